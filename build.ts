@@ -4,9 +4,9 @@
  */
 import { watch } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
-import { configSchema } from "./src/configuration/document.ts";
-import { emptyDatabase, makeEmptyDatabase } from "./src/database/file/data-directory.ts";
-import { documentOf } from "./src/document.ts";
+import { createConfigSchema } from "./src/configuration/document.ts";
+import { emptyDatabaseName, createEmptyDatabase } from "./src/database/file/data-directory.ts";
+import { buildDocument } from "./src/document.ts";
 import { audit } from "./release/audit.ts";
 import { builtFrom } from "./release/commit.ts";
 import { billOfMaterials, licencesText, shippedPackages } from "./release/packages.ts";
@@ -45,7 +45,7 @@ async function buildAll() {
     recursive: true,
     filter: (path) => !path.endsWith("_snapshot.json"),
   });
-  makeEmptyDatabase(`dist/migrations/${emptyDatabase}`, "migrations");
+  createEmptyDatabase(`dist/migrations/${emptyDatabaseName}`, "migrations");
   const packages = shippedPackages();
   await Bun.write("dist/legal/licences.txt", licencesText(packages));
   await Bun.write("dist/signalbox.cdx.json", billOfMaterials(packages, built.builtAt));
@@ -117,8 +117,8 @@ async function buildWeb({ isQuick = false } = {}) {
   await buildReference(icon);
   await addAsset("public/status.js", Bun.file("web/status/status.js"));
   await addAsset("public/status.css", await statusStyles(fonts));
-  await Bun.write(`${plain}/openapi.json`, JSON.stringify(documentOf(manifest.version)));
-  await Bun.write(`${plain}/config.schema.json`, JSON.stringify(configSchema()));
+  await Bun.write(`${plain}/openapi.json`, JSON.stringify(buildDocument(manifest.version)));
+  await Bun.write(`${plain}/config.schema.json`, JSON.stringify(createConfigSchema()));
   for (const name of await readdir(plain, { recursive: true })) {
     const file = Bun.file(`${plain}/${name}`);
     if ((await file.stat()).isDirectory()) continue;

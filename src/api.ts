@@ -1,24 +1,24 @@
 /** Lists all routes, and the dependencies that they declare. */
 import { Elysia } from "elysia";
-import { importRoutes } from "./imports/routes.ts";
-import { applianceRoutes } from "./operations/appliance/routes.ts";
+import { createImportRoutes } from "./imports/routes.ts";
+import { createApplianceRoutes } from "./operations/appliance/routes.ts";
 import { alertChannelRoutes } from "./alerting/channels/routes.ts";
-import { alertRoutes } from "./alerting/routes.ts";
+import { createAlertRoutes } from "./alerting/routes.ts";
 import { checkDashboardRoutes } from "./monitoring/checks/dashboard-routes.ts";
-import { testMailRoutes, tryChannelRoutes } from "./alerting/dashboard-routes.ts";
+import { createTestMailRoutes, createTryChannelRoutes } from "./alerting/dashboard-routes.ts";
 import { apiKeyRoutes } from "./accounts/api-keys/routes.ts";
 import { auditLogRoutes } from "./operations/audit-log/routes.ts";
-import { backupRoutes } from "./operations/backups/routes.ts";
+import { createBackupRoutes } from "./operations/backups/routes.ts";
 import { configDashboardRoutes } from "./configuration/dashboard-routes.ts";
 import { configRoutes } from "./configuration/routes.ts";
 import { checkRoutes } from "./monitoring/checks/routes.ts";
-import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
+import { createIncidentDashboardRoutes } from "./dashboard/incident-routes.ts";
 import { problemRoutes } from "./dashboard/problem-routes.ts";
-import { dashboardRoutes } from "./dashboard/routes.ts";
+import { createDashboardRoutes } from "./dashboard/routes.ts";
 import { settingsDashboardRoutes } from "./accounts/settings/dashboard-routes.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 import { incidentTemplateRoutes } from "./incidents/templates/routes.ts";
-import { invitationRoutes } from "./accounts/invitations/routes.ts";
+import { createInvitationRoutes } from "./accounts/invitations/routes.ts";
 import { maintenanceDashboardRoutes } from "./monitoring/maintenance/dashboard-routes.ts";
 import { maintenanceRoutes } from "./monitoring/maintenance/routes.ts";
 import { groupDashboardRoutes } from "./monitoring/groups/dashboard-routes.ts";
@@ -29,9 +29,9 @@ import { organizationRoutes } from "./accounts/organizations/routes.ts";
 import { peopleRoutes, profileRoutes } from "./accounts/people/routes.ts";
 import { sessionRoutes } from "./accounts/sessions/routes.ts";
 import { settingsRoutes } from "./accounts/settings/routes.ts";
-import { signInRoutes } from "./accounts/sign-in/routes.ts";
+import { createSignInRoutes } from "./accounts/sign-in/routes.ts";
 import { reportRoutes } from "./reports/routes.ts";
-import { statusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
+import { createStatusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
 import { subscriberRoutes } from "./status-pages/subscribers/routes.ts";
 import { twoFactorRoutes } from "./accounts/two-factor/routes.ts";
@@ -40,14 +40,14 @@ import { uptimeRoutes } from "./monitoring/uptime/routes.ts";
 /** Dependencies of all routes, which are declared by their features. */
 export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Parameters<typeof checkDashboardRoutes>[0] &
-  Parameters<typeof alertRoutes>[0] &
-  Parameters<typeof statusPageDashboardRoutes>[0] &
-  Parameters<typeof dashboardRoutes>[0] &
-  Parameters<typeof signInRoutes>[0] &
-  Parameters<typeof invitationRoutes>[0] &
-  Parameters<typeof backupRoutes>[0] &
-  Parameters<typeof importRoutes>[0] &
-  Parameters<typeof applianceRoutes>[0];
+  Parameters<typeof createAlertRoutes>[0] &
+  Parameters<typeof createStatusPageDashboardRoutes>[0] &
+  Parameters<typeof createDashboardRoutes>[0] &
+  Parameters<typeof createSignInRoutes>[0] &
+  Parameters<typeof createInvitationRoutes>[0] &
+  Parameters<typeof createBackupRoutes>[0] &
+  Parameters<typeof createImportRoutes>[0] &
+  Parameters<typeof createApplianceRoutes>[0];
 
 export function createRoutes(dependencies: ApiDependencies) {
   /** Routes of `/api/v1`, which the OpenAPI document describes. */
@@ -60,7 +60,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(uptimeRoutes)
     .use(checkRoutes(dependencies))
     .use(alertChannelRoutes)
-    .use(alertRoutes(dependencies))
+    .use(createAlertRoutes(dependencies))
     .use(statusPageRoutes)
     .use(subscriberRoutes)
     .use(reportRoutes)
@@ -73,26 +73,26 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(maintenanceDashboardRoutes)
     .use(monitorDashboardRoutes)
     .use(checkDashboardRoutes(dependencies))
-    .use(statusPageDashboardRoutes(dependencies))
+    .use(createStatusPageDashboardRoutes(dependencies))
     .use(settingsDashboardRoutes)
-    .use(dashboardRoutes(dependencies))
+    .use(createDashboardRoutes(dependencies))
     .use(problemRoutes)
-    .use(incidentDashboardRoutes(dependencies))
-    .use(signInRoutes(dependencies))
+    .use(createIncidentDashboardRoutes(dependencies))
+    .use(createSignInRoutes(dependencies))
     .use(profileRoutes)
     .use(twoFactorRoutes)
     .use(sessionRoutes)
     .use(organizationRoutes)
     .use(peopleRoutes)
-    .use(invitationRoutes(dependencies))
+    .use(createInvitationRoutes(dependencies))
     .use(apiKeyRoutes)
     .use(auditLogRoutes)
-    .use(testMailRoutes(dependencies))
-    .use(tryChannelRoutes(dependencies))
-    .use(backupRoutes(dependencies))
-    .use(importRoutes(dependencies))
+    .use(createTestMailRoutes(dependencies))
+    .use(createTryChannelRoutes(dependencies))
+    .use(createBackupRoutes(dependencies))
+    .use(createImportRoutes(dependencies))
     .use(configDashboardRoutes)
-    .use(applianceRoutes(dependencies));
+    .use(createApplianceRoutes(dependencies));
   return { api, dashboard };
 }
 

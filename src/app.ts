@@ -1,10 +1,10 @@
 /** Composes the appliance from its parts, and starts and stops them in order. */
 import { X509Certificate } from "node:crypto";
-import { diskOf } from "./operations/diagnostics/disk.ts";
+import { measureDisk } from "./operations/diagnostics/disk.ts";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
-import { alertEngine } from "./alerting/deciding/engine.ts";
+import { createAlertEngine } from "./alerting/deciding/engine.ts";
 import { StorageAlarm } from "./alerting/sending/storage-alarm.ts";
 import { Housekeeping } from "./operations/retention/service.ts";
 import { BackupDownloads } from "./operations/backups/downloads.ts";
@@ -12,56 +12,60 @@ import { ScheduledBackups } from "./operations/backups/scheduler.ts";
 import { ProblemWatch } from "./operations/diagnostics/watch.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { ImportUploads } from "./imports/uploads.ts";
-import { type ConfigurationFiles, configurationFiles } from "./configuration/files/apply.ts";
-import { apiKeyCache } from "./accounts/api-keys/service.ts";
+import { type ConfigurationFiles, createConfigurationFiles } from "./configuration/files/apply.ts";
+import { createApiKeyCache } from "./accounts/api-keys/service.ts";
 import { ClusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
-import { type Clock, systemClock } from "./core/time/clock.ts";
-import { type FairQueue, fairQueue } from "./core/collections/fair-queue.ts";
+import { type Clock, readSystemClock } from "./core/time/clock.ts";
+import { type FairQueue, createFairQueue } from "./core/collections/fair-queue.ts";
 import { alertBounds, requestBounds, signUpBounds, statusPageBounds } from "./core/limits.ts";
-import type { logTo } from "./core/log.ts";
-import { ownHostsOf } from "./core/security/own-hosts.ts";
-import { type Listener, listenersForOthers, targetGuard } from "./core/security/target-guard.ts";
+import type { createLog } from "./core/log.ts";
+import { createOwnHosts } from "./core/security/own-hosts.ts";
+import {
+  type Listener,
+  describeListeners,
+  createTargetGuard,
+} from "./core/security/target-guard.ts";
 import type { ApiDependencies } from "./api.ts";
 import { CheckEngine } from "./monitoring/checks/engine/check-engine.ts";
-import { type Config, environment, environmentFor } from "./config.ts";
+import { type Config, getEnvironment, buildChildEnvironment } from "./config.ts";
 import { copyInChild, type Sealing } from "./database/backup/copy.ts";
 import { openData } from "./database/data.ts";
 import { sealPlainSecrets } from "./database/seal-plain.ts";
-import { responseCache } from "./http/responses/response-cache.ts";
+import { createResponseCache } from "./http/responses/response-cache.ts";
 import { EventReader } from "./events/reader.ts";
-import { newSignals } from "./events/signals.ts";
-import { knownNetworks } from "./http/access/known-networks.ts";
-import { listen, tlsOf } from "./http/listener.ts";
-import { transferLimit } from "./http/responses/large-bodies.ts";
-import { type Ports, portsOf } from "./http/ports.ts";
-import { networkLimit, rateLimit } from "./http/access/rate-limit.ts";
-import { originalRequest } from "./http/original-request.ts";
+import { createSignals } from "./events/signals.ts";
+import { createKnownNetworks } from "./http/access/known-networks.ts";
+import { listen, readTls } from "./http/listener.ts";
+import { createTransferLimit } from "./http/responses/large-bodies.ts";
+import { type Ports, createPorts } from "./http/ports.ts";
+import { createNetworkLimit, createRateLimit } from "./http/access/rate-limit.ts";
+import { getOriginalRequest } from "./http/original-request.ts";
 import { createAccessLimits } from "./http/access/access-limits.ts";
-import { trustedProxies } from "./http/access/trusted-proxies.ts";
-import { createAssetRoutes, webFiles } from "./http/responses/web-files.ts";
-import { writeContention } from "./http/write-contention.ts";
+import { createTrustedProxies } from "./http/access/trusted-proxies.ts";
+import { createAssetRoutes, createWebFiles } from "./http/responses/web-files.ts";
+import { createWriteContention } from "./http/write-contention.ts";
 import { LivePages } from "./dashboard/live.ts";
 import { MaintenanceWatch } from "./monitoring/maintenance/watch.ts";
-import { accessTokens } from "./core/outgoing/access-tokens.ts";
-import { type Collector, family } from "./core/metrics.ts";
-import { requestMetrics } from "./http/request-metrics.ts";
-import { applianceMetrics } from "./operations/metrics/appliance.ts";
-import { eventLoopDelay } from "./operations/metrics/event-loop.ts";
-import { metricsToken } from "./operations/metrics/token.ts";
+import { createAccessTokenCache } from "./core/outgoing/access-tokens.ts";
+import { type Collector, createFamily } from "./core/metrics.ts";
+import { createRequestMetrics } from "./http/request-metrics.ts";
+import { renderApplianceMetrics } from "./operations/metrics/appliance.ts";
+import { createEventLoopDelay } from "./operations/metrics/event-loop.ts";
+import { createMetricsToken } from "./operations/metrics/token.ts";
 import { hasPeople } from "./accounts/people/store.ts";
 import { monitorKinds } from "./monitoring/monitors/kinds-schema.ts";
-import { newSetUp, noSetUp } from "./accounts/sign-in/set-up.ts";
-import { sharingOf } from "./accounts/organizations/service.ts";
-import { pageLock } from "./status-pages/site/lock.ts";
-import { statusSite } from "./status-pages/site/status-site.ts";
+import { createSetUp, removeSetUp } from "./accounts/sign-in/set-up.ts";
+import { createSharing } from "./accounts/organizations/service.ts";
+import { createPageLock } from "./status-pages/site/lock.ts";
+import { createStatusSite } from "./status-pages/site/status-site.ts";
 import { SubscriberFanOut } from "./status-pages/subscribers/fan-out.ts";
-import { subscriberReceivers } from "./status-pages/subscribers/receivers.ts";
-import { subscriptionsOf } from "./status-pages/subscribers/visits.ts";
-import { sessionCache } from "./accounts/sessions/cache.ts";
-import { recentAddresses } from "./accounts/sessions/store.ts";
+import { createSubscriberReceivers } from "./status-pages/subscribers/receivers.ts";
+import { createSubscriptions } from "./status-pages/subscribers/visits.ts";
+import { createSessionCache } from "./accounts/sessions/cache.ts";
+import { findRecentAddresses } from "./accounts/sessions/store.ts";
 import { createReload } from "./reload.ts";
-import { createPublicHandler, createServer, withFindablePath } from "./server.ts";
+import { createPublicHandler, createServer, lengthenShortHost } from "./server.ts";
 
 /** Maximum wait for requests in flight at a stop, in milliseconds. */
 const hardStopMs = 8_000;
@@ -84,7 +88,7 @@ type RunningApp = {
 };
 
 type Dependencies = {
-  log: ReturnType<typeof logTo>;
+  log: ReturnType<typeof createLog>;
   /** Folders of the migrations and of the web files. */
   migrations: string;
   web: string;
@@ -94,8 +98,8 @@ type Dependencies = {
 /** Creates and starts all parts. Throws DataError. */
 export async function startApp(config: Config, dependencies: Dependencies): Promise<RunningApp> {
   const { log } = dependencies;
-  const tls = { current: tlsOf(config) };
-  const token = metricsToken(config.metricsTokenFile);
+  const tls = { current: readTls(config) };
+  const token = createMetricsToken(config.metricsTokenFile);
   const core = await openCore(config, dependencies, () => web.main.number);
   const accounts = await createAccounts(core);
   const engines = createEngines(core);
@@ -103,14 +107,14 @@ export async function startApp(config: Config, dependencies: Dependencies): Prom
   const jobs = createJobs({ ...core, ...accounts, ...engines, tls });
   const parts = { ...core, ...accounts, ...engines, ...files, ...jobs, tls, token };
   const web = await createWeb(parts, dependencies.web);
-  const configurations = configurationFiles(core, environment());
+  const configurations = createConfigurationFiles(core, getEnvironment());
   await startParts({ ...parts, ...web });
   configurations.apply(config.apply);
   const { main, ports } = web;
   const publicNumber = ports.publicNumber();
   return {
-    urls: urlsOf(config, main.number),
-    publicUrls: publicNumber === null ? [] : urlsOf(config, publicNumber),
+    urls: listUrls(config, main.number),
+    publicUrls: publicNumber === null ? [] : listUrls(config, publicNumber),
     port: main.number,
     setUpToken: accounts.firstRun?.token ?? null,
     reload: createReload(config, { log, ports, token, tls, configurations }),
@@ -121,10 +125,10 @@ export async function startApp(config: Config, dependencies: Dependencies): Prom
 /** Opens the database, and creates the parts that most others depend on: secrets, events and the node. */
 async function openCore(
   config: Config,
-  { log, migrations, clock = systemClock }: Dependencies,
+  { log, migrations, clock = readSystemClock }: Dependencies,
   mainPort: () => number,
 ) {
-  const contention = writeContention();
+  const contention = createWriteContention();
   const data = await openData(config, {
     migrations,
     clock,
@@ -139,13 +143,13 @@ async function openCore(
   });
   const { store, vault } = data;
   await prepareData(data, log, clock);
-  const sharing = sharingOf(store);
+  const sharing = createSharing(store);
   await sharing.refresh();
   const events = new EventReader(store, log);
   const listeners: Listener[] = [];
   const node = joinCluster({ config, data, clock, log, events, listeners, mainPort });
   const leases = node ?? soleNode;
-  const targets = targetGuard(() => [...listeners, ...leases.listenersOfOthers()], {
+  const targets = createTargetGuard(() => [...listeners, ...leases.listListenersOfOthers()], {
     allowed: config.allowTarget,
     denied: config.denyTarget,
     commandFolder: config.allowCommands,
@@ -164,11 +168,11 @@ async function openCore(
     leases,
     targets,
     events,
-    ownHosts: ownHostsOf(config.allowedHost, config.url),
+    ownHosts: createOwnHosts(config.allowedHost, config.url),
     limits: config.limit,
-    signals: newSignals(),
-    origin: () => config.url ?? linkOrigin(urlsOf(config, mainPort())),
-    accessTokens: accessTokens(),
+    signals: createSignals(),
+    origin: () => config.url ?? chooseLinkOrigin(listUrls(config, mainPort())),
+    accessTokens: createAccessTokenCache(),
   };
 }
 
@@ -197,10 +201,10 @@ function joinCluster({
     store,
     clock,
     log,
-    node: { id: shared.nodeId(), name: () => nodeName(config.host, mainPort()) },
+    node: { id: shared.nodeId(), name: () => buildNodeName(config.host, mainPort()) },
     clockOffsetMs: shared.clockOffsetMs,
     handled: () => events.position(),
-    listeners: () => listenersForOthers(listeners),
+    listeners: () => describeListeners(listeners),
   });
 }
 
@@ -218,13 +222,13 @@ async function prepareData(data: Core["data"], log: Core["log"], clock: Clock) {
 
 /** Creates the parts for sign-in: set-up, keys, sessions and request limits. */
 async function createAccounts({ config, data, store, clock }: Core) {
-  const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);
+  const firstRun = (await hasPeople(store)) ? null : createSetUp(data.path, clock);
   return {
     firstRun,
-    setUp: firstRun ?? noSetUp(data.path),
-    keys: apiKeyCache(store, clock),
-    sessions: sessionCache(store, clock),
-    knownNetworks: knownNetworks(await recentAddresses(store)),
+    setUp: firstRun ?? removeSetUp(data.path),
+    keys: createApiKeyCache(store, clock),
+    sessions: createSessionCache(store, clock),
+    knownNetworks: createKnownNetworks(await findRecentAddresses(store)),
     ...createAccessLimits(clock, config.rateLimit),
   };
 }
@@ -243,7 +247,7 @@ function createEngines(core: Core) {
     maintenance,
     checks,
     sending,
-    alerts: alertEngine({ ...sending, subscribers: subscriberReceivers(sending) }),
+    alerts: createAlertEngine({ ...sending, subscribers: createSubscriberReceivers(sending) }),
     alarm: new StorageAlarm(sending),
     notices: new SubscriberFanOut(core),
     live: new LivePages(core),
@@ -255,7 +259,7 @@ function createFiles(core: Core) {
   const { config, data, clock } = core;
   const directory = data.path;
   const copyTo = (file: string, sealing: Sealing | null) =>
-    copyInChild(directory, file, sealing, environmentFor(config));
+    copyInChild(directory, file, sealing, buildChildEnvironment(config));
   return {
     downloads: new BackupDownloads({ directory, clock, copyTo }),
     scheduled: new ScheduledBackups({ ...core, workIn: directory, copyTo }),
@@ -263,10 +267,10 @@ function createFiles(core: Core) {
   };
 }
 
-type Tls = { current: ReturnType<typeof tlsOf> };
+type Tls = { current: ReturnType<typeof readTls> };
 
 /** Expiry of the certificate of `--tls-cert`, in Unix milliseconds; null without one. */
-const certificateExpiry = ({ current }: Tls) =>
+const readCertificateExpiry = ({ current }: Tls) =>
   current && new X509Certificate(current.cert).validToDate.getTime();
 
 /** Creates periodic jobs: housekeeping, and the watch for problems of the appliance. */
@@ -284,77 +288,82 @@ function createJobs(
     },
     async eachMinute() {
       await Promise.all([alerts.save(), notices.save()]);
-      await store.atomic(lastSeen(core));
+      await store.atomic(buildLastUseStatements(core));
       // The command line could have added the first person.
-      if (await hasPeople(store)) setUp.end();
+      if (await hasPeople(store)) setUp.endSetUp();
     },
   });
   const problems = new ProblemWatch({
     ...core,
-    diskOf: () => diskOf(data.path),
-    certificateExpiresAt: () => certificateExpiry(tls),
+    diskOf: () => measureDisk(data.path),
+    certificateExpiresAt: () => readCertificateExpiry(tls),
   });
-  return { cleaning, problems, loop: eventLoopDelay() };
+  return { cleaning, problems, loop: createEventLoopDelay() };
 }
 
 /** Statements that store the last uses of keys and sessions. */
-const lastSeen = ({ keys, sessions }: Awaited<ReturnType<typeof createAccounts>>) => [
-  ...keys.used(),
-  ...sessions.seen(),
+const buildLastUseStatements = ({ keys, sessions }: Awaited<ReturnType<typeof createAccounts>>) => [
+  ...keys.collectLastUses(),
+  ...sessions.collectLastSeen(),
 ];
 
 type Parts = Core &
   Awaited<ReturnType<typeof createAccounts>> &
   ReturnType<typeof createEngines> &
   ReturnType<typeof createFiles> &
-  ReturnType<typeof createJobs> & { tls: Tls; token: ReturnType<typeof metricsToken> };
+  ReturnType<typeof createJobs> & { tls: Tls; token: ReturnType<typeof createMetricsToken> };
 
 /** Creates the ports, the API, the admin page and the public pages. */
 async function createWeb(parts: Parts, folder: string) {
   const { config, store, log, contention, listeners, tls } = parts;
-  const web = webFiles(folder);
-  const requests = requestMetrics();
-  const pageQueue = fairQueue({ atOnce: 1 });
+  const web = createWebFiles(folder);
+  const requests = createRequestMetrics();
+  const pageQueue = createFairQueue({ atOnce: 1 });
   const peerOf = (request: Request) =>
     (main.server.requestIP(request)?.address ?? "").replace(/^::ffff:/, "");
-  const proxies = trustedProxies(config.trustProxy, peerOf, log);
+  const proxies = createTrustedProxies(config.trustProxy, peerOf, log);
   const site = createSite(parts, { pageQueue, addressOf: proxies.addressOf });
   const { addressOf } = proxies;
-  const collectors = () => [requests, portMetrics(ports, tls), ...countingParts(parts)];
+  const listCollectors = () => [
+    requests,
+    createPortCollector(ports, tls),
+    ...listPartCollectors(parts),
+  ];
   const app = createServer({
     services: {
       ...parts,
-      responses: responseCache(store),
-      extendTimeout: (request, seconds) => main.server.timeout(originalRequest(request), seconds),
+      responses: createResponseCache(store),
+      extendTimeout: (request, seconds) =>
+        main.server.timeout(getOriginalRequest(request), seconds),
     },
-    api: apiDependencies(parts, pageQueue),
+    api: buildApiDependencies(parts, pageQueue),
     web,
     assets: await createAssetRoutes(join(folder, "assets"), "/assets"),
     addressOf,
     lackedNow: parts.checks.lackedNow,
     push: {
       report: parts.checks.report,
-      wrongTokens: networkLimit(requestBounds.wrongPushTokens.value, parts.clock),
+      wrongTokens: createNetworkLimit(requestBounds.wrongPushTokens.value, parts.clock),
     },
-    metrics: { token: parts.token, text: () => renderMetrics(parts, pageQueue, collectors()) },
+    metrics: { token: parts.token, text: () => renderMetrics(parts, pageQueue, listCollectors()) },
   });
-  const transfers = transferLimit();
+  const transfers = createTransferLimit();
   const { host } = config;
   const publicAssets = await createAssetRoutes(join(folder, "assets/public"), "/assets/public");
-  const listening = () => ({ host, tls: tls.current, proxies, requests, transfers, log });
+  const getListenerOptions = () => ({ host, tls: tls.current, proxies, requests, transfers, log });
   // Must not await from here on, so that our ports are blocked as targets before the first request.
-  const main = listen(listening(), config.port, (received) => {
-    const request = withFindablePath(received);
-    const published = site.answer(request);
+  const main = listen(getListenerOptions(), config.port, (received) => {
+    const request = lengthenShortHost(received);
+    const published = site.handleRequest(request);
     if (published !== null) return published;
     if (request.method !== "GET")
-      contention.recordWrite(main.server.requestIP(originalRequest(request))?.port ?? 0);
+      contention.recordWrite(main.server.requestIP(getOriginalRequest(request))?.port ?? 0);
     return app.fetch(request);
   });
   const answerPublic = createPublicHandler(log, site.answerAlone, publicAssets);
-  const ports = portsOf(
+  const ports = createPorts(
     main,
-    (number) => listen(listening(), number, answerPublic),
+    (number) => listen(getListenerOptions(), number, answerPublic),
     (open) => listeners.splice(0, Infinity, ...open.map(({ number: port }) => ({ host, port }))),
   );
   ports.usePublic(config.publicPort);
@@ -368,25 +377,30 @@ function createSite(
 ) {
   const { store, vault, clock } = parts;
   const { addressOf } = shared;
-  const byNetwork = (count: number) => networkLimit(count, clock);
-  return statusSite({
+  const createLimitPerNetwork = (count: number) => createNetworkLimit(count, clock);
+  return createStatusSite({
     ...parts,
     ...shared,
     store: store.relaxed(),
-    makingLimit: byNetwork(statusPageBounds.uncachedRenders.value),
-    lock: pageLock(vault, clock, byNetwork(requestBounds.wrongPagePasswords.value), addressOf),
-    subscriptions: subscriptionsOf({
+    makingLimit: createLimitPerNetwork(statusPageBounds.uncachedRenders.value),
+    lock: createPageLock(
+      vault,
+      clock,
+      createLimitPerNetwork(requestBounds.wrongPagePasswords.value),
+      addressOf,
+    ),
+    subscriptions: createSubscriptions({
       services: parts,
-      signUps: byNetwork(signUpBounds.perMinute.value),
+      signUps: createLimitPerNetwork(signUpBounds.perMinute.value),
       addressOf,
     }),
   });
 }
 
 /** Selects the dependencies that routes declare. */
-function apiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependencies {
+function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependencies {
   const { config, data, clock, checks, downloads, scheduled, uploads, tls } = parts;
-  const perMinute = (count: number) => rateLimit(count, clock);
+  const createLimitPerMinute = (count: number) => createRateLimit(count, clock);
   return {
     ...parts,
     pageQueue,
@@ -399,15 +413,15 @@ function apiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependencies {
     certificate: () => tls.current && tls.current.cert,
     checkNow: checks.checkNow,
     tryCheck: checks.tryCheck,
-    testMailLimit: perMinute(alertBounds.testMails.value),
-    testAlertLimit: perMinute(alertBounds.testAlerts.value),
-    previewLimit: perMinute(statusPageBounds.previews.value),
-    hostCheckLimit: perMinute(statusPageBounds.hostChecks.value),
+    testMailLimit: createLimitPerMinute(alertBounds.testMails.value),
+    testAlertLimit: createLimitPerMinute(alertBounds.testAlerts.value),
+    previewLimit: createLimitPerMinute(statusPageBounds.previews.value),
+    hostCheckLimit: createLimitPerMinute(statusPageBounds.hostChecks.value),
   };
 }
 
 /** Parts that export metrics. */
-const countingParts = (parts: Parts): Collector[] => [
+const listPartCollectors = (parts: Parts): Collector[] => [
   parts.checks,
   parts.alerts,
   parts.events,
@@ -421,19 +435,19 @@ const renderMetrics = (
   { store, data }: Parts,
   pageQueue: FairQueue,
   collectors: readonly Collector[],
-) => applianceMetrics({ store, directory: data.path, pageQueue, collectors });
+) => renderApplianceMetrics({ store, directory: data.path, pageQueue, collectors });
 
-const portMetrics = (ports: Ports, tls: Tls): Collector => ({
+const createPortCollector = (ports: Ports, tls: Tls): Collector => ({
   metrics() {
-    const expiresAt = certificateExpiry(tls);
+    const expiresAt = readCertificateExpiry(tls);
     return [
-      family(
+      createFamily(
         "signalbox_http_requests_in_flight",
         "gauge",
         "Requests in progress, including the streams of open pages.",
         ports.pendingRequests(),
       ),
-      family(
+      createFamily(
         "signalbox_tls_certificate_expiry_timestamp_seconds",
         "gauge",
         "Unix time at which the certificate of --tls-cert expires.",
@@ -457,11 +471,11 @@ async function startParts(parts: RunningParts) {
 }
 
 async function stopParts(
-  parts: RunningParts & { configurations: Pick<ConfigurationFiles, "settled"> },
+  parts: RunningParts & { configurations: Pick<ConfigurationFiles, "waitUntilApplied"> },
 ) {
   const { log, ports, live, checks, maintenance, cleaning, problems, alarm } = parts;
   /** Catches errors, because a full disk must not prevent the stop. Unstored work is repeated after the start. */
-  const attempt = async (stop: () => unknown) => {
+  const tryStop = async (stop: () => unknown) => {
     try {
       await stop();
     } catch (error) {
@@ -469,34 +483,34 @@ async function stopParts(
     }
   };
   void ports.stop();
-  await parts.configurations.settled();
+  await parts.configurations.waitUntilApplied();
   const first = [live, checks, maintenance, cleaning, problems, alarm];
-  await Promise.all(first.map((part) => attempt(() => part.stop())));
-  for (const part of [parts.notices, parts.alerts, parts.site]) await attempt(() => part.stop());
-  await attempt(() => parts.node?.stop());
+  await Promise.all(first.map((part) => tryStop(() => part.stop())));
+  for (const part of [parts.notices, parts.alerts, parts.site]) await tryStop(() => part.stop());
+  await tryStop(() => parts.node?.stop());
   const deadline = performance.now() + hardStopMs;
   while (ports.pendingRequests() > 0 && performance.now() < deadline) await Bun.sleep(10);
   await ports.stop(true);
-  await attempt(() => parts.setUp.end());
+  await tryStop(() => parts.setUp.endSetUp());
   parts.scheduled.stop();
   parts.loop.stop();
-  await attempt(() => parts.downloads.end());
-  parts.uploads.end();
-  await attempt(() => parts.store.atomic(lastSeen(parts)));
+  await tryStop(() => parts.downloads.end());
+  parts.uploads.removeAll();
+  await tryStop(() => parts.store.atomic(buildLastUseStatements(parts)));
   await parts.data.close();
 }
 
 /** Name of this node: the host name and port, or the address and port if `--host` is a single address. */
-function nodeName(host: string, port: number): string {
+function buildNodeName(host: string, port: number): string {
   return `${host === "0.0.0.0" || host === "::" ? hostname() : host}:${port}`;
 }
 
 /** Origin for links: the LAN address, or else the address of this machine. */
-function linkOrigin([own = "", lan = own]: string[]): string {
+function chooseLinkOrigin([own = "", lan = own]: string[]): string {
   return lan;
 }
 
-function urlsOf(config: Config, port: number): string[] {
+function listUrls(config: Config, port: number): string[] {
   const scheme = config.tlsCert === undefined ? "http" : "https";
   const everywhere = config.host === "0.0.0.0" || config.host === "::";
   const addresses = everywhere

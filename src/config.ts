@@ -4,14 +4,14 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { logFormats, logLevels } from "./core/log.ts";
-import { limitsOf, usualLimits } from "./core/limits.ts";
+import { parseLimits, defaultLimits } from "./core/limits.ts";
 import { readSettings, type Setting } from "./core/system/settings-file.ts";
 import { parseDenied, parseRange } from "./core/security/target-guard.ts";
 import { AppError } from "./core/errors.ts";
-import { suggestionFor } from "./core/text/suggestion.ts";
-import { wrongAddress } from "./database/address.ts";
+import { suggestName } from "./core/text/suggestion.ts";
+import { findAddressIssue } from "./database/address.ts";
 import { parseTrustedProxy } from "./http/access/trusted-proxies.ts";
-import { invalid, parse, validationError } from "./core/validation.ts";
+import { invalidFieldError, parse, validationError } from "./core/validation.ts";
 
 const port = z
   .string()
@@ -29,7 +29,7 @@ const days = (usual: number) =>
     .default(usual);
 
 /** A list of entries. Rejects entries that `parseEntry` can't parse, with `message`. */
-const listOf = <T>(parseEntry: (text: string) => T | null, message: string) =>
+const listSchema = <T>(parseEntry: (text: string) => T | null, message: string) =>
   z
     .array(
       z.string().transform((text, context) => {
@@ -55,12 +55,12 @@ export const ServerAddress = z
 const OwnAddress = z
   .string()
   .superRefine((text, context) => {
-    const message = wrongOwnAddress(text);
+    const message = findOwnAddressIssue(text);
     if (message !== null) context.addIssue({ code: "custom", message });
   })
   .transform((text) => text.replace(/\/+$/, ""));
 
-function wrongOwnAddress(text: string): string | null {
+function findOwnAddressIssue(text: string): string | null {
   const example = "such as https://status.team.example";
   if (!/^https?:\/\/[^\s/?#]+[^\s]*$/i.test(text)) return `must be a URL ${example}`;
   if (/^https?:\/\/[^/?#]*@/i.test(text)) return "must not contain a user name or password";
@@ -79,7 +79,7 @@ const Config = z.strictObject({
   database: z
     .string()
     .superRefine((text, context) => {
-      const message = wrongAddress(text);
+      const message = findAddressIssue(text);
       if (message !== null) context.addIssue({ code: "custom", message });
     })
     .optional(),
@@ -98,7 +98,7 @@ const Config = z.strictObject({
   /** Host names of the admin page, in addition to localhost, addresses and the names of this machine. */
   allowedHost: z.array(z.string().min(1)).default([]),
   /** Proxies whose forwarded headers are trusted. */
-  trustProxy: listOf(
+  trustProxy: listSchema(
     parseTrustedProxy,
     "must be addresses or ranges of proxies, such as 127.0.0.1 or 10.0.5.0/24",
   ),
@@ -107,9 +107,9 @@ const Config = z.strictObject({
   /** URL under which people open this appliance, for links in alerts. */
   url: OwnAddress.optional(),
   /** Ranges that are blocked by default, but allowed for checks and alerts. */
-  allowTarget: listOf(parseRange, "must be a range such as 169.254.10.0/24"),
+  allowTarget: listSchema(parseRange, "must be a range such as 169.254.10.0/24"),
   /** Ranges and names that checks and alerts must not reach. They override `allowTarget`. */
-  denyTarget: listOf(
+  denyTarget: listSchema(
     parseDenied,
     "must be a range such as 10.0.0.0/8, an address or a name such as *.internal.lan",
   ),
@@ -125,12 +125,12 @@ const Config = z.strictObject({
   limit: z
     .array(z.string())
     .transform((changes, context) => {
-      const limits = limitsOf(changes);
+      const limits = parseLimits(changes);
       if (typeof limits !== "string") return limits;
       context.addIssue({ code: "custom", message: limits });
       return z.NEVER;
     })
-    .default(usualLimits),
+    .default(defaultLimits),
   /** Retention of check results, and of hourly totals, in days. */
   keepResults: days(14),
   keepHours: days(400),
@@ -169,7 +169,7 @@ export const flagOf = (name: Name) =>
  * Reads the configuration. Flags override `SIGNALBOX_…` variables, which override the file of `--config`, which
  * overrides the defaults. Throws VALIDATION_ERROR with the flag, or with the line of the file.
  */
-export function configOf(
+export function parseConfig(
   flags: Record<string, unknown>,
   environment: Record<string, string | undefined> = process.env,
 ): Config {
@@ -184,20 +184,20 @@ export function configOf(
     const variable = variableOf(name);
     const setting = inFile.get(variable);
     const text = environment[variable] || setting?.value;
-    const value = flags[name] ?? (text ? valueIn(name, text) : undefined);
+    const value = flags[name] ?? (text ? parseVariable(name, text) : undefined);
     if (value !== undefined) values[name] = value;
     const isFromFile = flags[name] === undefined && !environment[variable] && setting;
     givenAs.set(name, isFromFile ? `${file}, line ${setting.line}: ${variable}` : flagOf(name));
   }
   if (values["dataDir"] === undefined && values["open"] === true && !existsSync("./signalbox-data"))
-    values["dataDir"] = desktopOf(environment).applicationData;
-  const config = parsed(values, givenAs);
+    values["dataDir"] = detectDesktop(environment).applicationData;
+  const config = parseValues(values, givenAs);
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw config.tlsCert === undefined
-      ? invalid("--tls-cert", "must be given with --tls-key")
-      : invalid("--tls-key", "must be given with --tls-cert");
+      ? invalidFieldError("--tls-cert", "must be given with --tls-key")
+      : invalidFieldError("--tls-key", "must be given with --tls-cert");
   if (config.publicPort === config.port && config.port !== 0)
-    throw invalid(
+    throw invalidFieldError(
       givenAs.get("publicPort") ?? "--public-port",
       `must be another port than --port, which is ${config.port}`,
     );
@@ -208,18 +208,18 @@ export function configOf(
 const otherVariables = ["SIGNALBOX_KEY", "SIGNALBOX_CA_FILE", "SIGNALBOX_SIGNING_KEY"];
 
 /** Warnings about variables that look like settings but have no effect, such as a mistyped SIGNALBOX_PROT. */
-export function unknownVariables(
+export function listUnknownVariables(
   environment: Record<string, string | undefined> = process.env,
 ): string[] {
   const known = names.map(variableOf);
   return Object.keys(environment)
     .filter((name) => name.startsWith("SIGNALBOX_"))
     .filter((name) => ![...known, ...otherVariables].includes(name))
-    .map((name) => `${name} is no setting and has no effect${suggestionFor(name, known)}`);
+    .map((name) => `${name} is no setting and has no effect${suggestName(name, known)}`);
 }
 
 /** Converts the text of a variable to the type of its setting. */
-function valueIn(name: string, text: string): unknown {
+function parseVariable(name: string, text: string): unknown {
   if (lists.includes(name)) return text.split(",").map((entry) => entry.trim());
   if (!switches.includes(name)) return text;
   if (/^(?:true|1)$/.test(text)) return true;
@@ -230,7 +230,7 @@ function valueIn(name: string, text: string): unknown {
  * Environment of a child process on the same data. The address of the database is not in the arguments, because other
  * users can see those.
  */
-export function environmentFor({
+export function buildChildEnvironment({
   database,
   databasePasswordFile,
 }: Pick<Config, "database" | "databasePasswordFile">): Record<string, string | undefined> {
@@ -252,7 +252,7 @@ type Desktop = {
 };
 
 /** Returns the folders of the XDG Base Directory Specification, or their equivalents on macOS and Windows. */
-export function desktopOf(
+export function detectDesktop(
   environment: Record<string, string | undefined> = process.env,
   platform: NodeJS.Platform = process.platform,
 ): Desktop {
@@ -273,20 +273,20 @@ export function desktopOf(
     };
   }
   // The specification requires absolute paths.
-  const folder = (named: string | undefined, ...usual: string[]) =>
-    join(named?.startsWith("/") ? named : join(homedir(), ...usual), "signalbox");
+  const resolveFolder = (configuredPath: string | undefined, ...usual: string[]) =>
+    join(configuredPath?.startsWith("/") ? configuredPath : join(homedir(), ...usual), "signalbox");
   return {
-    applicationData: folder(XDG_DATA_HOME, ".local", "share"),
-    settings: folder(XDG_CONFIG_HOME, ".config"),
+    applicationData: resolveFolder(XDG_DATA_HOME, ".local", "share"),
+    settings: resolveFolder(XDG_CONFIG_HOME, ".config"),
     opener: DISPLAY || WAYLAND_DISPLAY ? ["xdg-open"] : null,
   };
 }
 
 /** Returns the environment, for files that refer to any variable, such as those of Gatus. */
-export const environment = (): Readonly<Record<string, string | undefined>> => process.env;
+export const getEnvironment = (): Readonly<Record<string, string | undefined>> => process.env;
 
 /** Reads the variables that systemd sets for a service (see sd_notify(3) and sd_watchdog_enabled(3)). */
-export function startedBy(
+export function readSystemdVariables(
   {
     NOTIFY_SOCKET: notifySocket,
     WATCHDOG_USEC,
@@ -297,7 +297,10 @@ export function startedBy(
   return { notifySocket, watchdogMs: isOurs ? Number(WATCHDOG_USEC) / 1000 : null };
 }
 
-function parsed(values: Record<string, unknown>, givenAs: ReadonlyMap<string, string>): Config {
+function parseValues(
+  values: Record<string, unknown>,
+  givenAs: ReadonlyMap<string, string>,
+): Config {
   try {
     // Without JIT, because compiling code for a single use takes longer.
     return parse(Config, values, "configuration", { jitless: true });

@@ -5,9 +5,9 @@ writeFilesAtOnce();
 // Set before all other imports, because Elysia reads NODE_ENV when it is loaded. A leftover variable in a shell could
 // make Bun's sockets use a proxy or skip certificate checks.
 process.env["NODE_ENV"] = "production";
-const hijackers = /^(https?_proxy|all_proxy|no_proxy|node_tls_reject_unauthorized)$/i;
-const ignored = Object.keys(process.env).filter((name) => hijackers.test(name));
-for (const name of ignored) {
+const proxyVariablePattern = /^(https?_proxy|all_proxy|no_proxy|node_tls_reject_unauthorized)$/i;
+const ignoredVariables = Object.keys(process.env).filter((name) => proxyVariablePattern.test(name));
+for (const name of ignoredVariables) {
   delete process.env[name];
   process.stderr.write(`signalbox: ignoring ${name} from the environment\n`);
 }
@@ -34,5 +34,5 @@ async function run(): Promise<number> {
   if (args[0] === readerCommand)
     return (await import("./imports/reading/reader-child.ts")).serveReader();
   const { runCommandLine } = await import("./cli/support/command-line.ts");
-  return runCommandLine(args, ignored);
+  return runCommandLine(args, ignoredVariables);
 }

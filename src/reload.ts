@@ -3,26 +3,26 @@ import { X509Certificate } from "node:crypto";
 import { type Config, flagOf } from "./config.ts";
 import type { ConfigurationFiles } from "./configuration/files/apply.ts";
 import { AppError } from "./core/errors.ts";
-import type { logTo } from "./core/log.ts";
-import { type Tls, tlsOf } from "./http/listener.ts";
+import type { createLog } from "./core/log.ts";
+import { type Tls, readTls } from "./http/listener.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
 import type { Ports } from "./http/ports.ts";
 
 type Name = keyof Config;
 
-const ofTls: readonly Name[] = ["tlsCert", "tlsKey"];
+const tlsSettings: readonly Name[] = ["tlsCert", "tlsKey"];
 /** Settings that take effect without a restart. */
-const live: readonly Name[] = [
+const liveSettings: readonly Name[] = [
   "logFormat",
   "logLevel",
   "publicPort",
   "metricsTokenFile",
   "apply",
-  ...ofTls,
+  ...tlsSettings,
 ];
 
 type Dependencies = {
-  log: ReturnType<typeof logTo>;
+  log: ReturnType<typeof createLog>;
   ports: Ports;
   token: MetricsToken;
   /** Certificate for ports that are opened later. */
@@ -33,9 +33,13 @@ type Dependencies = {
 /** Creates a function that applies new settings. It also reloads the certificate and the metrics token. */
 export function createReload(config: Config, dependencies: Dependencies) {
   const { log } = dependencies;
-  let used = config;
+  let currentConfig = config;
   return (read: () => Config) =>
-    void attempt(log, "everything stays", () => (used = applySettings(used, read(), dependencies)));
+    void tryChange(
+      log,
+      "everything stays",
+      () => (currentConfig = applySettings(currentConfig, read(), dependencies)),
+    );
 }
 
 /** Applies settings that need no restart, and logs all others. Returns the settings in use. */
@@ -46,18 +50,18 @@ function applySettings(used: Config, wanted: Config, dependencies: Dependencies)
   const turnsTls = isTls !== (used.tlsCert !== undefined);
   const waiting = (Object.keys(wanted) as Name[])
     .filter((name) => !Bun.deepEquals(wanted[name], used[name]))
-    .filter((name) => !live.includes(name) || (turnsTls && ofTls.includes(name)));
+    .filter((name) => !liveSettings.includes(name) || (turnsTls && tlsSettings.includes(name)));
   if (waiting.length > 0)
     log.warn("these settings take effect at the next start", {
       settings: waiting.map(flagOf).join(" "),
     });
-  log.use(wanted);
+  log.configure(wanted);
   let next = used;
-  if (isTls && !turnsTls && attempt(log, "the certificate stays", () => useCertificate()))
+  if (isTls && !turnsTls && tryChange(log, "the certificate stays", () => useCertificate()))
     next = { ...next, tlsCert: wanted.tlsCert, tlsKey: wanted.tlsKey };
-  if (attempt(log, "the public port stays", usePublicPort))
+  if (tryChange(log, "the public port stays", usePublicPort))
     next = { ...next, publicPort: wanted.publicPort };
-  if (attempt(log, "the metrics token stays", () => token.read(wanted.metricsTokenFile)))
+  if (tryChange(log, "the metrics token stays", () => token.reload(wanted.metricsTokenFile)))
     next = { ...next, metricsTokenFile: wanted.metricsTokenFile };
   configurations.apply(wanted.apply);
   const files = [wanted.config, wanted.tlsCert, wanted.metricsTokenFile, wanted.apply];
@@ -69,7 +73,7 @@ function applySettings(used: Config, wanted: Config, dependencies: Dependencies)
   return { ...next, apply: wanted.apply };
 
   function useCertificate() {
-    const read = tlsOf(wanted);
+    const read = readTls(wanted);
     if (read === null) return;
     ports.useTls(read);
     tls.current = read;
@@ -87,7 +91,7 @@ function applySettings(used: Config, wanted: Config, dependencies: Dependencies)
 }
 
 /** Runs a change. Returns whether it succeeded; otherwise logs the error. */
-function attempt(log: Dependencies["log"], what: string, change: () => unknown): boolean {
+function tryChange(log: Dependencies["log"], what: string, change: () => unknown): boolean {
   try {
     change();
     return true;

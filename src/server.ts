@@ -1,28 +1,28 @@
 /** Receives every request: authentication, health, metrics, files, pushes, and all routes. */
-import { timestamp } from "./core/time/clock.ts";
+import { formatTimestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
 import { type ApiDependencies, createRoutes } from "./api.ts";
 import { AppError } from "./core/errors.ts";
-import { longSeconds } from "./http/endpoint.ts";
-import { adminPage, adminPaths, isOpenedInBrowser } from "./http/responses/admin-page.ts";
+import { longResponseSeconds } from "./http/endpoint.ts";
+import { renderAdminPage, adminPaths, isOpenedInBrowser } from "./http/responses/admin-page.ts";
 import {
   authenticate,
   findSession,
-  signedInSession,
+  getSignedInSession,
   authorize,
 } from "./http/access/authentication.ts";
-import { errorResponse, noSuchPath } from "./http/responses/error-response.ts";
+import { createErrorResponse, unknownPathError } from "./http/responses/error-response.ts";
 import type { RequestHandler } from "./http/fair-turns.ts";
-import { hostGuard, isOurs } from "./http/access/host-guard.ts";
+import { createHostGuard, isOurs } from "./http/access/host-guard.ts";
 import type { Route } from "./http/openapi.ts";
 import { replaceRequest } from "./http/original-request.ts";
 import { requestContext, type RequestContext } from "./http/request-context.ts";
 import { pathOf } from "./http/request.ts";
-import { patternOf, resourceFinder } from "./http/resources.ts";
+import { buildPathPattern, createResourceFinder } from "./http/resources.ts";
 import type { RequestServices } from "./http/services.ts";
 import type { Log } from "./core/log.ts";
 import type { Store } from "./database/store.ts";
-import { mustBeSameOrigin, type Principal } from "./http/access/session.ts";
+import { assertSameOrigin, type Principal } from "./http/access/session.ts";
 import type { WebFiles } from "./http/responses/web-files.ts";
 import {
   type PushContext,
@@ -33,7 +33,7 @@ import {
 import { metricsType } from "./core/metrics.ts";
 import { setRoute } from "./http/request-metrics.ts";
 import { consume } from "./http/access/rate-limit.ts";
-import { metricsOf } from "./operations/metrics/organization.ts";
+import { renderMetrics } from "./operations/metrics/organization.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
 
 /** Files for tools and editors. They need no key, because they contain no data of organizations. */
@@ -63,7 +63,7 @@ type Dependencies = {
 /** Dependencies of the request steps, with the registered routes. */
 type Server = Dependencies & {
   table: RouteTable;
-  mustBeOurs: (request: Request) => void;
+  assertOurHost: (request: Request) => void;
   handle: (request: Request) => Promise<Response>;
 };
 
@@ -74,7 +74,7 @@ export function createServer(dependencies: Dependencies) {
   const app = new Elysia({ name: "signalbox" })
     .use(requestContext)
     .onRequest(async (context) => {
-      const current = newRequestContext(server, context.request);
+      const current = createRequestContext(server, context.request);
       context.requestContext = current;
       return admit(server, context.request, current);
     })
@@ -86,21 +86,21 @@ export function createServer(dependencies: Dependencies) {
       // Elysia copies the code of any error. Only its own NOT_FOUND means that no route matched.
       if (code === "NOT_FOUND" && !(error instanceof AppError))
         return (
-          unknownPage(server, request, requestId) ??
-          errorResponse(noRoute(server, request), requestId, services.log)
+          renderUnknownPage(server, request, requestId) ??
+          createErrorResponse(noRouteError(server, request), requestId, services.log)
         );
-      return errorResponse(error, requestId, services.log);
+      return createErrorResponse(error, requestId, services.log);
     })
     .onAfterHandle(function ({ response, requestContext }) {
       if (response instanceof Response)
         response.headers.set("X-Request-Id", requestContext.requestId);
     })
-    .get("/healthz", () => healthResponse(services.store, lackedNow))
+    .get("/healthz", () => createHealthResponse(services.store, lackedNow))
     .get("/metrics", ({ request, requestContext: { principal } }) =>
-      metricsResponse(server, request, principal),
+      createMetricsResponse(server, request, principal),
     )
     .use(assets)
-    .get("/docs", ({ request }) => webFile(web, request, "docs.html"))
+    .get("/docs", ({ request }) => serveWebFile(web, request, "docs.html"))
     .use(api)
     .use(dashboard);
 
@@ -110,25 +110,26 @@ export function createServer(dependencies: Dependencies) {
         method,
         route.path,
         ({ request, params, requestContext: { address } }) =>
-          pushResponse(server, request, { token: params.token, address, route }),
+          createPushResponse(server, request, { token: params.token, address, route }),
         { parse: "none" },
       );
-  for (const [path, file] of documents) app.get(path, ({ request }) => webFile(web, request, file));
+  for (const [path, file] of documents)
+    app.get(path, ({ request }) => serveWebFile(web, request, file));
   for (const path of adminPaths)
     app.get(path, ({ request }) => {
-      server.mustBeOurs(request);
-      return adminPage(request, web) ?? fail(noSuchPath());
+      server.assertOurHost(request);
+      return renderAdminPage(request, web) ?? throwError(unknownPathError());
     });
   const server: Server = {
     ...dependencies,
     table: createRouteTable(app.routes as unknown as Route[]),
-    mustBeOurs: hostGuard(services.ownHosts),
+    assertOurHost: createHostGuard(services.ownHosts),
     handle: (request) => app.handle(request),
   };
   return app;
 }
 
-function newRequestContext(server: Server, request: Request): RequestContext {
+function createRequestContext(server: Server, request: Request): RequestContext {
   let address: string | null = null;
   return {
     services: server.services,
@@ -152,59 +153,59 @@ async function admit(server: Server, request: Request, current: RequestContext) 
   try {
     const path = pathOf(request);
     if (isUnder("/dashboard", path)) await enterDashboard(server, request, current);
-    if (request.method === "OPTIONS") return optionsResponse(server, path, current.requestId);
+    if (request.method === "OPTIONS") return createOptionsResponse(server, path, current.requestId);
     const needsKey = isGuarded(path) && !isMetricsRequest(server, request, path);
     if (needsKey) current.principal = await authenticate(request, current);
-    if (!isDecodable(path)) throw noSuchPath();
+    if (!isDecodable(path)) throw unknownPathError();
   } catch (error) {
-    return errorResponse(error, current.requestId, server.services.log);
+    return createErrorResponse(error, current.requestId, server.services.log);
   }
 }
 
 /** Reads the session cookie. Only dashboard routes accept cookies, and they accept no API keys. */
 async function enterDashboard(server: Server, request: Request, current: RequestContext) {
   const { services, table } = server;
-  server.mustBeOurs(request);
-  mustBeSameOrigin(request);
+  server.assertOurHost(request);
+  assertSameOrigin(request);
   current.session = await findSession(request, services);
   if (current.session?.stage === "signed-in") services.knownNetworks.add(current.address);
-  if (!table.isOpen(pathOf(request))) signedInSession(current);
+  if (!table.isOpen(pathOf(request))) getSignedInSession(current);
 }
 
 /** Sends a GET to another path, with the credentials of this request. */
 function readAgain(server: Server, request: Request, path: string): Promise<Response> {
   const headers = new Headers(request.headers);
-  for (const name of headersOfWrite) headers.delete(name);
+  for (const name of bodyHeaders) headers.delete(name);
   const { signal } = request;
   const read = new Request(new URL(path, request.url), { headers, signal });
   return server.handle(replaceRequest(read, request));
 }
 
 /** Returns the admin page with status 404 to a browser; null for other clients, and under foreign host names. */
-function unknownPage(
+function renderUnknownPage(
   { services, table, web }: Server,
   request: Request,
   requestId: string,
 ): Response | null {
   const path = pathOf(request);
-  if (!isOpenedInBrowser(request, path) || table.allowedMethods(path) !== null) return null;
+  if (!isOpenedInBrowser(request, path) || table.createAllowedMethods(path) !== null) return null;
   if (!isOurs(request, services.ownHosts)) return null;
-  const page = adminPage(request, web, 404);
+  const page = renderAdminPage(request, web, 404);
   page?.headers.set("X-Request-Id", requestId);
   return page;
 }
 
 /** Whether the request is for the appliance's metrics and has their token. */
 const isMetricsRequest = ({ metrics }: Server, request: Request, path: string) =>
-  withoutSlash(path) === "/metrics" && metrics.token.isSentBy(request);
+  stripTrailingSlash(path) === "/metrics" && metrics.token.isSentBy(request);
 
 /** Returns the metrics of the appliance, or of the API key's organization. */
-async function metricsResponse(
+async function createMetricsResponse(
   { services, metrics }: Server,
   request: Request,
   principal: Principal | null,
 ): Promise<Response> {
-  services.extendTimeout(request, longSeconds);
+  services.extendTimeout(request, longResponseSeconds);
   const headers = { "Content-Type": metricsType };
   if (principal === null) {
     if (!metrics.token.isSentBy(request)) throw new Error("The metrics need a token or a key.");
@@ -214,39 +215,39 @@ async function metricsResponse(
   authorize(services, principal, "read");
   const { store, clock } = services;
   const { organizationId } = principal;
-  return new Response(await metricsOf({ store, clock, organizationId }), { headers });
+  return new Response(await renderMetrics({ store, clock, organizationId }), { headers });
 }
 
-function pushResponse(
+function createPushResponse(
   server: Server,
   request: Request,
   { token, address, route }: { token: string; address: string; route: PushRoute },
 ) {
   // HEAD must have no effect (RFC 9110 §9.2.1), because a link checker could send it.
-  if (request.method === "HEAD") throw noRoute(server, request);
+  if (request.method === "HEAD") throw noRouteError(server, request);
   const client = { address, isKnown: server.services.knownNetworks.has(address) };
   return receivePush(request, token, client, route.dialect, server.push);
 }
 
-const webFile = (web: WebFiles, request: Request, name: string): Response =>
-  web.serve(request, name) ?? fail(noSuchPath());
+const serveWebFile = (web: WebFiles, request: Request, name: string): Response =>
+  web.serve(request, name) ?? throwError(unknownPathError());
 
-function fail(error: AppError): never {
+function throwError(error: AppError): never {
   throw error;
 }
 
-function optionsResponse({ table }: Server, path: string, requestId: string) {
-  const allow = table.allowedMethods(path);
-  if (allow === null) throw noSuchPath();
+function createOptionsResponse({ table }: Server, path: string, requestId: string) {
+  const allow = table.createAllowedMethods(path);
+  if (allow === null) throw unknownPathError();
   return new Response(null, {
     status: 204,
     headers: { Allow: allow, "X-Request-Id": requestId },
   });
 }
 
-function noRoute({ table }: Server, request: Request): AppError {
-  const allow = table.allowedMethods(pathOf(request));
-  if (allow === null) return noSuchPath();
+function noRouteError({ table }: Server, request: Request): AppError {
+  const allow = table.createAllowedMethods(pathOf(request));
+  if (allow === null) return unknownPathError();
   return new AppError(
     "METHOD_NOT_ALLOWED",
     `This path does not take ${request.method}; it takes ${allow}.`,
@@ -254,7 +255,7 @@ function noRoute({ table }: Server, request: Request): AppError {
   );
 }
 
-const headersOfWrite = [
+const bodyHeaders = [
   "content-length",
   "content-type",
   "idempotency-key",
@@ -267,7 +268,7 @@ const headersOfWrite = [
  * Replaces a short host such as `http://nas/`, because Elysia searches for the path from the 11th character of the
  * URL.
  */
-export function withFindablePath(request: Request): Request {
+export function lengthenShortHost(request: Request): Request {
   const start = request.url.indexOf("/", 8);
   if (start >= 11 || start === -1) return request;
   const scheme = request.url.slice(0, request.url.indexOf(":"));
@@ -281,18 +282,22 @@ export function withFindablePath(request: Request): Request {
  * Reports 503 while results can't be stored. If the machine only lacks a resource, the status is 200 and the body
  * names it.
  */
-function healthResponse(store: Store, lackedNow: Dependencies["lackedNow"]): Response {
-  const failingSince = store.writes.failingSince();
+function createHealthResponse(store: Store, lackedNow: Dependencies["lackedNow"]): Response {
+  const failingSince = store.writes.getFailingSince();
   const headers = { "Cache-Control": "no-store" };
-  const bodyOf = (status: string, reason: string, since: number) => ({
+  const buildHealthBody = (status: string, reason: string, since: number) => ({
     status,
     reasons: [reason],
-    since: timestamp(since),
+    since: formatTimestamp(since),
   });
   if (failingSince !== null)
-    return Response.json(bodyOf("failing", "storage", failingSince), { status: 503, headers });
+    return Response.json(buildHealthBody("failing", "storage", failingSince), {
+      status: 503,
+      headers,
+    });
   const lack = lackedNow();
-  const body = lack === null ? { status: "ok" } : bodyOf("degraded", lack.resource, lack.since);
+  const body =
+    lack === null ? { status: "ok" } : buildHealthBody("degraded", lack.resource, lack.since);
   return Response.json(body, { headers });
 }
 
@@ -303,22 +308,22 @@ export function createPublicHandler(
   assets: Elysia,
 ): RequestHandler {
   const app = new Elysia()
-    .onError(() => errorResponse(noSuchPath(), Bun.randomUUIDv7(), log))
+    .onError(() => createErrorResponse(unknownPathError(), Bun.randomUUIDv7(), log))
     .use(assets);
   return (received) => {
-    const request = withFindablePath(received);
+    const request = lengthenShortHost(received);
     return serve(request) ?? app.fetch(request);
   };
 }
 
 /** Whether a path needs an API key. */
 function isGuarded(path: string): boolean {
-  const found = withoutSlash(path);
+  const found = stripTrailingSlash(path);
   return found === "/metrics" || (isUnder("/api/v1", path) && !documents.has(found));
 }
 
 /** Removes a trailing slash, which Elysia also accepts. */
-function withoutSlash(path: string): string {
+function stripTrailingSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
@@ -338,8 +343,8 @@ function isUnder(prefix: string, path: string): boolean {
 
 type RouteTable = {
   /** Returns the methods of a path, in the format of `Allow`; null for an unknown path. */
-  allowedMethods: (path: string) => string | null;
-  findResource: ReturnType<typeof resourceFinder>;
+  createAllowedMethods: (path: string) => string | null;
+  findResource: ReturnType<typeof createResourceFinder>;
   /** Whether a path needs no session, as for signing in. */
   isOpen: (path: string) => boolean;
 };
@@ -348,12 +353,12 @@ function createRouteTable(routes: readonly Route[]): RouteTable {
   const open = new Set(
     routes
       .filter(({ hooks }) => hooks.detail?.endpoint?.access === "anyone")
-      .map(({ path }) => withoutSlash(path)),
+      .map(({ path }) => stripTrailingSlash(path)),
   );
   return {
-    allowedMethods: allowedMethods(routes),
-    findResource: resourceFinder(routes),
-    isOpen: (path) => open.has(withoutSlash(path)),
+    createAllowedMethods: allowedMethods(routes),
+    findResource: createResourceFinder(routes),
+    isOpen: (path) => open.has(stripTrailingSlash(path)),
   };
 }
 
@@ -364,7 +369,7 @@ function createRouteTable(routes: readonly Route[]): RouteTable {
 function allowedMethods(routes: readonly { method: string; path: string }[]) {
   const byPattern = new Map<string, Set<string>>();
   for (const { method, path } of routes) {
-    const pattern = patternOf(path);
+    const pattern = buildPathPattern(path);
     const methods = byPattern.get(pattern) ?? new Set(["OPTIONS"]);
     methods.add(method);
     if (method === "GET" && !pushRoutes.some((route) => route.path === path)) methods.add("HEAD");

@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import type { z } from "zod";
 import { configured, growing } from "./docs/growth.ts";
 import { api, dashboard } from "./support/routes.ts";
-import { amountIn, type Bound, bounds, units } from "../src/core/limits.ts";
+import { formatBound, type Bound, bounds, units } from "../src/core/limits.ts";
 import type { Route } from "../src/http/openapi.ts";
-import { dump, testAppliance } from "./support/appliance.ts";
-import { made } from "./support/records.ts";
+import { dumpTables, testAppliance } from "./support/appliance.ts";
+import { createSampleRecord } from "./support/records.ts";
 
 const routes = [...api.routes, ...dashboard.routes] as unknown as Route[];
 const all = Object.values(bounds).flatMap((section) => Object.entries<Bound>(section));
@@ -18,8 +18,8 @@ test("every limit has a value, a unit and an effect", () => {
     expect([name, Object.hasOwn(units, unit)]).toEqual([name, true]);
     expect([name, per.trim() !== "", beyond.endsWith(".")]).toEqual([name, true, true]);
   }
-  expect(amountIn({ value: 65_536, unit: "bytes", per: "", beyond: "" })).toBe("64 KiB");
-  expect(amountIn({ value: 1, unit: "rows", per: "", beyond: "" })).toBe("1 row");
+  expect(formatBound({ value: 65_536, unit: "bytes", per: "", beyond: "" })).toBe("64 KiB");
+  expect(formatBound({ value: 1, unit: "rows", per: "", beyond: "" })).toBe("1 row");
 });
 
 /** Tables to which only an administrator of the machine or the program itself adds rows. */
@@ -135,11 +135,11 @@ for (const [place, { noun, body }] of Object.entries(refused))
       const id =
         noun === "monitors"
           ? (await client("POST", "/api/v1/monitors", { body: own })).json.data.id
-          : await made(client, noun);
-      const before = dump(appliance);
+          : await createSampleRecord(client, noun);
+      const before = dumpTables(appliance);
       const created = await client("POST", `/api/v1/${noun}`, { body });
       const changed = await client("PATCH", `/api/v1/${noun}/${id}`, { body: change });
       for (const { status, json } of [created, changed])
         expect([status, json.error.code]).toEqual([422, "VALIDATION_ERROR"]);
-      expect(dump(appliance)).toBe(before);
+      expect(dumpTables(appliance)).toBe(before);
     });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { configOf } from "../src/config.ts";
+import { parseConfig } from "../src/config.ts";
 import { AppError } from "../src/core/errors.ts";
 
 /** The error message for these options; null if they are valid. */
 function issueOf(flags: Record<string, unknown>, environment: Record<string, string> = {}) {
   try {
-    configOf(flags, environment);
+    parseConfig(flags, environment);
     return null;
   } catch (error) {
     if (error instanceof AppError) return error.message;
@@ -20,7 +20,7 @@ describe("--url", () => {
     ["HTTPS://Status.Team.Example//", "HTTPS://Status.Team.Example"],
     ["https://[fd00::1]:8443", "https://[fd00::1]:8443"],
   ])("accepts %s", (url, stored) => {
-    expect(configOf({ url }, {}).url).toBe(stored);
+    expect(parseConfig({ url }, {}).url).toBe(stored);
   });
 
   test.each([

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Client } from "./support/appliance.ts";
-import { dashboard } from "./support/dashboard.ts";
+import { createDashboard } from "./support/dashboard.ts";
 import { newMonitors, signingCanary } from "./support/samples.ts";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }).map((s) => `x${s}`);
@@ -26,7 +26,7 @@ const asShown = ({ headers, ...others }: Record<string, unknown>) => ({
 const randomly = { numRuns: 12 };
 
 test("a patch changes the keys it names and updatedAt, and no other record", async () => {
-  const made = await dashboard();
+  const made = await createDashboard();
   const { api, time, group, monitor, channel } = made;
   const channels = [(await channel()).id, (await channel()).id];
   const monitors = [(await monitor()).id, (await monitor()).id];
@@ -164,7 +164,7 @@ test("no action of one organization changes the responses of another", async () 
   let succeeded = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 25 }), async (actions) => {
-      const { ours, theirs } = await dashboard();
+      const { ours, theirs } = await createDashboard();
       const [mine, foreign] = [await furnished(ours.api), await furnished(theirs.api)];
       const before = await view(theirs.api, foreign);
       const pick = (resource: string, index: number) => {
@@ -220,7 +220,7 @@ test("a monitor is in at most one group, and groups and monitors agree, after si
   const writes = fc.array(write, { minLength: 5, maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(writes, fc.boolean(), async (writes, atOnce) => {
-      const { api, group, monitor, changeGroup, changeMonitor } = await dashboard();
+      const { api, group, monitor, changeGroup, changeMonitor } = await createDashboard();
       const many = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: 5 }, make));
       const monitors = (await many(() => monitor())).map(({ id }) => id as string);
       const groups = (await many(() => group())).map(({ id }) => id as string);

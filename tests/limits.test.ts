@@ -1,10 +1,10 @@
 /** Each limit of records: the last allowed one, one too many, and one after a removal. */
 import { describe, expect, test } from "bun:test";
 import { dashboard } from "./support/routes.ts";
-import { type LimitName, limitsOf, usualLimits } from "../src/core/limits.ts";
+import { type LimitName, parseLimits, defaultLimits } from "../src/core/limits.ts";
 import type { Client } from "./support/appliance.ts";
-import { dump, testAppliance } from "./support/appliance.ts";
-import { member, statusesOf } from "./support/visiting.ts";
+import { dumpTables, testAppliance } from "./support/appliance.ts";
+import { signInMember, sortStatuses } from "./support/visiting.ts";
 
 type TestSetUp = Awaited<ReturnType<typeof testAppliance>>;
 type Way = { make: (index: number) => ReturnType<Client>; remove: (id: string) => string };
@@ -116,20 +116,20 @@ for (const [name, { has = 0, of }] of Object.entries(ways)) {
   describe(`an organization can have a limited number of ${name}`, () => {
     async function limited() {
       const made = await testAppliance({ limits: { [name]: has + 2 } });
-      const owner = (await member(made, "owner")).page;
+      const owner = (await signInMember(made, "owner")).page;
       return { made, owner, way: of(made, owner) };
     }
 
     test("and not one more, even with concurrent requests; the error names the limit", async () => {
       const { made, way } = await limited();
       const answers = await Promise.all([1, 2, 3, 4, 5].map((index) => way.make(index)));
-      expect(statusesOf(answers)).toEqual([201, 201, 409, 409, 409]);
-      const before = dump(made);
+      expect(sortStatuses(answers)).toEqual([201, 201, 409, 409, 409]);
+      const before = dumpTables(made);
       const { status, json } = await way.make(6);
       expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
       expect(json.error.message).toContain(`at most ${has + 2} ${name.replaceAll("-", " ")}`);
       expect(json.error.message).toContain(`--limit ${name}=`);
-      expect(dump(made)).toBe(before);
+      expect(dumpTables(made)).toBe(before);
     });
 
     test("and a new one after a removal", async () => {
@@ -185,7 +185,7 @@ describe("a monitor can have a limited number of alert channels", () => {
       api("POST", "/api/v1/monitors", { body: { ...push, name: "Job", ...body } });
     const group = (body: object) =>
       api("POST", "/api/v1/monitor-groups", { body: { name: "Jobs", ...body } });
-    return { made, api, ids, monitor, group, page: (await member(made, "member")).page };
+    return { made, api, ids, monitor, group, page: (await signInMember(made, "member")).page };
   }
 
   test("when it is created, changed, moved into a group from either side, or changed in bulk", async () => {
@@ -193,7 +193,7 @@ describe("a monitor can have a limited number of alert channels", () => {
     const [one = "", two = "", three = ""] = ids;
     const { id } = (await monitor({ alertChannelIds: [one, two] })).json.data;
     const groupId = (await group({ alertChannelIds: [three] })).json.data.id;
-    const before = dump(made);
+    const before = dumpTables(made);
     const tries = [
       await monitor({ alertChannelIds: ids }),
       await monitor({ alertChannelIds: [one, two], groupId }),
@@ -213,7 +213,7 @@ describe("a monitor can have a limited number of alert channels", () => {
         409,
         expect.stringContaining("A monitor may have at most 2 alert channels"),
       ]);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 
   test("a monitor with more channels from before the limit can still be changed", async () => {
@@ -252,14 +252,14 @@ describe("default channels always fit a new monitor", () => {
     const usual: string[] = [];
     for (let index = 0; index < 4; index++) usual.push((await channel(false)).json.data.id);
     const changes = await Promise.all(usual.map(makeDefault));
-    expect(statusesOf(changes)).toEqual([200, 200, 409, 409]);
-    const before = dump(made);
+    expect(sortStatuses(changes)).toEqual([200, 200, 409, 409]);
+    const before = dumpTables(made);
     for (const { status, json } of [
       await channel(true),
       ...changes.filter((change) => change.status === 409),
     ])
       expect([status, json.error.message]).toEqual(refused);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
     const taken = usual.filter((_, index) => changes[index]?.status === 200);
     expect(await monitor()).toEqual([201, taken]);
     const [first = ""] = taken;
@@ -304,7 +304,7 @@ test("finished windows and revoked keys do not count", async () => {
     await window("2027-01-01T00:00:00Z", "2027-01-01T01:00:00Z"),
   ].map(({ status }) => status);
   expect(statuses).toEqual([201, 201, 409]);
-  const { page } = await member(made, "owner");
+  const { page } = await signInMember(made, "owner");
   const key = () => page("POST", "/dashboard/api-keys", { body: { name: "k", scope: "read" } });
   const { id } = (await key()).json.data;
   expect((await key()).status).toBe(409);
@@ -313,9 +313,9 @@ test("finished windows and revoked keys do not count", async () => {
 });
 
 test("limits are set by name, the others have their defaults", () => {
-  expect(limitsOf([])).toEqual(usualLimits);
-  expect(limitsOf(["monitors=20", "people=3"])).toEqual({
-    ...usualLimits,
+  expect(parseLimits([])).toEqual(defaultLimits);
+  expect(parseLimits(["monitors=20", "people=3"])).toEqual({
+    ...defaultLimits,
     monitors: 20,
     people: 3,
   });
@@ -327,5 +327,5 @@ test("limits are set by name, the others have their defaults", () => {
     "constructor=1",
     "x=1",
   ])
-    expect(limitsOf([wrong])).toContain("must be NAME=NUMBER with a name among monitors,");
+    expect(parseLimits([wrong])).toContain("must be NAME=NUMBER with a name among monitors,");
 });

@@ -8,9 +8,9 @@ import { audit } from "../release/audit.ts";
 import { builtFrom } from "../release/commit.ts";
 import { allowedLicences, licencesText, shippedPackages } from "../release/packages.ts";
 import { sign } from "../release/sign.ts";
-import { binary, signalbox } from "./support/binary.ts";
-import { machine, succeeded } from "./support/outside.ts";
-import { testWith } from "./support/real-targets.ts";
+import { binary, runSignalbox } from "./support/binary.ts";
+import { createMachine, expectSuccess } from "./support/outside.ts";
+import { defineTestWith } from "./support/real-targets.ts";
 
 const packages = shippedPackages();
 const bill = join(dirname(binary), "signalbox.cdx.json");
@@ -42,7 +42,7 @@ test("the bill of materials is CycloneDX and lists every shipped package", async
 });
 
 test("the executable shows the licences of all of its parts", async () => {
-  const text = await succeeded(signalbox(["licences"]));
+  const text = await expectSuccess(runSignalbox(["licences"]));
   expect(text).toBe(licencesText(packages).trim());
   for (const name of Object.keys(manifest.dependencies)) expect(text).toContain(`${name} `);
   expect(text).toContain("JavaScriptCore");
@@ -50,7 +50,7 @@ test("the executable shows the licences of all of its parts", async () => {
 
 test("version reports the commit and time of the build", async () => {
   const isRepository = builtFrom().commit !== null;
-  const facts = JSON.parse(await succeeded(signalbox(["version", "--json"])));
+  const facts = JSON.parse(await expectSuccess(runSignalbox(["version", "--json"])));
   expect(facts).toEqual({
     version: manifest.version,
     // A source archive or another user's checkout has neither.
@@ -62,11 +62,11 @@ test("version reports the commit and time of the build", async () => {
   });
 });
 
-testWith(
+defineTestWith(
   ["ssh-keygen"],
   "checksums are signed with an SSH key, and a changed list is rejected",
   async () => {
-    await using box = machine();
+    await using box = createMachine();
     const at = (name: string) => join(box.directory, name);
     const keygen = (args: string[], stdin = "") =>
       Bun.spawnSync(["ssh-keygen", ...args], { stdin: Buffer.from(stdin) }).exitCode;
@@ -129,7 +129,7 @@ const mayChangeRoot = (() => {
 })();
 
 test.if(mayChangeRoot)("it starts with nothing but libc", async () => {
-  await using box = machine();
+  await using box = createMachine();
   const root = box.directory;
   mkdirSync(join(root, "proc"));
   const libraries =

@@ -9,15 +9,15 @@ import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
 import { settingsKinds } from "../src/accounts/settings/schema.ts";
 import { backupKinds } from "../src/operations/backups/schedule-schema.ts";
 import { subscriberKinds } from "../src/status-pages/subscribers/schema.ts";
-import { storedSecrets } from "../web/components/forms/stored-secrets.ts";
-import { dump, testAppliance } from "./support/appliance.ts";
-import { crawl, reads } from "./support/crawling.ts";
-import { mailServer } from "./support/mail-server.ts";
+import { createStoredSecrets } from "../web/components/forms/stored-secrets.ts";
+import { dumpTables, testAppliance } from "./support/appliance.ts";
+import { crawlRoutes, reads } from "./support/crawling.ts";
+import { startMailServer } from "./support/mail-server.ts";
 import { apiRoutes } from "./support/records.ts";
 import { canary, clientKey, newMonitors, signingCanary } from "./support/samples.ts";
-import { channelHomes, httpHome, httpHomes } from "./support/secret-homes.ts";
-import { answer, target } from "./support/target.ts";
-import { member } from "./support/visiting.ts";
+import { listChannelHomes, buildHttpHome, listHttpHomes } from "./support/secret-homes.ts";
+import { replyWith, startTarget } from "./support/target.ts";
+import { signInMember } from "./support/visiting.ts";
 import type { Json } from "./support/json.ts";
 
 type Own = Record<string, unknown>;
@@ -88,7 +88,7 @@ test("no secret of any type is in a response, a row, a metric or the log", async
   const appliance = await testAppliance({
     exchange: async () => ({ status: 500, headers: new Map(), body: canary }),
   });
-  await using site = await target();
+  await using site = await startTarget();
   const { api } = appliance.ours;
   const ids: Record<string, string> = {};
   const make = async (noun: string, body: object) => {
@@ -97,7 +97,7 @@ test("no secret of any type is in a response, a row, a metric or the log", async
     return (ids[noun] = json.data.id as string);
   };
   const channels = Object.keys(channelKinds).flatMap((type) =>
-    channelHomes(type).map((home) => ({ type, home })),
+    listChannelHomes(type).map((home) => ({ type, home })),
   );
   for (const { type, home } of channels) {
     const id = await make("alert-channels", { type, name: "On-call", ...home });
@@ -105,7 +105,7 @@ test("no secret of any type is in a response, a row, a metric or the log", async
     const { text } = await api("POST", `/api/v1/alert-channels/${id}/test`);
     expect([type, text.includes(canary)]).toEqual([type, false]);
   }
-  const monitor = { type: "http", name: "Shop", ...httpHome(site.at()) };
+  const monitor = { type: "http", name: "Shop", ...buildHttpHome(site.at()) };
   const shop = await make("monitors", monitor);
   expect((await api("POST", `/api/v1/monitors/${shop}/check`)).text).not.toContain(canary);
   const smtp = { host: "mail.lan", from: "a@team.example", password: canary };
@@ -130,16 +130,16 @@ test("no secret of any type is in a response, a row, a metric or the log", async
   const causes = appliance.logged.filter((line) => line.includes("request failed"));
   expect(causes.length).toBeGreaterThanOrEqual(refused.length);
 
-  const owner = (await member(appliance, "owner")).page;
+  const owner = (await signInMember(appliance, "owner")).page;
   const answers = [
-    ...(await crawl(reads.api, ids, api)),
-    ...(await crawl(reads.dashboard, ids, owner)),
+    ...(await crawlRoutes(reads.api, ids, api)),
+    ...(await crawlRoutes(reads.dashboard, ids, owner)),
     { path: "/metrics", ...(await api("GET", "/metrics")) },
   ];
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(80);
   const telling = answers.filter(({ text }) => isSecret(text)).map(({ path }) => path);
   expect([...new Set(telling)]).toEqual([]);
-  expect(isSecret(dump(appliance) + appliance.logged.join("\n"))).toBe(false);
+  expect(isSecret(dumpTables(appliance) + appliance.logged.join("\n"))).toBe(false);
   expect(appliance.database.serialize().includes(canary)).toBe(false);
 });
 
@@ -182,13 +182,16 @@ const isSecret = (text: string) => marks.some((mark) => text.includes(mark));
 const at = (noun: string) => `/api/v1/${noun}`;
 
 async function monitorWorld(type: string, variant: number): Promise<Snapshot> {
-  const [near, far] = [await target(), await target()];
-  near.reply(answer(200, JSON.stringify({ access_token: accessToken, expires_in: 0 })), "/token");
+  const [near, far] = [await startTarget(), await startTarget()];
+  near.setReply(
+    replyWith(200, JSON.stringify({ access_token: accessToken, expires_in: 0 })),
+    "/token",
+  );
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "member");
+  const { page } = await signInMember(appliance, "member");
   const home: Own = {
     ...newMonitors[type as keyof typeof newMonitors],
-    ...(type === "http" && httpHomes(near.at("/health"))[variant]),
+    ...(type === "http" && listHttpHomes(near.at("/health"))[variant]),
   };
   const { api } = appliance.ours;
   const { json } = await api("POST", at("monitors"), { body: { type, name: "Shop", ...home } });
@@ -225,11 +228,11 @@ async function channelWorld(type: string, variant: number): Promise<Snapshot> {
       return { status: 200, headers: new Map(), body: "ok" };
     },
   });
-  const home = channelHomes(type)[variant] ?? {};
+  const home = listChannelHomes(type)[variant] ?? {};
   const { api } = appliance.ours;
   const body = { type, name: "On-call", ...home };
   const { json } = await api("POST", at("alert-channels"), { body });
-  const { page } = await member(appliance, "member");
+  const { page } = await signInMember(appliance, "member");
   const path = `${at("alert-channels")}/${json.data.id}`;
   // Channel tests have a rate limit per minute.
   const later = () => (appliance.time.now += 60_000);
@@ -277,8 +280,8 @@ const smtpWays: Own[] = [
 async function settingsWorld(_type: string, variant: number): Promise<Snapshot> {
   const users = { users: { probe: canary } };
   const [near, far] = [
-    await mailServer(users, { allowInsecureAuth: true }),
-    await mailServer(users, { allowInsecureAuth: true }),
+    await startMailServer(users, { allowInsecureAuth: true }),
+    await startMailServer(users, { allowInsecureAuth: true }),
   ];
   const tokens: string[] = [];
   const appliance = await testAppliance({
@@ -287,7 +290,7 @@ async function settingsWorld(_type: string, variant: number): Promise<Snapshot> 
       return { status: 200, headers: new Map(), body: '{"access_token":"t","expires_in":0}' };
     },
   });
-  const { page } = await member(appliance, "admin");
+  const { page } = await signInMember(appliance, "admin");
   const home = { smtp: near.smtp({ user: "probe", tls: "starttls", ...smtpWays[variant] }) };
   const change = (body: Own) => appliance.ours.api("PATCH", at("settings"), { body });
   await change(home);
@@ -426,16 +429,18 @@ const withSecrets = everyType
   .flatMap((one) => {
     const names = Object.keys(one.kind.secrets).map((path) => path.split(".")[0] ?? "");
     const homes = {
-      "alert-channels": channelHomes(one.type).map((home) => names.some((name) => name in home)),
+      "alert-channels": listChannelHomes(one.type).map((home) =>
+        names.some((name) => name in home),
+      ),
       settings: smtpWays.map(() => true),
-      monitors: httpHomes("http://shop.lan").map(() => true),
+      monitors: listHttpHomes("http://shop.lan").map(() => true),
     }[one.noun] ?? [true];
     return homes.flatMap((hasSecrets, variant) => (hasSecrets ? [{ ...one, variant }] : []));
   });
 
 describe("an encrypted secret is never sent to a changed address", () => {
   test.each(Object.keys(channelKinds))("each secret of %s is covered", (type) => {
-    const tried = channelHomes(type).flatMap((home) => Object.keys(home));
+    const tried = listChannelHomes(type).flatMap((home) => Object.keys(home));
     const secrets = Object.keys(channelKinds[type as keyof typeof channelKinds].secrets);
     expect(tried).toEqual(expect.arrayContaining(secrets.map((path) => path.replace(/\..*/, ""))));
   });
@@ -447,7 +452,7 @@ describe("an encrypted secret is never sent to a changed address", () => {
   });
 
   test("each secret of an http monitor is covered", () => {
-    const tried = httpHomes("http://shop.lan").flatMap((home) => Object.keys(home));
+    const tried = listHttpHomes("http://shop.lan").flatMap((home) => Object.keys(home));
     const secrets = Object.keys(monitorKinds.http.secrets);
     expect(tried).toEqual(expect.arrayContaining(secrets.map((path) => path.replace(/\..*/, ""))));
   });
@@ -464,7 +469,7 @@ describe("an encrypted secret is never sent to a changed address", () => {
         const { status, json } = await change(patch);
         const details: { path: string; message: string }[] = json.error?.details ?? [];
         const asked = details.filter(({ message }) => message.includes("send it again"));
-        const page = storedSecrets(kinds, type, record, patch, () => undefined);
+        const page = createStoredSecrets(kinds, type, record, patch, () => undefined);
         // Other errors are reported first.
         if (status === 422 && asked.length === 0) continue;
         expect([patch, paths.filter((path) => page.isAsked(path)).toSorted()]).toEqual([

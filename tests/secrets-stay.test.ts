@@ -3,19 +3,19 @@ import { z } from "zod";
 import { NewAlertChannel } from "../src/alerting/channels/schema.ts";
 import { channelKinds } from "../src/alerting/channels/kinds-schema.ts";
 import { findChannel, settingsOf as channelSettings } from "../src/alerting/channels/service.ts";
-import { strandedSecrets } from "../src/core/security/kind-secrets.ts";
+import { findStrandedSecrets } from "../src/core/security/kind-secrets.ts";
 import type { Kinds } from "../src/core/kinds.ts";
-import { fieldPath } from "../src/core/text/words.ts";
+import { formatFieldPath } from "../src/core/text/words.ts";
 import type { Plan } from "../src/imports/plan.ts";
 import { runImport } from "../src/imports/service.ts";
 import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
-import { settingsOf as monitorSettings } from "../src/monitoring/monitors/record.ts";
+import { openSettings as monitorSettings } from "../src/monitoring/monitors/record.ts";
 import { ManyMonitors, NewMonitor } from "../src/monitoring/monitors/schema.ts";
 import { findMonitor } from "../src/monitoring/monitors/store.ts";
 import { testAppliance, type TestAppliance } from "./support/appliance.ts";
 import { canary, clientKey, signingCanary } from "./support/samples.ts";
-import { channelHomes, monitorHomes } from "./support/secret-homes.ts";
-import { member } from "./support/visiting.ts";
+import { listChannelHomes, listMonitorHomes } from "./support/secret-homes.ts";
+import { signInMember } from "./support/visiting.ts";
 
 /*
  * For every writer of stored records and every type with a secret: the secret never gets another
@@ -37,7 +37,7 @@ const nouns = {
 const home = { host: "127.0.0.1", port: 9 };
 
 const homesOf = ({ noun, type }: Omit<Case, "variant">): Own[] =>
-  noun === "monitors" ? monitorHomes(type, home.host, home.port) : channelHomes(type);
+  noun === "monitors" ? listMonitorHomes(type, home.host, home.port) : listChannelHomes(type);
 
 const spellings = [
   canary,
@@ -113,7 +113,7 @@ function movesOf({ noun, type }: Case, own: Own, { host, port }: { host: string;
       const change = { [name]: candidate };
       return (
         schema.safeParse({ type, name: "x", ...own, ...change }).success &&
-        strandedSecrets(kinds, type, { ...own, type }, change).length > 0
+        findStrandedSecrets(kinds, type, { ...own, type }, change).length > 0
       );
     });
     return value === undefined ? [] : [{ [name]: value }];
@@ -176,7 +176,7 @@ describe("a stored secret gets no other address", () => {
     });
     const { kinds, section, name } = nouns[one.noun];
     const { api } = appliance.ours;
-    const admin = await member(appliance, "admin");
+    const admin = await signInMember(appliance, "admin");
     const own = homesOf(one)[one.variant] ?? {};
     const moves = movesOf(one, own, listener);
     expect(moves.length).toBeGreaterThan(0);
@@ -188,8 +188,8 @@ describe("a stored secret gets no other address", () => {
     const fieldsHere = await storedSecrets(appliance, one, id);
 
     for (const move of moves) {
-      const stranded = strandedSecrets(kinds, one.type, record, move);
-      const paths = stranded.map(fieldPath).toSorted();
+      const stranded = findStrandedSecrets(kinds, one.type, record, move);
+      const paths = stranded.map(formatFieldPath).toSorted();
       const without = Object.fromEntries(
         Object.entries({ ...record, ...move }).filter(
           ([field]) => !stranded.some(([secret]) => secret === field),
@@ -230,12 +230,12 @@ describe("a stored secret gets no other address", () => {
         expect([entered.status, entered.json.error]).toEqual([200, undefined]);
         expect(isSecret(await storedSecrets(other, one, theirs.id))).toBe(true);
         const again = await importWith(other, one, { ...source, ...move });
-        const stranded = strandedSecrets(kinds, one.type, record, move);
+        const stranded = findStrandedSecrets(kinds, one.type, record, move);
         for (const keys of stranded)
           expect([move, again.notes]).toEqual([
             move,
             expect.arrayContaining([
-              expect.stringMatching(RegExp(`, so ${fieldPath(keys)} .* Enter it again\\.`)),
+              expect.stringMatching(RegExp(`, so ${formatFieldPath(keys)} .* Enter it again\\.`)),
             ]),
           ]);
         const left = JSON.parse(await storedSecrets(other, one, theirs.id)) as Own;

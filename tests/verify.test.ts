@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { scratch } from "./support/scratch.ts";
-import { outcomeOf, verdict } from "./support/verdict.ts";
+import { createScratch } from "./support/scratch.ts";
+import { parseOutcome, formatVerdict } from "./support/verdict.ts";
 
-const directory = scratch();
+const directory = createScratch();
 
 test("a red run ends with each red test and the first lines of its error", async () => {
   const text = await ending({
@@ -35,8 +35,8 @@ test("a red run ends with each red test and the first lines of its error", async
 
 test("a green run ends with only its count", () => {
   const report = `<testsuites><testsuite name="a.test.ts"><testcase name="is well"/></testsuite></testsuites>`;
-  expect(verdict(outcomeOf(report))).toBe("\n1 passed, 0 failed");
-  expect(verdict(outcomeOf(report, "ended by 1"))).toBe(
+  expect(formatVerdict(parseOutcome(report))).toBe("\n1 passed, 0 failed");
+  expect(formatVerdict(parseOutcome(report, "ended by 1"))).toBe(
     "\nFAILED bun test\n    ended by 1, without a red test\n1 passed, 1 failed",
   );
 });
@@ -45,7 +45,7 @@ test.each([
   [undefined, "ended by SIGKILL", "ended by SIGKILL, without a report"],
   ["<testsuites/>", undefined, "ran no test"],
 ] as const)("a run that did not complete is red: %p, %p", (report, ended, why) => {
-  expect(verdict(outcomeOf(report, ended))).toBe(
+  expect(formatVerdict(parseOutcome(report, ended))).toBe(
     `\nFAILED bun test\n    ${why}\n0 passed, 1 failed`,
   );
 });
@@ -60,5 +60,5 @@ async function ending(files: Record<string, string>) {
   const command = [process.execPath, "test", "--parallel=2", ...report];
   const run = Bun.spawn(command, { cwd, stdout: "ignore", stderr: "ignore" });
   expect(await run.exited).toBe(1);
-  return verdict(outcomeOf(await Bun.file(join(cwd, "report.xml")).text(), "ended by 1"));
+  return formatVerdict(parseOutcome(await Bun.file(join(cwd, "report.xml")).text(), "ended by 1"));
 }

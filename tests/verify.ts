@@ -1,8 +1,8 @@
 /** `bun run verify`: checks formatting, types and lint, builds, runs all tests, and ends with all failures and a count. */
 import { audit } from "../release/audit.ts";
-import { have, packages, programs } from "./support/real-targets.ts";
+import { hasPrograms, packages, programs } from "./support/real-targets.ts";
 import { createRunFolder, removeRunFolder } from "./support/run-folder.ts";
-import { type Failure, type Outcome, outcomeOf, verdict } from "./support/verdict.ts";
+import { type Failure, type Outcome, parseOutcome, formatVerdict } from "./support/verdict.ts";
 
 const help = `bun run verify [--install] [--update-timings] [TEST FILE OR FOLDER]…
 
@@ -93,7 +93,7 @@ async function runTests(): Promise<Outcome> {
   // A process that a test left running can hold the pipe open.
   await Promise.race([output, Bun.sleep(5_000)]);
   const ended = code === 0 ? undefined : `ended by ${tests.signalCode ?? code}`;
-  return outcomeOf((await report.exists()) ? await report.text() : undefined, ended);
+  return parseOutcome((await report.exists()) ? await report.text() : undefined, ended);
 }
 
 /** Prints the output of the tests and counts results. The report is written at the end, too late for a stopped run. */
@@ -120,7 +120,7 @@ async function stop(text: string) {
 
 function finish(outcome: Outcome): never {
   removeRunFolder(runFolder);
-  console.log(verdict(outcome));
+  console.log(formatVerdict(outcome));
   process.exit(outcome.failures.length === 0 ? 0 : 1);
 }
 
@@ -139,7 +139,7 @@ async function runCheck({ name, command, env = {}, advice }: Check): Promise<Fai
 
 /** Installs the Debian packages of missing programs; tests without their program are skipped. */
 async function installPrograms() {
-  const missing = () => programs.filter((program) => !have(program));
+  const missing = () => programs.filter((program) => !hasPrograms(program));
   if (Bun.which("apt-get") === null || process.getuid?.() !== 0) {
     console.warn("--install needs root and apt-get: nothing is installed.");
     return;
@@ -165,7 +165,7 @@ async function installPrograms() {
 }
 
 function listMissingPrograms() {
-  for (const program of programs.filter((each) => !have(each)))
+  for (const program of programs.filter((each) => !hasPrograms(each)))
     console.warn(
       `NOT INSTALLED: ${program}. Install it with: apt-get install ${packages[program]}`,
     );

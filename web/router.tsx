@@ -7,12 +7,12 @@ import {
   Outlet,
 } from "@tanstack/react-router";
 import type { adminPaths } from "../src/http/responses/admin-page.ts";
-import { chunk } from "./data/chunks.ts";
-import { incidentFiltersOf } from "./pages/incidents/list/filters.ts";
-import { spanSearchOf } from "./pages/monitors/detail/spans.ts";
-import { maintenanceSearchOf } from "./pages/maintenance/search.ts";
-import { filtersOf } from "./pages/monitors/list/filters.ts";
-import { reportSearchOf } from "./pages/reports/search.ts";
+import { createChunk } from "./data/chunks.ts";
+import { parseIncidentFilters } from "./pages/incidents/list/filters.ts";
+import { parseSpanSearch } from "./pages/monitors/detail/spans.ts";
+import { parseMaintenanceSearch } from "./pages/maintenance/search.ts";
+import { parseFilters } from "./pages/monitors/list/filters.ts";
+import { parseReportSearch } from "./pages/reports/search.ts";
 import { MonitorsPage } from "./pages/monitors/list/monitors-page.tsx";
 import { Arriving, NothingHere, PageFailed } from "./shell/failures.tsx";
 import { Layout } from "./shell/layout.tsx";
@@ -31,47 +31,53 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/",
-    validateSearch: filtersOf,
+    validateSearch: parseFilters,
     component: MonitorsPage,
   }),
   createRoute({
     ...inShell,
     path: "/monitors",
     staticData: { navigation: { label: "Monitors", icon: "pulse", keys: "g m" } },
-    validateSearch: filtersOf,
+    validateSearch: parseFilters,
     component: MonitorsPage,
   }),
   createRoute({
     ...inShell,
     path: "/monitors/$id",
-    validateSearch: spanSearchOf,
-    component: lazyRouteComponent(chunk(() => import("./pages/monitors/detail/monitor-page.tsx"))),
+    validateSearch: parseSpanSearch,
+    component: lazyRouteComponent(
+      createChunk(() => import("./pages/monitors/detail/monitor-page.tsx")),
+    ),
   }),
   createRoute({
     ...inShell,
     path: "/incidents",
     staticData: { navigation: { label: "Incidents", icon: "warning", keys: "g i" } },
-    validateSearch: incidentFiltersOf,
-    component: lazyRouteComponent(chunk(() => import("./pages/incidents/list/incidents-page.tsx"))),
+    validateSearch: parseIncidentFilters,
+    component: lazyRouteComponent(
+      createChunk(() => import("./pages/incidents/list/incidents-page.tsx")),
+    ),
   }),
   createRoute({
     ...inShell,
     path: "/incidents/$id",
     component: lazyRouteComponent(
-      chunk(() => import("./pages/incidents/detail/incident-page.tsx")),
+      createChunk(() => import("./pages/incidents/detail/incident-page.tsx")),
     ),
   }),
   createRoute({
     ...inShell,
     path: "/maintenance",
     staticData: { navigation: { label: "Maintenance", icon: "calendar", keys: "g w" } },
-    validateSearch: maintenanceSearchOf,
-    component: lazyRouteComponent(chunk(() => import("./pages/maintenance/maintenance-page.tsx"))),
+    validateSearch: parseMaintenanceSearch,
+    component: lazyRouteComponent(
+      createChunk(() => import("./pages/maintenance/maintenance-page.tsx")),
+    ),
   }),
   createRoute({
     ...inShell,
     path: "/maintenance/$id",
-    component: lazyRouteComponent(chunk(() => import("./pages/maintenance/window-page.tsx"))),
+    component: lazyRouteComponent(createChunk(() => import("./pages/maintenance/window-page.tsx"))),
   }),
   createRoute({
     ...inShell,
@@ -80,7 +86,7 @@ const framed = [
     validateSearch: ({ new: type }: Record<string, unknown>): { new?: string } =>
       typeof type === "string" ? { new: type } : {},
     component: lazyRouteComponent(
-      chunk(() => import("./pages/alert-channels/alert-channels-page.tsx")),
+      createChunk(() => import("./pages/alert-channels/alert-channels-page.tsx")),
     ),
   }),
   createRoute({
@@ -89,7 +95,7 @@ const framed = [
     validateSearch: ({ edit }: Record<string, unknown>): { edit?: boolean } =>
       edit === true ? { edit } : {},
     component: lazyRouteComponent(
-      chunk(() => import("./pages/alert-channels/alert-channel-page.tsx")),
+      createChunk(() => import("./pages/alert-channels/alert-channel-page.tsx")),
     ),
   }),
   createRoute({
@@ -99,7 +105,7 @@ const framed = [
     validateSearch: ({ new: adding }: Record<string, unknown>): { new?: string } =>
       adding === "" ? { new: "" } : {},
     component: lazyRouteComponent(
-      chunk(() => import("./pages/status-pages/status-pages-page.tsx")),
+      createChunk(() => import("./pages/status-pages/status-pages-page.tsx")),
     ),
   }),
   createRoute({
@@ -107,25 +113,27 @@ const framed = [
     path: "/status-pages/$id",
     validateSearch: ({ tab }: Record<string, unknown>): { tab?: "subscribers" | "addresses" } =>
       tab === "subscribers" || tab === "addresses" ? { tab } : {},
-    component: lazyRouteComponent(chunk(() => import("./pages/status-pages/status-page-page.tsx"))),
+    component: lazyRouteComponent(
+      createChunk(() => import("./pages/status-pages/status-page-page.tsx")),
+    ),
   }),
   createRoute({
     ...inShell,
     path: "/reports",
     staticData: { navigation: { label: "Reports", icon: "chart", keys: "g r" } },
-    validateSearch: reportSearchOf,
-    component: lazyRouteComponent(chunk(() => import("./pages/reports/reports-page.tsx"))),
+    validateSearch: parseReportSearch,
+    component: lazyRouteComponent(createChunk(() => import("./pages/reports/reports-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/settings",
     staticData: { navigation: { label: "Settings", icon: "settings", keys: "g ," } },
-    component: lazyRouteComponent(chunk(() => import("./pages/settings/settings-page.tsx"))),
+    component: lazyRouteComponent(createChunk(() => import("./pages/settings/settings-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/settings/$section",
-    component: lazyRouteComponent(chunk(() => import("./pages/settings/settings-page.tsx"))),
+    component: lazyRouteComponent(createChunk(() => import("./pages/settings/settings-page.tsx"))),
   }),
 ];
 
@@ -135,13 +143,13 @@ const unframed = [
   createRoute({
     ...inRoot,
     path: "/wall",
-    component: lazyRouteComponent(chunk(() => import("./pages/wall/wall-page.tsx"))),
+    component: lazyRouteComponent(createChunk(() => import("./pages/wall/wall-page.tsx"))),
   }),
   createRoute({
     ...inRoot,
     path: "/sign-in",
     component: lazyRouteComponent(
-      chunk(() => import("./pages/entrance/entrance-pages.tsx")),
+      createChunk(() => import("./pages/entrance/entrance-pages.tsx")),
       "SignInPage",
     ),
   }),
@@ -149,7 +157,7 @@ const unframed = [
     ...inRoot,
     path: "/set-up",
     component: lazyRouteComponent(
-      chunk(() => import("./pages/entrance/entrance-pages.tsx")),
+      createChunk(() => import("./pages/entrance/entrance-pages.tsx")),
       "SetUpPage",
     ),
   }),
@@ -157,7 +165,7 @@ const unframed = [
     ...inRoot,
     path: "/invitation",
     component: lazyRouteComponent(
-      chunk(() => import("./pages/entrance/entrance-pages.tsx")),
+      createChunk(() => import("./pages/entrance/entrance-pages.tsx")),
       "InvitationPage",
     ),
   }),
@@ -178,8 +186,8 @@ declare module "@tanstack/react-router" {
 
 /** Converts a server path such as `/monitors/:id` to the router's form, `/monitors/$id`. */
 type RouterPath<P> = P extends `${infer Start}:${infer Parameter}` ? `${Start}$${Parameter}` : P;
-type Served = RouterPath<(typeof adminPaths)[number]>;
+type ServedPath = RouterPath<(typeof adminPaths)[number]>;
 type Path = (typeof framed | typeof unframed)[number]["fullPath"];
 // Type check that page and server have the same paths. Otherwise a reload would return 404.
-"" as Path satisfies Served;
-"" as Served satisfies Path;
+"" as Path satisfies ServedPath;
+"" as ServedPath satisfies Path;

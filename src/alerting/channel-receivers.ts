@@ -1,23 +1,28 @@
 /** Alert channels as receivers of deliveries: reads their alerts and settings, and records their state. */
 import { type ChannelRow, findChannel } from "./channels/service.ts";
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Statement } from "../database/store.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
 import { isOfCertificate, problemOf } from "./deciding/cases.ts";
 import { subjectOf } from "./sending/messages.ts";
-import { makeAttempt, type SendingContext } from "./sending/attempt.ts";
-import { type Attempt, bringForward, type ReceiverKey, type Receivers } from "./sending/queue.ts";
+import { attemptDelivery, type SendingContext } from "./sending/attempt.ts";
+import {
+  type Attempt,
+  makeDeliveriesDue,
+  type ReceiverKey,
+  type Receivers,
+} from "./sending/queue.ts";
 import type { Progress } from "./deciding/rules.ts";
 
 /** Creates the receivers of type `channel`. */
-export function channelReceivers(context: SendingContext): Receivers {
+export function createChannelReceivers(context: SendingContext): Receivers {
   const { store, log } = context;
   return {
     slots: { shared: 200, kept: 50 },
     looks: [20, 10_000],
-    subjectsOf: (organizationId, ids) => subjectsOf({ store, organizationId }, ids),
+    subjectsOf: (organizationId, ids) => findSubjects({ store, organizationId }, ids),
     async find({ organizationId, receiverId }) {
       const tenant = { store, organizationId };
       const channel = await findChannel(tenant, receiverId);
@@ -26,29 +31,29 @@ export function channelReceivers(context: SendingContext): Receivers {
         type: channel.type,
         refusal: channel.enabled ? null : "The channel was disabled.",
         async prepare(deliveryId) {
-          const all = await alertsOf(tenant, deliveryId);
+          const all = await findAlertsOfDelivery(tenant, deliveryId);
           const alerts = all.filter(({ isFollowable }) => isFollowable).map(({ alert }) => alert);
           const withheld = all.filter(({ isFollowable }) => !isFollowable);
           const positions = withheld.map(({ position }) => position);
-          const statements = withhold(organizationId, deliveryId, positions);
+          const statements = withholdAlerts(organizationId, deliveryId, positions);
           const nothing =
             "This channel was not alerted when the monitor went down, so the recovery is not sent.";
           if (alerts.length === 0) return { statements, nothing };
-          const problem = await caseOf(tenant, deliveryId);
-          const missed = await missedOf(tenant, deliveryId, alerts);
+          const problem = await findCase(tenant, deliveryId);
+          const missed = await findMissed(tenant, deliveryId, alerts);
           return {
             statements,
             send: (cancelled, progress) => {
               const runAttempt = { cancelled, progress, problem, missed };
-              return makeAttempt(context, channel, deliveryId, alerts, runAttempt);
+              return attemptDelivery(context, channel, deliveryId, alerts, runAttempt);
             },
           };
         },
         after(attempt, facts) {
           if (facts.isLost) log.warn("an alert channel fails", { channel: channel.id });
           return [
-            ...channelAfter(channel, attempt, facts),
-            ...(facts.isLost ? failed(channel, attempt, facts.now) : []),
+            ...updateChannelState(channel, attempt, facts),
+            ...(facts.isLost ? recordFailure(channel, attempt, facts.now) : []),
           ];
         },
       };
@@ -57,19 +62,19 @@ export function channelReceivers(context: SendingContext): Receivers {
 }
 
 /** Notifies the other channels of a failing channel, once until it works again. */
-function failed(
+function recordFailure(
   { organizationId, id, failingSince }: ChannelRow,
   { message }: Attempt,
   now: number,
 ): Statement[] {
   if (failingSince !== null) return [];
-  const at = timestamp(now);
+  const at = formatTimestamp(now);
   const data = { message };
   return [appendEvent({ organizationId, at, type: "channel.failed", subjectId: id, data })];
 }
 
 /** Updates a channel after an attempt. A success ends its failure and makes waiting deliveries due. */
-export function channelAfter(
+export function updateChannelState(
   { organizationId, id }: Pick<ChannelRow, "organizationId" | "id">,
   attempt: Attempt,
   { note, isLost, now }: { note: string | null; isLost: boolean; now: number },
@@ -90,12 +95,12 @@ export function channelAfter(
         where organization_id = ? and id = ?`,
       parameters: [attempt.at, note, organizationId, id],
     },
-    bringForward(key, now),
+    makeDeliveriesDue(key, now),
   ];
 }
 
 /** Returns the subjects of each delivery: monitors, incidents, problems, and the cases that it opens or closes. */
-async function subjectsOf({ store, organizationId }: Tenant, deliveryIds: readonly string[]) {
+async function findSubjects({ store, organizationId }: Tenant, deliveryIds: readonly string[]) {
   const rows = await store.query<{ deliveryId: string; subject: string }>(
     `select distinct t.delivery_id as deliveryId,
        coalesce(a.monitor_id, a.incident_id, json_extract(a.data, '$.problem')) as subject
@@ -116,7 +121,7 @@ async function subjectsOf({ store, organizationId }: Tenant, deliveryIds: readon
  * Returns the alerts of a delivery in order, without withheld ones. `isFollowable` is false for a
  * recovery whose earlier alerts did not arrive.
  */
-async function alertsOf({ store, organizationId }: Tenant, deliveryId: string) {
+async function findAlertsOfDelivery({ store, organizationId }: Tenant, deliveryId: string) {
   type Row = Omit<Alert, "data"> & { data: string; position: number; isFollowable: number };
   const rows = await store.query<Row>(
     `select t.position, a.id, a.type, a.at, a.data,
@@ -136,7 +141,7 @@ async function alertsOf({ store, organizationId }: Tenant, deliveryId: string) {
 }
 
 /** Returns the alerts before each recovery in this delivery, unless all recipients are known to have received them. */
-async function missedOf(tenant: Tenant, deliveryId: string, alerts: readonly Alert[]) {
+async function findMissed(tenant: Tenant, deliveryId: string, alerts: readonly Alert[]) {
   const { store, organizationId } = tenant;
   const followed = await store.query<{ end: string; id: string; progress: string | null }>(
     `select t.alert_id as end, f.id, f.progress from delivery_alerts t
@@ -147,9 +152,9 @@ async function missedOf(tenant: Tenant, deliveryId: string, alerts: readonly Ale
      order by t.position, j.key`,
     [organizationId, deliveryId],
   );
-  const reachedBy = new Map(followed.map(({ id, progress }) => [id, reachedIn(progress)]));
+  const reachedBy = new Map(followed.map(({ id, progress }) => [id, parseReached(progress)]));
   reachedBy.set(deliveryId, "all");
-  const heard = new Map(
+  const reachedByEnd = new Map(
     [...Map.groupBy(followed, ({ end }) => end)].flatMap(([end, its]) => {
       const reached = its.map(({ id }) => reachedBy.get(id) ?? "all");
       const last = its.at(-1)?.id ?? "";
@@ -157,14 +162,14 @@ async function missedOf(tenant: Tenant, deliveryId: string, alerts: readonly Ale
     }),
   );
   const begins = new Map<string, Alert>();
-  for (const id of new Set([...heard.values()].map(({ last }) => last)))
-    for (const { alert } of await alertsOf(tenant, id)) {
+  for (const id of new Set([...reachedByEnd.values()].map(({ last }) => last)))
+    for (const { alert } of await findAlertsOfDelivery(tenant, id)) {
       const found = problemOf(alert);
       if (found !== null && !isOfCertificate(found.problem))
         begins.set(`${id} ${found.subjectId}`, alert);
     }
   return alerts.flatMap((end) => {
-    const known = heard.get(end.id);
+    const known = reachedByEnd.get(end.id);
     const begin = begins.get(`${known?.last} ${subjectOf(end)}`);
     if (known === undefined || begin === undefined) return [];
     return [{ end: end.id, alert: begin, reached: known.reached }];
@@ -172,12 +177,12 @@ async function missedOf(tenant: Tenant, deliveryId: string, alerts: readonly Ale
 }
 
 /** Returns the names of recipients that a delivery reached, if they are known. */
-function reachedIn(progress: string | null): readonly string[] | "all" {
+function parseReached(progress: string | null): readonly string[] | "all" {
   return progress === null ? "all" : ((JSON.parse(progress) as Progress).reached ?? []);
 }
 
 /** Returns the case that a delivery opens or closes; null for none. */
-async function caseOf({ store, organizationId }: Tenant, deliveryId: string) {
+async function findCase({ store, organizationId }: Tenant, deliveryId: string) {
   const [row] = await store.query<{ key: string; isOver: number | null }>(
     `select case_key as key, closes_case as isOver from deliveries
      where organization_id = ? and id = ? and case_key is not null`,
@@ -187,7 +192,7 @@ async function caseOf({ store, organizationId }: Tenant, deliveryId: string) {
 }
 
 /** Permanently leaves these alerts out of a delivery. */
-function withhold(organizationId: string, deliveryId: string, positions: readonly number[]) {
+function withholdAlerts(organizationId: string, deliveryId: string, positions: readonly number[]) {
   if (positions.length === 0) return [];
   return [
     {

@@ -1,15 +1,15 @@
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import { AlertChannelPatch, NewAlertChannel } from "./channels/schema.ts";
-import { changedChannelRow, newChannelRow } from "./channels/service.ts";
+import { patchChannelRow, createChannelRow } from "./channels/service.ts";
 import { NewTestMail, TestOutcome } from "./schema.ts";
 import { sendTestMail, type TestDependencies, tryChannel } from "./service.ts";
 
 const timeoutSeconds = 30;
 
-export const testMailRoutes = (dependencies: TestDependencies) =>
-  routesUnder("/settings").post(
-    ...endpoint("/test-mail", {
+export const createTestMailRoutes = (dependencies: TestDependencies) =>
+  createRouter("/settings").post(
+    ...defineEndpoint("/test-mail", {
       name: "sendTestMail",
       access: "write",
       role: "admin",
@@ -22,10 +22,10 @@ export const testMailRoutes = (dependencies: TestDependencies) =>
   );
 
 /** Route of “Send test” for a channel that is not saved. */
-export const tryChannelRoutes = (dependencies: TestDependencies) =>
-  routesUnder("/alert-channels")
+export const createTryChannelRoutes = (dependencies: TestDependencies) =>
+  createRouter("/alert-channels")
     .post(
-      ...endpoint("/try", {
+      ...defineEndpoint("/try", {
         name: "tryAlertChannel",
         access: "write",
         timeoutSeconds,
@@ -33,11 +33,11 @@ export const tryChannelRoutes = (dependencies: TestDependencies) =>
         body: NewAlertChannel,
         data: TestOutcome,
         handle: async ({ scope, body }) =>
-          tryChannel(scope, dependencies, await newChannelRow(scope, body)),
+          tryChannel(scope, dependencies, await createChannelRow(scope, body)),
       }),
     )
     .post(
-      ...endpoint("/:id/try", {
+      ...defineEndpoint("/:id/try", {
         name: "tryChangedAlertChannel",
         access: "write",
         timeoutSeconds,
@@ -46,6 +46,6 @@ export const tryChannelRoutes = (dependencies: TestDependencies) =>
         body: AlertChannelPatch,
         data: TestOutcome,
         handle: async ({ scope, params, body }) =>
-          tryChannel(scope, dependencies, await changedChannelRow(scope, params.id, body)),
+          tryChannel(scope, dependencies, await patchChannelRow(scope, params.id, body)),
       }),
     );

@@ -1,12 +1,12 @@
 /** Prometheus metrics of deliveries and of the outbox. */
-import { counter, family, type Family, histogram } from "../core/metrics.ts";
+import { createCounter, createFamily, type Family, createHistogram } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
 import { channelKinds } from "./channels/kinds-schema.ts";
 import type { ReceiverType } from "./sending/queue.ts";
 
-type Ended = "delivered" | "failed" | "skipped";
+type DeliveryOutcome = "delivered" | "failed" | "skipped";
 /** Labels of attempts and deliveries: the receiver type, and the channel type or the subscriber's protocol. */
-type To = { receiverType: ReceiverType; type: string };
+type MetricLabels = { receiverType: ReceiverType; type: string };
 
 const receivers: Record<ReceiverType, string> = {
   channel: "channel",
@@ -16,13 +16,13 @@ const receivers: Record<ReceiverType, string> = {
 const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Creates counters of delivery attempts and of completed deliveries. */
-export function deliveryMetrics() {
-  const deliveries = counter(
+export function createDeliveryMetrics() {
+  const deliveries = createCounter(
     "signalbox_deliveries_total",
     "Completed deliveries, by receiver (channel or subscriber), channel type and outcome. Failed means abandoned.",
     ["receiver", "type", "outcome"],
   );
-  const attempts = histogram(
+  const attempts = createHistogram(
     "signalbox_delivery_attempt_duration_seconds",
     "Duration of delivery attempts, by receiver, channel type and outcome. Failed attempts can be retried.",
     ["receiver", "type", "outcome"],
@@ -30,13 +30,17 @@ export function deliveryMetrics() {
   );
   const types = Object.keys(channelKinds).map((type) => ["channel", type] as const);
   for (const to of [...types, ["subscriber", "email"], ["subscriber", "webhook"]] as const)
-    for (const outcome of ["delivered", "failed", "skipped"]) deliveries.of(...to, outcome);
+    for (const outcome of ["delivered", "failed", "skipped"]) deliveries.withLabels(...to, outcome);
   return {
-    ended({ receiverType, type }: To, outcome: Ended, count = 1) {
-      const add = deliveries.of(receivers[receiverType], type, outcome);
+    countOutcome({ receiverType, type }: MetricLabels, outcome: DeliveryOutcome, count = 1) {
+      const add = deliveries.withLabels(receivers[receiverType], type, outcome);
       for (let i = 0; i < count; i++) add();
     },
-    attempted({ receiverType, type }: To, outcome: "delivered" | "failed", durationMs: number) {
+    countAttempt(
+      { receiverType, type }: MetricLabels,
+      outcome: "delivered" | "failed",
+      durationMs: number,
+    ) {
       attempts.of(receivers[receiverType], type, outcome)(durationMs / 1_000);
     },
     families: (): Family[] => [deliveries.family(), attempts.family()],
@@ -44,9 +48,9 @@ export function deliveryMetrics() {
 }
 
 /** Maximum receivers per query, so that other work can run between queries. */
-const receiversAtOnce = 1_000;
+const receiversPerQuery = 1_000;
 
-type Waiting = {
+type WaitingDeliveries = {
   receiverType: ReceiverType;
   organizationId: string;
   receiverId: string;
@@ -56,10 +60,10 @@ type Waiting = {
 };
 
 /** Calls `use` with the waiting deliveries of each receiver. */
-async function eachWaiting(store: Store, use: (waiting: Waiting) => void) {
+async function forEachWaiting(store: Store, use: (waiting: WaitingDeliveries) => void) {
   let after: readonly string[] = ["", "", ""];
   for (;;) {
-    const rows = await store.query<Waiting>(
+    const rows = await store.query<WaitingDeliveries>(
       `select receiver_type as receiverType, organization_id as organizationId,
          receiver_id as receiverId, count(*) as deliveries, sum(attempts > 0) as retrying,
          min(due_at) as oldest
@@ -67,22 +71,22 @@ async function eachWaiting(store: Store, use: (waiting: Waiting) => void) {
        where due_at is not null and (receiver_type, organization_id, receiver_id) > (?, ?, ?)
        group by receiver_type, organization_id, receiver_id
        order by receiver_type, organization_id, receiver_id limit ?`,
-      [...after, receiversAtOnce],
+      [...after, receiversPerQuery],
     );
     for (const row of rows) use(row);
     const last = rows.at(-1);
-    if (last === undefined || rows.length < receiversAtOnce) return;
+    if (last === undefined || rows.length < receiversPerQuery) return;
     after = [last.receiverType, last.organizationId, last.receiverId];
     await Bun.sleep(0);
   }
 }
 
 /** Reads the gauges of the outbox. */
-export async function outboxMetrics(store: Store, now: number): Promise<Family[]> {
+export async function readOutboxMetrics(store: Store, now: number): Promise<Family[]> {
   const sums = new Map(
     Object.keys(receivers).map((receiver) => [receiver, { waiting: 0, retrying: 0, oldest: now }]),
   );
-  await eachWaiting(store, ({ receiverType, deliveries, retrying, oldest }) => {
+  await forEachWaiting(store, ({ receiverType, deliveries, retrying, oldest }) => {
     const sum = sums.get(receiverType);
     if (sum === undefined) return;
     sum.waiting += deliveries - retrying;
@@ -90,7 +94,7 @@ export async function outboxMetrics(store: Store, now: number): Promise<Family[]
     sum.oldest = Math.min(sum.oldest, oldest);
   });
   return [
-    family(
+    createFamily(
       "signalbox_outbox_deliveries",
       "gauge",
       "Pending deliveries, by receiver (channel, mailbox or webhook of a subscriber) and state: waiting for the first attempt, or retrying.",
@@ -99,7 +103,7 @@ export async function outboxMetrics(store: Store, now: number): Promise<Family[]
         { labels: { receiver, state: "retrying" }, value: retrying },
       ]),
     ),
-    family(
+    createFamily(
       "signalbox_outbox_delay_seconds",
       "gauge",
       "Waiting time of the oldest due delivery, by receiver.",

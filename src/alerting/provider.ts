@@ -1,11 +1,11 @@
 /** Defines providers and the verdict on an attempt, with helpers for services over HTTP. */
 import { alertBounds } from "../core/limits.ts";
-import { type Fields, objectIn } from "../core/collections/objects.ts";
+import { type Fields, parseObject } from "../core/collections/objects.ts";
 import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
 import type { Exchange, ExchangeContext, ShortAnswer } from "../core/outgoing/http/exchange.ts";
-import { named } from "../core/outgoing/http/response.ts";
-import { retryAfterIn } from "../core/outgoing/http/retry-after.ts";
+import { formatStatus } from "../core/outgoing/http/response.ts";
+import { parseRetryAfterHeader } from "../core/outgoing/http/retry-after.ts";
 import type { Alert } from "./alert.ts";
 import type { Message } from "./sending/messages.ts";
 import type { Progress } from "./deciding/rules.ts";
@@ -80,40 +80,40 @@ type DigestLimit = {
 };
 
 /** An HTTP request. A body that is an object is sent as JSON. */
-export type ToPost = {
+export type ProviderRequest = {
   url: string;
   method?: string;
   headers?: Record<string, string>;
   body: object | string;
 };
 
-type OverHttp<T extends ChannelType> = {
+type HttpProviderOptions<T extends ChannelType> = {
   digests?: boolean;
   digestLimit?: DigestLimit;
-  request: (settings: ChannelSettings<T>, message: Message, now: number) => ToPost;
+  request: (settings: ChannelSettings<T>, message: Message, now: number) => ProviderRequest;
   verdict?: (answer: ShortAnswer) => Verdict;
 };
 
 /** Creates a provider that sends one HTTP request per message. */
-export function overHttp<T extends ChannelType>({
+export function createHttpProvider<T extends ChannelType>({
   digests = true,
   digestLimit,
   request,
-  verdict = judged,
-}: OverHttp<T>): Provider<T> {
+  verdict = judgeStatus,
+}: HttpProviderOptions<T>): Provider<T> {
   return {
     digests,
     ...(digestLimit && { digestLimit }),
     deliver: (settings, message, context) =>
-      post(request(settings, message, context.now), context, verdict),
+      sendProviderRequest(request(settings, message, context.now), context, verdict),
   };
 }
 
 /** Sends one HTTP request and judges its response. Throws TargetFailure and OwnTrouble. */
-export async function post(
-  { url, method = "POST", headers = {}, body }: ToPost,
+export async function sendProviderRequest(
+  { url, method = "POST", headers = {}, body }: ProviderRequest,
   context: DeliveryContext,
-  verdict: (answer: ShortAnswer) => Verdict = judged,
+  verdict: (answer: ShortAnswer) => Verdict = judgeStatus,
 ): Promise<Verdict> {
   const isText = typeof body === "string";
   const answer = await context.exchange(
@@ -129,44 +129,44 @@ export async function post(
     },
     { ...context, bodyMs: alertBounds.responseBody.value },
   );
-  return withRetryAfter(verdict(answer), answer, context.now);
+  return addRetryAfter(verdict(answer), answer, context.now);
 }
 
 /** Adds the Retry-After of a response to a failure, unless the provider found a wait in the body. */
-export function withRetryAfter(verdict: Verdict, { headers }: ShortAnswer, now: number): Verdict {
+export function addRetryAfter(verdict: Verdict, { headers }: ShortAnswer, now: number): Verdict {
   if (verdict.outcome === "delivered" || verdict.retryAfterSeconds !== undefined) return verdict;
-  const seconds = retryAfterIn(headers.get("retry-after"), now);
+  const seconds = parseRetryAfterHeader(headers.get("retry-after"), now);
   return seconds === null ? verdict : { ...verdict, retryAfterSeconds: seconds };
 }
 
 export const delivered: Verdict = { outcome: "delivered" };
 
-const failed = (failure: Failure) => (reason: string) =>
+const createFailure = (failure: Failure) => (reason: string) =>
   ({ outcome: "failed", reason, failure }) as const satisfies Verdict;
 
-export const temporary = failed("passing");
+export const failTemporarily = createFailure("passing");
 /** Returns a failure on our side, before anything was sent. */
-export const ownTrouble = (reason: string) =>
-  ({ ...temporary(`Not sent: ${reason}.`), isOwn: true }) as const satisfies Verdict;
-export const permanent = failed("looks-permanent");
-export const final = failed("final");
+export const failLocally = (reason: string) =>
+  ({ ...failTemporarily(`Not sent: ${reason}.`), isOwn: true }) as const satisfies Verdict;
+export const failPermanently = createFailure("looks-permanent");
+export const failFinally = createFailure("final");
 
 /** Statuses of a rejection that can come from the receiver or from a proxy in front of it. */
 const doubtful = new Set([401, 403, 404]);
 
 /** Judges a response by its status: 2xx is success. */
-export function judged({ status }: Pick<ShortAnswer, "status">): Verdict {
+export function judgeStatus({ status }: Pick<ShortAnswer, "status">): Verdict {
   if (status >= 200 && status < 300) return delivered;
   const redirected = status >= 300 && status < 400 ? "; give the final address instead" : "";
-  const reason = `The receiver answered ${named(status)}${redirected}.`;
-  if (status === 410) return final(reason);
-  return doubtful.has(status) ? permanent(reason) : temporary(reason);
+  const reason = `The receiver answered ${formatStatus(status)}${redirected}.`;
+  if (status === 410) return failFinally(reason);
+  return doubtful.has(status) ? failPermanently(reason) : failTemporarily(reason);
 }
 
 /** Returns the JSON object in a response body; an empty object for any other body. */
-export const fieldsIn = ({ body }: Pick<ShortAnswer, "body">): Fields => objectIn(body) ?? {};
+export const parseFields = ({ body }: Pick<ShortAnswer, "body">): Fields => parseObject(body) ?? {};
 
 /** Returns a wait in seconds, rounded up; null if `seconds` is not a valid duration. */
-export function patienceIn(seconds: unknown): number | null {
+export function parseRetryAfter(seconds: unknown): number | null {
   return Number.isFinite(seconds) && (seconds as number) >= 0 ? Math.ceil(seconds as number) : null;
 }

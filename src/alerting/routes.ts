@@ -1,7 +1,7 @@
 /** REST routes of alerts and deliveries. */
-import { pageOf } from "../core/paging.ts";
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { pageSchema } from "../core/paging.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import {
   AlertPreview,
   AlertQuery,
@@ -19,22 +19,22 @@ import {
 } from "./service.ts";
 import { listAlerts } from "./store.ts";
 
-export const alertRoutes = (dependencies: TestDependencies) =>
-  routesUnder("/api/v1")
+export const createAlertRoutes = (dependencies: TestDependencies) =>
+  createRouter("/api/v1")
     .get(
-      ...endpoint("/alerts", {
+      ...defineEndpoint("/alerts", {
         name: "listAlerts",
         access: "read",
         summary: "List alerts",
         description:
           "Alerts that were sent to at least one channel, newest first; stored for 90 days.",
         query: AlertQuery,
-        response: pageOf(AlertSummary),
+        response: pageSchema(AlertSummary),
         handle: ({ scope, query }) => listAlerts(scope, query),
       }),
     )
     .get(
-      ...endpoint("/alerts/:id", {
+      ...defineEndpoint("/alerts/:id", {
         name: "getAlert",
         access: "read",
         summary: "Get an alert with its deliveries",
@@ -43,18 +43,18 @@ export const alertRoutes = (dependencies: TestDependencies) =>
       }),
     )
     .get(
-      ...endpoint("/alert-channels/:id/deliveries", {
+      ...defineEndpoint("/alert-channels/:id/deliveries", {
         name: "listDeliveries",
         access: "read",
         summary: "List an alert channel's deliveries",
         description: "Newest first, each with its attempts; stored for 90 days.",
         query: PageQuery,
-        response: pageOf(Delivery),
+        response: pageSchema(Delivery),
         handle: ({ scope, params, query }) => listDeliveries(scope, params.id, query),
       }),
     )
     .post(
-      ...endpoint("/alert-channels/:id/test", {
+      ...defineEndpoint("/alert-channels/:id/test", {
         name: "testAlertChannel",
         access: "write",
         timeoutSeconds: 30,
@@ -66,7 +66,7 @@ export const alertRoutes = (dependencies: TestDependencies) =>
       }),
     )
     .get(
-      ...endpoint("/monitors/:id/alert-preview", {
+      ...defineEndpoint("/monitors/:id/alert-preview", {
         name: "previewAlert",
         access: "read",
         summary: "List the channels that an outage would notify now",

@@ -204,33 +204,36 @@ const incidentData = z.object({
   url,
 });
 
-const bodyOf = <T extends z.ZodType>(type: z.ZodType, data: T) =>
+const defineBody = <T extends z.ZodType>(type: z.ZodType, data: T) =>
   z.object({ type, timestamp: Timestamp, data });
 
 const WebhookAlert = z
   .union([
-    bodyOf(
+    defineBody(
       z.enum(["monitor.down", "monitor.up", "monitor.degraded", "monitor.reminder"]),
       z.object(monitorData),
     ),
-    bodyOf(z.literal("monitor.flapping"), z.object({ ...monitorData, changes: z.int() })),
-    bodyOf(
+    defineBody(z.literal("monitor.flapping"), z.object({ ...monitorData, changes: z.int() })),
+    defineBody(
       z.literal("certificate.expiring"),
       z.object({ ...monitorData, expiresAt: Timestamp, daysLeft: z.int() }),
     ),
-    bodyOf(z.enum(["incident.opened", "incident.updated", "incident.resolved"]), incidentData),
-    bodyOf(z.enum(["channel.failed", "test"]), channelData),
-    bodyOf(
+    defineBody(z.enum(["incident.opened", "incident.updated", "incident.resolved"]), incidentData),
+    defineBody(z.enum(["channel.failed", "test"]), channelData),
+    defineBody(
       z.literal("appliance.troubled"),
       z.object({ ...problemData, severity: z.enum(problemSeverities) }),
     ),
-    bodyOf(z.literal("appliance.recovered"), z.object(problemData)),
+    defineBody(z.literal("appliance.recovered"), z.object(problemData)),
   ])
   .meta({ id: "WebhookAlert" });
 
 /** Request body of a `webhook` channel. */
 export const WebhookBody = z
-  .union([WebhookAlert, bodyOf(z.literal("digest"), z.object({ alerts: z.array(WebhookAlert) }))])
+  .union([
+    WebhookAlert,
+    defineBody(z.literal("digest"), z.object({ alerts: z.array(WebhookAlert) })),
+  ])
   .meta({ id: "WebhookBody" });
 
 /** A test mail. `smtp` contains unsaved settings; without it, the stored mail server is used. */

@@ -1,33 +1,33 @@
 /** Use cases of alerts: history, preview, test alerts and test mails. */
 import type { Scope } from "../events/scope.ts";
 import { type ChannelRow, findChannel, getAlertChannel } from "./channels/service.ts";
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { found } from "../database/rows.ts";
-import { newId } from "../core/ids.ts";
+import { assertFound } from "../database/rows.ts";
+import { createId } from "../core/ids.ts";
 import { consume, type RateLimit } from "../http/access/rate-limit.ts";
-import { mustExist } from "../database/references.ts";
+import { guardExists } from "../database/references.ts";
 import { alertChannels } from "../database/tables/alerting.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import {
   runAttempt,
-  deliveryContext,
-  makeAttempt,
+  createDeliveryContext,
+  attemptDelivery,
   type SendingContext,
 } from "./sending/attempt.ts";
-import { findSettings, smtpAfter } from "../accounts/settings/service.ts";
+import { findSettings, patchSmtp } from "../accounts/settings/service.ts";
 import type { Message } from "./sending/messages.ts";
 import { sendAsMail } from "./providers/email.ts";
 import type { Alert } from "./alert.ts";
-import { alertOf } from "./deciding/decide.ts";
+import { createAlert } from "./deciding/decide.ts";
 import type { Attempt } from "./sending/queue.ts";
-import { channelAfter } from "./channel-receivers.ts";
-import { silenceReason } from "./deciding/rules.ts";
+import { updateChannelState } from "./channel-receivers.ts";
+import { explainSilence } from "./deciding/rules.ts";
 import type { AlertPreview, Delivery, NewTestMail, PageQuery, TestOutcome } from "./schema.ts";
 import {
-  deliveriesOfAlert,
+  findDeliveriesOfAlert,
   findAlert,
-  pageOfDeliveries,
+  findDeliveryPage,
   insertAlert,
   insertDelivery,
   insertDeliveryAlert,
@@ -38,13 +38,13 @@ import { loadSnapshot } from "./deciding/snapshot.ts";
 /** Lists a page of a channel's deliveries, newest first. Throws NOT_FOUND. */
 export async function listDeliveries(scope: Scope, channelId: string, query: PageQuery) {
   await getAlertChannel(scope, channelId);
-  return pageOfDeliveries(scope, channelId, query);
+  return findDeliveryPage(scope, channelId, query);
 }
 
 /** Reads an alert with all its deliveries. Throws NOT_FOUND. */
 export async function getAlert(scope: Scope, id: string) {
-  const alert = found(await findAlert(scope, id), "alert");
-  return { ...alert, deliveries: await deliveriesOfAlert(scope, id) };
+  const alert = assertFound(await findAlert(scope, id), "alert");
+  return { ...alert, deliveries: await findDeliveriesOfAlert(scope, id) };
 }
 
 /**
@@ -55,11 +55,11 @@ export async function previewAlert(scope: Scope, monitorId: string): Promise<Ale
   await getMonitor(scope, monitorId);
   const wanted = { monitorIds: [monitorId], incidentIds: [] };
   const snapshot = await loadSnapshot(scope.store, scope.organizationId, wanted);
-  const monitor = found(snapshot.monitors.get(monitorId), "monitor");
+  const monitor = assertFound(snapshot.monitors.get(monitorId), "monitor");
   const flapping = (snapshot.memories.get(monitorId)?.flappingSince ?? null) !== null;
   const judged = [...snapshot.channels.values()].map(({ id, name, type, enabled }) => ({
     channel: { id, name, type },
-    reason: silenceReason(
+    reason: explainSilence(
       { ...monitor, flapping },
       { enabled, isAttached: monitor.channelIds.includes(id) },
     ),
@@ -72,7 +72,7 @@ export async function previewAlert(scope: Scope, monitorId: string): Promise<Ale
   };
 }
 
-const noSuchChannel = () => new AppError("NOT_FOUND", "There is no such alert channel.");
+const createNoSuchChannelError = () => new AppError("NOT_FOUND", "There is no such alert channel.");
 
 export type TestDependencies = SendingContext & {
   /** Limits test alerts per organization and minute. */
@@ -88,12 +88,12 @@ export async function testChannel(
   channelId: string,
 ): Promise<Delivery> {
   const { store, organizationId } = scope;
-  const channel = found(await findChannel(scope, channelId), "alert channel");
+  const channel = assertFound(await findChannel(scope, channelId), "alert channel");
   consume(context.testAlertLimit, organizationId);
   const now = scope.clock();
   const alert = testAlert(channel, now);
-  const deliveryId = newId(now);
-  const { attempt, verdict } = await makeAttempt(context, channel, deliveryId, [alert]);
+  const deliveryId = createId(now);
+  const { attempt, verdict } = await attemptDelivery(context, channel, deliveryId, [alert]);
   const isDelivered = attempt.delivered;
   const outcome = isDelivered ? ("delivered" as const) : ("failed" as const);
   const delivery: Delivery = {
@@ -107,14 +107,14 @@ export async function testChannel(
     ],
     error: isDelivered ? null : attempt.message,
     nextAttemptAt: null,
-    createdAt: timestamp(now),
+    createdAt: formatTimestamp(now),
     deliveredAt: isDelivered ? attempt.at : null,
   };
   const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
   await store.atomic([
-    ...mustExist(alertChannels, organizationId, [channelId], noSuchChannel),
+    ...guardExists(alertChannels, organizationId, [channelId], createNoSuchChannelError),
     ...insertTest({ organizationId, delivery, alert, attempt, now }),
-    ...channelAfter(channel, attempt, { note, isLost: false, now: scope.clock() }),
+    ...updateChannelState(channel, attempt, { note, isLost: false, now: scope.clock() }),
   ]);
   context.signals.emit("deliveries", organizationId);
   return delivery;
@@ -161,7 +161,7 @@ type SentTest = {
 /** Creates the alert that tests a channel. */
 function testAlert({ id, name, type }: ChannelRow, now: number) {
   const message = `This is how an alert to ${name} looks.`;
-  return alertOf("test", timestamp(now), { channel: { id, name, type }, message }, now);
+  return createAlert("test", formatTimestamp(now), { channel: { id, name, type }, message }, now);
 }
 
 /** Sends a test alert with a channel's unsaved settings, and stores nothing. Throws RATE_LIMITED. */
@@ -172,7 +172,9 @@ export async function tryChannel(
 ): Promise<TestOutcome> {
   consume(context.testAlertLimit, scope.organizationId);
   const now = scope.clock();
-  const { attempt } = await makeAttempt(context, channel, newId(now), [testAlert(channel, now)]);
+  const { attempt } = await attemptDelivery(context, channel, createId(now), [
+    testAlert(channel, now),
+  ]);
   return { delivered: attempt.delivered, message: attempt.message };
 }
 
@@ -186,23 +188,28 @@ export async function sendTestMail(
   { to, smtp: patch }: NewTestMail,
 ): Promise<TestOutcome> {
   const { store, organizationId, actor } = scope;
-  const smtp = await smtpAfter(scope, await findSettings(store, organizationId), patch);
+  const smtp = await patchSmtp(scope, await findSettings(store, organizationId), patch);
   consume(context.testMailLimit, organizationId);
-  const message = testMessage(newId(scope.clock()), scope.clock(), actor.name, context.origin());
+  const message = buildTestMessage(
+    createId(scope.clock()),
+    scope.clock(),
+    actor.name,
+    context.origin(),
+  );
   const cancelled = new AbortController().signal;
   const { attempt } = await runAttempt(context, { organization: organizationId }, () =>
-    sendAsMail(message, [to], deliveryContext(context, cancelled, smtp)),
+    sendAsMail(message, [to], createDeliveryContext(context, cancelled, smtp)),
   );
   return { delivered: attempt.delivered, message: attempt.message };
 }
 
-function testMessage(id: string, now: number, by: string, origin: string): Message {
+function buildTestMessage(id: string, now: number, by: string, origin: string): Message {
   return {
     id,
     type: "test",
     tone: "info",
     severity: "info",
-    at: timestamp(now),
+    at: formatTimestamp(now),
     title: "Test mail from Signalbox",
     lines: [`${by} sent this to test the mail server. It works.`],
     facts: [],

@@ -1,8 +1,8 @@
 /** Queries of alerts and deliveries for the API. */
 import { desc } from "drizzle-orm";
-import { timestamp } from "../core/time/clock.ts";
-import { offsetOf, page } from "../core/paging.ts";
-import { matching, naming, type Tenant } from "../database/rows.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
+import { computeOffset, buildPage } from "../core/paging.ts";
+import { matchValues, matchReference, type Tenant } from "../database/rows.ts";
 import {
   alerts,
   deliveries,
@@ -10,17 +10,17 @@ import {
   deliveryAttempts,
 } from "../database/tables/alerting.ts";
 import type { AlertQuery, AlertType, Delivery, PageQuery } from "./schema.ts";
-import { insertInto } from "../database/store.ts";
+import { createInsert } from "../database/store.ts";
 
-export const insertAlert = insertInto(alerts);
-export const insertDelivery = insertInto(deliveries);
-export const insertDeliveryAlert = insertInto(deliveryAlerts);
-export const insertAttempt = insertInto(deliveryAttempts);
+export const insertAlert = createInsert(alerts);
+export const insertDelivery = createInsert(deliveries);
+export const insertDeliveryAlert = createInsert(deliveryAlerts);
+export const insertAttempt = createInsert(deliveryAttempts);
 
 /** Returns a page of a channel's deliveries, newest first. */
-export async function pageOfDeliveries(tenant: Tenant, channelId: string, query: PageQuery) {
+export async function findDeliveryPage(tenant: Tenant, channelId: string, query: PageQuery) {
   const { store, organizationId } = tenant;
-  const where = matching(deliveries, { organizationId, receiverId: channelId });
+  const where = matchValues(deliveries, { organizationId, receiverId: channelId });
   const [total, rows] = await Promise.all([
     store.db.$count(deliveries, where),
     store.db
@@ -29,26 +29,26 @@ export async function pageOfDeliveries(tenant: Tenant, channelId: string, query:
       .where(where)
       .orderBy(desc(deliveries.seq))
       .limit(query.per_page)
-      .offset(offsetOf(query)),
+      .offset(computeOffset(query)),
   ]);
-  return page(query, await withAttempts(tenant, rows), total);
+  return buildPage(query, await addAttempts(tenant, rows), total);
 }
 
 /** Returns the deliveries of an alert, oldest first. */
-export async function deliveriesOfAlert(tenant: Tenant, alertId: string): Promise<Delivery[]> {
+export async function findDeliveriesOfAlert(tenant: Tenant, alertId: string): Promise<Delivery[]> {
   const { store, organizationId } = tenant;
   const rows = await store.db
     .select({ delivery: deliveries })
     .from(deliveryAlerts)
-    .innerJoin(deliveries, naming(deliveryAlerts, deliveryAlerts.deliveryId, deliveries))
-    .where(matching(deliveryAlerts, { organizationId, alertId }))
+    .innerJoin(deliveries, matchReference(deliveryAlerts, deliveryAlerts.deliveryId, deliveries))
+    .where(matchValues(deliveryAlerts, { organizationId, alertId }))
     .orderBy(deliveries.seq);
   const found = rows.map(({ delivery }) => delivery);
-  return withAttempts(tenant, found);
+  return addAttempts(tenant, found);
 }
 
 /** Adds the attempts and alerts of each delivery. */
-async function withAttempts(
+async function addAttempts(
   { store, organizationId }: Tenant,
   rows: readonly (typeof deliveries.$inferSelect)[],
 ): Promise<Delivery[]> {
@@ -62,13 +62,13 @@ async function withAttempts(
         withheld: deliveryAlerts.withheld,
       })
       .from(deliveryAlerts)
-      .innerJoin(alerts, naming(deliveryAlerts, deliveryAlerts.alertId, alerts))
-      .where(matching(deliveryAlerts, { organizationId, deliveryId: ids }))
+      .innerJoin(alerts, matchReference(deliveryAlerts, deliveryAlerts.alertId, alerts))
+      .where(matchValues(deliveryAlerts, { organizationId, deliveryId: ids }))
       .orderBy(deliveryAlerts.position),
     store.db
       .select()
       .from(deliveryAttempts)
-      .where(matching(deliveryAttempts, { organizationId, deliveryId: ids }))
+      .where(matchValues(deliveryAttempts, { organizationId, deliveryId: ids }))
       .orderBy(deliveryAttempts.number),
   ]);
   const contentsOf = Map.groupBy(contents, ({ deliveryId }) => deliveryId);
@@ -76,14 +76,14 @@ async function withAttempts(
   return rows.map((row) => {
     const all = contentsOf.get(row.id) ?? [];
     const sent = all.filter(({ withheld }) => !withheld);
-    const shown = sent.length === 0 ? all : sent;
+    const shownDeliveries = sent.length === 0 ? all : sent;
     const isPending = row.status === "gathering" || row.status === "sending";
     return {
       id: row.id,
       channelId: row.receiverId,
-      type: shown.length === 1 ? (shown[0]?.type ?? "digest") : "digest",
+      type: shownDeliveries.length === 1 ? (shownDeliveries[0]?.type ?? "digest") : "digest",
       status: isPending ? "pending" : row.status,
-      alertIds: shown.map(({ alertId }) => alertId),
+      alertIds: shownDeliveries.map(({ alertId }) => alertId),
       attempts: (attemptsOf.get(row.id) ?? []).map(({ at, delivered, message, durationMs }) => ({
         at,
         outcome: delivered ? "delivered" : "failed",
@@ -91,7 +91,7 @@ async function withAttempts(
         durationMs,
       })),
       error: row.error,
-      nextAttemptAt: isPending && row.dueAt !== null ? timestamp(row.dueAt) : null,
+      nextAttemptAt: isPending && row.dueAt !== null ? formatTimestamp(row.dueAt) : null,
       createdAt: row.createdAt,
       deliveredAt: row.deliveredAt,
     } as Delivery;
@@ -101,7 +101,7 @@ async function withAttempts(
 /** Returns a page of alerts, newest first. */
 export async function listAlerts({ store, organizationId }: Tenant, query: AlertQuery) {
   const { monitorId, incidentId, type } = query;
-  const where = matching(alerts, { organizationId, monitorId, incidentId, type });
+  const where = matchValues(alerts, { organizationId, monitorId, incidentId, type });
   const [total, rows] = await Promise.all([
     store.db.$count(alerts, where),
     store.db
@@ -110,17 +110,17 @@ export async function listAlerts({ store, organizationId }: Tenant, query: Alert
       .where(where)
       .orderBy(desc(alerts.id))
       .limit(query.per_page)
-      .offset(offsetOf(query)),
+      .offset(computeOffset(query)),
   ]);
-  return page(query, rows.map(shown), total);
+  return buildPage(query, rows.map(parseAlert), total);
 }
 
 export async function findAlert({ store, organizationId }: Tenant, id: string) {
-  const where = matching(alerts, { organizationId, id });
+  const where = matchValues(alerts, { organizationId, id });
   const [row] = await store.db.select().from(alerts).where(where);
-  return row === undefined ? null : shown(row);
+  return row === undefined ? null : parseAlert(row);
 }
 
-function shown({ id, type, at, data }: typeof alerts.$inferSelect) {
+function parseAlert({ id, type, at, data }: typeof alerts.$inferSelect) {
   return { id, type: type as AlertType, at, data: JSON.parse(data) as Record<string, unknown> };
 }

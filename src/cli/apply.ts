@@ -1,11 +1,11 @@
 /** `signalbox apply` and `export`: apply configuration files, and write a configuration to files. */
 import type { Command } from "commander";
-import { environment } from "../config.ts";
+import { getEnvironment } from "../config.ts";
 import type { ConfigChange, ConfigResult } from "../configuration/schema.ts";
-import { onTarget, type TargetOptions, withTarget } from "./support/config-target.ts";
+import { addTargetOptions, type TargetOptions, withTarget } from "./support/config-target.ts";
 import { Exit, exitCodes } from "./support/exit.ts";
-import { plain, printJson } from "./support/output.ts";
-import { countsOf } from "../configuration/rules.ts";
+import { cleanLine, printJson } from "./support/output.ts";
+import { countChanges } from "../configuration/rules.ts";
 
 type Flags = TargetOptions & {
   file: string;
@@ -16,7 +16,7 @@ type Flags = TargetOptions & {
 };
 
 export function addApply(program: Command) {
-  onTarget(program.command("apply"))
+  addTargetOptions(program.command("apply"))
     .description(
       "change an organization to match YAML files: channels, groups, monitors, windows, pages",
     )
@@ -29,28 +29,28 @@ export function addApply(program: Command) {
       "after",
       "\nExits with 0 if nothing changes, 10 if something changes or would change, 2 if the files are invalid.",
     )
-    .action(apply);
+    .action(applyFiles);
 }
 
 export function addExport(program: Command) {
-  onTarget(program.command("export"))
+  addTargetOptions(program.command("export"))
     .description("write an organization as YAML for `apply`")
     .option("--secrets-as-variables", "write variables for secrets instead of omitting them")
     .action(async (flags: TargetOptions & { secretsAsVariables?: boolean }) => {
       const exported = await withTarget(flags, (target) => target.export());
-      const { yamlOf } = await import("../configuration/files/write.ts");
+      const { formatYaml: yamlOf } = await import("../configuration/files/write.ts");
       if (flags.json) printJson(exported);
       else process.stdout.write(await yamlOf(exported, flags.secretsAsVariables === true));
     });
 }
 
-async function apply(flags: Flags) {
+async function applyFiles(flags: Flags) {
   const { dryRun, prune, yes, adopt } = flags;
   const options = { dryRun, prune, yes, adopt };
   const { readConfigurations } = await import("../configuration/files/read.ts");
   const { InvalidFiles } = await import("../core/text/yaml.ts");
   try {
-    const configurations = await readConfigurations(flags.file, environment());
+    const configurations = await readConfigurations(flags.file, getEnvironment());
     const results = await withTarget(flags, async (target) => {
       const all: ConfigResult[] = [];
       for (const { document, organization, located } of configurations)
@@ -61,7 +61,7 @@ async function apply(flags: Flags) {
         }
       return all;
     });
-    report(results, flags);
+    printReport(results, flags);
     if (results.some(({ changes }) => changes.length > 0)) throw new Exit(exitCodes.changed);
   } catch (error) {
     if (error instanceof InvalidFiles) throw new Exit(exitCodes.wrongUsage, error.message);
@@ -69,9 +69,10 @@ async function apply(flags: Flags) {
   }
 }
 
-function report(results: readonly ConfigResult[], { json }: Flags) {
+function printReport(results: readonly ConfigResult[], { json }: Flags) {
   if (json) printJson(results);
-  else process.stdout.write(results.map((result) => `${linesOf(result).join("\n")}\n`).join("\n"));
+  else
+    process.stdout.write(results.map((result) => `${formatPlan(result).join("\n")}\n`).join("\n"));
 }
 
 const signs = { create: "+", adopt: "~", update: "~", delete: "-", release: "-" };
@@ -81,7 +82,7 @@ const notes: Partial<Record<ConfigChange["action"], string>> = {
 };
 
 /** Renders the result of an apply as lines for people. */
-function linesOf({ source, applied, changes, unchanged }: ConfigResult): string[] {
+function formatPlan({ source, applied, changes, unchanged }: ConfigResult): string[] {
   const lines = changes.flatMap(({ section, key, name, action, fields }) => [
     `${signs[action]} ${section}.${key}  ${name}${notes[action] ?? ""}`,
     ...fields.map(({ field, secret, before, after }) =>
@@ -90,12 +91,12 @@ function linesOf({ source, applied, changes, unchanged }: ConfigResult): string[
         : `    ${field}: ${before} → ${after}`,
     ),
   ]);
-  const { made, changed, removed } = countsOf(changes);
+  const { made, changed, removed } = countChanges(changes);
   const sums = `${made} to make, ${changed} to change, ${removed} to remove, ${unchanged} as they are`;
   const end = applied
     ? "Applied"
     : changes.length === 0
       ? "Nothing to change"
       : "Nothing was changed";
-  return [...lines, `${source}: ${sums}. ${end}.`].map(plain);
+  return [...lines, `${source}: ${sums}. ${end}.`].map(cleanLine);
 }

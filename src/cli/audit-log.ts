@@ -1,13 +1,13 @@
 import { type Command, Option } from "commander";
 import { getOrganization } from "../accounts/organizations/service.ts";
 import { type ExportFormat, exportFormats } from "../operations/audit-log/schema.ts";
-import { exportedLines } from "../operations/audit-log/service.ts";
-import { type DataOptions, onData, withData } from "./support/with-data.ts";
+import { exportLines } from "../operations/audit-log/service.ts";
+import { type DataOptions, addDataOptions, withData } from "./support/with-data.ts";
 
 export function addAuditLog(program: Command) {
   const log = program.command("audit-log").description("who changed what");
 
-  onData(log.command("export"))
+  addDataOptions(log.command("export"))
     .description("print an organization's audit log, oldest first")
     .requiredOption("--org <slug>", "slug of the organization")
     .addOption(
@@ -19,7 +19,7 @@ export function addAuditLog(program: Command) {
       withData(options, async ({ store }) => {
         const format = options.json ? "jsonl" : options.format;
         const { id: organizationId } = await getOrganization(store, options.org);
-        const lines = exportedLines({ store, organizationId }, format);
+        const lines = exportLines({ store, organizationId }, format);
         if (options.json) {
           const entries = (await Array.fromAsync(lines)).join("").trimEnd().replaceAll("\n", ",\n");
           process.stdout.write(`[${entries}]\n`);

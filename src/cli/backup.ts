@@ -1,30 +1,33 @@
 import { statSync } from "node:fs";
 import type { Command } from "commander";
-import { invalid } from "../core/validation.ts";
+import { invalidFieldError } from "../core/validation.ts";
 import { copyDatabase } from "../database/backup/copy.ts";
-import { clusterOf } from "../database/data.ts";
+import { resolveCluster } from "../database/data.ts";
 import { copyCluster } from "../database/rqlite/data.ts";
 import { printJson } from "./support/output.ts";
-import { passphraseOf, withPassphrase } from "./support/passphrase.ts";
-import { type DataOptions, existingPlaceOf, onData } from "./support/with-data.ts";
+import { readPassphrase, addPassphraseOption } from "./support/passphrase.ts";
+import { type DataOptions, resolveExistingPlace, addDataOptions } from "./support/with-data.ts";
 
 type BackupFlags = DataOptions & { passphraseFile?: string; includeKey?: boolean };
 
 export function addBackup(program: Command) {
   const command = program.command("backup").argument("<file>", "new file to write");
-  onData(withPassphrase(command))
+  addDataOptions(addPassphraseOption(command))
     .description("write a copy of the database; the server can keep running")
     .option("--include-key", "include secret.key; needs a passphrase")
     .action(async (file: string, options: BackupFlags) => {
-      const place = existingPlaceOf(options);
-      const passphrase = passphraseOf(options.passphraseFile);
+      const dataPlace = resolveExistingPlace(options);
+      const passphrase = readPassphrase(options.passphraseFile);
       const withKey = options.includeKey === true;
       if (withKey && passphrase === null)
-        throw invalid("--include-key", "needs --passphrase-file: the key opens everything");
+        throw invalidFieldError(
+          "--include-key",
+          "needs --passphrase-file: the key opens everything",
+        );
       const sealing = passphrase === null ? null : { passphrase, withKey };
-      const cluster = clusterOf(place);
-      if (cluster === null) await copyDatabase(place.dataDir, file, sealing);
-      else await copyCluster(cluster, place.dataDir, file, sealing);
+      const cluster = resolveCluster(dataPlace);
+      if (cluster === null) await copyDatabase(dataPlace.dataDir, file, sealing);
+      else await copyCluster(cluster, dataPlace.dataDir, file, sealing);
       const bytes = statSync(file).size;
       if (options.json) printJson({ file, bytes });
       else process.stdout.write(`${file}\n`);

@@ -2,30 +2,39 @@ import type { Command } from "commander";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { assets } from "../core/assets.ts";
-import { systemClock } from "../core/time/clock.ts";
-import { bytesInWords } from "../core/text/words.ts";
+import { readSystemClock } from "../core/time/clock.ts";
+import { formatBytes } from "../core/text/words.ts";
 import { type DataDirectory, openDataDirectory } from "../database/file/data-directory.ts";
-import { freeBytesOf } from "../database/file/data-files.ts";
+import { measureFreeBytes } from "../database/file/data-files.ts";
 import { printJson } from "./support/output.ts";
-import { type DataOptions, directoryOf, existingPlaceOf, onData } from "./support/with-data.ts";
+import {
+  type DataOptions,
+  resolveDirectory,
+  resolveExistingPlace,
+  addDataOptions,
+} from "./support/with-data.ts";
 
 export function addCompact(program: Command) {
-  onData(program.command("compact"))
+  addDataOptions(program.command("compact"))
     .description("return the space of deleted rows to the disk; stop the server first")
     .action((options: DataOptions) => {
-      directoryOf(options, "rqlited does it with -auto-vacuum-int");
-      const { dataDir } = existingPlaceOf(options);
+      resolveDirectory(options, "rqlited does it with -auto-vacuum-int");
+      const { dataDir } = resolveExistingPlace(options);
       const { migrations } = assets;
-      const data = openDataDirectory(dataDir, { migrations, clock: systemClock, exclusive: true });
+      const data = openDataDirectory(dataDir, {
+        migrations,
+        clock: readSystemClock,
+        exclusive: true,
+      });
       try {
-        compact(data, options.json);
+        compactDatabase(data, options.json);
       } finally {
         data.close();
       }
     });
 }
 
-function compact({ database, path }: DataDirectory, json: boolean | undefined) {
+function compactDatabase({ database, path }: DataDirectory, json: boolean | undefined) {
   const file = join(path, "signalbox.db");
   const before = statSync(file).size;
   const { used = before } =
@@ -38,13 +47,13 @@ function compact({ database, path }: DataDirectory, json: boolean | undefined) {
   // The write-ahead log receives all new pages before the file does, next to SQLite's temporary
   // copy.
   const room = 2 * used;
-  if (freeBytesOf(path) < room)
+  if (measureFreeBytes(path) < room)
     throw new Error(
-      `This needs up to ${bytesInWords(room)} in addition to the database, and the disk has less. Nothing was changed.`,
+      `This needs up to ${formatBytes(room)} in addition to the database, and the disk has less. Nothing was changed.`,
     );
   database.run("VACUUM");
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   const after = statSync(file).size;
   if (json) printJson({ file, before, after });
-  else process.stdout.write(`${file}: ${bytesInWords(before)}, now ${bytesInWords(after)}\n`);
+  else process.stdout.write(`${file}: ${formatBytes(before)}, now ${formatBytes(after)}\n`);
 }

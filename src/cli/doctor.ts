@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { assets } from "../core/assets.ts";
-import { systemClock } from "../core/time/clock.ts";
+import { readSystemClock } from "../core/time/clock.ts";
 import { DataError } from "../core/errors.ts";
-import { invalid } from "../core/validation.ts";
-import { configOf, unknownVariables } from "../config.ts";
-import { summaryOf, textOf } from "../operations/diagnostics/report.ts";
+import { invalidFieldError } from "../core/validation.ts";
+import { parseConfig, listUnknownVariables } from "../config.ts";
+import { summarizeReport, formatReport } from "../operations/diagnostics/report.ts";
 import { printJson } from "./support/output.ts";
 import { serveOptions } from "./serve.ts";
 import { warnOfPassword } from "./support/with-data.ts";
@@ -29,22 +29,22 @@ export function addDoctor(program: Command, ignored: readonly string[] = []) {
     .option("--json", "print JSON")
     .action(async ({ json, offline = false, ntp, backups, ...flags }: DoctorFlags) => {
       if (ntp !== undefined && !URL.canParse(`ntp://${ntp}`))
-        throw invalid("--ntp", "must be a host, such as time.lan or 10.0.0.1:123");
+        throw invalidFieldError("--ntp", "must be a host, such as time.lan or 10.0.0.1:123");
       const { examineAppliance } = await import("../operations/diagnostics/doctor.ts");
-      const config = configOf(flags);
+      const config = parseConfig(flags);
       warnOfPassword(flags.database);
       const report = await examineAppliance(config, {
         migrations: assets.migrations,
-        clock: systemClock,
+        clock: readSystemClock,
         ignored,
-        unknown: unknownVariables(),
+        unknown: listUnknownVariables(),
         offline,
         ntp,
         backups,
       });
       if (json) printJson(report);
-      else process.stdout.write(textOf(report));
-      const summary = summaryOf(report);
+      else process.stdout.write(formatReport(report));
+      const summary = summarizeReport(report);
       if (report.some(({ verdict }) => verdict === "unusable"))
         throw new DataError("DATA_UNUSABLE", "This data can't be used as it is; see above.");
       if (summary !== null) throw new Error(`${summary}: see above what to do.`);

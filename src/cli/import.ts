@@ -1,11 +1,16 @@
 /** `signalbox import`: imports monitors from other programs. */
 import type { Command } from "commander";
-import { countInWords, percent } from "../core/text/words.ts";
+import { formatCount, formatPercent } from "../core/text/words.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
-import { configOf, environment } from "../config.ts";
+import { parseConfig, getEnvironment } from "../config.ts";
 import type { ImportItem, ImportReport, ImportSource } from "../imports/schema.ts";
-import { plain, printJson } from "./support/output.ts";
-import { commandLineScope, type DataOptions, onData, withData } from "./support/with-data.ts";
+import { cleanLine, printJson } from "./support/output.ts";
+import {
+  createCommandLineScope,
+  type DataOptions,
+  addDataOptions,
+  withData,
+} from "./support/with-data.ts";
 import { titleOf } from "../imports/rules.ts";
 
 type Flags = DataOptions & { org: string; dryRun?: boolean; paused?: boolean };
@@ -15,7 +20,7 @@ export function addImport(program: Command) {
     .command("import")
     .description("import monitors, channels, status pages and history from another tool");
 
-  withFlags(
+  addImportFlags(
     imports
       .command("uptime-kuma")
       .argument(
@@ -24,31 +29,33 @@ export function addImport(program: Command) {
       ),
   )
     .description("import from Uptime Kuma 1 or 2; the server can keep running")
-    .action((from: string, flags: Flags) => run("uptime-kuma", from, flags));
+    .action((from: string, flags: Flags) => runCommandImport("uptime-kuma", from, flags));
 
-  withFlags(imports.command("gatus").argument("<source>", "config.yaml, or a folder of YAML files"))
+  addImportFlags(
+    imports.command("gatus").argument("<source>", "config.yaml, or a folder of YAML files"),
+  )
     .description("import endpoints and channels from a Gatus configuration")
-    .action((from: string, flags: Flags) => run("gatus", from, flags));
+    .action((from: string, flags: Flags) => runCommandImport("gatus", from, flags));
 }
 
-function withFlags(command: Command): Command {
-  return onData(command)
+function addImportFlags(command: Command): Command {
+  return addDataOptions(command)
     .requiredOption("--org <slug>", "slug of the organization")
     .option("--dry-run", "show what would be imported, without changing anything")
     .option("--paused", "import all monitors paused, while the other tool still alerts");
 }
 
-function run(source: ImportSource, from: string, flags: Flags) {
+function runCommandImport(source: ImportSource, from: string, flags: Flags) {
   return withData(flags, async (data) => {
     const { id } = await getOrganization(data.store, flags.org);
-    const scope = commandLineScope(data, id);
-    const { keepResults, keepHours } = configOf(flags);
+    const scope = createCommandLineScope(data, id);
+    const { keepResults, keepHours } = parseConfig(flags);
     const { openSource } = await import("../imports/reading/open.ts");
     const { runImport } = await import("../imports/service.ts");
     const { plan, history, picture, close } = await openSource(source, from, {
       workIn: data.path,
       now: Date.now(),
-      variables: environment(),
+      variables: getEnvironment(),
       limits: scope.limits,
       readsNamedFiles: true,
     });
@@ -59,11 +66,11 @@ function run(source: ImportSource, from: string, flags: Flags) {
         ...(flags.dryRun !== undefined && { dryRun: flags.dryRun }),
         ...(flags.paused !== undefined && { paused: flags.paused }),
         ...(picture && { picture }),
-        progress: progressBar(),
+        progress: createProgressBar(),
       });
       if (flags.json) printJson(report);
       else
-        for (const line of linesOf(report, flags.dryRun === true))
+        for (const line of formatImportReport(report, flags.dryRun === true))
           process.stdout.write(`${line}\n`);
     } finally {
       await close?.();
@@ -72,7 +79,7 @@ function run(source: ImportSource, from: string, flags: Flags) {
 }
 
 /** Creates a progress bar, which is drawn only on a terminal, at most ten times per second. */
-function progressBar() {
+function createProgressBar() {
   let shownAt = 0;
   return (done: number, total: number) => {
     const now = performance.now();
@@ -81,35 +88,38 @@ function progressBar() {
     const width = 30;
     const filled = Math.round((width * Math.min(done, total)) / total);
     const bar = "█".repeat(filled) + "░".repeat(width - filled);
-    const of = `${countInWords(done)} of ${countInWords(total)} results`;
+    const of = `${formatCount(done)} of ${formatCount(total)} results`;
     process.stderr.write(
-      `\r${bar} ${percent(Math.min(1, done / total))} ${of}${done >= total ? "\n" : ""}`,
+      `\r${bar} ${formatPercent(Math.min(1, done / total))} ${of}${done >= total ? "\n" : ""}`,
     );
   };
 }
 
 const signs = { created: "+", updated: "~", unchanged: "=", "not-taken": "-" };
 
-function linesOf({ product, items, hints, history }: ImportReport, isDry: boolean): string[] {
+function formatImportReport(
+  { product, items, hints, history }: ImportReport,
+  isDry: boolean,
+): string[] {
   const lines = [`From ${product}${isDry ? ": what an import would do" : ""}`];
-  for (const [noun, its] of Map.groupBy(items, (item) => titleOf(item.noun)))
-    lines.push("", `${noun} (${counted(its)})`, ...its.flatMap(itemLines));
+  for (const [noun, nounItems] of Map.groupBy(items, (item) => titleOf(item.noun)))
+    lines.push("", `${noun} (${summarizeItems(nounItems)})`, ...nounItems.flatMap(formatItem));
   if (hints.length > 0) lines.push("", "To know", ...hints.map((hint) => `  ${hint}`));
   if (!isDry)
     lines.push(
       "",
-      `History: ${countInWords(history.heartbeats)} heartbeats, ${countInWords(history.hours)} sums of hours, ${countInWords(history.days)} of days.`,
+      `History: ${formatCount(history.heartbeats)} heartbeats, ${formatCount(history.hours)} sums of hours, ${formatCount(history.days)} of days.`,
     );
   lines.push("", isDry ? "Nothing was changed." : "Done.");
   return lines;
 }
 
-const counted = (items: readonly ImportItem[]) =>
+const summarizeItems = (items: readonly ImportItem[]) =>
   [...Map.groupBy(items, ({ decision }) => decision)]
     .map(([decision, its]) => `${its.length} ${decision.replace("-", " ")}`)
     .join(", ");
 
-const itemLines = ({ decision, name, notes }: ImportItem) => [
-  `  ${signs[decision]} ${plain(name)}`,
-  ...notes.map((note) => `      ${plain(note)}`),
+const formatItem = ({ decision, name, notes }: ImportItem) => [
+  `  ${signs[decision]} ${cleanLine(name)}`,
+  ...notes.map((note) => `      ${cleanLine(note)}`),
 ];

@@ -2,9 +2,14 @@
 import { type Command, Option } from "commander";
 import { incidentStatuses, severities } from "../core/statuses.ts";
 import type { IncidentPatch, NewIncident } from "../incidents/schema.ts";
-import { invalid } from "../core/validation.ts";
-import { type ClientOptions, connect, dataOf, onServer } from "./support/client.ts";
-import { printCreated, printJson, say } from "./support/output.ts";
+import { invalidFieldError } from "../core/validation.ts";
+import {
+  type ClientOptions,
+  connectToServer,
+  unwrapData,
+  addServerOptions,
+} from "./support/client.ts";
+import { printCreated, printJson, printMessage } from "./support/output.ts";
 import { findIncident, findMonitors } from "./support/records.ts";
 
 type OpenOptions = ClientOptions &
@@ -13,23 +18,24 @@ type UpdateOptions = ClientOptions &
   Pick<IncidentPatch, "title" | "severity" | "status" | "message">;
 
 const whichIncident = "id, title or unique start of the title of an open incident";
-const severity = () => new Option("--severity <severity>", "severity").choices(severities);
-const message = ["--message <text>", "text of the update, as Markdown"] as const;
+const createSeverityOption = () =>
+  new Option("--severity <severity>", "severity").choices(severities);
+const messageOption = ["--message <text>", "text of the update, as Markdown"] as const;
 
 export function addIncident(program: Command) {
   const incident = program.command("incident").description("incidents of a server");
 
-  onServer(incident.command("open").argument("<title>", "title"))
+  addServerOptions(incident.command("open").argument("<title>", "title"))
     .description("open an incident and print its id")
-    .addOption(severity().default("minor"))
-    .option(...message)
+    .addOption(createSeverityOption().default("minor"))
+    .option(...messageOption)
     .option("--monitor <monitor...>", "affected monitors, by id, name or start of a name")
     .option("--internal", "hide it from status pages")
     .action(async (title: string, options: OpenOptions) => {
       const { severity, message, monitor = [], internal = false } = options;
-      const client = await connect(options);
+      const client = await connectToServer(options);
       const monitors = await findMonitors(client, monitor);
-      const opened = await dataOf(
+      const opened = await unwrapData(
         client.v1.incidents.post({
           title,
           severity,
@@ -41,38 +47,44 @@ export function addIncident(program: Command) {
       printCreated(opened, options);
     });
 
-  onServer(incident.command("update").argument("<incident>", whichIncident))
+  addServerOptions(incident.command("update").argument("<incident>", whichIncident))
     .description("post an update to an incident, or correct it")
     .addOption(new Option("--status <status>", "the new status").choices(incidentStatuses))
-    .option(...message)
-    .addOption(severity())
+    .option(...messageOption)
+    .addOption(createSeverityOption())
     .option("--title <title>", "title")
     .action(async (words: string, options: UpdateOptions) => {
       const { status, message, severity, title } = options;
       if ([status, message, severity, title].every((value) => value === undefined))
-        throw invalid("--status", "or --message, --severity or --title is needed");
-      const client = await connect(options);
+        throw invalidFieldError("--status", "or --message, --severity or --title is needed");
+      const client = await connectToServer(options);
       const { id } = await findIncident(client, words);
       const patch = { status, message, severity, title };
-      told(await dataOf(client.v1.incidents({ id }).patch(defined(patch))), options);
+      printIncident(
+        await unwrapData(client.v1.incidents({ id }).patch(omitUndefined(patch))),
+        options,
+      );
     });
 
-  onServer(incident.command("resolve").argument("<incident>", whichIncident))
+  addServerOptions(incident.command("resolve").argument("<incident>", whichIncident))
     .description("resolve an incident")
-    .option(...message)
+    .option(...messageOption)
     .action(async (words: string, options: ClientOptions & { message?: string }) => {
-      const client = await connect(options);
+      const client = await connectToServer(options);
       const { id } = await findIncident(client, words);
       const patch = { status: "resolved" as const, message: options.message };
-      told(await dataOf(client.v1.incidents({ id }).patch(defined(patch))), options);
+      printIncident(
+        await unwrapData(client.v1.incidents({ id }).patch(omitUndefined(patch))),
+        options,
+      );
     });
 }
 
 /** Removes undefined fields. */
-const defined = <T extends object>(value: T) =>
+const omitUndefined = <T extends object>(value: T) =>
   JSON.parse(JSON.stringify(value)) as { [K in keyof T]?: Exclude<T[K], undefined> };
 
-function told(incident: { title: string; status: string }, { json }: ClientOptions) {
+function printIncident(incident: { title: string; status: string }, { json }: ClientOptions) {
   if (json) printJson(incident);
-  else say(`${incident.title}: ${incident.status}.`);
+  else printMessage(`${incident.title}: ${incident.status}.`);
 }

@@ -2,47 +2,59 @@
 import { resolve } from "node:path";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { invalid } from "../core/validation.ts";
+import { invalidFieldError } from "../core/validation.ts";
 import {
-  addressIn,
-  caFileGiven,
+  parseServerAddress,
+  findGivenCaFile,
   type ClientOptions,
-  clientOf,
-  keyIn,
-  keyOption,
-  onServer,
-  pageOf,
-  secondsIn,
-  serverGiven,
+  createClient,
+  parseKey,
+  readKeyOption,
+  addServerOptions,
+  unwrapPage,
+  parseTimeout,
+  findGivenServer,
 } from "./support/client.ts";
-import { credentialsFile, readCredentials, writeCredentials } from "./support/credentials.ts";
+import { credentialsFileOf, readCredentials, writeCredentials } from "./support/credentials.ts";
 import { readText } from "./support/input.ts";
 import { printJson } from "./support/output.ts";
 
 export function addLogin(program: Command) {
-  onServer(program.command("login"))
+  addServerOptions(program.command("login"))
     .description(
       "store the address of a server and its key, from a hidden prompt or standard input",
     )
     .action(async (options: ClientOptions) => {
-      const given = keyOption(options);
-      const isAsked = process.stdin.isTTY && given === undefined;
+      const givenKey = readKeyOption(options);
+      const isAsked = process.stdin.isTTY && givenKey === undefined;
       const server =
-        serverGiven(options) ??
-        addressIn("--server", isAsked ? await ask("Address of the Signalbox: ") : undefined);
-      if (server === undefined) throw invalid("--server", "is needed");
-      const text = given ?? (isAsked ? await ask("API key: ", true) : readText("--key-file", "-"));
+        findGivenServer(options) ??
+        parseServerAddress(
+          "--server",
+          isAsked ? await askQuestion("Address of the Signalbox: ") : undefined,
+        );
+      if (server === undefined) throw invalidFieldError("--server", "is needed");
+      const text =
+        givenKey ?? (isAsked ? await askQuestion("API key: ", true) : readText("--key-file", "-"));
       if (text.trim() === "")
-        throw invalid("The key", "is missing: give it with --key-file FILE or on standard input");
-      const key = given ?? keyIn("The key", text);
-      const file = caFileGiven(options);
+        throw invalidFieldError(
+          "The key",
+          "is missing: give it with --key-file FILE or on standard input",
+        );
+      const key = givenKey ?? parseKey("The key", text);
+      const file = findGivenCaFile(options);
       const caFile = file === undefined ? null : resolve(file);
-      const { v1 } = await clientOf({ server, key, caFile, timeoutSeconds: secondsIn(options) });
-      await pageOf(v1.monitors.get({ query: { per_page: 1 } }));
+      const { v1 } = await createClient({
+        server,
+        key,
+        caFile,
+        timeoutSeconds: parseTimeout(options),
+      });
+      await unwrapPage(v1.monitors.get({ query: { per_page: 1 } }));
       const { servers } = readCredentials();
       writeCredentials({ current: server, servers: { ...servers, [server]: { key, caFile } } });
-      if (options.json) printJson({ server, file: credentialsFile() });
-      else process.stderr.write(`${server} accepts the key, which is in ${credentialsFile()}.\n`);
+      if (options.json) printJson({ server, file: credentialsFileOf() });
+      else process.stderr.write(`${server} accepts the key, which is in ${credentialsFileOf()}.\n`);
     });
 
   program
@@ -51,9 +63,9 @@ export function addLogin(program: Command) {
     .option("--server <url>", "server (SIGNALBOX_URL; default: the last `login`)")
     .action((options: ClientOptions) => {
       const { current, servers } = readCredentials();
-      const server = serverGiven(options) ?? current;
+      const server = findGivenServer(options) ?? current;
       if (server === null || !Object.hasOwn(servers, server))
-        throw invalid("--server", "must be one that `login` has stored a key for");
+        throw invalidFieldError("--server", "must be one that `login` has stored a key for");
       const { [server]: _, ...others } = servers;
       writeCredentials({ current: current === server ? null : current, servers: others });
       process.stderr.write(`The key for ${server} is forgotten; it stays valid there.\n`);
@@ -63,7 +75,7 @@ export function addLogin(program: Command) {
 /** readline echoes each line that it reads. For secrets, the echo is discarded. */
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
 
-async function ask(question: string, isSecret = false): Promise<string> {
+async function askQuestion(question: string, isSecret = false): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
   const output = isSecret ? nowhere : process.stderr;
   const lines = createInterface({ input: process.stdin, output, terminal: true });

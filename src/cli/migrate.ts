@@ -1,18 +1,21 @@
 import type { Command } from "commander";
 import { assets } from "../core/assets.ts";
-import { systemClock } from "../core/time/clock.ts";
+import { readSystemClock } from "../core/time/clock.ts";
 import { DataError } from "../core/errors.ts";
-import { configOf } from "../config.ts";
+import { parseConfig } from "../config.ts";
 import { type DataPlace, openData } from "../database/data.ts";
 import { printJson } from "./support/output.ts";
-import { type DataOptions, existingPlaceOf, onData } from "./support/with-data.ts";
+import { type DataOptions, resolveExistingPlace, addDataOptions } from "./support/with-data.ts";
 
 export function addMigrate(program: Command) {
-  onData(program.command("migrate"))
+  addDataOptions(program.command("migrate"))
     .description("upgrade older data to this version; stop the server first")
     .option("--require-copy", "refuse to upgrade if the disk has no space for a copy of the data")
     .action(async ({ json, ...options }: DataOptions & { requireCopy?: boolean }) => {
-      const migrated = await upgraded(existingPlaceOf(options), configOf(options).requireCopy);
+      const migrated = await upgradeData(
+        resolveExistingPlace(options),
+        parseConfig(options).requireCopy,
+      );
       if (json) printJson({ migrated });
       else
         process.stdout.write(
@@ -22,9 +25,9 @@ export function addMigrate(program: Command) {
 }
 
 /** Upgrades the data and returns the number of migrations. Exclusive access is required only if there are any. */
-async function upgraded(place: DataPlace, requireCopy: boolean): Promise<number> {
-  const options = { migrations: assets.migrations, clock: systemClock };
-  const say = (message: string) => void process.stderr.write(`${message}\n`);
+async function upgradeData(place: DataPlace, requireCopy: boolean): Promise<number> {
+  const options = { migrations: assets.migrations, clock: readSystemClock };
+  const printLine = (message: string) => void process.stderr.write(`${message}\n`);
   try {
     await (await openData(place, options)).close();
     return 0;
@@ -34,8 +37,8 @@ async function upgraded(place: DataPlace, requireCopy: boolean): Promise<number>
       ...options,
       upgrade: true,
       requireCopy,
-      onMissingCopy: say,
-      onWait: () => say("Another machine upgrades the data: waiting for it."),
+      onMissingCopy: printLine,
+      onWait: () => printLine("Another machine upgrades the data: waiting for it."),
       exclusive: true,
     });
     await data.close();

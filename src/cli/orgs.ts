@@ -1,19 +1,19 @@
 /** `signalbox orgs`: manages organizations in the data directory. */
 import type { Command } from "commander";
 import { deleteOrganization } from "../operations/appliance/service.ts";
-import { systemClock } from "../core/time/clock.ts";
-import { invalid } from "../core/validation.ts";
+import { readSystemClock } from "../core/time/clock.ts";
+import { invalidFieldError } from "../core/validation.ts";
 import {
   createOrganization,
   getOrganization,
   listOrganizations,
   type Organization,
 } from "../accounts/organizations/service.ts";
-import { printJson, printRows, say } from "./support/output.ts";
+import { printJson, printRows, printMessage } from "./support/output.ts";
 import {
-  commandLineScope,
+  createCommandLineScope,
   type DataOptions,
-  onData,
+  addDataOptions,
   withData,
   withNewData,
 } from "./support/with-data.ts";
@@ -21,19 +21,19 @@ import {
 export function addOrgs(program: Command) {
   const orgs = program.command("orgs").description("organizations");
 
-  onData(orgs.command("create").argument("<name>", "name of the organization"))
+  addDataOptions(orgs.command("create").argument("<name>", "name of the organization"))
     .description("create an organization and print its slug")
     .action((name: string, options: DataOptions) =>
       withNewData(options, async ({ store }) => {
         const others = await listOrganizations(store);
-        const organization = await createOrganization(store, systemClock, name);
-        for (const sentence of noticesAbout(organization, others)) say(sentence);
+        const organization = await createOrganization(store, readSystemClock, name);
+        for (const sentence of listNotices(organization, others)) printMessage(sentence);
         if (options.json) printJson(organization);
         else process.stdout.write(`${organization.slug}\n`);
       }),
     );
 
-  onData(orgs.command("list"))
+  addDataOptions(orgs.command("list"))
     .description("list the organizations")
     .action((options: DataOptions) =>
       withData(options, async ({ store }) => {
@@ -45,23 +45,26 @@ export function addOrgs(program: Command) {
       }),
     );
 
-  onData(orgs.command("delete").argument("<slug>", "slug of the organization"))
+  addDataOptions(orgs.command("delete").argument("<slug>", "slug of the organization"))
     .description("permanently delete an organization with all its data")
     .option("--yes", "confirm the deletion")
     .action((slug: string, options: DataOptions & { yes?: boolean }) =>
       withData(options, async (data) => {
         const { id, name } = await getOrganization(data.store, slug);
         if (options.yes !== true)
-          throw invalid("--yes", `is needed to delete ${name} permanently, with all its data`);
-        await deleteOrganization(commandLineScope(data, id), id);
+          throw invalidFieldError(
+            "--yes",
+            `is needed to delete ${name} permanently, with all its data`,
+          );
+        await deleteOrganization(createCommandLineScope(data, id), id);
         if (options.json) printJson({ id, slug, deleted: true });
-        else say(`${name} is deleted.`);
+        else printMessage(`${name} is deleted.`);
       }),
     );
 }
 
 /** Returns notices for the person who created an organization, depending on the other organizations. */
-function noticesAbout({ name, slug }: Organization, others: readonly Organization[]): string[] {
+function listNotices({ name, slug }: Organization, others: readonly Organization[]): string[] {
   const namesake = others.find((other) => other.name === name);
   return [
     ...(namesake === undefined

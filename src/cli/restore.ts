@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import { assets } from "../core/assets.ts";
-import { systemClock } from "../core/time/clock.ts";
+import { readSystemClock } from "../core/time/clock.ts";
 import { restore, type Restored } from "../database/backup/restore.ts";
 import { printJson } from "./support/output.ts";
-import { passphraseOf, withPassphrase } from "./support/passphrase.ts";
-import { type DataOptions, directoryOf, onData } from "./support/with-data.ts";
+import { readPassphrase, addPassphraseOption } from "./support/passphrase.ts";
+import { type DataOptions, resolveDirectory, addDataOptions } from "./support/with-data.ts";
 
 type RestoreFlags = DataOptions & { key?: string; passphraseFile?: string; dryRun?: boolean };
 
 export function addRestore(program: Command) {
-  onData(withPassphrase(program.command("restore").argument("<file>", "the backup")))
+  addDataOptions(addPassphraseOption(program.command("restore").argument("<file>", "the backup")))
     .description("replace the data with a backup and preserve the old data; stop the server first")
     .option(
       "--key <file>",
@@ -17,23 +17,23 @@ export function addRestore(program: Command) {
     )
     .option("--dry-run", "verify the backup without restoring it")
     .action(async (file: string, { json, key, dryRun = false, ...options }: RestoreFlags) => {
-      const dataDir = directoryOf(
+      const dataDir = resolveDirectory(
         options,
         "restore it into an empty directory, and move that up with `cluster import`",
       );
       const { migrations } = assets;
-      const passphrase = passphraseOf(options.passphraseFile);
-      const clock = systemClock;
+      const passphrase = readPassphrase(options.passphraseFile);
+      const clock = readSystemClock;
       const restored = await restore({ dataDir, file, key, passphrase, dryRun, migrations, clock });
-      const lines = [...sentences(restored, dryRun), ""].join("\n");
+      const lines = [...describeRestored(restored, dryRun), ""].join("\n");
       if (json) printJson({ ...restored, dryRun });
       (json ? process.stderr : process.stdout).write(lines);
     });
 }
 
-function sentences(restored: Restored, dryRun: boolean): string[] {
+function describeRestored(restored: Restored, dryRun: boolean): string[] {
   const { dataDir, keptAside, organizations, monitors, migrations, secrets } = restored;
-  const what = `${counted(organizations, "organization")}, ${counted(monitors, "monitor")}`;
+  const what = `${formatCount(organizations, "organization")}, ${formatCount(monitors, "monitor")}`;
   return [
     dryRun
       ? `It is whole and could be restored to ${dataDir}: ${what}. Nothing was changed.`
@@ -48,4 +48,4 @@ function sentences(restored: Restored, dryRun: boolean): string[] {
   ];
 }
 
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+const formatCount = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -3,18 +3,18 @@ import { isatty } from "node:tty";
 import { type Command, Option } from "commander";
 import { resolve } from "node:path";
 import { assets, version } from "../core/assets.ts";
-import { usualLimits } from "../core/limits.ts";
-import { logFormats, logLevels, type Log, logTo } from "../core/log.ts";
-import { type Config, configOf, startedBy, unknownVariables } from "../config.ts";
+import { defaultLimits } from "../core/limits.ts";
+import { logFormats, logLevels, type Log, createLog } from "../core/log.ts";
+import { type Config, parseConfig, readSystemdVariables, listUnknownVariables } from "../config.ts";
 import { DataError } from "../core/errors.ts";
-import { leaveAddress, openInBrowser, runningPage } from "./support/desktop.ts";
-import { tell } from "./support/output.ts";
-import { warnOfPassword, withDatabase } from "./support/with-data.ts";
-import { serviceManager } from "./support/service-manager.ts";
+import { leaveAddress, openInBrowser, findRunningPage } from "./support/desktop.ts";
+import { writeIfPossible } from "./support/output.ts";
+import { warnOfPassword, addDatabaseOptions } from "./support/with-data.ts";
+import { createServiceManager } from "./support/service-manager.ts";
 
 /** Adds the options of `serve`. */
 export function serveOptions(command: Command): Command {
-  return withDatabase(command)
+  return addDatabaseOptions(command)
     .option("--config <file>", "settings file with lines such as SIGNALBOX_PORT=8080")
     .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
@@ -44,7 +44,7 @@ export function serveOptions(command: Command): Command {
     )
     .option(
       "--limit <name=number...>",
-      `limits of one organization, such as monitors=20000: ${Object.keys(usualLimits).join(", ")}`,
+      `limits of one organization, such as monitors=20000: ${Object.keys(defaultLimits).join(", ")}`,
     )
     .option("--url <address>", "address of this appliance in the links of alerts")
     .option("--keep-results <days>", "retention of single check results (default: 14)")
@@ -83,13 +83,13 @@ export function addServe(program: Command) {
       "open the admin page in the browser; without --data-dir and ./signalbox-data, use your application data folder",
     )
     .action(async (flags: Record<string, unknown>) => {
-      const config = configOf(flags);
+      const config = parseConfig(flags);
       warnOfPassword(flags["database"] as string | undefined);
       try {
-        await serve(config, () => configOf(flags));
+        await serveAppliance(config, () => parseConfig(flags));
       } catch (error) {
         const isRunning = error instanceof DataError && error.code === "ALREADY_RUNNING";
-        const page = config.open && isRunning ? runningPage(config.dataDir) : null;
+        const page = config.open && isRunning ? findRunningPage(config.dataDir) : null;
         if (page === null) throw error;
         process.stdout.write(`Signalbox is running already: ${page}\n`);
         openInBrowser(page);
@@ -97,21 +97,23 @@ export function addServe(program: Command) {
     });
 }
 
-async function serve(config: Config, readAgain: () => Config) {
+async function serveAppliance(config: Config, readAgain: () => Config) {
   // On a terminal, SIGHUP means that the window was closed. For a service, it means that files have
   // changed.
   const isService = !isatty(0);
   // Signals count from here on, because requests are served shortly before the start is complete.
-  const stopped = signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
-  const [{ startApp }, { missingPaths }] = await Promise.all([
+  const stopped = waitForSignal(
+    isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"],
+  );
+  const [{ startApp }, { listMissingPaths: missingPaths }] = await Promise.all([
     import("../app.ts"),
     import("../operations/diagnostics/settings.ts"),
   ]);
-  const log = logTo((line) => tell(process.stderr, line), config);
-  logUnhandled(log);
-  for (const notice of unknownVariables()) log.warn(notice);
+  const log = createLog((line) => writeIfPossible(process.stderr, line), config);
+  logUnhandledErrors(log);
+  for (const notice of listUnknownVariables()) log.warn(notice);
   for (const { option, message } of missingPaths(config)) log.warn(`${option}: ${message}`);
-  const manager = serviceManager(startedBy());
+  const manager = createServiceManager(readSystemdVariables());
   const starting = startApp(config, { log, ...assets });
   if (isService) process.on("SIGHUP", async () => (await starting).reload(readAgain));
   const app = await starting;
@@ -128,7 +130,7 @@ async function serve(config: Config, readAgain: () => Config) {
     `  Data             ${resolve(config.dataDir)}`,
     ...links.map((link, index) => `  ${index === 0 ? "Set it up" : "or       "}        ${link}`),
   ];
-  tell(process.stdout, `${lines.join("\n")}\n`);
+  writeIfPossible(process.stdout, `${lines.join("\n")}\n`);
   if (config.open) openInBrowser(links.find((link) => link.startsWith(here)) ?? here);
   await stopped;
   log.info("stopping");
@@ -146,7 +148,7 @@ function setUpLinks(token: string | null, url: string | undefined, urls: readonl
 }
 
 /** Logs unhandled errors without their stack, each at most once per minute. */
-function logUnhandled(log: Pick<Log, "error">) {
+function logUnhandledErrors(log: Pick<Log, "error">) {
   const loggedAt = new Map<string, number>();
   process.on("unhandledRejection", (error) => {
     const cause = String(error);
@@ -158,7 +160,7 @@ function logUnhandled(log: Pick<Log, "error">) {
   });
 }
 
-function signalToStop(signals: readonly NodeJS.Signals[]): Promise<void> {
+function waitForSignal(signals: readonly NodeJS.Signals[]): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of signals) process.once(signal, () => resolve());
   });

@@ -11,58 +11,62 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { configOf } from "../config.ts";
-import { invalid } from "../core/validation.ts";
+import { parseConfig } from "../config.ts";
+import { invalidFieldError } from "../core/validation.ts";
 import { printJson } from "./support/output.ts";
 import { serveOptions } from "./serve.ts";
-import { launchdPlist, type ServiceOptions, systemdUnit } from "./support/service-unit.ts";
+import {
+  renderLaunchdPlist,
+  type ServiceOptions,
+  renderSystemdUnit,
+} from "./support/service-unit.ts";
 
 const executable = "/usr/local/bin/signalbox";
 const unitFile = "/etc/systemd/system/signalbox.service";
-const usualConfig = "/etc/signalbox/signalbox.env";
-const usualDataDir = "/var/lib/signalbox";
+const defaultConfig = "/etc/signalbox/signalbox.env";
+const defaultDataDir = "/var/lib/signalbox";
 /** Options with files that only root needs to read. */
 const secretFiles = ["--metrics-token-file", "--database-password-file"];
 
 export function addService(program: Command) {
   const commands = program.command("service").description("run as a service of this machine");
-  onService(commands.command("install"))
+  addServiceOptions(commands.command("install"))
     .description("install this executable and a systemd unit, or upgrade them, and start it")
-    .action((options: string[], { user }: { user?: string }) => install(options, user));
+    .action((options: string[], { user }: { user?: string }) => installService(options, user));
   commands
     .command("uninstall")
     .description("stop the service and delete its unit, but not the data and the executable")
-    .action(uninstall);
+    .action(uninstallService);
   commands
     .command("status")
     .description("show whether the service runs; exits with 1 if not")
     .option("--json", "print JSON")
     .action(({ json = false }: { json?: boolean }) => showStatus(json));
-  onService(commands.command("print"))
+  addServiceOptions(commands.command("print"))
     .description("print the systemd unit, or the property list for macOS, without installing it")
     .option("--launchd", "print the property list for launchd")
     .action((options: string[], { user, launchd }: { user?: string; launchd?: boolean }) => {
-      const service = serviceOf(options, user);
-      process.stdout.write(launchd ? launchdPlist(service) : systemdUnit(service));
+      const service = parseServiceOptions(options, user);
+      process.stdout.write(launchd ? renderLaunchdPlist(service) : renderSystemdUnit(service));
     });
 }
 
-function install(options: string[], user: string | undefined) {
-  const service = serviceOf(options, user, usualConfig);
+function installService(options: string[], user: string | undefined) {
+  const service = parseServiceOptions(options, user, defaultConfig);
   assertSystemdAsRoot();
   if (!Bun.isStandaloneExecutable) throw new Error("Only a compiled executable can be installed.");
   const { dataDir, config } = service;
-  if (config === usualConfig && !existsSync(config)) writeTemplate(config);
+  if (config === defaultConfig && !existsSync(config)) writeTemplate(config);
   if (process.execPath !== executable)
     replaceFile(executable, (file) => {
       copyFileSync(process.execPath, file);
       chmodSync(file, 0o755);
     });
-  const unit = systemdUnit(service);
+  const unit = renderSystemdUnit(service);
   replaceFile(unitFile, (file) => writeFileSync(file, unit, { mode: 0o644 }));
-  systemctl("daemon-reload");
-  systemctl("enable", "--quiet", "signalbox");
-  systemctl("restart", "signalbox");
+  runSystemctl("daemon-reload");
+  runSystemctl("enable", "--quiet", "signalbox");
+  runSystemctl("restart", "signalbox");
   process.stdout.write(`signalbox runs, now and after each start of this machine.
   Executable  ${executable}
   Unit        ${unitFile}
@@ -75,21 +79,21 @@ function install(options: string[], user: string | undefined) {
   if (existsSync(token)) process.stdout.write("Its log shows the link to set it up.\n");
 }
 
-function uninstall() {
+function uninstallService() {
   assertSystemdAsRoot();
   if (!existsSync(unitFile)) throw new Error(`There is no service: ${unitFile} does not exist.`);
-  systemctl("disable", "--quiet", "--now", "signalbox");
+  runSystemctl("disable", "--quiet", "--now", "signalbox");
   rmSync(unitFile);
-  systemctl("daemon-reload");
+  runSystemctl("daemon-reload");
   process.stdout.write(
-    `The service is gone. Its settings and data are still there, usually ${usualConfig} and ${usualDataDir}.\n`,
+    `The service is gone. Its settings and data are still there, usually ${defaultConfig} and ${defaultDataDir}.\n`,
   );
 }
 
 /** Prints the state of the service. Throws if it is not running. */
 function showStatus(json: boolean) {
   assertSystemd();
-  const state = stateOf();
+  const state = readState();
   if (json) printJson(state);
   else
     for (const [name, value] of Object.entries(state))
@@ -98,7 +102,7 @@ function showStatus(json: boolean) {
     throw new Error("The service does not run; see journalctl -u signalbox.");
 }
 
-function onService(command: Command): Command {
+function addServiceOptions(command: Command): Command {
   return command
     .argument(
       "[options...]",
@@ -117,21 +121,21 @@ type Flags = {
  * Parses the options of the service. Throws VALIDATION_ERROR or CommanderError for options that
  * `serve` would reject. `config` is the default settings file, which can be missing.
  */
-function serviceOf(
-  given: string[],
+function parseServiceOptions(
+  givenOptions: string[],
   user: string | undefined,
   config?: string,
 ): ServiceOptions & { config: string | undefined } {
   if (user !== undefined && !/^[\w.-]+$/.test(user))
-    throw invalid("--user", "must be the name of an account");
+    throw invalidFieldError("--user", "must be the name of an account");
   const parser = serveOptions(new Parser("serve").exitOverride());
-  const parsed = parser.parse(given, { from: "user" }).opts<Flags>();
-  const { dataDir = usualDataDir, ...flags }: Flags = { ...(config && { config }), ...parsed };
+  const parsed = parser.parse(givenOptions, { from: "user" }).opts<Flags>();
+  const { dataDir = defaultDataDir, ...flags }: Flags = { ...(config && { config }), ...parsed };
   // The settings file can be missing: `install` creates it, and `print` can be for another machine.
   const isForElsewhere = config === undefined || parsed["config"] === undefined;
   const isMissing = isForElsewhere && !existsSync(flags.config ?? "");
   const { config: _, ...withoutFile } = flags;
-  const { port, publicPort = port } = configOf(isMissing ? withoutFile : flags, {});
+  const { port, publicPort = port } = parseConfig(isMissing ? withoutFile : flags, {});
   const isLow = Math.min(port, publicPort) < 1024;
   const service = {
     executable,
@@ -153,7 +157,7 @@ function serviceOf(
     }),
     user: user ?? null,
     capabilities: isLow ? ["CAP_NET_BIND_SERVICE"] : [],
-    mayPing: mayPing(),
+    mayPing: canPing(),
   };
   assertOneLine(service);
   return service;
@@ -168,14 +172,14 @@ function assertOneLine({ dataDir, options, credentials }: ServiceOptions) {
   ];
   const broken = lines.find((line) => /\p{Cc}/u.test(line));
   if (broken !== undefined)
-    throw invalid(
+    throw invalidFieldError(
       broken.split("=")[0] ?? "",
       "must have no line breaks or other control characters",
     );
 }
 
 /** Whether all groups can send pings without a capability; see icmp(7). */
-function mayPing(): boolean {
+function canPing(): boolean {
   const file = "/proc/sys/net/ipv4/ping_group_range";
   if (!existsSync(file)) return false;
   const [first = 1, last = 0] = readFileSync(file, "utf8").split(/\s+/).map(Number);
@@ -196,14 +200,14 @@ function assertSystemdAsRoot() {
 }
 
 /** Runs systemctl and returns its output. Throws with its error message. */
-function systemctl(...args: string[]): string {
+function runSystemctl(...args: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(["systemctl", ...args]);
   if (exitCode !== 0)
     throw new Error(`systemctl ${args.join(" ")} failed: ${stderr.toString().trim()}`);
   return stdout.toString();
 }
 
-function stateOf(): Record<string, string | number | null> {
+function readState(): Record<string, string | number | null> {
   const properties = {
     state: "ActiveState",
     since: "ActiveEnterTimestamp",
@@ -212,14 +216,18 @@ function stateOf(): Record<string, string | number | null> {
     memoryBytes: "MemoryCurrent",
     unit: "FragmentPath",
   };
-  const shown = systemctl("show", "signalbox", `--property=${Object.values(properties).join(",")}`);
-  const valueOf = (property: string) => {
-    const text = new RegExp(`^${property}=(.*)$`, "m").exec(shown)?.[1] ?? "";
+  const output = runSystemctl(
+    "show",
+    "signalbox",
+    `--property=${Object.values(properties).join(",")}`,
+  );
+  const readProperty = (property: string) => {
+    const text = new RegExp(`^${property}=(.*)$`, "m").exec(output)?.[1] ?? "";
     if (["", "[not set]"].includes(text) || (property === "MainPID" && text === "0")) return null;
     return /^\d+$/.test(text) ? Number(text) : text;
   };
   return Object.fromEntries(
-    Object.entries(properties).map(([name, property]) => [name, valueOf(property)]),
+    Object.entries(properties).map(([name, property]) => [name, readProperty(property)]),
   );
 }
 

@@ -7,28 +7,28 @@ import {
 } from "../operations/appliance/service.ts";
 import { AppError } from "../core/errors.ts";
 import { EmailAddress } from "../core/fields.ts";
-import { randomToken } from "../core/ids.ts";
+import { createToken } from "../core/ids.ts";
 import { Role } from "../core/roles.ts";
-import { invalid, parse } from "../core/validation.ts";
+import { invalidFieldError, parse } from "../core/validation.ts";
 import type { Data } from "../database/file/data-directory.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
-import { listMembers, mustBeStrongPassword } from "../accounts/people/store.ts";
+import { listMembers, assertStrongPassword } from "../accounts/people/store.ts";
 import { NewPassword, PersonName } from "../accounts/people/schema.ts";
 import {
   addExisting,
   addMember,
-  onlyPersonOf,
+  getOnlyPerson,
   type PersonSummary,
   resetPassword,
-  summaryOf,
+  summarizePerson,
 } from "../accounts/people/service.ts";
 import { readSecret } from "./support/input.ts";
-import { printJson, printRows, say } from "./support/output.ts";
+import { printJson, printRows, printMessage } from "./support/output.ts";
 import {
-  commandLineScope,
+  createCommandLineScope,
   type DataOptions,
-  ofOrganizations,
-  onData,
+  collectFromOrganizations,
+  addDataOptions,
   withData,
 } from "./support/with-data.ts";
 
@@ -44,7 +44,7 @@ type NewUserOptions = PasswordOptions & {
 export function addUsers(program: Command) {
   const users = program.command("users").description("people who sign in to the admin page");
 
-  onData(users.command("create"))
+  addDataOptions(users.command("create"))
     .description("create a person and print a generated password, or add an existing person")
     .requiredOption("--org <slug>", "slug of the organization")
     .requiredOption("--email <address>", "e-mail address for signing in")
@@ -62,29 +62,35 @@ export function addUsers(program: Command) {
     .option("--password-stdin", "read the password from standard input")
     .action((options: NewUserOptions) => withData(options, (data) => createUser(data, options)));
 
-  onData(users.command("list"))
+  addDataOptions(users.command("list"))
     .description("list people")
     .option("--org <slug>", "only this organization")
     .action((options: DataOptions & { org?: string }) =>
-      withData(options, async (data) => printRows(await usersOf(data, options.org), options)),
+      withData(options, async (data) => printRows(await listUsers(data, options.org), options)),
     );
 
-  onData(users.command("reset-password").argument("<email>", "e-mail address for signing in"))
+  addDataOptions(
+    users.command("reset-password").argument("<email>", "e-mail address for signing in"),
+  )
     .description("set a new password for a person and end all their sessions")
     .option("--password-stdin", "read the password from standard input")
     .option("--without-two-factor", "also turn off two-factor")
     .option("--org <slug>", "an organization of the person, if several people have the address")
-    .action((email: string, options: PasswordOptions & Named & { withoutTwoFactor?: boolean }) =>
-      withData(options, async (data) => {
-        const { password, isMade } = passwordFor(options, [email]);
-        const withoutTwoFactor = options.withoutTwoFactor === true;
-        const organizationId = await organizationIdOf(data, options);
-        const scope = commandLineScope(data, organizationId ?? "");
-        const input = { password, withoutTwoFactor, organizationId };
-        const person = await resetPassword(scope, email, input);
-        if (!options.json) say(`${inFull(person)} is signed out everywhere.`);
-        tell(person, isMade ? password : null, options.json);
-      }),
+    .action(
+      (
+        email: string,
+        options: PasswordOptions & OrganizationOption & { withoutTwoFactor?: boolean },
+      ) =>
+        withData(options, async (data) => {
+          const { password, isMade } = readOrCreatePassword(options, [email]);
+          const withoutTwoFactor = options.withoutTwoFactor === true;
+          const organizationId = await findOrganizationId(data, options);
+          const scope = createCommandLineScope(data, organizationId ?? "");
+          const input = { password, withoutTwoFactor, organizationId };
+          const person = await resetPassword(scope, email, input);
+          if (!options.json) printMessage(`${describePerson(person)} is signed out everywhere.`);
+          printPerson(person, isMade ? password : null, options.json);
+        }),
     );
 
   addChange(users, "grant-administrator", "make a person an administrator of the whole appliance", {
@@ -117,79 +123,88 @@ function addChange(
   description: string,
   { change, said, needsOrg }: Change,
 ) {
-  const command = onData(users.command(name).argument("<email>", "e-mail address for signing in"));
+  const command = addDataOptions(
+    users.command(name).argument("<email>", "e-mail address for signing in"),
+  );
   const [flag, what] = orgOption;
   (needsOrg
     ? command.requiredOption(flag, what)
     : command.option(flag, `${what}, if several people have the address`)
   )
     .description(description)
-    .action((email: string, options: DataOptions & Named) =>
+    .action((email: string, options: DataOptions & OrganizationOption) =>
       withData(options, async (data) => {
-        const organizationId = await organizationIdOf(data, options);
-        const found = await onlyPersonOf(data.store, email, organizationId);
-        await change(commandLineScope(data, ""), found.id);
-        const person = await summaryOf(data.store, found);
+        const organizationId = await findOrganizationId(data, options);
+        const found = await getOnlyPerson(data.store, email, organizationId);
+        await change(createCommandLineScope(data, ""), found.id);
+        const person = await summarizePerson(data.store, found);
         if (options.json) printJson(person);
-        else say(`${inFull(person)} ${said}.`);
+        else printMessage(`${describePerson(person)} ${said}.`);
       }),
     );
 }
 
-function inFull({ name, email, organizations }: PersonSummary): string {
+function describePerson({ name, email, organizations }: PersonSummary): string {
   return `${name} (${email}, of ${organizations.join(", ")})`;
 }
 
 /** Option that names the person's organization. */
-type Named = { org?: string };
+type OrganizationOption = { org?: string };
 
-async function organizationIdOf({ store }: Data, { org }: Named) {
+async function findOrganizationId({ store }: Data, { org }: OrganizationOption) {
   return org === undefined ? undefined : (await getOrganization(store, org)).id;
 }
 
 async function createUser(data: Data, options: NewUserOptions) {
   const { id: organizationId, name: organization } = await getOrganization(data.store, options.org);
   const email = parse(EmailAddress, options.email, "--email");
-  const scope = commandLineScope(data, organizationId);
+  const scope = createCommandLineScope(data, organizationId);
   const isFirst = (await listMembers(scope)).length === 0;
   const role = options.role ?? (isFirst ? "owner" : "member");
   if (options.existing !== undefined) {
     if (options.name !== undefined || options.passwordStdin)
-      throw invalid("--existing", "goes without --name and --password-stdin: they keep theirs");
+      throw invalidFieldError(
+        "--existing",
+        "goes without --name and --password-stdin: they keep theirs",
+      );
     const { id: memberOf } = await getOrganization(data.store, options.existing);
     const person = await addExisting(scope, { email, role, memberOf });
-    if (!options.json) say(`${inFull(person)} signs in with the password they have.`);
-    return tell({ ...person, role }, null, options.json);
+    if (!options.json)
+      printMessage(`${describePerson(person)} signs in with the password they have.`);
+    return printPerson({ ...person, role }, null, options.json);
   }
   if (options.name === undefined)
-    throw invalid("--name", "is required, or --existing for a person who signs in already");
+    throw invalidFieldError(
+      "--name",
+      "is required, or --existing for a person who signs in already",
+    );
   const name = parse(PersonName, options.name, "--name");
-  const { password, isMade } = passwordFor(options, [email, name, organization]);
+  const { password, isMade } = readOrCreatePassword(options, [email, name, organization]);
   const { id, isShared } = await addMember(scope, { email, name, role, password });
   if (isShared)
     process.stderr.write(
       `Somebody else signs in with ${email}, too, in another organization: ${name} is a new person.\n`,
     );
-  tell({ id, email, role }, isMade ? password : null, options.json);
+  printPerson({ id, email, role }, isMade ? password : null, options.json);
 }
 
 /** Reads the password from standard input, or generates one. Throws VALIDATION_ERROR. */
-function passwordFor(
+function readOrCreatePassword(
   { passwordStdin }: PasswordOptions,
   known: readonly string[],
 ): { password: string; isMade: boolean } {
-  if (!passwordStdin) return { password: randomToken(20), isMade: true };
+  if (!passwordStdin) return { password: createToken(20), isMade: true };
   const password = readSecret("--password-stdin", "-");
   try {
-    mustBeStrongPassword(parse(NewPassword, password, "password"), known);
+    assertStrongPassword(parse(NewPassword, password, "password"), known);
   } catch (error) {
     const [detail] = error instanceof AppError ? (error.details ?? []) : [];
-    throw invalid("The password", detail?.message ?? "can't be used");
+    throw invalidFieldError("The password", detail?.message ?? "can't be used");
   }
   return { password, isMade: false };
 }
 
-function tell(made: object, password: string | null, json: boolean | undefined) {
+function printPerson(made: object, password: string | null, json: boolean | undefined) {
   if (json) printJson({ ...made, ...(password && { password }) });
   else if (password !== null) {
     process.stderr.write("Keep this password: it is not shown again.\n");
@@ -197,8 +212,8 @@ function tell(made: object, password: string | null, json: boolean | undefined) 
   }
 }
 
-const usersOf = (data: Data, slug?: string) =>
-  ofOrganizations(data, slug, async (scope, organization) => {
+const listUsers = (data: Data, slug?: string) =>
+  collectFromOrganizations(data, slug, async (scope, organization) => {
     const members = await listMembers(scope);
     return members.map(({ email, name, role, administrator, twoFactor, lastSeenAt }) => ({
       organization: organization.slug,

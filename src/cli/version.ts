@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import type { Command } from "commander";
 import { join } from "node:path";
-import { assets, builtFrom, version } from "../core/assets.ts";
+import { assets, buildInfo, version } from "../core/assets.ts";
 import { printJson } from "./support/output.ts";
 
 export function addVersion(program: Command) {
@@ -13,16 +13,16 @@ export function addVersion(program: Command) {
       if (!json) return void process.stdout.write(`${version}\n`);
       const facts = {
         version,
-        ...builtFrom,
+        ...buildInfo,
         bun: Bun.version,
-        sqlite: sqliteVersion(),
+        sqlite: readSqliteVersion(),
         platform: `${process.platform}-${process.arch}`,
       };
       printJson(facts);
     });
 }
 
-function sqliteVersion(): string {
+function readSqliteVersion(): string {
   using database = new Database(":memory:");
   const row = database.query<{ version: string }, []>("select sqlite_version() as version").get();
   return row?.version ?? "unknown";

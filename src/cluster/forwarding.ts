@@ -1,7 +1,7 @@
 /** Forwards requests to the node that owns a lease, through a table of the database. */
 import type { Clock } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
+import { createId } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { Store } from "../database/store.ts";
 import {
@@ -20,7 +20,7 @@ const pollMs = 250;
 const validMs = 10 * 60_000;
 
 /** Returns the lease name for requests to a certain node. */
-export const requestsFor = (nodeId: string) => `node ${nodeId}`;
+export const buildNodeLine = (nodeId: string) => `node ${nodeId}`;
 const isForNode = (lease: string) => lease.startsWith("node ");
 
 /** Serves the requests that are forwarded to this node. */
@@ -107,9 +107,13 @@ export class Forwarding {
   }
 
   /** Sends a request to several nodes, and returns the responses before the timeout. */
-  async ask(nodeIds: readonly string[], request: object, timeoutMs: number): Promise<unknown[]> {
+  async requestFromNodes(
+    nodeIds: readonly string[],
+    request: object,
+    timeoutMs: number,
+  ): Promise<unknown[]> {
     const { store } = this.#dependencies;
-    const rows = nodeIds.map((nodeId) => this.#newRow(requestsFor(nodeId), request));
+    const rows = nodeIds.map((nodeId) => this.#newRow(buildNodeLine(nodeId), request));
     const ids = rows.map(({ id }) => id);
     if (ids.length === 0) return [];
     await store.atomic(rows.map(insertRequest));
@@ -126,7 +130,7 @@ export class Forwarding {
   }
 
   /** Waits until all earlier requests of a line are served. Throws UNAVAILABLE if one failed. */
-  async catchUp(line: string): Promise<void> {
+  async waitUntilServed(line: string): Promise<void> {
     const taken = await this.#take();
     if ((await taken.lines.get(line)) === false)
       throw new AppError("UNAVAILABLE", "An earlier request is not finished yet.", {
@@ -136,7 +140,7 @@ export class Forwarding {
 
   #newRow(lease: string, request: object) {
     const createdAt = this.#dependencies.clock();
-    const id = newId(createdAt);
+    const id = createId(createdAt);
     return { id, lease, request: JSON.stringify(request), answer: null, createdAt };
   }
 

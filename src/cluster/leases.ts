@@ -6,7 +6,7 @@ import type { Problem } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 import type { ForwardedHandler } from "./forwarding.ts";
 import type { NamedLease } from "./rules.ts";
-import { mustOwn } from "./store.ts";
+import { guardOwnership } from "./store.ts";
 
 /** Retry interval for work that could not start, in milliseconds. */
 const retryMs = 500;
@@ -24,15 +24,15 @@ export type Leases = {
   /** This node in a cluster; null for a single node. */
   node: { id: string; name: () => string } | null;
   /** Listeners of other nodes, from their last heartbeats. */
-  listenersOfOthers(): readonly Listener[];
+  listListenersOfOthers(): readonly Listener[];
   /** IDs of nodes that died without leaving the cluster; null if unknown. */
-  gone(): readonly string[] | null;
+  listDeadNodes(): readonly string[] | null;
   /** All leases that this node owns. */
-  all(): readonly Lease[];
+  listOwn(): readonly Lease[];
   /** Returns the lease if this node owns it. Null if another node owns it or could have taken it. */
-  named(name: NamedLease): Lease | null;
+  findNamed(name: NamedLease): Lease | null;
   /** Returns the lease of the record's shard if this node owns it; otherwise null. */
-  of(id: string): Lease | null;
+  findByRecord(id: string): Lease | null;
   /**
    * Registers a listener for gained and lost leases. Another node gets a lost lease when the listener's promise has
    * resolved, or after 30 s.
@@ -52,7 +52,7 @@ export type Leases = {
   /** Waits until all earlier forwarded requests of a line are served. Throws UNAVAILABLE. */
   catchUp(line: string): Promise<void>;
   /** Reads from the database which of these leases this node still owns. */
-  stillHeld(leases: Iterable<Lease>): Promise<ReadonlySet<Lease>>;
+  findStillOwned(leases: Iterable<Lease>): Promise<ReadonlySet<Lease>>;
 };
 
 /** Error for work under a lease that another node owns now. */
@@ -65,15 +65,17 @@ export class LeaseLost extends AppError {
 }
 
 /** Guards that make a write fail with LeaseLost if one of these leases is lost. */
-export function mustHold(leases: Iterable<Lease>): Prepared[] {
-  const held = [...leases].filter(({ owner }) => owner !== null);
-  const [first] = held;
-  return first?.owner == null ? [] : [mustOwn(first.owner, held, () => new LeaseLost())];
+export function guardLeases(leases: Iterable<Lease>): Prepared[] {
+  const ownedLeases = [...leases].filter(({ owner }) => owner !== null);
+  const [first] = ownedLeases;
+  return first?.owner == null
+    ? []
+    : [guardOwnership(first.owner, ownedLeases, () => new LeaseLost())];
 }
 
 /** Wraps a store, so that each write is guarded by a lease. */
-export function underLease(store: Store, lease: Lease): Store {
-  const guards = mustHold([lease]);
+export function guardStoreWithLease(store: Store, lease: Lease): Store {
+  const guards = guardLeases([lease]);
   if (guards.length === 0) return store;
   return {
     ...store,
@@ -82,24 +84,24 @@ export function underLease(store: Store, lease: Lease): Store {
 }
 
 /** Marks a problem as one of this node, if there are several nodes. */
-export function ofNode<T extends Pick<Problem, "node"> & Partial<Problem>>(
+export function assignProblemToNode<T extends Pick<Problem, "node"> & Partial<Problem>>(
   { node }: Pick<Leases, "node">,
   problem: T,
 ): T {
   if (node === null) return problem;
   const { message } = problem;
-  const told = message !== undefined && { message: `${node.name()}: ${message}` };
-  return { ...problem, node: node.id, ...told };
+  const namedMessage = message !== undefined && { message: `${node.name()}: ${message}` };
+  return { ...problem, node: node.id, ...namedMessage };
 }
 
 /** Creates a value each time this node gains the lease; null without the lease. */
-export function perLease<T>(leases: Leases, name: NamedLease, make: (lease: Lease) => T) {
-  let made: { lease: Lease; value: T } | null = null;
+export function createLeaseValue<T>(leases: Leases, name: NamedLease, make: (lease: Lease) => T) {
+  let cached: { lease: Lease; value: T } | null = null;
   return (): T | null => {
-    const lease = leases.named(name);
+    const lease = leases.findNamed(name);
     if (lease === null) return null;
-    if (made?.lease !== lease) made = { lease, value: make(lease) };
-    return made.value;
+    if (cached?.lease !== lease) cached = { lease, value: make(lease) };
+    return cached.value;
   };
 }
 
@@ -107,64 +109,64 @@ export function perLease<T>(leases: Leases, name: NamedLease, make: (lease: Leas
  * Runs work between `start` and `stop` while this node owns the lease. `begin` starts the work, and returns a
  * function that stops it.
  */
-export function whileHeld(
+export function createLeasedWork(
   { leases, log }: { leases: Leases; log: Log },
   name: NamedLease,
-  begin: () => Promise<() => Promise<void>>,
+  startWork: () => Promise<() => Promise<void>>,
 ) {
   let isOn = false;
   let under: Lease | null = null;
   let end: (() => Promise<void>) | null = null;
   let changing: Promise<void> = Promise.resolve();
   let retry: ReturnType<typeof setTimeout> | null = null;
-  leases.onChange(follow);
+  leases.onChange(queueChange);
 
-  function follow(): Promise<void> {
-    changing = changing.then(change).catch((error: unknown) => {
+  function queueChange(): Promise<void> {
+    changing = changing.then(applyLeaseChange).catch((error: unknown) => {
       log.error("work can't be started", { lease: name, cause: String(error) });
-      retry = setTimeout(() => void follow(), retryMs);
+      retry = setTimeout(() => void queueChange(), retryMs);
     });
     return changing;
   }
 
-  async function change() {
-    const lease = isOn ? leases.named(name) : null;
+  async function applyLeaseChange() {
+    const lease = isOn ? leases.findNamed(name) : null;
     if (lease === under) return;
     const endBefore = end;
     [under, end] = [null, null];
     await endBefore?.();
     if (lease === null) return;
-    end = await begin();
+    end = await startWork();
     under = lease;
   }
 
   return {
     start() {
       isOn = true;
-      return follow();
+      return queueChange();
     },
     stop() {
       isOn = false;
       if (retry !== null) clearTimeout(retry);
-      return follow();
+      return queueChange();
     },
   };
 }
 
-const everything: Lease = { name: "everything", epoch: 0, owner: null };
+const everythingLease: Lease = { name: "everything", epoch: 0, owner: null };
 
 /** Leases without a cluster. A single node owns all of them. */
 export const soleNode: Leases = {
   node: null,
-  listenersOfOthers: () => [],
-  gone: () => [],
-  named: () => everything,
-  all: () => [everything],
-  of: () => everything,
+  listListenersOfOthers: () => [],
+  listDeadNodes: () => [],
+  findNamed: () => everythingLease,
+  listOwn: () => [everythingLease],
+  findByRecord: () => everythingLease,
   onChange() {},
   forward: async () => {},
   ask: async () => [],
   onForwarded() {},
   catchUp: async () => {},
-  stillHeld: async (leases) => new Set(leases),
+  findStillOwned: async (leases) => new Set(leases),
 };

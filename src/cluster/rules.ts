@@ -25,7 +25,7 @@ export const leaseNames: readonly string[] = [...namedLeases, ...shards];
 export const shardOf = (id: string): string => shards[Bun.hash.crc32(id) % shardCount] ?? `shard 0`;
 
 /** Sorts nodes by a hash of the name and their ID. The order differs per name, but is the same on each node. */
-export const ranked = (name: string, nodeIds: readonly string[]): string[] =>
+export const rankNodes = (name: string, nodeIds: readonly string[]): string[] =>
   nodeIds
     .map((id) => ({ id, rank: sha256(`${name} ${id}`) }))
     .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
@@ -35,14 +35,14 @@ export const ranked = (name: string, nodeIds: readonly string[]): string[] =>
  * Assigns each lease to a node: the highest-ranked node (rendezvous hashing) that has less than an equal share. Nodes
  * with the same list of nodes compute the same assignment.
  */
-export function assignment(nodeIds: readonly string[]): Map<string, string> {
+export function assignLeases(nodeIds: readonly string[]): Map<string, string> {
   const wanted = new Map<string, string>();
   for (const names of [namedLeases, shards]) {
-    const most = Math.ceil(names.length / nodeIds.length);
+    const maxLeases = Math.ceil(names.length / nodeIds.length);
     const counts = new Map<string, number>();
     for (const name of names) {
-      const isFree = (id: string) => (counts.get(id) ?? 0) < most;
-      const [first] = ranked(name, nodeIds.filter(isFree));
+      const isFree = (id: string) => (counts.get(id) ?? 0) < maxLeases;
+      const [first] = rankNodes(name, nodeIds.filter(isFree));
       if (first === undefined) continue;
       wanted.set(name, first);
       counts.set(first, (counts.get(first) ?? 0) + 1);
@@ -57,7 +57,7 @@ export type Beat = { id: string; run: string; beats: number };
 /** Heartbeats with the time of their last change, by the observer's monotonic clock. */
 export type Seen = ReadonlyMap<string, Beat & { since: number }>;
 
-export function seenNow(before: Seen, beats: readonly Beat[], now: number): Seen {
+export function updateSeen(before: Seen, beats: readonly Beat[], now: number): Seen {
   return new Map(
     beats.map((beat) => {
       const known = before.get(beat.id);
@@ -68,30 +68,30 @@ export function seenNow(before: Seen, beats: readonly Beat[], now: number): Seen
 }
 
 /** Returns the nodes whose heartbeats have changed recently, regardless of their clocks. */
-export function aliveAt(seen: Seen, now: number): string[] {
+export function listAliveNodes(seen: Seen, now: number): string[] {
   return [...seen.values()].filter(({ since }) => now - since < ttlMs).map(({ id }) => id);
 }
 
 /** Returns the earliest time at which another node could be found dead; Infinity without other living nodes. */
-export function nextDeathAt(seen: Seen, me: string, now: number): number {
-  const ends = [...seen.values()]
+export function computeNextDeath(seen: Seen, me: string, now: number): number {
+  const deathTimes = [...seen.values()]
     .filter(({ id, since }) => id !== me && now - since < ttlMs)
     .map(({ since }) => since + ttlMs);
-  return Math.min(...ends);
+  return Math.min(...deathTimes);
 }
 
 /** Time until which a node can work after a heartbeat at `sentAt`. Other nodes can't take its leases earlier. */
-export const heldUntil = (sentAt: number) => sentAt + ttlMs - marginMs;
+export const computeLeaseEnd = (sentAt: number) => sentAt + ttlMs - marginMs;
 
 export type LeaseRow = { name: string; owner: string | null; epoch: number };
 
 /** Free leases that this node must take, and leases that it must release. */
-export function changesFor(
+export function planLeaseChanges(
   me: string,
   leases: readonly LeaseRow[],
   alive: readonly string[],
 ): { take: LeaseRow[]; release: LeaseRow[] } {
-  const wanted = assignment(alive);
+  const wanted = assignLeases(alive);
   const isFree = ({ owner }: LeaseRow) => owner === null || !alive.includes(owner);
   return {
     take: leases.filter((lease) => wanted.get(lease.name) === me && isFree(lease)),

@@ -1,27 +1,36 @@
 /** Runs this node in a cluster: writes heartbeats, and takes and releases leases. */
 import { version } from "../core/assets.ts";
-import { type Clock, timestamp } from "../core/time/clock.ts";
-import { newId } from "../core/ids.ts";
+import { type Clock, formatTimestamp } from "../core/time/clock.ts";
+import { createId } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { Listener } from "../core/security/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
-import { type ForwardedHandler, Forwarding, requestsFor } from "./forwarding.ts";
+import { type ForwardedHandler, Forwarding, buildNodeLine } from "./forwarding.ts";
 import type { Lease, Leases } from "./leases.ts";
 import {
-  aliveAt,
+  listAliveNodes,
   type Beat,
-  changesFor,
-  heldUntil,
+  planLeaseChanges,
+  computeLeaseEnd,
   type LeaseRow,
   type NamedLease,
-  nextDeathAt,
-  ranked,
+  computeNextDeath,
+  rankNodes,
   type Seen,
-  seenNow,
+  updateSeen,
   shardOf,
   ttlMs,
 } from "./rules.ts";
-import { beat, findBeats, findLeases, join, leave, release, takeFree, takeFrom } from "./store.ts";
+import {
+  recordBeat,
+  findBeats,
+  findLeases,
+  join,
+  leave,
+  releaseLeases,
+  claimFreeLeases,
+  claimLeasesOfDead,
+} from "./store.ts";
 
 const beatMs = 2_000;
 /** Retry interval after a failed heartbeat, in milliseconds. */
@@ -83,13 +92,13 @@ export class ClusterNode implements Leases {
     };
     const { store, clock, log, node } = dependencies;
     this.node = node;
-    this.#me = { id: node.id, run: newId(clock()) };
-    this.#startedAt = timestamp(clock());
+    this.#me = { id: node.id, run: createId(clock()) };
+    this.#startedAt = formatTimestamp(clock());
     this.#forwarding = new Forwarding({
       store,
       clock,
       log,
-      has: (name) => name === requestsFor(node.id) || this.#find(name) !== null,
+      has: (name) => name === buildNodeLine(node.id) || this.#find(name) !== null,
     });
   }
 
@@ -118,26 +127,26 @@ export class ClusterNode implements Leases {
     await this.#forwarding.runOnce();
   }
 
-  listenersOfOthers() {
+  listListenersOfOthers() {
     return this.#listenersOfOthers;
   }
 
-  gone() {
+  listDeadNodes() {
     const now = this.#dependencies.monotonic();
     if (now - this.#seesSince <= ttlMs) return null;
-    const alive = new Set(aliveAt(this.#seen, now));
+    const alive = new Set(listAliveNodes(this.#seen, now));
     return [...this.#seen.keys()].filter((id) => !alive.has(id));
   }
 
-  all() {
+  listOwn() {
     return this.#isHolding() ? [...this.#held.values()] : [];
   }
 
-  named(name: NamedLease) {
+  findNamed(name: NamedLease) {
     return this.#find(name);
   }
 
-  of(id: string) {
+  findByRecord(id: string) {
     return this.#find(shardOf(id));
   }
 
@@ -150,9 +159,13 @@ export class ClusterNode implements Leases {
   }
 
   ask(id: string, count: number, request: object, timeoutMs: number) {
-    const alive = aliveAt(this.#seen, this.#dependencies.monotonic());
+    const alive = listAliveNodes(this.#seen, this.#dependencies.monotonic());
     const others = alive.filter((other) => other !== this.node.id);
-    return this.#forwarding.ask(ranked(id, others).slice(0, count), request, timeoutMs);
+    return this.#forwarding.requestFromNodes(
+      rankNodes(id, others).slice(0, count),
+      request,
+      timeoutMs,
+    );
   }
 
   onForwarded(handler: ForwardedHandler) {
@@ -160,10 +173,10 @@ export class ClusterNode implements Leases {
   }
 
   catchUp(line: string) {
-    return this.#forwarding.catchUp(line);
+    return this.#forwarding.waitUntilServed(line);
   }
 
-  async stillHeld(leases: Iterable<Lease>) {
+  async findStillOwned(leases: Iterable<Lease>) {
     const epochs = this.#ownEpochs(await findLeases(this.#dependencies.store));
     return new Set([...leases].filter(({ name, epoch }) => epochs.get(name) === epoch));
   }
@@ -201,9 +214,9 @@ export class ClusterNode implements Leases {
     this.#hasJoined = own !== undefined;
     if (own !== undefined && own.run !== run) return this.#replaced();
     this.#recordBeats(beats);
-    const before = new Set(this.all());
+    const before = new Set(this.listOwn());
     this.#takeIn(leases);
-    if (this.#hasJoined) this.#heldUntil = heldUntil(sentAt);
+    if (this.#hasJoined) this.#heldUntil = computeLeaseEnd(sentAt);
     if (before.symmetricDifference(new Set(this.#held.values())).size > 0) void this.#announce();
     this.#decide(leases);
   }
@@ -216,12 +229,12 @@ export class ClusterNode implements Leases {
     const ended = this.#ended();
     return [
       ...(this.#hasJoined ? [] : join(self, now)),
-      beat(this.#me, now, {
+      recordBeat(this.#me, now, {
         clockOffsetMs: clockOffsetMs(),
         handled: seq === Infinity ? null : seq,
         listeners: listeners(),
       }),
-      ...(ended.length > 0 ? [release(ended, node.id)] : []),
+      ...(ended.length > 0 ? [releaseLeases(ended, node.id)] : []),
       ...this.#takes.splice(0),
     ];
   }
@@ -235,7 +248,7 @@ export class ClusterNode implements Leases {
     }
     this.#seenAt = now;
     this.#seesSince = Math.min(this.#seesSince, now);
-    this.#seen = seenNow(this.#seen, beats, now);
+    this.#seen = updateSeen(this.#seen, beats, now);
   }
 
   #takeIn(leases: readonly LeaseRow[]) {
@@ -251,12 +264,12 @@ export class ClusterNode implements Leases {
   #decide(leases: readonly LeaseRow[]) {
     const { log, monotonic } = this.#dependencies;
     const { id } = this.node;
-    const { take, release } = changesFor(id, leases, aliveAt(this.#seen, monotonic()));
+    const { take, release } = planLeaseChanges(id, leases, listAliveNodes(this.#seen, monotonic()));
     this.#takes = [...Map.groupBy(take, ({ owner }) => owner)].map(([owner, rows]) => {
       const names = rows.map(({ name }) => name);
-      if (owner === null) return takeFree(names, id);
+      if (owner === null) return claimFreeLeases(names, id);
       log.warn("another node is dead: taking over its work", { node: owner });
-      return takeFrom({ id: owner, beat: this.#seen.get(owner) }, names, id);
+      return claimLeasesOfDead({ id: owner, beat: this.#seen.get(owner) }, names, id);
     });
     const names = release.map(({ name }) => name).filter((name) => !this.#ending.has(name));
     if (names.length > 0) void this.#giveUp(names);
@@ -328,15 +341,15 @@ export class ClusterNode implements Leases {
   #go() {
     const { store } = this.#dependencies;
     this.#timer = null;
-    store.writes.began("leases");
+    store.writes.recordStart("leases");
     this.#beating = this.#heartbeat()
       .then(() => {
         this.#isFailing = false;
-        store.writes.succeeded("leases");
+        store.writes.recordSuccess("leases");
         return beatMs;
       })
       .catch((error: unknown) => {
-        store.writes.failed("leases");
+        store.writes.recordFailure("leases");
         this.#reportFailure(error);
         return retryMs;
       })
@@ -355,7 +368,9 @@ export class ClusterNode implements Leases {
     this.#watchExpiry();
     const now = this.#dependencies.monotonic();
     const isUrgent = this.#takes.length + this.#ended().length > 0 && waitMs === beatMs;
-    const wait = isUrgent ? 0 : Math.min(waitMs, nextDeathAt(this.#seen, this.node.id, now) - now);
+    const wait = isUrgent
+      ? 0
+      : Math.min(waitMs, computeNextDeath(this.#seen, this.node.id, now) - now);
     this.#timer = setTimeout(() => this.#go(), wait);
   }
 }

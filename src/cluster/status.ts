@@ -1,4 +1,4 @@
-import { type Clock, timestamp } from "../core/time/clock.ts";
+import { type Clock, formatTimestamp } from "../core/time/clock.ts";
 import type { DatabaseNode } from "../database/file/data-directory.ts";
 import type { Store } from "../database/store.ts";
 import { namedLeases, ttlMs } from "./rules.ts";
@@ -13,12 +13,12 @@ type Dependencies = {
 };
 
 /** Reads the status of all nodes, from their last heartbeats. Throws UNAVAILABLE. */
-export const clusterStatus = async (dependencies: Dependencies): Promise<ClusterStatus> => ({
-  databases: await databasesOf(dependencies),
-  ...(await serversOf(dependencies)),
+export const readClusterStatus = async (dependencies: Dependencies): Promise<ClusterStatus> => ({
+  databases: await readDatabases(dependencies),
+  ...(await readNodes(dependencies)),
 });
 
-export async function databasesOf({
+export async function readDatabases({
   databaseNodes,
 }: Pick<Dependencies, "databaseNodes">): Promise<ClusterStatus["databases"]> {
   return (await databaseNodes()).map(({ host, isLeader, isReachable }) => ({
@@ -28,7 +28,7 @@ export async function databasesOf({
   }));
 }
 
-export async function serversOf({
+export async function readNodes({
   store,
   clock,
 }: Omit<Dependencies, "databaseNodes">): Promise<Omit<ClusterStatus, "databases">> {
@@ -38,7 +38,7 @@ export async function serversOf({
   return {
     nodes: nodes.map(({ beatAt, ...node }) => ({
       ...node,
-      lastSeenAt: timestamp(beatAt),
+      lastSeenAt: formatTimestamp(beatAt),
       alive: clock() - beatAt < ttlMs,
       shards: shards.filter(({ owner }) => owner === node.id).length,
       tasks: namedLeases.filter((task) =>

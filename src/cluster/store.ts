@@ -3,8 +3,8 @@ import { dayMs } from "../core/time/clock.ts";
 import type { Listener } from "../core/security/target-guard.ts";
 import { type Sweeping, sweepRows } from "../database/backup/portions.ts";
 import {
-  insertInto,
-  mustText,
+  createInsert,
+  guardText,
   type Prepared,
   type Statement,
   type Store,
@@ -57,7 +57,7 @@ type Condition = {
   listeners: readonly Listener[];
 };
 
-export function beat(
+export function recordBeat(
   { id, run }: Run,
   now: number,
   { clockOffsetMs, handled, listeners }: Condition,
@@ -70,20 +70,20 @@ export function beat(
   };
 }
 
-export const release = (names: readonly string[], owner: string): Statement => ({
+export const releaseLeases = (names: readonly string[], owner: string): Statement => ({
   text: "update leases set owner = null where owner = ? and name in (select value from json_each(?))",
   parameters: [owner, JSON.stringify(names)],
 });
 
 /** Takes free leases. */
-export const takeFree = (names: readonly string[], owner: string): Statement => ({
+export const claimFreeLeases = (names: readonly string[], owner: string): Statement => ({
   text: `update leases set owner = ?, epoch = epoch + 1
     where owner is null and name in (select value from json_each(?))`,
   parameters: [owner, JSON.stringify(names)],
 });
 
 /** Takes the leases of a dead node, unless it has sent a heartbeat since. */
-export const takeFrom = (
+export const claimLeasesOfDead = (
   dead: { id: string; beat: Beat | undefined },
   names: readonly string[],
   owner: string,
@@ -101,17 +101,17 @@ export const takeFrom = (
   ],
 });
 
-const heldText = mustText(`not exists (select 1 from json_each(?1) held where not exists
+const ownershipGuard = guardText(`not exists (select 1 from json_each(?1) held where not exists
   (select 1 from leases where owner = ?2 and name = held.value ->> 0 and epoch = held.value ->> 1))`);
 
 /** Guard that fails unless this node owns all of these leases in these epochs. */
-export const mustOwn = (
+export const guardOwnership = (
   owner: string,
-  held: readonly { name: string; epoch: number }[],
+  leases: readonly { name: string; epoch: number }[],
   otherwise: NonNullable<Prepared["otherwise"]>,
 ): Prepared => ({
-  ...heldText,
-  parameters: [JSON.stringify(held.map(({ name, epoch }) => [name, epoch])), owner],
+  ...ownershipGuard,
+  parameters: [JSON.stringify(leases.map(({ name, epoch }) => [name, epoch])), owner],
   otherwise,
 });
 
@@ -127,12 +127,12 @@ export const findLeases = (store: Store) =>
   store.query<LeaseRow>("select name, owner, epoch from leases", []);
 
 /** Names of the nodes by ID. */
-export async function nodeNames(store: Store): Promise<ReadonlyMap<string, string>> {
+export async function findNodeNames(store: Store): Promise<ReadonlyMap<string, string>> {
   const rows = await store.query<{ id: string; name: string }>("select id, name from nodes", []);
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-export const insertRequest = insertInto(forwardedRequests);
+export const insertRequest = createInsert(forwardedRequests);
 
 export type ForwardedRequest = typeof forwardedRequests.$inferSelect;
 

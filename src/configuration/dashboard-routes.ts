@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import { ManagedQuery, ManagedRecord } from "./schema.ts";
 
-export const configDashboardRoutes = routesUnder("/configuration").get(
-  ...endpoint("/records", {
+export const configDashboardRoutes = createRouter("/configuration").get(
+  ...defineEndpoint("/records", {
     name: "listManagedRecords",
     access: "read",
     long: true,
@@ -12,7 +12,7 @@ export const configDashboardRoutes = routesUnder("/configuration").get(
     query: ManagedQuery,
     data: z.array(ManagedRecord),
     handle: async ({ scope, query }) => {
-      const { managedRecords } = await import("./managed-service.ts");
+      const { listManagedRecords: managedRecords } = await import("./managed-service.ts");
       return managedRecords(scope, query);
     },
   }),

@@ -17,7 +17,7 @@ const words: Record<SectionName, string> = {
  * Returns the schema of one type's fields. All are optional, because `defaults` can supply them.
  * Applying reports missing fields.
  */
-const entryOf = (section: SectionName, type: string | null) =>
+const createEntrySchema = (section: SectionName, type: string | null) =>
   z.strictObject({
     ...(type !== null && { type: z.literal(type) }),
     ...Object.fromEntries(
@@ -27,14 +27,15 @@ const entryOf = (section: SectionName, type: string | null) =>
 
 const typesOf = (section: SectionName) => Object.keys(sections[section].kinds ?? {});
 
-function sectionOf(section: SectionName) {
-  const [first, ...others] = typesOf(section).map((type) => entryOf(section, type));
-  const entry = first === undefined ? entryOf(section, null) : z.union([first, ...others]);
+function createSectionSchema(section: SectionName) {
+  const [first, ...others] = typesOf(section).map((type) => createEntrySchema(section, type));
+  const entry =
+    first === undefined ? createEntrySchema(section, null) : z.union([first, ...others]);
   return z.record(z.string().regex(configKey), entry).meta({ description: words[section] });
 }
 
 /** Returns the schema of `defaults`, which accepts the fields of every type of the section. */
-function defaultsOf(section: SectionName) {
+function createDefaultsSchema(section: SectionName) {
   const types = typesOf(section);
   const fields = (types.length === 0 ? [null] : types).flatMap((type) =>
     Object.entries(fieldsOf(section, type)),
@@ -51,47 +52,47 @@ function defaultsOf(section: SectionName) {
   });
 }
 
-const perSection = <T>(make: (section: SectionName) => T) =>
+const mapSections = <T>(make: (section: SectionName) => T) =>
   Object.fromEntries(sectionNames.map((section) => [section, make(section)])) as Record<
     SectionName,
     T
   >;
 
 /** Returns a JSON Schema 2020-12 for validation and completion in editors. The build publishes it. */
-export function configSchema(): Json {
-  const whole = z.strictObject({
+export function createConfigSchema(): Json {
+  const documentSchema = z.strictObject({
     source: ConfigSource.default("main").meta({
       description: "Name of this configuration, unique in the organization.",
     }),
     organization: z.string().optional().meta({ description: "Slug of the target organization." }),
     defaults: z
-      .strictObject(perSection((section) => defaultsOf(section).optional()))
+      .strictObject(mapSections((section) => createDefaultsSchema(section).optional()))
       .optional()
       .meta({ description: "Default fields for all entries that accept them." }),
-    ...perSection((section) => sectionOf(section).optional()),
+    ...mapSections((section) => createSectionSchema(section).optional()),
   });
-  const json = z.toJSONSchema(whole, { io: "input", unrepresentable: "any" }) as Json;
+  const json = z.toJSONSchema(documentSchema, { io: "input", unrepresentable: "any" }) as Json;
   const { defaults, ...own } = json["properties"] as Record<string, Json>;
   const ofDefaults = defaults?.["properties"] as Record<string, Json> | undefined;
   for (const section of sectionNames)
     for (const entry of [own[section]?.["additionalProperties"], ofDefaults?.[section]] as Json[])
       for (const option of (entry["anyOf"] as Json[] | undefined) ?? [entry])
-        mayBeVariables(option["properties"] as Record<string, Json>);
+        allowVariables(option["properties"] as Record<string, Json>);
   return {
     ...json,
     title: "Signalbox configuration",
     patternProperties: { "^x-": {} },
-    $defs: { ...(json["$defs"] as Json), Variable: variable },
+    $defs: { ...(json["$defs"] as Json), Variable: variableSchema },
   };
 }
 
-const variable = { type: "string", pattern: "^\\$\\{[^}]*\\}$" };
+const variableSchema = { type: "string", pattern: "^\\$\\{[^}]*\\}$" };
 
 const isText = ({ type, pattern, format, enum: choices }: Json) =>
   type === "string" && pattern === undefined && format === undefined && choices === undefined;
 
 /** Allows a variable in fields that do not accept arbitrary text. */
-function mayBeVariables(fields: Record<string, Json>) {
+function allowVariables(fields: Record<string, Json>) {
   for (const [name, { description, default: usual, ...field }] of Object.entries(fields))
     if (field["const"] === undefined && !isText(field))
       fields[name] = {

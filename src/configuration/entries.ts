@@ -1,8 +1,8 @@
 /** Validates the entries of a configuration. */
-import { suggestionFor } from "../core/text/suggestion.ts";
+import { suggestName } from "../core/text/suggestion.ts";
 import { z } from "zod";
 import type { ErrorDetail } from "../core/errors.ts";
-import { eachYielding } from "../core/time/yielding.ts";
+import { forEachYielding } from "../core/time/yielding.ts";
 import { parse, validationError } from "../core/validation.ts";
 import { ConfigSource, configKey } from "./schema.ts";
 import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-schema.ts";
@@ -32,7 +32,7 @@ const Head = z.object({
 });
 
 /** Validates a configuration. Throws VALIDATION_ERROR for unknown fields, types, keys and references. */
-export async function configurationOf(document: unknown): Promise<Configuration> {
+export async function parseConfiguration(document: unknown): Promise<Configuration> {
   const issues: ErrorDetail[] = [];
   const issue = (path: string, message: string) => void issues.push({ path, message });
   if (!isObject(document))
@@ -41,18 +41,18 @@ export async function configurationOf(document: unknown): Promise<Configuration>
   const known = new Set<string>([...sectionNames, "source", "organization", "defaults"]);
   for (const name of Object.keys(document))
     if (!known.has(name) && !name.startsWith("x-"))
-      issue(name, unknownField("a configuration", name, known));
-  const defaults = defaultsOf(document["defaults"], issue);
+      issue(name, describeUnknownField("a configuration", name, known));
+  const defaults = parseDefaults(document["defaults"], issue);
   const entries: Entry[] = [];
   for (const section of sectionNames) {
-    const its = document[section] ?? {};
-    if (!isObject(its)) {
+    const sectionEntries = document[section] ?? {};
+    if (!isObject(sectionEntries)) {
       issue(section, "must be an object with a key for each record");
       continue;
     }
-    await eachYielding(Object.entries(its), ([key, value]) => {
+    await forEachYielding(Object.entries(sectionEntries), ([key, value]) => {
       if (issues.length >= maxIssues) throw validationError(issues);
-      const entry = entryOf(section, key, value, defaults[section] ?? {}, issue);
+      const entry = parseEntry(section, key, value, defaults[section] ?? {}, issue);
       if (entry !== null) entries.push(entry);
     });
   }
@@ -63,8 +63,8 @@ export async function configurationOf(document: unknown): Promise<Configuration>
   return { ...head, entries };
 }
 
-const unknownField = (what: string, name: string, known: Iterable<string>) =>
-  `is not a field of ${what}${suggestionFor(name, known)}`;
+const describeUnknownField = (what: string, name: string, known: Iterable<string>) =>
+  `is not a field of ${what}${suggestName(name, known)}`;
 
 /** Whether the entry is the default page, which every organization has. */
 export const isOwnPage = ({ section, fields }: Entry) =>
@@ -73,34 +73,35 @@ export const isOwnPage = ({ section, fields }: Entry) =>
 type Issue = (path: string, message: string) => void;
 
 /** Returns the fields of all types of a section, including `type`. */
-const everyField = (section: SectionName) =>
+const listFields = (section: SectionName) =>
   new Set([
     ...Object.keys(fieldsOf(section, null)),
     ...Object.values(sections[section].kinds ?? {}).flatMap(({ fields }) => Object.keys(fields)),
     ...(sections[section].kinds === null ? [] : ["type"]),
   ]);
 
-function defaultsOf(value: unknown, issue: Issue): Partial<Record<SectionName, Fields>> {
+function parseDefaults(value: unknown, issue: Issue): Partial<Record<SectionName, Fields>> {
   if (value === undefined) return {};
   if (!isObject(value)) {
     issue("defaults", "must be an object of sections");
     return {};
   }
-  for (const [section, its] of Object.entries(value)) {
+  for (const [section, sectionDefaults] of Object.entries(value)) {
     if (!Object.hasOwn(sections, section))
-      issue(`defaults.${section}`, `is not a section${suggestionFor(section, sectionNames)}`);
-    else if (!isObject(its)) issue(`defaults.${section}`, "must be an object of fields");
+      issue(`defaults.${section}`, `is not a section${suggestName(section, sectionNames)}`);
+    else if (!isObject(sectionDefaults))
+      issue(`defaults.${section}`, "must be an object of fields");
     else {
-      const fields = everyField(section as SectionName);
-      for (const name of Object.keys(its))
+      const fields = listFields(section as SectionName);
+      for (const name of Object.keys(sectionDefaults))
         if (!fields.has(name))
-          issue(`defaults.${section}.${name}`, unknownField(section, name, fields));
+          issue(`defaults.${section}.${name}`, describeUnknownField(section, name, fields));
     }
   }
   return value as Partial<Record<SectionName, Fields>>;
 }
 
-function entryOf(
+function parseEntry(
   section: SectionName,
   key: string,
   value: unknown,
@@ -130,7 +131,7 @@ function entryOf(
     if (!isField(name))
       issue(
         `${path}.${name}`,
-        unknownField(own === null ? section : `the type ${own}`, name, Object.keys(shape)),
+        describeUnknownField(own === null ? section : `the type ${own}`, name, Object.keys(shape)),
       );
   const inherited = Object.entries(defaults).filter(
     ([name]) => isField(name) && !Object.hasOwn(value, name),
@@ -144,13 +145,13 @@ function entryOf(
 }
 
 /** Converts references to record IDs, as the REST API expects. Unknown keys become validation issues. */
-export function withIds(
+export function resolveReferences(
   { section, fields }: Entry,
   idOf: (section: SectionName, key: string) => string | undefined,
   issue: Issue,
 ): Fields {
   const result: Fields = {};
-  const id = (to: SectionName, key: unknown, path: string) => {
+  const resolveId = (to: SectionName, key: unknown, path: string) => {
     const found = typeof key === "string" ? idOf(to, key) : undefined;
     if (found === undefined)
       issue(path, `must be the key of a record in ${to} of this configuration`);
@@ -161,10 +162,10 @@ export function withIds(
     const reference = references[name];
     if (reference === undefined) result[name] = value;
     else if (!reference.many)
-      result[reference.as] = value === null ? null : id(reference.to, value, reference.as);
+      result[reference.as] = value === null ? null : resolveId(reference.to, value, reference.as);
     else
       result[reference.as] = Array.isArray(value)
-        ? value.map((key, index) => id(reference.to, key, `${reference.as}[${index}]`))
+        ? value.map((key, index) => resolveId(reference.to, key, `${reference.as}[${index}]`))
         : value;
   }
   if (section !== "statusPages" || !Array.isArray(fields["sections"])) return result;
@@ -178,7 +179,7 @@ export function withIds(
       return {
         ...rest,
         ...(group !== undefined && {
-          groupId: group === null ? null : id("groups", group, `${path}.groupId`),
+          groupId: group === null ? null : resolveId("groups", group, `${path}.groupId`),
         }),
         ...(monitors !== undefined && {
           monitors: Array.isArray(monitors)
@@ -186,7 +187,7 @@ export function withIds(
                 if (!isObject(shown)) return shown;
                 const { monitor, ...its } = shown;
                 const at = `${path}.monitors[${place}].id`;
-                return { ...its, id: id("monitors", monitor, at) };
+                return { ...its, id: resolveId("monitors", monitor, at) };
               })
             : monitors,
         }),
@@ -196,7 +197,7 @@ export function withIds(
 }
 
 /** Converts the path of a REST error to a path in the configuration. */
-export function pathIn({ section, key, inherited }: Entry, path: string): string {
+export function toConfigurationPath({ section, key, inherited }: Entry, path: string): string {
   let own = path;
   for (const [name, { as }] of Object.entries(sections[section].references))
     own = own.replace(new RegExp(`^${as}(?=$|\\[)`), name);
@@ -209,7 +210,7 @@ export function pathIn({ section, key, inherited }: Entry, path: string): string
 }
 
 /** Converts a REST field name to its name in configurations. */
-export function nameIn(section: SectionName, field: string): string {
+export function toConfigurationName(section: SectionName, field: string): string {
   const references = Object.entries(sections[section].references);
   return references.find(([, { as }]) => as === field)?.[0] ?? field;
 }

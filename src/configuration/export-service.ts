@@ -1,53 +1,53 @@
 /** Exports an organization as a configuration. */
-import { slugFrom } from "../core/text/words.ts";
-import { eachYielding } from "../core/time/yielding.ts";
+import { slugify } from "../core/text/words.ts";
+import { forEachYielding } from "../core/time/yielding.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix } from "../imports/store.ts";
-import { timeoutFor } from "../monitoring/monitors/schema.ts";
+import { computeDefaultTimeout } from "../monitoring/monitors/schema.ts";
 import { StreamedList, StreamedRecord } from "../core/text/streamed-list.ts";
-import { usageOf } from "../database/file/usage.ts";
+import { findUsage } from "../database/file/usage.ts";
 import {
   type Current,
-  currentRecords,
-  inTurn,
-  monitorHeads,
+  loadCurrentRecords,
+  runInConfigurationTurn,
+  loadMonitorHeads,
   type MonitorHead,
-  monitorsIn,
+  readMonitors,
 } from "./records.ts";
 import type { ConfigExport, ConfigSecret } from "./schema.ts";
 import { fieldsOf, sectionNames, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
-const longestKey = 60;
+const maxKeyLength = 60;
 
-type Named = Pick<Current, "section" | "id" | "name" | "link">;
-type Exported = Pick<Current, "section" | "id" | "isDefaultPage" | "fields">;
+type NamedRecord = Pick<Current, "section" | "id" | "name" | "link">;
+type ExportedRecord = Pick<Current, "section" | "id" | "isDefaultPage" | "fields">;
 
 /** Exports the configuration that would recreate the organization. Secrets are replaced by placeholders. */
 export const exportConfiguration = (scope: Scope): Promise<ConfigExport> =>
-  inTurn(scope, () => exported(scope));
+  runInConfigurationTurn(scope, () => createExport(scope));
 
 /** Exports an organization. Large sets of monitors are streamed. Call it only from the organization's queue. */
-export async function exported(scope: Scope): Promise<ConfigExport> {
-  const writer = await exportWriter(scope);
-  const { bytes } = await usageOf(scope.store, scope.organizationId, "monitors");
-  return bytes > bufferedBytes ? writer.streamed() : writer.buffered();
+export async function createExport(scope: Scope): Promise<ConfigExport> {
+  const writer = await createExportWriter(scope);
+  const { bytes } = await findUsage(scope.store, scope.organizationId, "monitors");
+  return bytes > bufferedBytes ? writer.exportStreamed() : writer.exportBuffered();
 }
 
 /** Total size of monitors above which they are streamed, in bytes. */
 const bufferedBytes = 4 * 1024 * 1024;
 
-async function exportWriter(scope: Scope) {
+async function createExportWriter(scope: Scope) {
   const others = sectionNames.filter((section) => section !== "monitors");
-  const { all, links } = await currentRecords(scope, others);
-  const heads = await monitorHeads(scope, links);
+  const { all, links } = await loadCurrentRecords(scope, others);
+  const heads = await loadMonitorHeads(scope, links);
   const sources = new Set(links.map(({ source }) => source));
   const [only] = sources.size === 1 ? [...sources] : [];
   const source = only?.slice(configurationPrefix.length) ?? "main";
   const now = new Date(scope.clock()).toISOString();
   const current = all.filter((one) => one.link !== null || !isOver(one, now));
-  const keys = await keysOf([...current, ...heads], `${configurationPrefix}${source}`);
+  const keys = await assignKeys([...current, ...heads], `${configurationPrefix}${source}`);
   const { slug } = await getOwnOrganization(scope);
   return new ExportWriter(scope, source, slug, keys, current, heads);
 }
@@ -76,27 +76,27 @@ class ExportWriter {
     this.#monitors = monitors;
   }
 
-  async buffered(): Promise<ConfigExport> {
-    const { document, secrets, variables } = await this.#withoutMonitors();
+  async exportBuffered(): Promise<ConfigExport> {
+    const { document, secrets, variables } = await this.#exportWithoutMonitors();
     if (this.#monitors.length > 0) {
       const entries: Fields = {};
-      for await (const portion of this.#monitorEntries(secrets, variables))
+      for await (const portion of this.#exportMonitors(secrets, variables))
         for (const [key, entry] of portion) entries[key] = entry;
       document["monitors"] = entries;
     }
-    return { document: inOrder(document), secrets };
+    return { document: orderSections(document), secrets };
   }
 
   /**
    * Streams the monitors. The list of secrets follows the document, so each pass over the document
    * collects its secrets.
    */
-  async streamed(): Promise<ConfigExport> {
-    const { document, secrets, variables } = await this.#withoutMonitors();
+  async exportStreamed(): Promise<ConfigExport> {
+    const { document, secrets, variables } = await this.#exportWithoutMonitors();
     let ofMonitors: ConfigSecret[] = [];
     const monitors = new StreamedRecord(() => {
       ofMonitors = [];
-      return this.#monitorEntries(ofMonitors, new Set(variables));
+      return this.#exportMonitors(ofMonitors, new Set(variables));
     });
     const all = new StreamedList<ConfigSecret>(async function* () {
       yield secrets;
@@ -104,19 +104,19 @@ class ExportWriter {
     });
     // Only the response writer reads the list, and it accepts both kinds of lists.
     return {
-      document: inOrder({ ...document, monitors }),
+      document: orderSections({ ...document, monitors }),
       secrets: all as unknown as ConfigSecret[],
     };
   }
 
-  async #withoutMonitors() {
+  async #exportWithoutMonitors() {
     const variables = new Set<string>();
     const secrets: ConfigSecret[] = [];
     const document: Fields = { source: this.#source };
     for (const [section, records] of Map.groupBy(this.#current, (one) => one.section)) {
       const entries: Fields = {};
-      await eachYielding(records, (one) => {
-        const [key, entry] = this.#entry(one, secrets, variables);
+      await forEachYielding(records, (one) => {
+        const [key, entry] = this.#buildEntry(one, secrets, variables);
         entries[key] = entry;
       });
       document[section] = entries;
@@ -124,26 +124,30 @@ class ExportWriter {
     return { document, secrets, variables };
   }
 
-  async *#monitorEntries(secrets: ConfigSecret[], variables: Set<string>) {
-    for await (const portion of monitorsIn(this.#scope, this.#monitors))
-      yield portion.map((one) => this.#entry(one, secrets, variables));
+  async *#exportMonitors(secrets: ConfigSecret[], variables: Set<string>) {
+    for await (const portion of readMonitors(this.#scope, this.#monitors))
+      yield portion.map((one) => this.#buildEntry(one, secrets, variables));
   }
 
-  #entry(one: Exported, secrets: ConfigSecret[], variables: Set<string>): [string, Fields] {
+  #buildEntry(
+    one: ExportedRecord,
+    secrets: ConfigSecret[],
+    variables: Set<string>,
+  ): [string, Fields] {
     const key = this.#keys.get(one.id) ?? "";
     const found: string[][] = [];
-    const entry = entryOf(one, this.#keys, this.#slug, found);
+    const entry = buildEntry(one, this.#keys, this.#slug, found);
     for (const path of found)
       secrets.push({
         path: [one.section, key, ...path],
-        variable: variableFor([key, ...path], variables),
+        variable: nameVariable([key, ...path], variables),
       });
     return [key, entry];
   }
 }
 
 /** Orders the sections by their references. */
-const inOrder = (document: Fields): Fields =>
+const orderSections = (document: Fields): Fields =>
   Object.fromEntries(
     ["source", ...sectionNames].flatMap((name) =>
       document[name] === undefined ? [] : [[name, document[name]]],
@@ -157,29 +161,32 @@ function isOver({ section, row }: Current, now: string): boolean {
 }
 
 /** Returns a key for each record by ID: its managed key, or a key derived from its name. */
-async function keysOf(all: readonly Named[], source: string): Promise<Map<string, string>> {
+async function assignKeys(
+  all: readonly NamedRecord[],
+  source: string,
+): Promise<Map<string, string>> {
   const keys = new Map<string, string>();
-  const taken = new Set<string>();
-  const take = ({ section, id }: Named, key: string) => {
-    taken.add(`${section} ${key}`);
+  const takenKeys = new Set<string>();
+  const assignKey = ({ section, id }: NamedRecord, key: string) => {
+    takenKeys.add(`${section} ${key}`);
     keys.set(id, key);
   };
-  for (const one of all) if (one.link?.source === source) take(one, one.link.externalId);
-  await eachYielding(all, (one) => {
+  for (const one of all) if (one.link?.source === source) assignKey(one, one.link.externalId);
+  await forEachYielding(all, (one) => {
     if (keys.has(one.id)) return;
-    const slug = slugFrom(one.name, longestKey);
+    const slug = slugify(one.name, maxKeyLength);
     const { noun } = sections[one.section];
     const wish = /^[a-z]/.test(slug) ? slug : `${noun}${slug === "" ? "" : "-"}${slug}`;
     let key = wish;
-    for (let count = 2; taken.has(`${one.section} ${key}`); count++) key = `${wish}-${count}`;
-    take(one, key);
+    for (let count = 2; takenKeys.has(`${one.section} ${key}`); count++) key = `${wish}-${count}`;
+    assignKey(one, key);
   });
   return keys;
 }
 
 /** Converts a record to an entry without default values. Adds the paths of its secrets to `secrets`. */
-function entryOf(
-  { section, isDefaultPage, fields: read }: Exported,
+function buildEntry(
+  { section, isDefaultPage, fields: read }: ExportedRecord,
   keys: ReadonlyMap<string, string>,
   slug: string,
   secrets: string[][],
@@ -201,7 +208,7 @@ function entryOf(
       if (fields["passwordHash"] !== null) secrets.push([name]);
       continue;
     }
-    const value = shownOf(fields[references[name]?.as ?? name], name);
+    const value = toEntryValue(fields[references[name]?.as ?? name], name);
     if (value !== undefined && !isUsual(name, value)) entry[name] = value;
   }
   return entry;
@@ -211,17 +218,17 @@ function entryOf(
     // channels. So it has no default value.
     if (section === "monitors" && name === "alertChannels") return false;
     if (section === "monitors" && name === "timeout")
-      return value === timeoutFor(Number(fields["interval"]));
+      return value === computeDefaultTimeout(Number(fields["interval"]));
     if (isDefaultPage && name === "slug") return value === slug;
     const { success, data } = shape[name]?.safeParse(undefined) ?? { success: false };
     return success && Bun.deepEquals(data, value);
   }
 
-  function shownOf(value: unknown, name: string): unknown {
+  function toEntryValue(value: unknown, name: string): unknown {
     if (references[name] !== undefined)
       return Array.isArray(value) ? value.flatMap((id) => keyOf(id) ?? []) : (keyOf(value) ?? null);
     if (section === "statusPages" && name === "sections")
-      return (value as PageSection[]).filter(isKnown).map(sectionIn);
+      return (value as PageSection[]).filter(isKnown).map(toEntrySection);
     for (const path of Object.keys(kind?.secrets ?? {})) {
       const [field = "", inner] = path.split(".");
       if (field !== name || value === null) continue;
@@ -250,7 +257,7 @@ function entryOf(
     return groupId === null || keys.has(groupId);
   }
 
-  function sectionIn({ name, groupId, monitors }: PageSection): Fields {
+  function toEntrySection({ name, groupId, monitors }: PageSection): Fields {
     const listed = monitors.filter(({ id }) => keys.has(id));
     return {
       ...(name !== null && { name }),
@@ -273,14 +280,14 @@ type PageSection = {
 };
 
 /** Returns a unique variable name, such as `ON_CALL_WEBHOOK_URL` for `on-call` and `webhookUrl`. */
-function variableFor(path: readonly string[], taken: Set<string>): string {
+function nameVariable(path: readonly string[], takenNames: Set<string>): string {
   const wish = path
     .join("_")
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/[^A-Za-z0-9]+/g, "_")
     .toUpperCase();
   let name = wish;
-  for (let count = 2; taken.has(name); count++) name = `${wish}_${count}`;
-  taken.add(name);
+  for (let count = 2; takenNames.has(name); count++) name = `${wish}_${count}`;
+  takenNames.add(name);
   return name;
 }

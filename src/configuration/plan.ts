@@ -1,15 +1,22 @@
 /** Compares a configuration with the organization and plans the changes. */
 import { AppError, type ErrorDetail } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
-import { excerpt } from "../core/text/words.ts";
-import { eachYielding, mapYielding, turn } from "../core/time/yielding.ts";
+import { createId } from "../core/ids.ts";
+import { excerptText } from "../core/text/words.ts";
+import { forEachYielding, mapYielding, yieldToEventLoop } from "../core/time/yielding.ts";
 import { validationError } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix, type ExternalRecord } from "../imports/store.ts";
-import { overLimit } from "../database/references.ts";
-import { channelsOfNew } from "../monitoring/monitors/rules.ts";
-import { type Configuration, type Entry, isOwnPage, nameIn, pathIn, withIds } from "./entries.ts";
-import { type Current, currentRecords } from "./records.ts";
+import { overLimitError } from "../database/references.ts";
+import { chooseChannels } from "../monitoring/monitors/rules.ts";
+import {
+  type Configuration,
+  type Entry,
+  isOwnPage,
+  toConfigurationName,
+  toConfigurationPath,
+  resolveReferences,
+} from "./entries.ts";
+import { type Current, loadCurrentRecords } from "./records.ts";
 import { resources } from "./resources.ts";
 import type { ConfigChange, ConfigFieldChange } from "./schema.ts";
 import { type SectionName, sections } from "./sections-schema.ts";
@@ -53,20 +60,20 @@ export type ConfigPlan = {
 const idOfEntry = ({ section, key }: Pick<Entry, "section" | "key">) => `${section} ${key}`;
 
 /** Plans the changes of an apply. Throws VALIDATION_ERROR, and CONFLICT if a record of the same name exists. */
-export async function planOf(
+export async function planApply(
   scope: Scope,
   { source, entries }: Configuration,
   { prune = false, adopt = false }: ApplyOptions,
 ): Promise<ConfigPlan> {
-  const { all, links } = await currentRecords(scope);
-  await turn();
+  const { all, links } = await loadCurrentRecords(scope);
+  await yieldToEventLoop();
   const own = links.filter((link) => link.source === `${configurationPrefix}${source}`);
   const ours = new Set(own);
   const managed = all.filter(({ link }) => link !== null && ours.has(link));
-  const records = recordsOf(entries, all, managed, adopt);
-  await turn();
+  const records = matchRecords(entries, all, managed, adopt);
+  await yieldToEventLoop();
   const now = scope.clock();
-  mustFit(
+  assertFits(
     scope,
     entries.filter((entry) => !records.has(idOfEntry(entry))),
     now,
@@ -74,24 +81,26 @@ export async function planOf(
   const ids = new Map(
     entries.map((entry) => {
       const id = idOfEntry(entry);
-      return [id, records.get(id)?.id ?? newId(now)];
+      return [id, records.get(id)?.id ?? createId(now)];
     }),
   );
   const idOf = (section: SectionName, key: string) => ids.get(idOfEntry({ section, key }));
   const issues: ErrorDetail[] = [];
   const steps: Step[] = [];
-  await eachYielding(entries, async (entry) => {
+  await forEachYielding(entries, async (entry) => {
     if (issues.length >= 20) return;
     const record = records.get(idOfEntry(entry)) ?? null;
     const id = idOf(entry.section, entry.key) ?? "";
-    const step = await stepOf(scope, entry, id, record, idOf, issues);
+    const step = await planStep(scope, entry, id, record, idOf, issues);
     if (step !== null) steps.push(step);
   });
   if (issues.length > 0) throw validationError(issues);
-  giveChannelsToNew(scope, steps, all);
+  addDefaultChannels(scope, steps, all);
   const keyOfId = new Map([...ids].map(([name, id]) => [id, name.split(" ")[1] ?? ""]));
-  const changes = await mapYielding(steps, (step) => changeOf(step, keyOfId));
-  const left = prune ? pruned(entries, managed, own) : { removed: [], released: [], dangling: [] };
+  const changes = await mapYielding(steps, (step) => describeChange(step, keyOfId));
+  const left = prune
+    ? findPruned(entries, managed, own)
+    : { removed: [], released: [], dangling: [] };
   const createdCount = managed.filter(isCreatedHere).length;
   return {
     source,
@@ -101,8 +110,8 @@ export async function planOf(
     removedShare: createdCount === 0 ? 0 : left.removed.length / createdCount,
     changes: [
       ...changes.flat(),
-      ...left.removed.map((one) => goneOf(one, "delete")),
-      ...left.released.map((one) => goneOf(one, "release")),
+      ...left.removed.map((one) => describeRemoval(one, "delete")),
+      ...left.released.map((one) => describeRemoval(one, "release")),
     ],
   };
 }
@@ -115,25 +124,25 @@ const isCreatedHere = ({ link, isDefaultPage }: Current) =>
   link?.adopted === false && !isDefaultPage;
 
 /** Returns managed records without an entry, and links of this source without a record or an entry. */
-function pruned(
+function findPruned(
   entries: readonly Entry[],
   managed: readonly Current[],
   own: ConfigPlan["links"],
 ): Pick<ConfigPlan, "removed" | "released" | "dangling"> {
-  const named = new Set(entries.map(idOfEntry));
+  const entryIds = new Set(entries.map(idOfEntry));
   const isGone = ({ section, link }: Current) =>
-    !named.has(idOfEntry({ section, key: link?.externalId ?? "" }));
-  const gone = managed.filter(isGone);
-  const here = new Set(managed.map(({ link }) => link));
+    !entryIds.has(idOfEntry({ section, key: link?.externalId ?? "" }));
+  const goneRecords = managed.filter(isGone);
+  const presentLinks = new Set(managed.map(({ link }) => link));
   return {
-    removed: gone.filter(isCreatedHere),
-    released: gone.filter((one) => !isCreatedHere(one)),
-    dangling: own.filter((link) => !here.has(link) && !isNamed(link, named)),
+    removed: goneRecords.filter(isCreatedHere),
+    released: goneRecords.filter((one) => !isCreatedHere(one)),
+    dangling: own.filter((link) => !presentLinks.has(link) && !isNamed(link, entryIds)),
   };
 }
 
 /** Throws early if new records exceed a limit, which the write checks again. Past maintenance windows don't count. */
-function mustFit({ limits }: Scope, created: readonly Entry[], now: number) {
+function assertFits({ limits }: Scope, created: readonly Entry[], now: number) {
   const isOver = ({ rrule, endsAt }: Fields) => rrule == null && Date.parse(String(endsAt)) <= now;
   const counted = Map.groupBy(
     created.filter(({ section, fields }) => section !== "maintenanceWindows" || !isOver(fields)),
@@ -141,7 +150,7 @@ function mustFit({ limits }: Scope, created: readonly Entry[], now: number) {
   );
   for (const [section, { length }] of counted) {
     const { limit } = sections[section];
-    if (length > limits[limit]) throw overLimit(limits, limit);
+    if (length > limits[limit]) throw overLimitError(limits, limit);
   }
 }
 
@@ -154,7 +163,7 @@ function isNamed({ noun, externalId }: ExternalRecord, named: ReadonlySet<string
 }
 
 /** Finds the records of the entries by their links, or by their names if they can be adopted. */
-function recordsOf(
+function matchRecords(
   entries: readonly Entry[],
   all: readonly Current[],
   managed: readonly Current[],
@@ -180,8 +189,8 @@ function recordsOf(
     }
     const name = section === "statusPages" ? fields["slug"] : fields[sections[section].naming];
     const candidates = free.get(`${section} ${String(name)}`) ?? [];
-    const sameType = ({ row }: Current) => row["type"] === fields["type"];
-    const found = candidates.find(sameType) ?? candidates[0];
+    const hasSameType = ({ row }: Current) => row["type"] === fields["type"];
+    const found = candidates.find(hasSameType) ?? candidates[0];
     if (found === undefined) continue;
     if (adopt) records.set(idOfEntry(entry), candidates.splice(candidates.indexOf(found), 1)[0]!);
     else
@@ -199,7 +208,7 @@ function recordsOf(
   return records;
 }
 
-async function stepOf(
+async function planStep(
   scope: Scope,
   entry: Entry,
   id: string,
@@ -210,8 +219,8 @@ async function stepOf(
   const { section } = entry;
   const before = issues.length;
   const issue = (path: string, message: string) =>
-    void issues.push({ path: pathIn(entry, path), message });
-  const sent = withIds(entry, idOf, issue);
+    void issues.push({ path: toConfigurationPath(entry, path), message });
+  const sent = resolveReferences(entry, idOf, issue);
   if (issues.length > before) return null;
   let input: Fields;
   try {
@@ -223,7 +232,7 @@ async function stepOf(
   }
   const fields = record?.fields() ?? {};
   const changed = Object.keys(input).filter((name) => !Bun.deepEquals(input[name], fields[name]));
-  const alone = new Set([...sections[section].kept, ...secretsOf(section, input)]);
+  const alone = new Set([...sections[section].kept, ...listSecrets(section, input)]);
   const decided = Object.fromEntries(
     Object.entries(input).filter(([name]) => name in sent || !alone.has(name)),
   );
@@ -244,25 +253,27 @@ async function stepOf(
 }
 
 /** Returns the names of fields that contain secrets. */
-function secretsOf(section: SectionName, { type }: Fields): string[] {
+function listSecrets(section: SectionName, { type }: Fields): string[] {
   if (section === "statusPages") return ["password"];
   const secrets = sections[section].kinds?.[String(type)]?.secrets ?? {};
   return Object.keys(secrets).map((path) => path.split(".")[0] ?? path);
 }
 
 /** Adds the default channels and the group's channels to new monitors without `alertChannels`. */
-function giveChannelsToNew(scope: Scope, steps: readonly Step[], all: readonly Current[]) {
+function addDefaultChannels(scope: Scope, steps: readonly Step[], all: readonly Current[]) {
   const stepOfId = new Map(steps.map((step) => [step.id, step]));
-  const kept = all.filter(({ id, section }) => section === "alertChannels" && !stepOfId.has(id));
+  const storedChannels = all.filter(
+    ({ id, section }) => section === "alertChannels" && !stepOfId.has(id),
+  );
   const defaults = [
-    ...kept.filter(({ row }) => row["isDefault"]),
+    ...storedChannels.filter(({ row }) => row["isDefault"]),
     ...steps.filter(({ entry, input }) => entry.section === "alertChannels" && input["default"]),
   ].map(({ id }) => id);
   for (const step of steps) {
     if (step.entry.section !== "monitors" || step.record !== null) continue;
     if ("alertChannels" in step.entry.fields) continue;
     const group = stepOfId.get(String(step.input["groupId"]))?.input;
-    step.input["alertChannelIds"] = channelsOfNew(
+    step.input["alertChannelIds"] = chooseChannels(
       [],
       defaults,
       (group?.["alertChannelIds"] as string[] | undefined) ?? [],
@@ -271,18 +282,18 @@ function giveChannelsToNew(scope: Scope, steps: readonly Step[], all: readonly C
   }
 }
 
-function changeOf(
+function describeChange(
   { entry, record, input, changed, isAdopted }: Step,
   keyOfId: ReadonlyMap<string, string>,
 ): ConfigChange[] {
   if (record !== null && !isAdopted && changed.length === 0) return [];
   const { section, key } = entry;
-  const secrets = new Set(secretsOf(section, input));
+  const secrets = new Set(listSecrets(section, input));
   const before = record?.fields() ?? {};
-  const shown = (name: string, value: unknown) => {
+  const displayValue = (name: string, value: unknown) => {
     if (secrets.has(name) || name === "sections" || value === undefined) return null;
-    const named = /Ids?$/.test(name) ? withKeys(value, keyOfId) : value;
-    return excerpt(JSON.stringify(named));
+    const named = /Ids?$/.test(name) ? replaceIds(value, keyOfId) : value;
+    return excerptText(JSON.stringify(named));
   };
   const fields = record === null ? [] : changed;
   return [
@@ -293,21 +304,21 @@ function changeOf(
       name: String(input[sections[section].naming]),
       action: record === null ? "create" : isAdopted ? "adopt" : "update",
       fields: fields.map((name): ConfigFieldChange => ({
-        field: nameIn(section, name),
+        field: toConfigurationName(section, name),
         secret: secrets.has(name),
-        before: shown(name, before[name]),
-        after: shown(name, input[name]),
+        before: displayValue(name, before[name]),
+        after: displayValue(name, input[name]),
       })),
     },
   ];
 }
 
-function withKeys(value: unknown, keyOfId: ReadonlyMap<string, string>): unknown {
+function replaceIds(value: unknown, keyOfId: ReadonlyMap<string, string>): unknown {
   const keyOf = (id: unknown) => keyOfId.get(String(id)) ?? id;
   return Array.isArray(value) ? value.map(keyOf) : keyOf(value);
 }
 
-const goneOf = (
+const describeRemoval = (
   { section, id, name, link }: Current,
   action: "delete" | "release",
 ): ConfigChange => ({ section, key: link?.externalId ?? "", id, name, action, fields: [] });

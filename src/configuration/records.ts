@@ -1,22 +1,22 @@
 /** Loads the records of an organization with their links to configurations. */
-import { eachYielding, mapYielding, turn } from "../core/time/yielding.ts";
+import { forEachYielding, mapYielding, yieldToEventLoop } from "../core/time/yielding.ts";
 import type { Prepared } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
-import { perOrganization } from "../events/turns.ts";
+import { createOrganizationTurns } from "../events/turns.ts";
 import {
   configurationPrefix,
-  recordsOfConfigurations,
+  findRecordsOfConfigurations,
   type ExternalRecord,
   putExternalRecord,
-  lastSaid,
+  openLastState,
 } from "../imports/store.ts";
-import { inBytes } from "../core/text/streamed-list.ts";
-import { monitorsAmong, namesOfMonitors } from "../monitoring/monitors/store.ts";
+import { splitByBytes } from "../core/text/streamed-list.ts";
+import { findMonitorsByIds, listMonitorNames } from "../monitoring/monitors/store.ts";
 import { resources, type Row } from "./resources.ts";
 import { type SectionName, sectionNames, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
 
-export const inTurn = perOrganization();
+export const runInConfigurationTurn = createOrganizationTurns();
 
 /** An existing record, and the configuration that manages it. */
 export type Current = {
@@ -33,17 +33,20 @@ export type Current = {
 };
 
 /** Loads the records of these sections and all links to configurations. */
-export async function currentRecords(scope: Scope, wanted: readonly SectionName[] = sectionNames) {
+export async function loadCurrentRecords(
+  scope: Scope,
+  wanted: readonly SectionName[] = sectionNames,
+) {
   const unread = wanted.includes("monitors") ? null : sections.monitors.noun;
-  const links = await recordsOfConfigurations(scope, unread);
-  await turn();
+  const links = await findRecordsOfConfigurations(scope, unread);
+  await yieldToEventLoop();
   const linkOf = new Map(links.map((link) => [`${link.noun} ${link.recordId}`, link]));
   const all: Current[] = [];
   for (const section of wanted) {
     const resource = resources[section];
     const { noun, naming } = sections[section];
     const rows = await resource.list(scope);
-    await eachYielding(rows, (row) => {
+    await forEachYielding(rows, (row) => {
       const link = linkOf.get(`${noun} ${row.id}`) ?? null;
       let last: Fields | null | undefined;
       const record: Current = {
@@ -54,7 +57,7 @@ export async function currentRecords(scope: Scope, wanted: readonly SectionName[
         isDefaultPage: row["isDefault"] === true && section === "statusPages",
         link,
         fields: () => resource.fieldsOf(scope, row, record.last()),
-        last: () => (last ??= link === null ? null : lastSaid(scope.vault, link)),
+        last: () => (last ??= link === null ? null : openLastState(scope.vault, link)),
       };
       all.push(record);
     });
@@ -69,14 +72,14 @@ export type MonitorHead = Pick<Current, "id" | "name" | "link"> & {
   bytes: number;
 };
 
-export async function monitorHeads(
+export async function loadMonitorHeads(
   scope: Scope,
   links: readonly ExternalRecord[],
 ): Promise<MonitorHead[]> {
   const linkOf = new Map(
     links.flatMap((link) => (link.noun === "monitor" ? [[link.recordId, link]] : [])),
   );
-  const heads = await namesOfMonitors(scope);
+  const heads = await listMonitorNames(scope);
   return mapYielding(heads, (head) => ({
     ...head,
     section: "monitors" as const,
@@ -87,23 +90,23 @@ export async function monitorHeads(
 /** Maximum bytes of a batch of monitors with their fields. */
 const portionBytes = 512 * 1024;
 
-export async function* monitorsIn(scope: Scope, heads: readonly MonitorHead[]) {
+export async function* readMonitors(scope: Scope, heads: readonly MonitorHead[]) {
   const resource = resources.monitors;
-  for (const portion of inBytes(heads, portionBytes)) {
+  for (const portion of splitByBytes(heads, portionBytes)) {
     const ids = portion.map(({ id }) => id);
-    const rows = await monitorsAmong(scope, ids);
+    const rows = await findMonitorsByIds(scope, ids);
     yield rows.map((row) => ({
       section: "monitors" as const,
       id: row.id,
       isDefaultPage: false,
       fields: () => resource.fieldsOf(scope, row, null),
     }));
-    await turn();
+    await yieldToEventLoop();
   }
 }
 
 /** Returns a statement that links a record to an entry, with the applied fields. */
-export function linkStatement(
+export function buildLinkStatement(
   scope: Scope,
   link: { source: string; section: SectionName; key: string; recordId: string; adopted: boolean },
   fields: Fields,

@@ -3,48 +3,48 @@ import { asc } from "drizzle-orm";
 import { NewAlertChannel } from "../alerting/channels/schema.ts";
 import {
   changeChannel,
-  changedChannel,
+  patchChannel,
   type ChannelRow,
   columnsOf as channelColumns,
-  editable as editableChannel,
+  openRecord as editableChannel,
   targetsOf as channelTargets,
 } from "../alerting/channels/service.ts";
-import { mustBeAllowed } from "../core/security/target-guard.ts";
-import { invalid, parse } from "../core/validation.ts";
-import { matching, firstVersion, nextVersion } from "../database/rows.ts";
+import { assertTargetsAllowed } from "../core/security/target-guard.ts";
+import { invalidFieldError, parse } from "../core/validation.ts";
+import { matchValues, buildFirstVersion, buildNextVersion } from "../database/rows.ts";
 import type { Statement } from "../database/store.ts";
 import { alertChannels } from "../database/tables/alerting.ts";
 import type { Scope } from "../events/scope.ts";
 import { NewMonitorGroup } from "../monitoring/groups/schema.ts";
 import {
   changeGroup,
-  channelsOfGroup,
+  replaceGroupChannels,
   type GroupRecord,
   insertGroup,
   listGroups,
 } from "../monitoring/groups/store.ts";
 import { NewMaintenanceWindow } from "../monitoring/maintenance/schema.ts";
-import { mustBePossible } from "../monitoring/maintenance/service.ts";
+import { assertTimesPossible } from "../monitoring/maintenance/service.ts";
 import {
-  allWindows,
+  listAllWindows,
   changeWindow,
   insertWindow,
   replaceMembers,
   type StoredWindow,
 } from "../monitoring/maintenance/store.ts";
-import { columnsOf, editable } from "../monitoring/monitors/record.ts";
+import { buildColumns, openMonitor } from "../monitoring/monitors/record.ts";
 import { NewMonitor } from "../monitoring/monitors/schema.ts";
-import { changedMonitor, mustBeCheckable } from "../monitoring/monitors/service.ts";
+import { applyMonitorPatch, assertCheckable } from "../monitoring/monitors/service.ts";
 import {
-  allMonitors,
+  listAllMonitors,
   changeMonitor,
   insertMonitor,
   type MonitorRow,
 } from "../monitoring/monitors/store.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
-import { mustBeFree, mustBeOpenable, passwordHashOf } from "../status-pages/service.ts";
+import { assertHostsFree, assertOpenable, hashPagePassword } from "../status-pages/service.ts";
 import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
-import { patchOf } from "./patches.ts";
+import { buildPatch } from "./patches.ts";
 import type { SectionName } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
 
@@ -61,27 +61,27 @@ type Resource<R extends Identified = Row, I extends object = Fields> = {
   /** Returns the complete new input. Throws VALIDATION_ERROR with REST field names. */
   read(scope: Scope, row: R | null, entry: Fields): Promise<I>;
   /** Adds slow or non-deterministic values, such as hashes. Called only for records that will be written. */
-  sealed?(scope: Scope, input: I, changed: readonly string[]): Promise<I>;
+  sealSecrets?(scope: Scope, input: I, changed: readonly string[]): Promise<I>;
   create(scope: Scope, id: string, input: I, at: string): Statement[];
   change(scope: Scope, row: R, input: I, at: string): Statement[];
 };
 
-const resource = <R extends Identified, I extends object>(its: Resource<R, I>) =>
+const defineResource = <R extends Identified, I extends object>(its: Resource<R, I>) =>
   its as unknown as Resource;
 
-const channel = resource<ChannelRow, NewAlertChannel>({
+const channelResource = defineResource<ChannelRow, NewAlertChannel>({
   list: ({ store, organizationId }) =>
     store.db
       .select()
       .from(alertChannels)
-      .where(matching(alertChannels, { organizationId }))
+      .where(matchValues(alertChannels, { organizationId }))
       .orderBy(asc(alertChannels.id)),
   fieldsOf: ({ vault }, row) => editableChannel(vault, row).derive((fields) => ({ ...fields })),
   async read(scope, row, entry) {
     if (row !== null && row.type === entry["type"])
-      return changedChannel(scope, row, patchOf("alertChannels", row.type, entry));
+      return patchChannel(scope, row, buildPatch("alertChannels", row.type, entry));
     const input = parse(NewAlertChannel, entry);
-    await mustBeAllowed(scope.targets, channelTargets(input));
+    await assertTargetsAllowed(scope.targets, channelTargets(input));
     return input;
   },
   create(scope, id, input, at) {
@@ -93,7 +93,7 @@ const channel = resource<ChannelRow, NewAlertChannel>({
       lastDeliveryAt: null,
       lastError: null,
       failingSince: null,
-      ...firstVersion(at),
+      ...buildFirstVersion(at),
     };
     return [store.db.insert(alertChannels).values(row)];
   },
@@ -101,14 +101,14 @@ const channel = resource<ChannelRow, NewAlertChannel>({
     changeChannel(scope, {
       ...row,
       ...channelColumns(scope, row.id, input),
-      ...nextVersion(row, at),
+      ...buildNextVersion(row, at),
     }),
   ],
 });
 
 type NewGroup = Omit<NewMonitorGroup, "monitorIds" | "paused" | "muted">;
 
-const group = resource<GroupRecord, NewGroup>({
+const groupResource = defineResource<GroupRecord, NewGroup>({
   list: (scope) => listGroups(scope),
   fieldsOf: (_scope, { name, description, color, tags, alertChannelIds }) => ({
     name,
@@ -128,29 +128,32 @@ const group = resource<GroupRecord, NewGroup>({
       monitorIds: [],
       paused: false,
       muted: false,
-      ...firstVersion(at),
+      ...buildFirstVersion(at),
     }),
-    ...channelsOfGroup(scope, id, input.alertChannelIds),
+    ...replaceGroupChannels(scope, id, input.alertChannelIds),
   ],
   change: (scope, row, input, at) => [
-    changeGroup(scope, { ...row, ...input, ...nextVersion(row, at) }),
-    ...channelsOfGroup(scope, row.id, input.alertChannelIds),
+    changeGroup(scope, { ...row, ...input, ...buildNextVersion(row, at) }),
+    ...replaceGroupChannels(scope, row.id, input.alertChannelIds),
   ],
 });
 
 type MonitorWithChannels = MonitorRow & { alertChannelIds: string[] };
 
 /** Groups and channels of monitors are written after all records exist. */
-const monitor = resource<MonitorWithChannels, NewMonitor>({
-  list: (scope) => allMonitors(scope),
+const monitorResource = defineResource<MonitorWithChannels, NewMonitor>({
+  list: (scope) => listAllMonitors(scope),
   fieldsOf: (scope, row) =>
-    editable(scope, row).derive((fields) => ({ ...fields, alertChannelIds: row.alertChannelIds })),
+    openMonitor(scope, row).derive((fields) => ({
+      ...fields,
+      alertChannelIds: row.alertChannelIds,
+    })),
   async read(scope, row, entry) {
     const input =
       row !== null && row.type === entry["type"]
-        ? await changedMonitor(scope, row, patchOf("monitors", row.type, entry))
+        ? await applyMonitorPatch(scope, row, buildPatch("monitors", row.type, entry))
         : parse(NewMonitor, entry);
-    if (row?.type !== input.type) await mustBeCheckable(scope, input);
+    if (row?.type !== input.type) await assertCheckable(scope, input);
     return row === null || "alertChannelIds" in entry
       ? input
       : { ...input, alertChannelIds: row.alertChannelIds };
@@ -161,10 +164,10 @@ const monitor = resource<MonitorWithChannels, NewMonitor>({
       {
         organizationId: scope.organizationId,
         id,
-        ...columnsOf(scope, id, input),
+        ...buildColumns(scope, id, input),
         groupId: null,
         position: 0,
-        ...firstVersion(at),
+        ...buildFirstVersion(at),
       },
       at,
     ),
@@ -172,15 +175,15 @@ const monitor = resource<MonitorWithChannels, NewMonitor>({
     return [
       changeMonitor(scope, {
         ...row,
-        ...columnsOf(scope, row.id, input, row),
-        ...nextVersion(row, at),
+        ...buildColumns(scope, row.id, input, row),
+        ...buildNextVersion(row, at),
       }),
     ];
   },
 });
 
-const maintenanceWindow = resource<StoredWindow, NewMaintenanceWindow>({
-  list: (scope) => allWindows(scope),
+const maintenanceWindowResource = defineResource<StoredWindow, NewMaintenanceWindow>({
+  list: (scope) => listAllWindows(scope),
   fieldsOf: (_scope, row) => {
     const { organizationId: _owner, id: _id, version: _version, ...fields } = row;
     const { createdAt: _created, updatedAt: _updated, ...own } = fields;
@@ -190,15 +193,15 @@ const maintenanceWindow = resource<StoredWindow, NewMaintenanceWindow>({
     const input = parse(NewMaintenanceWindow, entry);
     const times = ["startsAt", "endsAt", "timeZone", "rrule"] as const;
     if (row === null || times.some((name) => row[name] !== input[name]))
-      await mustBePossible(scope, input);
+      await assertTimesPossible(scope, input);
     return input;
   },
   create: (scope, id, input, at) => [
-    insertWindow({ ...input, organizationId: scope.organizationId, id, ...firstVersion(at) }),
+    insertWindow({ ...input, organizationId: scope.organizationId, id, ...buildFirstVersion(at) }),
     ...replaceMembers(scope, id, input),
   ],
   change: (scope, row, input, at) => [
-    changeWindow({ ...row, ...input, ...nextVersion(row, at) }),
+    changeWindow({ ...row, ...input, ...buildNextVersion(row, at) }),
     ...replaceMembers(scope, row.id, input),
   ],
 });
@@ -210,12 +213,12 @@ type PageInput = Omit<NewStatusPage, "password"> & {
 };
 
 /** Returns the last applied password if its hash is still stored. The hash of another password can't be reversed. */
-function passwordOf({ passwordHash }: StoredPage, last: Fields | null): unknown {
+function findPassword({ passwordHash }: StoredPage, last: Fields | null): unknown {
   if (passwordHash === null) return null;
   return passwordHash === last?.["passwordHash"] ? last["password"] : undefined;
 }
 
-const statusPage = resource<StoredPage, PageInput>({
+const statusPageResource = defineResource<StoredPage, PageInput>({
   list: async (scope) =>
     (await findPages(scope)).toSorted(
       (a, b) => Number(b.isDefault) - Number(a.isDefault) || (a.id < b.id ? -1 : 1),
@@ -233,26 +236,26 @@ const statusPage = resource<StoredPage, PageInput>({
     historyDays: page.historyDays,
     timeZone: page.timeZone,
     passwordHash: page.passwordHash,
-    password: passwordOf(page, last),
+    password: findPassword(page, last),
   }),
   async read(scope, row, { default: isDefault = false, ...entry }) {
     if (row !== null && row.isDefault !== isDefault)
-      throw invalid("default", "can't be changed: an organization has one such page");
+      throw invalidFieldError("default", "can't be changed: an organization has one such page");
     const { password, ...input } = parse(NewStatusPage, {
       ...entry,
       ...(row?.isDefault === true && entry["slug"] === undefined && { slug: row.slug }),
     });
     const isSet =
       "password" in entry ? password !== null : row !== null && row.passwordHash !== null;
-    mustBeOpenable(input.visibility, isSet);
-    mustBeFree(scope, input.hosts);
+    assertOpenable(input.visibility, isSet);
+    assertHostsFree(scope, input.hosts);
     const passwordHash = row?.passwordHash ?? null;
     return { ...input, passwordHash, ...("password" in entry && { password }) };
   },
-  async sealed(scope, input, changed) {
+  async sealSecrets(scope, input, changed) {
     const { password } = input;
     if (!changed.includes("password") || password === undefined) return input;
-    const passwordHash = password === null ? null : await passwordHashOf(scope, password);
+    const passwordHash = password === null ? null : await hashPagePassword(scope, password);
     return { ...input, passwordHash };
   },
   create: (scope, id, { password: _password, ...input }, at) =>
@@ -263,16 +266,16 @@ const statusPage = resource<StoredPage, PageInput>({
       ...input,
       logoType: null,
       logoData: null,
-      ...firstVersion(at),
+      ...buildFirstVersion(at),
     }),
   change: (scope, row, { password: _password, ...input }, at) =>
-    changePage(scope, row, { ...input, ...nextVersion(row, at) }),
+    changePage(scope, row, { ...input, ...buildNextVersion(row, at) }),
 });
 
 export const resources: Readonly<Record<SectionName, Resource>> = {
-  alertChannels: channel,
-  groups: group,
-  monitors: monitor,
-  maintenanceWindows: maintenanceWindow,
-  statusPages: statusPage,
+  alertChannels: channelResource,
+  groups: groupResource,
+  monitors: monitorResource,
+  maintenanceWindows: maintenanceWindowResource,
+  statusPages: statusPageResource,
 };

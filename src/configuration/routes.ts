@@ -1,11 +1,11 @@
 import { configurationBounds } from "../core/limits.ts";
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import { ConfigDocument, ConfigExport, ConfigQuery, ConfigResult } from "./schema.ts";
 
-export const configRoutes = routesUnder("/api/v1/config")
+export const configRoutes = createRouter("/api/v1/config")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "exportConfig",
       access: "read",
       long: true,
@@ -21,7 +21,7 @@ export const configRoutes = routesUnder("/api/v1/config")
     }),
   )
   .put(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "applyConfig",
       access: "write",
       summary: "Apply a configuration to the organization",
@@ -35,7 +35,8 @@ export const configRoutes = routesUnder("/api/v1/config")
       errors: ["CONFLICT", "PRECONDITION_FAILED"],
       // The service is loaded on first use.
       handle: async ({ scope, query, body }) => {
-        const { applyConfiguration, applyOptionsOf } = await import("./service.ts");
+        const { applyConfiguration, parseApplyOptions: applyOptionsOf } =
+          await import("./service.ts");
         return applyConfiguration(scope, body, applyOptionsOf(query));
       },
     }),

@@ -1,7 +1,7 @@
 import type { ConfigChange } from "./schema.ts";
 
 /** Counts the created, updated and deleted records. */
-export function countsOf(changes: readonly Pick<ConfigChange, "action">[]) {
+export function countChanges(changes: readonly Pick<ConfigChange, "action">[]) {
   const count = (...actions: ConfigChange["action"][]) =>
     changes.filter(({ action }) => actions.includes(action)).length;
   return {

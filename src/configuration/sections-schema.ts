@@ -33,8 +33,8 @@ type Section = {
 
 export type SectionName = (typeof configSections)[number];
 
-const many = (as: string, to: SectionName): Reference => ({ as, to, many: true });
-const alertChannels = many("alertChannelIds", "alertChannels");
+const referenceMany = (as: string, to: SectionName): Reference => ({ as, to, many: true });
+const alertChannels = referenceMany("alertChannelIds", "alertChannels");
 
 const { monitorIds: _members, ...ofGroup } = groupFields;
 
@@ -73,7 +73,10 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     limit: "maintenance-windows",
     kinds: null,
     common: windowFields,
-    references: { monitors: many("monitorIds", "monitors"), groups: many("groupIds", "groups") },
+    references: {
+      monitors: referenceMany("monitorIds", "monitors"),
+      groups: referenceMany("groupIds", "groups"),
+    },
     kept: [],
   },
   statusPages: {
@@ -107,7 +110,7 @@ const PageSection = z.strictObject({
     .default([]),
 });
 
-const withoutOwnNames = ({ common, references }: Section): [string, z.ZodType][] => {
+const omitReferences = ({ common, references }: Section): [string, z.ZodType][] => {
   const byIds = new Set(Object.values(references).map(({ as }) => as));
   return Object.entries(common).filter(([name]) => !byIds.has(name));
 };
@@ -117,19 +120,19 @@ export function fieldsOf(section: SectionName, type: string | null): Shape {
   const id = `${section} ${type}`;
   const known = shapes.get(id);
   if (known !== undefined) return known;
-  const shape = shapeOf(section, type);
+  const shape = buildShape(section, type);
   shapes.set(id, shape);
   return shape;
 }
 
 const shapes = new Map<string, Shape>();
 
-function shapeOf(section: SectionName, type: string | null): Shape {
-  const its = sections[section];
+function buildShape(section: SectionName, type: string | null): Shape {
+  const sectionDefinition = sections[section];
   return {
-    ...Object.fromEntries(withoutOwnNames(its)),
+    ...Object.fromEntries(omitReferences(sectionDefinition)),
     ...Object.fromEntries(
-      Object.entries(its.references).map(([name, { many }]) => [
+      Object.entries(sectionDefinition.references).map(([name, { many }]) => [
         name,
         many ? z.array(Key).default([]) : Key.nullable().default(null),
       ]),
@@ -140,6 +143,6 @@ function shapeOf(section: SectionName, type: string | null): Shape {
         description: "Whether it is the default page, which every organization has.",
       }),
     }),
-    ...(type !== null && its.kinds?.[type]?.fields),
+    ...(type !== null && sectionDefinition.kinds?.[type]?.fields),
   };
 }

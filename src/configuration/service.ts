@@ -1,18 +1,18 @@
 /** Plans and applies configurations. */
 import { AppError } from "../core/errors.ts";
-import { percent } from "../core/text/words.ts";
+import { formatPercent } from "../core/text/words.ts";
 import { mapYielding } from "../core/time/yielding.ts";
-import { invalid } from "../core/validation.ts";
-import { compiled, retrying } from "../database/store.ts";
-import { changedSince, commitEach, ifMatchNames } from "../events/commit.ts";
+import { invalidFieldError } from "../core/validation.ts";
+import { compileStatement, retryOnStaleRead } from "../database/store.ts";
+import { changedSinceError, commitEach, matchesIfMatch } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { type Configuration, configurationOf } from "./entries.ts";
-import { type ApplyOptions, planOf } from "./plan.ts";
-import { inTurn } from "./records.ts";
-import { longTagsOf } from "../http/responses/api-response.ts";
-import { exported } from "./export-service.ts";
+import { type Configuration, parseConfiguration } from "./entries.ts";
+import { type ApplyOptions, planApply } from "./plan.ts";
+import { runInConfigurationTurn } from "./records.ts";
+import { computeLongTags } from "../http/responses/api-response.ts";
+import { createExport } from "./export-service.ts";
 import { ConfigExport, type ConfigQuery, type ConfigResult } from "./schema.ts";
-import { isEmpty, statementsOf } from "./write.ts";
+import { isEmpty, buildStatements } from "./write.ts";
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
 /** Fraction of a source's records that can be deleted without confirmation, 0–1. */
@@ -20,7 +20,7 @@ const prunedShare = 0.2;
 
 const isSet = (flag: string | undefined) => flag === "true" || flag === "";
 
-export const applyOptionsOf = ({ dryRun, prune, yes, adopt }: ConfigQuery): ApplyOptions => ({
+export const parseApplyOptions = ({ dryRun, prune, yes, adopt }: ConfigQuery): ApplyOptions => ({
   dryRun: isSet(dryRun),
   prune: isSet(prune),
   yes: isSet(yes),
@@ -35,18 +35,19 @@ export const applyConfiguration = (
   scope: Scope,
   document: unknown,
   options: ApplyOptions,
-): Promise<ConfigResult> => inTurn(scope, () => applied(scope, document, options));
+): Promise<ConfigResult> =>
+  runInConfigurationTurn(scope, () => applyDocument(scope, document, options));
 
-async function applied(
+async function applyDocument(
   scope: Scope,
   document: unknown,
   options: ApplyOptions,
 ): Promise<ConfigResult> {
-  const configuration = await configurationOf(document);
-  await mustBeFor(scope, configuration);
-  return retrying(async () => {
-    await mustBeAsRead(scope);
-    const plan = await planOf(scope, configuration, options);
+  const configuration = await parseConfiguration(document);
+  await assertOwnOrganization(scope, configuration);
+  return retryOnStaleRead(async () => {
+    await assertUnchanged(scope);
+    const plan = await planApply(scope, configuration, options);
     const { source, changes, steps, removed, removedShare } = plan;
     const changed = changes.filter(({ action }) => action !== "delete" && action !== "release");
     const result = { source, changes, unchanged: steps.length - changed.length };
@@ -54,14 +55,14 @@ async function applied(
     if (removedShare > prunedShare && !options.yes)
       throw new AppError(
         "CONFLICT",
-        `This would delete ${removed.length === 1 ? "1 record" : `${removed.length} records`}, ${percent(removedShare)} of what ${source} has made. Nothing was changed. Confirm that (--yes), or leave prune out.`,
+        `This would delete ${removed.length === 1 ? "1 record" : `${removed.length} records`}, ${formatPercent(removedShare)} of what ${source} has made. Nothing was changed. Confirm that (--yes), or leave prune out.`,
       );
     if (await isEmpty(plan)) return { ...result, applied: false };
-    const { statements, newMonitorIds } = await statementsOf(scope, plan);
+    const { statements, newMonitorIds } = await buildStatements(scope, plan);
     await commitEach(
       scope,
       // Compiles the statements in steps that yield to the event loop.
-      await mapYielding(statements, compiled),
+      await mapYielding(statements, compileStatement),
       { action: "monitor.created", subjectIds: newMonitorIds },
       {},
     );
@@ -70,14 +71,17 @@ async function applied(
 }
 
 /** Throws PRECONDITION_FAILED if the If-Match header differs from the organization's current ETag. */
-async function mustBeAsRead(scope: Scope) {
+async function assertUnchanged(scope: Scope) {
   if (scope.ifMatch === null) return;
-  const tags = await longTagsOf(ConfigExport, await exported(scope));
-  if (!ifMatchNames(scope, (tag) => tags.includes(tag))) throw changedSince();
+  const tags = await computeLongTags(ConfigExport, await createExport(scope));
+  if (!matchesIfMatch(scope, (tag) => tags.includes(tag))) throw changedSinceError();
 }
 
 /** Throws VALIDATION_ERROR if the configuration is for another organization. */
-async function mustBeFor(scope: Scope, { organization }: Configuration) {
+async function assertOwnOrganization(scope: Scope, { organization }: Configuration) {
   if (organization === null || organization === (await getOwnOrganization(scope)).slug) return;
-  throw invalid("organization", "must be the slug of the organization that it is applied to");
+  throw invalidFieldError(
+    "organization",
+    "must be the slug of the organization that it is applied to",
+  );
 }

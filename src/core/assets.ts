@@ -7,7 +7,7 @@ export const version: string = manifest.version;
 declare const BUILT_FROM: { commit: string | null; builtAt: string | null } | undefined;
 
 /** Commit of the build and its time (ISO 8601); null if the build did not run in a Git repository. */
-export const builtFrom =
+export const buildInfo =
   typeof BUILT_FROM === "undefined" ? { commit: null, builtAt: null } : BUILT_FROM;
 
 const root = Bun.isStandaloneExecutable ? import.meta.dir : join(import.meta.dir, "..", "..");
@@ -22,7 +22,7 @@ export const assets = {
 let publicNames: Map<string, string> | undefined;
 
 /** Returns the path of a file of the public pages, such as `status.css`. The build adds a hash to the file name. */
-export function publicAsset(name: string): string {
+export function resolvePublicAsset(name: string): string {
   publicNames ??= new Map(
     readPublicAssets().map((hashed) => [hashed.replace(/-[0-9a-z]+(?=\.\w+$)/, ""), hashed]),
   );

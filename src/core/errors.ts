@@ -52,7 +52,7 @@ export class AppError extends Error {
 }
 
 /** Creates a RATE_LIMITED error with the wait in whole seconds, in the message and in `Retry-After`. */
-export function rateLimited(waitSeconds: number, reason = "Too many requests."): AppError {
+export function rateLimitError(waitSeconds: number, reason = "Too many requests."): AppError {
   return new AppError("RATE_LIMITED", `${reason} Try again in ${waitSeconds} s.`, {
     headers: { "Retry-After": String(waitSeconds) },
   });

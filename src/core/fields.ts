@@ -1,10 +1,10 @@
 /** The zod fields that all schemas share. */
-import { asciiName } from "./security/destinations.ts";
+import { toAsciiName } from "./security/destinations.ts";
 import { searchBounds } from "./limits.ts";
 import { severities } from "./statuses.ts";
 import { z } from "zod";
 import { toAsciiEmail } from "./text/email-address.ts";
-import { inBraces, isBlank, validateLine, validateParagraphs } from "./text/words.ts";
+import { formatPlaceholders, isBlank, validateLine, validateParagraphs } from "./text/words.ts";
 
 type Issue = (text: string) => string | null;
 
@@ -26,21 +26,22 @@ function text(min: number, max: number, ...issues: Issue[]) {
   return z.string().check(...lengths, z.maxLength(max), checked);
 }
 
-const blank: Issue = (text) => (text !== "" && isBlank(text) ? "must not be blank" : null);
+const validateNotBlank: Issue = (text) =>
+  text !== "" && isBlank(text) ? "must not be blank" : null;
 
 /** A required single line of 1 to `max` characters. It is not blank, and is stored exactly as sent. */
-export const line = (max: number) => text(1, max, validateLine, blank);
+export const line = (max: number) => text(1, max, validateLine, validateNotBlank);
 
 /** Required text of 1 to `max` characters, stored exactly as sent. Line breaks are LF or CRLF. */
-export const paragraphs = (max: number) => text(1, max, validateParagraphs, blank);
+export const paragraphs = (max: number) => text(1, max, validateParagraphs, validateNotBlank);
 
 /** A text whose `{{name}}` placeholders must all be in `names`. */
-export function withPlaceholders<T extends z.ZodType<string>>(text: T, names: readonly string[]) {
+export function limitPlaceholders<T extends z.ZodType<string>>(text: T, names: readonly string[]) {
   const known = new Set(names);
   return text.refine(
     (value) =>
       [...value.matchAll(/\{\{([^{}]*)\}\}/g)].every(([, name = ""]) => known.has(name.trim())),
-    `must use no other placeholders than ${inBraces(names).join(", ")}`,
+    `must use no other placeholders than ${formatPlaceholders(names).join(", ")}`,
   );
 }
 
@@ -80,7 +81,7 @@ export const Tags = z
 export const integer = (min: number, max: number) => z.int().check(z.gte(min), z.lte(max));
 
 /** A URL with one of these schemes and without credentials. LAN names and addresses are allowed. */
-const urlOf = (schemes: readonly string[], example: string, ...issues: Issue[]) =>
+const urlSchema = (schemes: readonly string[], example: string, ...issues: Issue[]) =>
   text(1, 2048, (text) => {
     if (/[\p{Cc}\s\\]/u.test(text) || validateLine(text) !== null)
       return "must not contain spaces, backslashes or control characters";
@@ -96,13 +97,13 @@ const urlOf = (schemes: readonly string[], example: string, ...issues: Issue[]) 
     return issues.map((issue) => issue(text)).find((found) => found !== null) ?? null;
   }).meta({ format: "uri", example });
 
-export const HttpUrl = urlOf(["http", "https"], "https://intranet.example/health");
+export const HttpUrl = urlSchema(["http", "https"], "https://intranet.example/health");
 
 /** URL of a WebSocket. */
-export const WebSocketUrl = urlOf(["ws", "wss"], "wss://intranet.example/live");
+export const WebSocketUrl = urlSchema(["ws", "wss"], "wss://intranet.example/live");
 
 /** URL of a proxy. Its user name and password are separate fields. */
-export const ProxyUrl = urlOf(["http", "socks5"], "socks5://proxy.lan:1080", (text) =>
+export const ProxyUrl = urlSchema(["http", "socks5"], "socks5://proxy.lan:1080", (text) =>
   /^\w+:\/\/[^/?#]+\/?$/.test(text) ? null : "must have no path, query or fragment",
 );
 
@@ -113,7 +114,7 @@ const allDigitsAndDots = /^[\d.]+$/;
 /** Whether the name is valid in DNS after conversion to A-labels (RFC 5890) of up to 63 characters. */
 const isAsciiName = (text: string) =>
   /^\p{ASCII}*$/u.test(text) ||
-  (asciiName(text).length <= 253 && /^(?:[\w-]{1,63}(?:\.|$))+$/.test(asciiName(text)));
+  (toAsciiName(text).length <= 253 && /^(?:[\w-]{1,63}(?:\.|$))+$/.test(toAsciiName(text)));
 
 /** A host name, an IPv4 address or an IPv6 address, without scheme, port or path. */
 export const Host = text(1, 253, (text) => {
@@ -131,7 +132,7 @@ export const Port = integer(1, 65535);
 type ValidateEntry = (name: string, value: string, seen: ReadonlySet<string>) => string | null;
 
 /** Up to 50 user-defined entries. Names are unique regardless of case. */
-const entriesOf = <T extends z.ZodType<string | null>>(
+const entriesSchema = <T extends z.ZodType<string | null>>(
   value: T,
   validate: ValidateEntry,
   badName: string,
@@ -156,11 +157,11 @@ const entriesOf = <T extends z.ZodType<string | null>>(
     }),
   );
 
-const badHeader = "must have header names of letters, digits and hyphens";
+const headerNameIssue = "must have header names of letters, digits and hyphens";
 
 /** User-defined request headers. Names are tokens, and values contain no control characters (RFC 9110 §5). */
-const headersOf = <T extends z.ZodType<string | null>>(value: T, validate = validateHeader) =>
-  entriesOf(value, validate, badHeader);
+const headersSchema = <T extends z.ZodType<string | null>>(value: T, validate = validateHeader) =>
+  entriesSchema(value, validate, headerNameIssue);
 
 const headerValue = z
   .string({
@@ -171,13 +172,13 @@ const headerValue = z
   })
   .max(4096);
 
-export const Headers = headersOf(headerValue).meta({
+export const Headers = headersSchema(headerValue).meta({
   description: "Their values are write-only.",
   example: { "X-Team": "platform" },
 });
 
 /** Headers in a PATCH, where null leaves a stored value unchanged. */
-const HeadersPatch = headersOf(headerValue.nullable()).meta({
+const HeadersPatch = headersSchema(headerValue.nullable()).meta({
   description:
     "The complete list: null keeps the stored value of a name, and a missing name is removed.",
   example: { "X-Team": null },
@@ -187,7 +188,7 @@ const HeadersPatch = headersOf(headerValue.nullable()).meta({
 export const credentialName = /auth|cookie|credential|token|secret|passw|session|signature|key\b/i;
 
 /** Headers that are visible to everyone who can read the monitor. Credentials must be placeholders. */
-export const ShownHeaders = headersOf(
+export const ShownHeaders = headersSchema(
   z.string().max(4096),
   (name, value, seen) =>
     validateHeader(name, value, seen) ??
@@ -198,33 +199,33 @@ export const ShownHeaders = headersOf(
 
 /** Matches valid names of `{{name}}` placeholders. */
 export const placeholderName = /^[A-Za-z_][A-Za-z0-9_]{0,49}$/;
-export const badPlaceholder = "must have names of letters, digits and _, such as token";
+export const placeholderNameIssue = "must have names of letters, digits and _, such as token";
 
-const variablesOf = <T extends z.ZodType<string | null>>(value: T) =>
-  entriesOf(
+const variablesSchema = <T extends z.ZodType<string | null>>(value: T) =>
+  entriesSchema(
     value,
     (name, value, seen) => {
-      if (!placeholderName.test(name)) return badPlaceholder;
+      if (!placeholderName.test(name)) return placeholderNameIssue;
       if (seen.has(name.toLowerCase())) return "must not name a variable twice";
       return value.isWellFormed() ? null : "must be valid Unicode, without lone surrogates";
     },
-    badPlaceholder,
+    placeholderNameIssue,
   );
 
 /** Secret values by name. */
-export const Variables = variablesOf(headerValue).meta({
+export const Variables = variablesSchema(headerValue).meta({
   description: "Their values are write-only.",
   example: { token: "a1b2c3" },
 });
 
-const VariablesPatch = variablesOf(headerValue.nullable()).meta({
+const VariablesPatch = variablesSchema(headerValue.nullable()).meta({
   description:
     "The complete list: null keeps the stored value of a name, and a missing name is removed.",
   example: { token: null },
 });
 
 /** PATCH variants of the fields with write-only values by name. */
-export const keptByName = new Map<z.ZodType, z.ZodType>([
+export const patchSchemas = new Map<z.ZodType, z.ZodType>([
   [Headers, HeadersPatch],
   [Variables, VariablesPatch],
 ]);
@@ -247,7 +248,7 @@ const connectionHeaders = new Set([
 ]);
 
 function validateHeader(name: string, value: string, seen: ReadonlySet<string>): string | null {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return badHeader;
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return headerNameIssue;
   if (connectionHeaders.has(name.toLowerCase()))
     return "must not set a header that belongs to the connection, such as Host or Content-Length";
   if (seen.has(name.toLowerCase())) return "must not name a header twice";
@@ -295,12 +296,12 @@ export const nullable = <T extends z.ZodType>(field: T) => field.nullable().defa
 /** A credential. It is encrypted at rest and never returned. */
 export const secret = (max = 1000) => line(max).meta({ writeOnly: true });
 
-const emptyIsNull: Issue = (text) =>
+const validateNotEmpty: Issue = (text) =>
   text === "" ? "must not be empty: null sends an empty one" : null;
 
 /** A secret that can't be an empty text; clients send null for an empty secret. */
 export const filledSecret = (max = 1000) =>
-  text(0, max, emptyIsNull, validateLine, blank).meta({ writeOnly: true });
+  text(0, max, validateNotEmpty, validateLine, validateNotBlank).meta({ writeOnly: true });
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -344,15 +345,15 @@ export type Patched<S extends Shape> = {
 };
 
 /** Makes all fields optional for a PATCH, and removes their defaults, which zod's `.partial()` would apply. */
-export function patchOf<S extends Shape>(shape: S): Patched<S> {
+export function toPatchShape<S extends Shape>(shape: S): Patched<S> {
   const entries = Object.entries(shape).map(([name, field]) => [
     name,
-    withoutDefault(field).optional(),
+    stripDefault(field).optional(),
   ]);
   return Object.fromEntries(entries) as Patched<S>;
 }
 
-export function withoutDefault(field: z.ZodType): z.ZodType {
+export function stripDefault(field: z.ZodType): z.ZodType {
   return field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
 }
 
@@ -360,7 +361,7 @@ export function withoutDefault(field: z.ZodType): z.ZodType {
  * A body with exactly the fields of `schema`. Drops read-only fields first, so that clients can send a GET response
  * back.
  */
-export function bodyOf<T extends z.ZodType>(readOnly: readonly string[], schema: T) {
+export function bodySchema<T extends z.ZodType>(readOnly: readonly string[], schema: T) {
   const dropped = new Set(readOnly);
   return z.preprocess((value: z.input<T>) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

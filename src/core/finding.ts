@@ -8,14 +8,14 @@ export type Finding = {
   advice: string | null;
 };
 
-export const fine = (subject: string, message: string): Finding => ({
+export const okFinding = (subject: string, message: string): Finding => ({
   verdict: "ok",
   subject,
   message,
   advice: null,
 });
 
-const finding =
+const createFindingBuilder =
   (verdict: Finding["verdict"]) =>
   (subject: string, message: string, advice: string): Finding => ({
     verdict,
@@ -24,11 +24,11 @@ const finding =
     advice,
   });
 
-export const warning = finding("warning");
-export const problem = finding("problem");
-export const unusable = finding("unusable");
+export const warningFinding = createFindingBuilder("warning");
+export const problemFinding = createFindingBuilder("problem");
+export const unusableFinding = createFindingBuilder("unusable");
 
-export const skipped = (
+export const skippedFinding = (
   subject: string,
   message: string,
   advice: string | null = null,

@@ -2,15 +2,15 @@
 import { z } from "zod";
 import type { Destination } from "./security/destinations.ts";
 import {
-  bodyOf,
+  bodySchema,
   Id,
-  keptByName,
+  patchSchemas,
   NamesOnly,
   type Patched,
-  patchOf,
-  withoutDefault,
+  toPatchShape,
+  stripDefault,
 } from "./fields.ts";
-import { capitalized } from "./text/words.ts";
+import { capitalize } from "./text/words.ts";
 import type { Fields } from "./collections/objects.ts";
 
 type Shape = Record<string, z.ZodType>;
@@ -53,7 +53,7 @@ export type Kind = {
   cleared: (record: Fields) => Fields;
 };
 
-export function kind<F extends Shape>(
+export function defineKind<F extends Shape>(
   fields: F,
   secrets: Readonly<Record<string, Destination<keyof F & string>>> = {},
   shown: Shape = {},
@@ -63,13 +63,13 @@ export function kind<F extends Shape>(
   return {
     fields,
     secrets: secrets as Kind["secrets"],
-    shown: { ...shownBy(fields, names), ...shown },
+    shown: { ...omitSecrets(fields, names), ...shown },
     cleared,
   };
 }
 
 /** Returns the fields without secrets. An object that contains a secret needs an explicit shape in `shown`. */
-function shownBy(fields: Shape, secrets: readonly string[]): Shape {
+function omitSecrets(fields: Shape, secrets: readonly string[]): Shape {
   return Object.fromEntries(
     Object.entries(fields)
       .filter(([name]) => !secrets.includes(name))
@@ -96,7 +96,7 @@ type InputOf<F, N extends PropertyKey> = F extends Record<N, z.ZodType> ? z.inpu
 
 type Naming = { id: string; description?: string; example?: object };
 
-function typed(kinds: Kinds, member: (type: string, kind: Kind) => z.ZodObject) {
+function createTypedUnion(kinds: Kinds, member: (type: string, kind: Kind) => z.ZodObject) {
   const [first, ...others] = Object.entries(kinds).map(([type, kind]) => member(type, kind));
   if (first === undefined) throw new Error("There must be at least one kind.");
   return z.discriminatedUnion("type", [first, ...others], {
@@ -108,10 +108,14 @@ function typed(kinds: Kinds, member: (type: string, kind: Kind) => z.ZodObject) 
 }
 
 /** Schema of a complete new record: the common fields, and exactly the fields of its type. */
-export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, naming: Naming) {
-  return typed(kinds, (type, { description, fields }) =>
+export function createInputSchema<K extends Kinds, C extends Shape>(
+  kinds: K,
+  common: C,
+  naming: Naming,
+) {
+  return createTypedUnion(kinds, (type, { description, fields }) =>
     z.strictObject({ type: z.literal(type), ...common, ...fields }).register(z.globalRegistry, {
-      id: `${naming.id}${capitalized(type)}`,
+      id: `${naming.id}${capitalize(type)}`,
       ...(description !== undefined && { description }),
     }),
   ).register(z.globalRegistry, naming) as unknown as z.ZodType<
@@ -124,7 +128,7 @@ export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, nam
  * Schema of a PATCH with the fields of all types. The service parses the merged record later and rejects fields of
  * other types.
  */
-export function patchOfKinds<K extends Kinds, C extends Shape>(
+export function createPatchSchema<K extends Kinds, C extends Shape>(
   kinds: K,
   common: C,
   readOnly: readonly string[],
@@ -132,7 +136,7 @@ export function patchOfKinds<K extends Kinds, C extends Shape>(
 ) {
   const names = new Set(Object.values(kinds).flatMap(({ fields }) => Object.keys(fields)));
   const own = Object.fromEntries(
-    [...names].map((name) => [name, anyOf(fieldsCalled(kinds, name))]),
+    [...names].map((name) => [name, createAnySchema(listFieldVariants(kinds, name))]),
   );
   const schema = z
     .strictObject({
@@ -141,30 +145,30 @@ export function patchOfKinds<K extends Kinds, C extends Shape>(
         .optional()
         .meta({ description: "Fixed after creation; sending the same one back is fine." }),
       ...own,
-      ...patchOf(common),
+      ...toPatchShape(common),
     })
     .register(z.globalRegistry, naming);
-  return bodyOf(readOnly, schema) as z.ZodType<
+  return bodySchema(readOnly, schema) as z.ZodType<
     Partial<Common<C>> & { type?: string } & Fields,
     PatchOf<K, C>
   >;
 }
 
 /** Collects the distinct schemas of a field name among all types. */
-function fieldsCalled(kinds: Kinds, name: string): z.ZodType[] {
+function listFieldVariants(kinds: Kinds, name: string): z.ZodType[] {
   const same = Object.values(kinds).flatMap(({ fields: { [name]: field } }) =>
-    field === undefined ? [] : [patchedField(field)],
+    field === undefined ? [] : [toPatchField(field)],
   );
   return [...new Set(same)];
 }
 
-function patchedField(field: z.ZodType): z.ZodType {
-  const own = withoutDefault(field);
-  return keptByName.get(own) ?? own;
+function toPatchField(field: z.ZodType): z.ZodType {
+  const own = stripDefault(field);
+  return patchSchemas.get(own) ?? own;
 }
 
 /** Accepts any value if several types use the name with different schemas. The type's schema validates it later. */
-function anyOf([first = z.never(), ...others]: readonly z.ZodType[]): z.ZodType {
+function createAnySchema([first = z.never(), ...others]: readonly z.ZodType[]): z.ZodType {
   if (others.length === 0) return first.optional().nullable();
   return z
     .unknown()
@@ -178,7 +182,7 @@ function anyOf([first = z.never(), ...others]: readonly z.ZodType[]): z.ZodType 
             $defs: _parts,
             ...schema
           } = z.toJSONSchema(field, { io: "input" });
-          return optionsIn(schema).map((option) => JSON.stringify(option));
+          return listOptions(schema).map((option) => JSON.stringify(option));
         });
         return [...new Set(texts)].map(
           // References to named schemas must point into the OpenAPI document.
@@ -189,32 +193,32 @@ function anyOf([first = z.never(), ...others]: readonly z.ZodType[]): z.ZodType 
 }
 
 /** Flattens nested alternatives of a JSON schema. */
-const optionsIn = (schema: { anyOf?: object[] }): object[] =>
-  schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(optionsIn);
+const listOptions = (schema: { anyOf?: object[] }): object[] =>
+  schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(listOptions);
 
 /** Schema of a record in a response. */
-export function shownOf<R extends Shape>(kinds: Kinds, record: R, naming: Naming) {
+export function createReadSchema<R extends Shape>(kinds: Kinds, record: R, naming: Naming) {
   const secretsSet = z.array(z.string()).meta({
     description: "Paths of the secret fields that are set; their values are never shown.",
   });
-  return typed(kinds, (type, { shown }) =>
+  return createTypedUnion(kinds, (type, { shown }) =>
     z
       .object({ id: Id, type: z.literal(type), ...record, ...shown, secretsSet })
-      .register(z.globalRegistry, { id: `${naming.id}${capitalized(type)}` }),
+      .register(z.globalRegistry, { id: `${naming.id}${capitalize(type)}` }),
   ).register(z.globalRegistry, naming) as unknown as z.ZodType<
     z.output<z.ZodObject<R>> & { id: string; type: string; secretsSet: string[] } & Fields
   >;
 }
 
 /** Names of the fields of a type, without the common fields. */
-export function ownNames(kinds: Kinds, type: string): string[] {
+export function listFieldNames(kinds: Kinds, type: string): string[] {
   return Object.keys(kinds[type]?.fields ?? {});
 }
 
 /** Parses the settings of a row, and adds defaults of fields that are newer than the row. */
-export function settingsIn(kinds: Kinds, type: string, json: string): Fields {
+export function parseSettings(kinds: Kinds, type: string, json: string): Fields {
   const settings = JSON.parse(json) as Fields;
-  for (const { name, value } of defaultsOf(kinds[type]))
+  for (const { name, value } of listDefaults(kinds[type]))
     if (!Object.hasOwn(settings, name)) settings[name] = value();
   return settings;
 }
@@ -223,16 +227,16 @@ type Default = { name: string; value: () => unknown };
 const defaults = new WeakMap<Kind, Default[]>();
 
 /** Defaults of a type's fields. Cached, because startup reads thousands of rows. */
-function defaultsOf(kind: Kind | undefined): Default[] {
+function listDefaults(kind: Kind | undefined): Default[] {
   if (kind === undefined) return [];
   const known = defaults.get(kind);
   if (known !== undefined) return known;
-  const made = Object.entries(kind.fields).flatMap(([name, field]) => {
+  const fieldDefaults = Object.entries(kind.fields).flatMap(([name, field]) => {
     if (!(field instanceof z.ZodDefault)) return [];
     const value: unknown = field.parse(undefined);
     // Objects are created anew, so that rows don't share mutable defaults.
     return { name, value: value instanceof Object ? () => field.parse(undefined) : () => value };
   });
-  defaults.set(kind, made);
-  return made;
+  defaults.set(kind, fieldDefaults);
+  return fieldDefaults;
 }

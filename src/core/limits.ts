@@ -29,7 +29,7 @@ const GiB = 1024 * MiB;
 const binaryUnits = { GiB, MiB, KiB };
 
 /** Formats a limit, such as `64 KiB` or `5,000 entries`. */
-export function amountIn({ value, unit }: Bound): string {
+export function formatBound({ value, unit }: Bound): string {
   if (unit === "bytes")
     for (const [name, size] of Object.entries(binaryUnits))
       if (value % size === 0) return `${(value / size).toLocaleString("en")} ${name}`;
@@ -37,42 +37,42 @@ export function amountIn({ value, unit }: Bound): string {
   return `${value.toLocaleString("en")} ${value === 1 ? one : several}`;
 }
 
-const rejected = "One more is rejected: 409.";
-const invalid = "More is rejected: 422.";
-const later = "More are rejected until the time has passed: 429.";
+const conflictText = "One more is rejected: 409.";
+const validationText = "More is rejected: 422.";
+const rateLimitText = "More are rejected until the time has passed: 429.";
 
 /** Records per organization. `serve --limit NAME=NUMBER` uses the same names. */
 export const organizationBounds = {
-  monitors: { value: 100_000, unit: "rows", per: "organization", beyond: rejected },
-  "monitor-groups": { value: 5_000, unit: "rows", per: "organization", beyond: rejected },
-  "alert-channels": { value: 500, unit: "rows", per: "organization", beyond: rejected },
+  monitors: { value: 100_000, unit: "rows", per: "organization", beyond: conflictText },
+  "monitor-groups": { value: 5_000, unit: "rows", per: "organization", beyond: conflictText },
+  "alert-channels": { value: 500, unit: "rows", per: "organization", beyond: conflictText },
   "alert-channels-of-a-monitor": {
     value: 50,
     unit: "rows",
     per: "monitor",
-    beyond: `Channels of its group and \`default\` channels count. ${rejected}`,
+    beyond: `Channels of its group and \`default\` channels count. ${conflictText}`,
   },
   "maintenance-windows": {
     value: 500,
     unit: "rows",
     per: "organization",
-    beyond: `Past windows do not count. ${rejected}`,
+    beyond: `Past windows do not count. ${conflictText}`,
   },
-  "incident-templates": { value: 200, unit: "rows", per: "organization", beyond: rejected },
-  "status-pages": { value: 100, unit: "rows", per: "organization", beyond: rejected },
-  "status-page-hosts": { value: 200, unit: "rows", per: "organization", beyond: rejected },
-  subscribers: { value: 50_000, unit: "rows", per: "organization", beyond: rejected },
+  "incident-templates": { value: 200, unit: "rows", per: "organization", beyond: conflictText },
+  "status-pages": { value: 100, unit: "rows", per: "organization", beyond: conflictText },
+  "status-page-hosts": { value: 200, unit: "rows", per: "organization", beyond: conflictText },
+  subscribers: { value: 50_000, unit: "rows", per: "organization", beyond: conflictText },
   people: {
     value: 1_000,
     unit: "rows",
     per: "organization",
-    beyond: `Open invitations count. ${rejected}`,
+    beyond: `Open invitations count. ${conflictText}`,
   },
   "api-keys": {
     value: 500,
     unit: "rows",
     per: "organization",
-    beyond: `Revoked keys do not count. ${rejected}`,
+    beyond: `Revoked keys do not count. ${conflictText}`,
   },
 } satisfies Section;
 
@@ -121,8 +121,8 @@ export const requestBounds = {
     beyond: "A longer body is rejected: 413. With `status` in the query only the query is read.",
   },
   nesting: { value: 32, unit: "levels", per: "body", beyond: "Deeper JSON is rejected: 400." },
-  listInBody: { value: 5_000, unit: "entries", per: "list or object", beyond: invalid },
-  perPerson: { value: 6_000, unit: "requests", per: "person and minute", beyond: later },
+  listInBody: { value: 5_000, unit: "entries", per: "list or object", beyond: validationText },
+  perPerson: { value: 6_000, unit: "requests", per: "person and minute", beyond: rateLimitText },
   wrongKeys: {
     value: 600,
     unit: "requests",
@@ -139,10 +139,20 @@ export const requestBounds = {
     value: 20,
     unit: "requests",
     per: "account, network and hour",
-    beyond: later,
+    beyond: rateLimitText,
   },
-  wrongPushTokens: { value: 60, unit: "requests", per: "network and minute", beyond: later },
-  wrongPagePasswords: { value: 10, unit: "requests", per: "network and minute", beyond: later },
+  wrongPushTokens: {
+    value: 60,
+    unit: "requests",
+    per: "network and minute",
+    beyond: rateLimitText,
+  },
+  wrongPagePasswords: {
+    value: 10,
+    unit: "requests",
+    per: "network and minute",
+    beyond: rateLimitText,
+  },
   cachedResponses: {
     value: 8 * MiB,
     unit: "bytes",
@@ -206,8 +216,8 @@ export const requestBounds = {
 /** Configurations in one request body. */
 export const configurationBounds = {
   body: { value: 8 * MiB, unit: "bytes", per: "request", beyond: "More is rejected: 413." },
-  lists: { value: 100, unit: "entries", per: "body", beyond: invalid },
-  listEntries: { value: 50_000, unit: "entries", per: "list", beyond: invalid },
+  lists: { value: 100, unit: "entries", per: "body", beyond: validationText },
+  listEntries: { value: 50_000, unit: "entries", per: "list", beyond: validationText },
   entryValues: {
     value: 20_000,
     unit: "entries",
@@ -220,7 +230,7 @@ export const configurationBounds = {
     per: "text",
     beyond: "No field accepts a longer text. It is rejected before it is parsed: 422.",
   },
-  values: { value: 500_000, unit: "entries", per: "body", beyond: invalid },
+  values: { value: 500_000, unit: "entries", per: "body", beyond: validationText },
 } satisfies Section;
 
 /** Incidents and their timelines. */
@@ -245,12 +255,12 @@ export const incidentBounds = {
     beyond:
       "Further updates, edits, notes and a longer postmortem are rejected: 409. The incident can still be resolved.",
   },
-  affectedMonitors: { value: 100, unit: "entries", per: "incident", beyond: invalid },
+  affectedMonitors: { value: 100, unit: "entries", per: "incident", beyond: validationText },
 } satisfies Section;
 
 /** Searches by `q`. */
 export const searchBounds = {
-  text: { value: 100, unit: "characters", per: "search", beyond: invalid },
+  text: { value: 100, unit: "characters", per: "search", beyond: validationText },
   stride: {
     value: 500,
     unit: "rows",
@@ -380,10 +390,10 @@ export const monitorBounds = {
     per: "push report",
     beyond: "The rest of the message is cut.",
   },
-  assertions: { value: 20, unit: "entries", per: "monitor", beyond: invalid },
-  assertionPath: { value: 500, unit: "characters", per: "assertion", beyond: invalid },
-  assertionValue: { value: 1_000, unit: "characters", per: "assertion", beyond: invalid },
-  assertionExpression: { value: 500, unit: "characters", per: "assertion", beyond: invalid },
+  assertions: { value: 20, unit: "entries", per: "monitor", beyond: validationText },
+  assertionPath: { value: 500, unit: "characters", per: "assertion", beyond: validationText },
+  assertionValue: { value: 1_000, unit: "characters", per: "assertion", beyond: validationText },
+  assertionExpression: { value: 500, unit: "characters", per: "assertion", beyond: validationText },
   checksAfterChanges: {
     value: 120,
     unit: "requests",
@@ -424,13 +434,13 @@ export const monitorBounds = {
     value: 60,
     unit: "requests",
     per: "person or key and minute",
-    beyond: later,
+    beyond: rateLimitText,
   },
   manualChecksPerOrganizationAndMinute: {
     value: 240,
     unit: "requests",
     per: "organization and minute",
-    beyond: later,
+    beyond: rateLimitText,
   },
 } satisfies Section;
 
@@ -470,8 +480,13 @@ export const alertBounds = {
     per: "organization",
     beyond: "Further alerts are dropped. A problem reports how many.",
   },
-  testAlerts: { value: 30, unit: "requests", per: "organization and minute", beyond: later },
-  testMails: { value: 6, unit: "requests", per: "organization and minute", beyond: later },
+  testAlerts: {
+    value: 30,
+    unit: "requests",
+    per: "organization and minute",
+    beyond: rateLimitText,
+  },
+  testMails: { value: 6, unit: "requests", per: "organization and minute", beyond: rateLimitText },
 } satisfies Section;
 
 /** Status pages and their visitors. */
@@ -488,7 +503,7 @@ export const statusPageBounds = {
     per: "page",
     beyond: "The page shows fewer days of each monitor.",
   },
-  monitorsInSections: { value: 1_000, unit: "entries", per: "page", beyond: invalid },
+  monitorsInSections: { value: 1_000, unit: "entries", per: "page", beyond: validationText },
   shownIncidents: {
     value: 200,
     unit: "rows",
@@ -540,14 +555,19 @@ export const statusPageBounds = {
     per: "network and minute",
     beyond: "Further incidents, months, badges and forms that are not cached are rejected: 429.",
   },
-  previews: { value: 240, unit: "requests", per: "person and minute", beyond: later },
-  hostChecks: { value: 30, unit: "requests", per: "organization and minute", beyond: later },
+  previews: { value: 240, unit: "requests", per: "person and minute", beyond: rateLimitText },
+  hostChecks: {
+    value: 30,
+    unit: "requests",
+    per: "organization and minute",
+    beyond: rateLimitText,
+  },
 } satisfies Section;
 
 /** Sign-ups on status pages, which need no account. */
 export const signUpBounds = {
-  perMinute: { value: 5, unit: "requests", per: "network and minute", beyond: later },
-  perHour: { value: 20, unit: "requests", per: "network and hour", beyond: later },
+  perMinute: { value: 5, unit: "requests", per: "network and minute", beyond: rateLimitText },
+  perHour: { value: 20, unit: "requests", per: "network and hour", beyond: rateLimitText },
   perPage: {
     value: 60,
     unit: "requests",
@@ -732,21 +752,21 @@ export type LimitName = keyof typeof organizationBounds;
 export type Limits = Readonly<Record<LimitName, number>>;
 
 const limitNames = Object.keys(organizationBounds) as LimitName[];
-const limitsBy = (valueFor: (name: LimitName) => number) =>
+const buildLimits = (valueFor: (name: LimitName) => number) =>
   Object.fromEntries(limitNames.map((name) => [name, valueFor(name)])) as Limits;
 
 /** Default limits of an organization, without `serve --limit`. */
-export const usualLimits = limitsBy((name) => organizationBounds[name].value);
+export const defaultLimits = buildLimits((name) => organizationBounds[name].value);
 
 /** Limits of the command line, which only an administrator of the machine can use. */
-export const noLimits = limitsBy(() => Number.MAX_SAFE_INTEGER);
+export const noLimits = buildLimits(() => Number.MAX_SAFE_INTEGER);
 
 /** Applies changes such as `monitors=20000` to the default limits. Returns an error text for an invalid change. */
-export function limitsOf(changes: readonly string[]): Limits | string {
-  const limits: Record<string, number> = { ...usualLimits };
+export function parseLimits(changes: readonly string[]): Limits | string {
+  const limits: Record<string, number> = { ...defaultLimits };
   for (const change of changes) {
     const [, name = "", number] = /^([a-z-]+)=(\d{1,9})$/.exec(change) ?? [];
-    if (!Object.hasOwn(usualLimits, name))
+    if (!Object.hasOwn(defaultLimits, name))
       return `must be NAME=NUMBER with a name among ${limitNames.join(", ")}`;
     limits[name] = Number(number);
   }

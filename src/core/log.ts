@@ -25,11 +25,11 @@ type LogSettings = { logFormat: LogFormat; logLevel: LogLevel };
  * Creates a log with one line per entry: a JSON object, or time, level, message and `name=value` pairs. Escapes
  * control characters, so that a value can't start another line.
  */
-export function logTo(
+export function createLog(
   write: (line: string) => void,
   settings: LogSettings = { logFormat: "text", logLevel: "info" },
-): Log & { use(settings: LogSettings): void } {
-  const at =
+): Log & { configure(settings: LogSettings): void } {
+  const createLevelWriter =
     (level: LogLevel): Write =>
     (message, fields = {}) => {
       if (logLevels.indexOf(level) < logLevels.indexOf(settings.logLevel)) return;
@@ -37,27 +37,27 @@ export function logTo(
       const line =
         settings.logFormat === "json"
           ? JSON.stringify({ time, level, message, ...fields })
-          : [time, level.padEnd(5), message, ...pairsOf(fields)].join(" ");
-      write(`${line.replace(/[\p{Cc}\u2028\u2029]/gu, escaped)}\n`);
+          : [time, level.padEnd(5), message, ...formatPairs(fields)].join(" ");
+      write(`${line.replace(/[\p{Cc}\u2028\u2029]/gu, escapeCharacter)}\n`);
     };
-  const debug = at("debug");
+  const debug = createLevelWriter("debug");
   return {
     get debug() {
       return settings.logLevel === "debug" ? debug : undefined;
     },
-    info: at("info"),
-    warn: at("warn"),
-    error: at("error"),
-    use: (changed) => void (settings = changed),
+    info: createLevelWriter("info"),
+    warn: createLevelWriter("warn"),
+    error: createLevelWriter("error"),
+    configure: (changed) => void (settings = changed),
   };
 }
 
-function pairsOf(fields: LogFields): string[] {
+function formatPairs(fields: LogFields): string[] {
   return Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${JSON.stringify(value)}`],
   );
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -1,5 +1,5 @@
 /** Counts, measures and formats the metrics of the appliance for Prometheus. */
-import { eachYielding } from "./time/yielding.ts";
+import { forEachYielding } from "./time/yielding.ts";
 
 /** One value of a family. `suffix` is appended to the family's name. */
 export type Sample = { suffix?: string; labels?: Readonly<Record<string, string>>; value: number };
@@ -16,7 +16,7 @@ export type Family = {
 export type Collector = { metrics(): Family[] | Promise<Family[]> };
 
 /** Creates a family from values that are computed per request; null creates no samples. */
-export function family(
+export function createFamily(
   name: string,
   type: "gauge" | "counter",
   help: string,
@@ -27,13 +27,13 @@ export function family(
 }
 
 /** Creates a counter with labels. `of` starts a series at 0, and returns the function that increments it. */
-export function counter(name: string, help: string, labels: readonly string[]) {
-  const series = seriesBy(labels, () => {
+export function createCounter(name: string, help: string, labels: readonly string[]) {
+  const series = createSeriesMap(labels, () => {
     const value = new Float64Array(1);
-    return { value, use: () => void (value[0] = (value[0] ?? 0) + 1) };
+    return { value, increment: () => void (value[0] = (value[0] ?? 0) + 1) };
   });
   return {
-    of: (...values: readonly string[]) => series.of(values).use,
+    withLabels: (...values: readonly string[]) => series.getSeries(values).increment,
     family: (): Family => ({
       name,
       help,
@@ -51,26 +51,26 @@ export function counter(name: string, help: string, labels: readonly string[]) {
 }
 
 /** Creates a histogram with labels. `bounds` are the upper limits of its buckets, ascending. */
-export function histogram(
+export function createHistogram(
   name: string,
   help: string,
   labels: readonly string[],
   bounds: readonly number[],
 ) {
-  const series = seriesBy(labels, () => {
+  const series = createSeriesMap(labels, () => {
     // The last bucket has no upper limit. The sum is stored after it.
     const counts = new Float64Array(bounds.length + 2);
     const sum = bounds.length + 1;
-    const use = (value: number) => {
+    const observe = (value: number) => {
       let bucket = 0;
       while (value > (bounds[bucket] ?? Infinity)) bucket++;
       counts[bucket] = (counts[bucket] ?? 0) + 1;
       counts[sum] = (counts[sum] ?? 0) + value;
     };
-    return { counts, use };
+    return { counts, use: observe };
   });
 
-  function samplesOf([named, { counts }]: [Record<string, string>, { counts: Float64Array }]) {
+  function buildSamples([named, { counts }]: [Record<string, string>, { counts: Float64Array }]) {
     let count = 0;
     const buckets = [...bounds, Infinity].map((bound, bucket): Sample => {
       count += counts[bucket] ?? 0;
@@ -85,50 +85,52 @@ export function histogram(
   }
 
   return {
-    of: (...values: readonly string[]) => series.of(values).use,
+    of: (...values: readonly string[]) => series.getSeries(values).use,
     family: (): Family => ({
       name,
       help,
       type: "histogram",
-      samples: series.all().flatMap(samplesOf),
+      samples: series.all().flatMap(buildSamples),
     }),
   };
 }
 
-function seriesBy<T>(labels: readonly string[], make: () => T) {
+function createSeriesMap<T>(labels: readonly string[], make: () => T) {
   const known = new Map<string, [labels: Record<string, string>, series: T]>();
   return {
     all: () => [...known.values()],
-    of(values: readonly string[]): T {
+    getSeries(values: readonly string[]): T {
       const [only = ""] = values;
       const key = values.length === 1 ? only : values.join("\n");
       const found = known.get(key)?.[1];
       if (found !== undefined) return found;
-      const made = make();
+      const newSeries = make();
       known.set(key, [
         Object.fromEntries(labels.map((label, i) => [label, values[i] ?? ""])),
-        made,
+        newSeries,
       ]);
-      return made;
+      return newSeries;
     },
   };
 }
 
-/** Content type of `metricsText`. */
+/** Content type of `formatMetrics`. */
 export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Formats families in the Prometheus text format 0.0.4. */
-export async function metricsText(families: readonly Family[]): Promise<string> {
+export async function formatMetrics(families: readonly Family[]): Promise<string> {
   let text = "";
-  await eachYielding(linesOf(families), (line) => void (text += line));
+  await forEachYielding(formatLines(families), (line) => void (text += line));
   return text;
 }
 
-function* linesOf(families: readonly Family[]): Generator<string> {
+function* formatLines(families: readonly Family[]): Generator<string> {
   for (const { name, help, type, samples } of families) {
     yield `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
     for (const { suffix = "", labels = {}, value } of samples) {
-      const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+      const pairs = Object.entries(labels).map(
+        ([label, text]) => `${label}="${escapeLabel(text)}"`,
+      );
       yield `${name}${suffix}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;
     }
   }
@@ -136,6 +138,6 @@ function* linesOf(families: readonly Family[]): Generator<string> {
 
 const escapes: Record<string, string> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
 
-function escaped(text: string): string {
+function escapeLabel(text: string): string {
   return text.replace(/[\\"\n]/g, (letter) => escapes[letter] ?? letter);
 }

@@ -14,46 +14,46 @@ export const WholeNumber: z.ZodType<number, string | number> = z
   .regex(/^(0|[1-9][0-9]{0,14})$/, "must be a whole number")
   .transform(Number);
 
-const inDocument = (description: string, value: number) => ({
+const describeInteger = (description: string, value: number) => ({
   override: { type: "integer" as const, minimum: 1, default: value, description },
 });
 
 /** A requested number of entries. A value above `max` is lowered to `max`. */
-export function countUpTo(max: number, usual: number, what: string) {
+export function cappedCount(max: number, usual: number, what: string) {
   return PositiveInteger.transform((count) => Math.min(count, max))
     .default(usual)
-    .meta(inDocument(`${what}; more than ${max} is lowered to ${max}.`, usual));
+    .meta(describeInteger(`${what}; more than ${max} is lowered to ${max}.`, usual));
 }
 
 /** Query parameters of every paged list. */
 export const pageFields = {
-  page: PositiveInteger.default(1).meta(inDocument("Page, from 1.", 1)),
-  per_page: countUpTo(maxPerPage, 20, "Entries a page"),
+  page: PositiveInteger.default(1).meta(describeInteger("Page, from 1.", 1)),
+  per_page: cappedCount(maxPerPage, 20, "Entries a page"),
 };
 
 export type PageRequest = { page: number; per_page: number };
 
 /** Number of rows to skip, at most 2^53 − 1. */
-export function offsetOf({ page, per_page }: PageRequest): number {
+export function computeOffset({ page, per_page }: PageRequest): number {
   return Math.min((page - 1) * per_page, Number.MAX_SAFE_INTEGER);
 }
 
 /** Response of a paged list. */
-export const pageOf = <T extends z.ZodType>(element: T) =>
+export const pageSchema = <T extends z.ZodType>(element: T) =>
   z.object({
     data: z.array(element),
     meta: z.object({ page: z.int(), per_page: z.int(), total: z.int() }),
   });
 
 /** Creates the response of one page. */
-export function page<T>({ page, per_page }: PageRequest, data: T[], total: number) {
+export function buildPage<T>({ page, per_page }: PageRequest, data: T[], total: number) {
   return { data, meta: { page, per_page, total } };
 }
 
 /** Response with one record. */
-export const dataOf = <T extends z.ZodType>(element: T) => z.object({ data: element });
+export const dataSchema = <T extends z.ZodType>(element: T) => z.object({ data: element });
 
 export const Deleted = z.object({ data: z.object({ deleted: z.literal(true) }) });
 
 /** Response body of every DELETE. */
-export const deleted = { data: { deleted: true as const } };
+export const deletedBody = { data: { deleted: true as const } };

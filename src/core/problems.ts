@@ -34,4 +34,4 @@ export type Problem = {
 };
 
 /** Message when the problem `storage` is over. */
-export const storageEnds = "Results of checks are stored again.";
+export const storageRecoveredMessage = "Results of checks are stored again.";

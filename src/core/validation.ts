@@ -1,7 +1,7 @@
 /** Parses input with zod, and converts zod's issues to API errors. */
 import type { z } from "zod";
 import { AppError, type ErrorDetail } from "./errors.ts";
-import { excerpt, fieldPath } from "./text/words.ts";
+import { excerptText, formatFieldPath } from "./text/words.ts";
 
 const maxDetails = 20;
 
@@ -16,15 +16,15 @@ const typeNames: Record<string, string> = {
 };
 
 /** Describes the valid values of a field. Never includes the submitted value. */
-function requirement(issue: z.core.$ZodRawIssue): string {
+function describeRequirement(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
       if (issue.input === undefined) return "is required";
       return `must be ${typeNames[issue.expected] ?? issue.expected}`;
     case "too_small":
-      return `must ${bound(issue.origin, "at least", Number(issue.minimum))}`;
+      return `must ${describeBound(issue.origin, "at least", Number(issue.minimum))}`;
     case "too_big":
-      return `must ${bound(issue.origin, "at most", Number(issue.maximum))}`;
+      return `must ${describeBound(issue.origin, "at most", Number(issue.maximum))}`;
     case "invalid_value":
       return issue.input === undefined
         ? "is required"
@@ -36,7 +36,7 @@ function requirement(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-function bound(origin: string, limit: string, count: number): string {
+function describeBound(origin: string, limit: string, count: number): string {
   if (origin === "string" && limit === "at least" && count === 1) return "not be empty";
   const plural = count === 1 ? "" : "s";
   if (origin === "string") return `have ${limit} ${count} character${plural}`;
@@ -45,18 +45,21 @@ function bound(origin: string, limit: string, count: number): string {
   return `be ${limit} ${count}`;
 }
 
-function detailsOf(issues: readonly z.core.$ZodIssue[], whole: string): ErrorDetail[] {
+function buildDetails(issues: readonly z.core.$ZodIssue[], whole: string): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   for (const issue of issues) {
     if (details.length >= maxDetails) break;
     if (issue.code === "unrecognized_keys") {
       for (const key of issue.keys.slice(0, maxDetails - details.length))
         details.push({
-          path: excerpt(fieldPath([...issue.path, key])),
+          path: excerptText(formatFieldPath([...issue.path, key])),
           message: "is not a field of this resource",
         });
     } else {
-      details.push({ path: excerpt(fieldPath(issue.path)) || whole, message: issue.message });
+      details.push({
+        path: excerptText(formatFieldPath(issue.path)) || whole,
+        message: issue.message,
+      });
     }
   }
   return details;
@@ -69,9 +72,9 @@ export function parse<T extends z.ZodType>(
   whole = "body",
   context: z.core.ParseContext = {},
 ): z.output<T> {
-  const result = schema.safeParse(value, { ...context, error: requirement });
+  const result = schema.safeParse(value, { ...context, error: describeRequirement });
   if (result.success) return result.data;
-  throw validationError(detailsOf(result.error.issues, whole));
+  throw validationError(buildDetails(result.error.issues, whole));
 }
 
 export function validationError(details: readonly ErrorDetail[]): AppError {
@@ -82,6 +85,6 @@ export function validationError(details: readonly ErrorDetail[]): AppError {
 }
 
 /** Creates a VALIDATION_ERROR for one field. */
-export function invalid(path: string, message: string): AppError {
+export function invalidFieldError(path: string, message: string): AppError {
   return validationError([{ path, message }]);
 }

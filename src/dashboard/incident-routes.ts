@@ -1,5 +1,5 @@
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import { type PreviewDependencies, previewInTurn } from "../status-pages/site/preview-service.ts";
 import {
   IncidentAudience,
@@ -8,12 +8,12 @@ import {
   IncidentPreview,
   IncidentTraces,
 } from "./incident-schema.ts";
-import { audienceOf, previewIncident, tracesOf } from "./incident-service.ts";
+import { findAudience, previewIncident, getTraces } from "./incident-service.ts";
 
-export const incidentDashboardRoutes = (dependencies: PreviewDependencies) =>
-  routesUnder("")
+export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies) =>
+  createRouter("")
     .post(
-      ...endpoint("/incident-preview", {
+      ...defineEndpoint("/incident-preview", {
         name: "previewIncident",
         access: "read",
         summary: "Preview an incident on the default status page",
@@ -25,22 +25,22 @@ export const incidentDashboardRoutes = (dependencies: PreviewDependencies) =>
       }),
     )
     .get(
-      ...endpoint("/incident-audience", {
+      ...defineEndpoint("/incident-audience", {
         name: "getIncidentAudience",
         access: "read",
         summary: "List the channels and status pages that an incident would notify",
         query: IncidentAudienceQuery,
         data: IncidentAudience,
         errors: ["NOT_FOUND"],
-        handle: ({ scope, query }) => audienceOf(scope, query),
+        handle: ({ scope, query }) => findAudience(scope, query),
       }),
     )
     .get(
-      ...endpoint("/incidents/:id/traces", {
+      ...defineEndpoint("/incidents/:id/traces", {
         name: "getIncidentTraces",
         access: "read",
         summary: "List the authors of an incident's updates, its changes and its recipients",
         data: IncidentTraces,
-        handle: ({ scope, params }) => tracesOf(scope, params.id),
+        handle: ({ scope, params }) => getTraces(scope, params.id),
       }),
     );

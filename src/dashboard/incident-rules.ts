@@ -2,13 +2,13 @@ import type { StateType } from "../events/catalogue.ts";
 import type { IncidentTraces } from "./incident-schema.ts";
 
 /** Start of a monitor's state. */
-export type StateBegun = { type: StateType; at: string; message: string | null };
+export type StateStart = { type: StateType; at: string; message: string | null };
 type State = Omit<IncidentTraces["states"][number], "monitorId" | "name">;
 
 /** Selects the monitor states for the timeline of an incident: all since its start, and trouble at its start. */
-export function statesInIncident(begun: readonly StateBegun[], from: string): State[] {
-  return begun.flatMap(({ type, at, message }, index): State[] => {
-    const before = begun[index - 1];
+export function listStatesInIncident(startedStates: readonly StateStart[], from: string): State[] {
+  return startedStates.flatMap(({ type, at, message }, index): State[] => {
+    const before = startedStates[index - 1];
     const ended = before !== undefined && isTrouble(before) && type === "monitor.up";
     const troubleSeconds = ended ? (Date.parse(at) - Date.parse(before.at)) / 1000 : null;
     switch (type) {
@@ -26,5 +26,5 @@ export function statesInIncident(begun: readonly StateBegun[], from: string): St
   });
 }
 
-const isTrouble = ({ type }: Pick<StateBegun, "type">) =>
+const isTrouble = ({ type }: Pick<StateStart, "type">) =>
   type === "monitor.down" || type === "monitor.degraded";

@@ -1,11 +1,11 @@
 /** Builds the admin page's views of an incident: preview, audience and traces. */
 import { loadSnapshot } from "../alerting/deciding/snapshot.ts";
-import { incidentAudience, type IncidentStep } from "../alerting/deciding/rules.ts";
+import { selectIncidentAudience, type IncidentStep } from "../alerting/deciding/rules.ts";
 import type { IncidentRecord, UpdateRecord } from "../incidents/store.ts";
-import { eachListed, type Listed } from "../core/text/streamed-list.ts";
+import { forEachListed, type Listed } from "../core/text/streamed-list.ts";
 import type { Scope } from "../events/scope.ts";
 import { getIncident } from "../incidents/service.ts";
-import { opening, patching } from "../incidents/statements.ts";
+import { insertIncident, patchIncident } from "../incidents/statements.ts";
 import { previewIncidentPage } from "../status-pages/site/preview-service.ts";
 import type {
   IncidentAudienceQuery,
@@ -13,16 +13,16 @@ import type {
   IncidentPreview,
   IncidentTraces,
 } from "./incident-schema.ts";
-import { statesInIncident } from "./incident-rules.ts";
+import { listStatesInIncident } from "./incident-rules.ts";
 import {
-  alertsAbout,
-  authorsOf,
-  changesOf,
-  namesOf,
-  pagesShowing,
-  toldOf,
+  findAlertsAbout,
+  findAuthors,
+  findChanges,
+  findNames,
+  findPagesShowing,
+  findNotifiedChannels,
 } from "./incident-store.ts";
-import { stateEventsBetween } from "./timeline-store.ts";
+import { findStateEventsBetween } from "./timeline-store.ts";
 
 /** Previews the public page with this draft; stores nothing. Throws NOT_FOUND. */
 export async function previewIncident(
@@ -34,9 +34,9 @@ export async function previewIncident(
   const before = incidentId === null ? null : await getIncident(scope, incidentId);
   const { after, posted } =
     before === null
-      ? opening(organizationId, newOne(draft), "manual", now)
-      : patching(organizationId, before, draft, now);
-  const updates = before === null ? [] : await latestUpdates(before.updates);
+      ? insertIncident(organizationId, completeDraft(draft), "manual", now)
+      : patchIncident(organizationId, before, draft, now);
+  const updates = before === null ? [] : await readLatestUpdates(before.updates);
   if (posted !== null) updates.push(posted);
   const page = await previewIncidentPage(scope, { ...after, updates }, now);
   return page ?? { html: null, accent: null };
@@ -45,9 +45,9 @@ export async function previewIncident(
 /** Maximum updates in a preview. */
 const previewedUpdates = 100;
 
-async function latestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecord[]> {
+async function readLatestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecord[]> {
   const latest: UpdateRecord[] = [];
-  await eachListed(all, (update) => {
+  await forEachListed(all, (update) => {
     latest.push(update);
     if (latest.length >= previewedUpdates) latest.shift();
   });
@@ -55,14 +55,14 @@ async function latestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecord[]>
 }
 
 /** Fills missing fields of a draft with defaults. */
-function newOne(draft: Omit<IncidentDraft, "incidentId" | "status">) {
+function completeDraft(draft: Omit<IncidentDraft, "incidentId" | "status">) {
   const { title = "Incident", severity = "minor", message = "Incident opened." } = draft;
   const { monitorIds = [] } = draft;
   return { title, severity, message, public: draft.public ?? true, monitorIds };
 }
 
 /** Returns the recipients of an update and of the resolution, and the pages that show it. Throws NOT_FOUND. */
-export async function audienceOf(
+export async function findAudience(
   scope: Scope,
   { incidentId, monitorIds = [] }: IncidentAudienceQuery,
 ) {
@@ -73,37 +73,42 @@ export async function audienceOf(
     monitorIds: [],
     incidentIds,
   });
-  const heard = (step: IncidentStep) =>
-    incidentAudience([...channels.values()], step, notified.get(incident?.id ?? "") ?? new Map(), {
-      byMonitor: false,
-      monitorMuted: false,
-      monitorChannels: [],
-    }).flatMap((id) => {
+  const selectChannels = (step: IncidentStep) =>
+    selectIncidentAudience(
+      [...channels.values()],
+      step,
+      notified.get(incident?.id ?? "") ?? new Map(),
+      {
+        byMonitor: false,
+        monitorMuted: false,
+        monitorChannels: [],
+      },
+    ).flatMap((id) => {
       const channel = channels.get(id);
       return channel === undefined ? [] : [{ id, name: channel.name, type: channel.type }];
     });
-  const shown = incident ?? { monitorIds, origin: "manual" };
+  const subject = incident ?? { monitorIds, origin: "manual" };
   return {
-    updates: heard("updated"),
-    resolution: heard("resolved"),
-    pages: await pagesShowing(scope, shown),
+    updates: selectChannels("updated"),
+    resolution: selectChannels("resolved"),
+    pages: await findPagesShowing(scope, subject),
   };
 }
 
 /** Maximum lines of each kind, and maximum monitors, in the timeline of an incident. */
-const most = { lines: 100, monitors: 20 };
+const limits = { lines: 100, monitors: 20 };
 
 /** Returns authors, other changes, monitor states and notified channels of an incident. Throws NOT_FOUND. */
-export async function tracesOf(scope: Scope, incidentId: string): Promise<IncidentTraces> {
+export async function getTraces(scope: Scope, incidentId: string): Promise<IncidentTraces> {
   const incident = await getIncident(scope, incidentId);
   const updateIds: string[] = [];
-  await eachListed(incident.updates, ({ id }) => void updateIds.push(id));
-  const [authors, told, states, changes, alerts] = await Promise.all([
-    authorsOf(scope, incidentId),
-    toldOf(scope, incident),
-    statesDuring(scope, incident),
-    changesOf(scope, incidentId, most.lines),
-    alertsAbout(scope, incidentId, most.lines),
+  await forEachListed(incident.updates, ({ id }) => void updateIds.push(id));
+  const [authors, notifiedChannels, states, changes, alerts] = await Promise.all([
+    findAuthors(scope, incidentId),
+    findNotifiedChannels(scope, incident),
+    findStatesDuring(scope, incident),
+    findChanges(scope, incidentId, limits.lines),
+    findAlertsAbout(scope, incidentId, limits.lines),
   ]);
   // Each update has one audit row, in the same order. The oldest rows can be removed already.
   const latestIds = updateIds.slice(-authors.length);
@@ -118,27 +123,27 @@ export async function tracesOf(scope: Scope, incidentId: string): Promise<Incide
       fields: fields === null ? [] : (JSON.parse(fields) as string[]),
     })),
     alerts: alerts.toReversed(),
-    told,
+    told: notifiedChannels,
   };
 }
 
 /** Reads the monitor states during an incident, except states that are already recorded as notes. */
-async function statesDuring(
+async function findStatesDuring(
   scope: Scope,
   incident: IncidentRecord,
 ): Promise<IncidentTraces["states"]> {
-  const monitorIds = incident.monitorIds.slice(0, most.monitors);
+  const monitorIds = incident.monitorIds.slice(0, limits.monitors);
   const from = Date.parse(incident.createdAt);
   const to = incident.resolvedAt === null ? scope.clock() : Date.parse(incident.resolvedAt);
   const noted = new Set<string>();
-  await eachListed(
+  await forEachListed(
     incident.notes,
     ({ author, createdAt }) => void noted.add(`${author.id} ${createdAt}`),
   );
   const all = await Promise.all(
-    (await namesOf(scope, monitorIds)).map(async ({ id, name }) => {
-      const begun = await stateEventsBetween(scope, id, from, to + 1);
-      return statesInIncident(begun, incident.createdAt).map((state) => ({
+    (await findNames(scope, monitorIds)).map(async ({ id, name }) => {
+      const begun = await findStateEventsBetween(scope, id, from, to + 1);
+      return listStatesInIncident(begun, incident.createdAt).map((state) => ({
         ...state,
         monitorId: id,
         name,
@@ -149,5 +154,5 @@ async function statesDuring(
     .flat()
     .filter(({ monitorId, at }) => !noted.has(`${monitorId} ${at}`))
     .toSorted((one, other) => one.at.localeCompare(other.at))
-    .slice(-most.lines);
+    .slice(-limits.lines);
 }

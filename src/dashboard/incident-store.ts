@@ -5,7 +5,7 @@ import { isShownText } from "../status-pages/store.ts";
 import type { IncidentAudience, IncidentTraces } from "./incident-schema.ts";
 
 /** Reads the status pages that would show an incident, with their numbers of confirmed subscribers. */
-export function pagesShowing(
+export function findPagesShowing(
   { store, organizationId }: Tenant,
   { monitorIds, origin }: { monitorIds: readonly string[]; origin: string },
 ): Promise<IncidentAudience["pages"]> {
@@ -24,39 +24,43 @@ export function pagesShowing(
 
 type Author = Omit<IncidentTraces["authors"][number], "updateId">;
 
-const texts = (actions: readonly AuditAction[]) => actions.map((one) => `'${one}'`).join(", ");
-const posting: AuditAction[] = [
+const quoteActions = (actions: readonly AuditAction[]) =>
+  actions.map((one) => `'${one}'`).join(", ");
+const postingActions: AuditAction[] = [
   "incident.opened",
   "incident.updated",
   "incident.resolved",
   "incident.reopened",
 ];
-const changing: AuditAction[] = ["incident.postmortem-published", "incident.postmortem-deleted"];
+const changingActions: AuditAction[] = [
+  "incident.postmortem-published",
+  "incident.postmortem-deleted",
+];
 // Must repeat the condition of the partial index word for word, because only then SQLite uses the index.
-const inIndex = `action in (${texts([...posting, ...changing])})`;
+const inIndex = `action in (${quoteActions([...postingActions, ...changingActions])})`;
 const authorText = `select actor_type as type, actor_id as id, actor_name as name from audit_entries
   where organization_id = ? and subject_id = ?
-    and ${inIndex} and action in (${texts(posting)})
+    and ${inIndex} and action in (${quoteActions(postingActions)})
     and (fields is null or fields like '%"status"%' or fields like '%"message"%')
   order by seq`;
 
 /** Reads the author of each update of an incident, oldest first. */
-export function authorsOf({ store, organizationId }: Tenant, incidentId: string) {
+export function findAuthors({ store, organizationId }: Tenant, incidentId: string) {
   return store.query<Author>(authorText, [organizationId, incidentId]);
 }
 
 const changeText = `select at, action, fields, actor_type as type, actor_id as id, actor_name as name
   from audit_entries where organization_id = ? and subject_id = ?
-    and ${inIndex} and action in (${texts([...changing, "incident.updated"])})
+    and ${inIndex} and action in (${quoteActions([...changingActions, "incident.updated"])})
     and not (action = 'incident.updated'
       and (fields is null or fields like '%"status"%' or fields like '%"message"%'))
   order by seq desc limit ?`;
 
-type Changed = Author & { at: string; action: string; fields: string | null };
+type IncidentChangeRow = Author & { at: string; action: string; fields: string | null };
 
 /** Reads the changes to an incident other than its updates, newest first. */
-export function changesOf({ store, organizationId }: Tenant, incidentId: string, limit: number) {
-  return store.query<Changed>(changeText, [organizationId, incidentId, limit]);
+export function findChanges({ store, organizationId }: Tenant, incidentId: string, limit: number) {
+  return store.query<IncidentChangeRow>(changeText, [organizationId, incidentId, limit]);
 }
 
 const alertedSql = `select a.type, min(d.delivered_at) as at, json_group_array(distinct c.name) as channels
@@ -69,7 +73,7 @@ const alertedSql = `select a.type, min(d.delivered_at) as at, json_group_array(d
   group by a.id order by at desc limit ?3`;
 
 /** Reads the delivered alerts about an incident, newest first. */
-export async function alertsAbout(
+export async function findAlertsAbout(
   { store, organizationId }: Tenant,
   incidentId: string,
   limit: number,
@@ -85,7 +89,7 @@ export async function alertsAbout(
 const nameText = `select m.id, m.name from json_each(?2) its
   cross join monitors m on m.organization_id = ?1 and m.id = its.value`;
 
-export const namesOf = ({ store, organizationId }: Tenant, monitorIds: readonly string[]) =>
+export const findNames = ({ store, organizationId }: Tenant, monitorIds: readonly string[]) =>
   store.query<{ id: string; name: string }>(nameText, [organizationId, JSON.stringify(monitorIds)]);
 
 type Notified = { id: string; monitorId: string | null; origin: string; createdAt: string };
@@ -101,7 +105,7 @@ const notifiedSql = `select c.id, c.name, c.type, max(d.delivered_at) as at
   group by c.id order by at`;
 
 /** Reads the channels notified of an incident, including alerts of the monitor that opened it. */
-export function toldOf(
+export function findNotifiedChannels(
   { store, organizationId }: Tenant,
   { id, monitorId, origin, createdAt, resolvedAt }: Notified & { resolvedAt: string | null },
 ): Promise<IncidentTraces["told"]> {

@@ -1,11 +1,11 @@
 /** Sends events, changed monitor rows and deliveries to all open pages, and reads them once per organization. */
 import type { Clock } from "../core/time/clock.ts";
 import type { Log } from "../core/log.ts";
-import { type Collector, family } from "../core/metrics.ts";
+import { type Collector, createFamily } from "../core/metrics.ts";
 import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "../database/store.ts";
 import type { LoggedEvent } from "../events/catalogue.ts";
-import { lastSeq } from "../events/log.ts";
+import { findLastSeq } from "../events/log.ts";
 import type { EventReader, Subscription } from "../events/reader.ts";
 import type { Signals, StoredResult } from "../events/signals.ts";
 import type { Listener, Live, Reader } from "../http/responses/event-stream.ts";
@@ -42,15 +42,15 @@ export class LivePages implements Live, Collector {
 
   async start() {
     const { store, events, signals } = this.#dependencies;
-    this.#subscription = events.subscribe("live", await lastSeq(store), (taken) =>
-      this.#takeEvents(taken),
+    this.#subscription = events.subscribe("live", await findLastSeq(store), (taken) =>
+      this.#forwardEvents(taken),
     );
     signals.on("results", this.#takeResults).on("deliveries", this.#takeDeliveries);
     this.#timers = [
-      this.#every(authorizeMs, "sessions of open pages can't be read", () =>
+      this.#runEvery(authorizeMs, "sessions of open pages can't be read", () =>
         this.#endUnauthorized(),
       ),
-      this.#every(writesMs, "changes can't be sent to open pages", () => this.#followWrites()),
+      this.#runEvery(writesMs, "changes can't be sent to open pages", () => this.#followWrites()),
       setInterval(
         () => this.#rescan(),
         store.revision() === null ? rescanMs.shared : rescanMs.alone,
@@ -75,7 +75,7 @@ export class LivePages implements Live, Collector {
     return !this.#isStopped;
   }
 
-  mayListen(listener: Parameters<Live["mayListen"]>[0]) {
+  canListen(listener: Parameters<Live["canListen"]>[0]) {
     return mayListen(listener, this.#subscribers());
   }
 
@@ -95,7 +95,7 @@ export class LivePages implements Live, Collector {
 
   metrics() {
     return [
-      family(
+      createFamily(
         "signalbox_event_streams",
         "gauge",
         "Open pages with a live stream.",
@@ -104,7 +104,7 @@ export class LivePages implements Live, Collector {
     ];
   }
 
-  #every(intervalMs: number, failure: string, run: () => Promise<void>) {
+  #runEvery(intervalMs: number, failure: string, run: () => Promise<void>) {
     const { log } = this.#dependencies;
     return setInterval(() => {
       run().catch((error: unknown) => log.error(failure, { cause: String(error) }));
@@ -115,16 +115,16 @@ export class LivePages implements Live, Collector {
     for (const { subscribers } of this.#organizations.values()) yield* subscribers;
   }
 
-  async #takeEvents(events: readonly LoggedEvent[]) {
+  async #forwardEvents(events: readonly LoggedEvent[]) {
     for (const [id, own] of Map.groupBy(events, ({ organizationId }) => organizationId))
-      await this.#organizations.get(id)?.takeEvents(own);
+      await this.#organizations.get(id)?.sendEvents(own);
   }
 
   #takeResults = (organizationId: string, results: readonly StoredResult[]) =>
-    this.#organizations.get(organizationId)?.takeResults(results);
+    this.#organizations.get(organizationId)?.noteResults(results);
 
   #takeDeliveries = (organizationId: string) =>
-    this.#organizations.get(organizationId)?.search({ deliveries: true });
+    this.#organizations.get(organizationId)?.planSearch({ deliveries: true });
 
   async #endUnauthorized() {
     for (const pages of this.#organizations.values()) await pages.endUnauthorized();
@@ -132,14 +132,14 @@ export class LivePages implements Live, Collector {
 
   /** Reloads pages when writes start or stop failing, because all rows change without an event. */
   async #followWrites() {
-    const failingSince = this.#dependencies.store.writes.failingSince();
+    const failingSince = this.#dependencies.store.writes.getFailingSince();
     if (failingSince === this.#failingSince) return;
     this.#failingSince = failingSince;
-    for (const pages of this.#organizations.values()) await pages.reset();
+    for (const pages of this.#organizations.values()) await pages.resetPages();
   }
 
   #rescan() {
     for (const pages of this.#organizations.values())
-      pages.search({ monitors: true, deliveries: true });
+      pages.planSearch({ monitors: true, deliveries: true });
   }
 }

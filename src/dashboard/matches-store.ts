@@ -1,9 +1,9 @@
 /** Finds the monitors that match the filters of the Monitors page. */
-import { turn } from "../core/time/yielding.ts";
-import { containing, searchWork, strideFor } from "../database/search.ts";
+import { yieldToEventLoop } from "../core/time/yielding.ts";
+import { buildContains, createWorkCounter, computeStride } from "../database/search.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Parameter } from "../database/store.ts";
-import { notJudged } from "../core/text/words.ts";
+import { notJudgedPrefix } from "../core/text/words.ts";
 import { watchedSql } from "../monitoring/monitors/store.ts";
 import type { FolderTotals, OverviewFilters, OverviewMonitor } from "./schema.ts";
 
@@ -15,9 +15,9 @@ const plainStride = 1_000;
 const targetCost = 10;
 
 /** SQL expression equal to `shownStatus` in `judgement-rules.ts`. */
-const statusIn = ({ store }: Tenant) => {
+const statusSql = ({ store }: Tenant) => {
   const isUnknown =
-    store.writes.failingSince() === null ? `s.last_message glob '${notJudged}*'` : "true";
+    store.writes.getFailingSince() === null ? `s.last_message glob '${notJudgedPrefix}*'` : "true";
   return `case when s.paused then 'paused'
     when s.status in ('up', 'degraded', 'pending') and ${isUnknown} then 'unknown'
     else s.status end`;
@@ -31,7 +31,7 @@ const searched = `m.name || ' ' || coalesce(m.settings ->> 'url', ${watchedSql},
   || coalesce(':' || (m.settings ->> 'port'), '') || ' ' || coalesce(g.name, '')`;
 
 /** Builds the SQL condition of the filters, which starts with ` and `. */
-function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string) {
+function buildFilterCondition({ q, status, type, tag }: OverviewFilters, shownStatus: string) {
   const conditions: string[] = [];
   const parameters: string[] = [];
   let cost = 0;
@@ -40,7 +40,7 @@ function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string
     parameters.push(...values);
   };
   for (const word of q?.split(/\s+/).filter(Boolean) ?? []) {
-    const found = containing(searched, word);
+    const found = buildContains(searched, word);
     add(found.text, ...found.parameters);
     cost += targetCost + found.cost;
   }
@@ -52,12 +52,12 @@ function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string
         union all select value from json_each(coalesce(g.tags, '[]')))`,
       tag,
     );
-  const stride = cost === 0 ? plainStride : strideFor(cost);
+  const stride = cost === 0 ? plainStride : computeStride(cost);
   return { text: conditions.join(""), parameters, stride, cost };
 }
 
 /** Maximum monitors in trouble that are listed in addition to the first rows. */
-const mostTroubled = 50;
+const maxTroubled = 50;
 
 type Match = {
   id: string;
@@ -69,7 +69,7 @@ type Match = {
 };
 
 /** SQL for the matches among the next monitors of a folder, in order. */
-const windowOf = (columns: string, condition: string) => `select ${columns} from (
+const buildWindowText = (columns: string, condition: string) => `select ${columns} from (
     select * from monitors where organization_id = ? and group_id is ? and (position, id) > (?, ?)
     order by position, id limit ?) m
   ${joins} where true${condition} order by m.position, m.id`;
@@ -78,21 +78,21 @@ const endText = `select position, id from monitors
   order by position, id limit 1 offset ?`;
 
 /** Yields the parameters of `windowOf` for each window of a folder in turn. */
-async function* windowsOf(
+async function* iterateWindows(
   { store, organizationId }: Tenant,
   groupId: string | null,
   stride: number,
 ): AsyncGenerator<Parameter[]> {
   for (let last = { position: Number.MIN_SAFE_INTEGER, id: "" }; ;) {
-    const place = [organizationId, groupId, last.position, last.id];
+    const windowParameters = [organizationId, groupId, last.position, last.id];
     const [end] = await store.query<{ position: number; id: string }>(endText, [
-      ...place,
+      ...windowParameters,
       stride - 1,
     ]);
-    yield [...place, stride];
+    yield [...windowParameters, stride];
     if (end === undefined) return;
     last = end;
-    await turn();
+    await yieldToEventLoop();
   }
 }
 
@@ -103,23 +103,23 @@ const matchColumns = (shownStatus: string) => `m.id, m.type, m.tags, ${shownStat
  * Finds the matching monitors in dashboard order. If there are more than `most`, it returns only the first
  * `first`, with totals and the worst monitors.
  */
-export async function matchesOf(
+export async function findMatches(
   tenant: Tenant,
   filters: OverviewFilters,
   groupIds: readonly string[],
   { first, most }: { first: number; most: number },
 ) {
   const { store } = tenant;
-  const shownStatus = statusIn(tenant);
-  const { text, parameters, stride, cost } = narrowed(filters, shownStatus);
-  const matchText = windowOf(matchColumns(shownStatus), text);
+  const shownStatus = statusSql(tenant);
+  const { text, parameters, stride, cost } = buildFilterCondition(filters, shownStatus);
+  const matchText = buildWindowText(matchColumns(shownStatus), text);
   const folders = new Map<string | null, FolderTotals>();
   const types = new Set<string>();
   const tags = new Set<string>();
   const troubled: Match[] = [];
   const ids: string[] = [];
   let total = 0;
-  const count = searchWork(cost);
+  const count = createWorkCounter(cost);
   const addFound = (groupId: string | null, found: readonly Match[]) => {
     const { states } = folders.get(groupId) ?? { states: {} as FolderTotals["states"] };
     folders.set(groupId, { groupId, states });
@@ -135,7 +135,7 @@ export async function matchesOf(
     total += found.length;
   };
   for (const groupId of [...groupIds, null])
-    for await (const window of windowsOf(tenant, groupId, stride)) {
+    for await (const window of iterateWindows(tenant, groupId, stride)) {
       const found = await store.query<Match>(matchText, [...window, ...parameters]);
       if (found.length > 0) addFound(groupId, found);
       count(stride);
@@ -150,7 +150,7 @@ export async function matchesOf(
     ids: ids.slice(0, first),
     totals: {
       folders: [...folders.values()],
-      troubledIds: troubled.slice(0, mostTroubled).map(({ id }) => id),
+      troubledIds: troubled.slice(0, maxTroubled).map(({ id }) => id),
       types: [...types].sort(),
       tags: [...new Set([...tags].flatMap((list) => JSON.parse(list) as string[]))].sort(),
     },
@@ -161,22 +161,22 @@ const placesText = `select id from monitors where organization_id = ? and group_
   order by position, id limit ? offset ?`;
 
 /** Returns the ids of matching monitors in a folder, in order: `count` ids after the first `from`. */
-export async function idsIn(
+export async function findMatchingIds(
   tenant: Tenant,
   filters: OverviewFilters,
   groupId: string | null,
   { from, count }: { from: number; count: number },
 ): Promise<string[]> {
   const { store, organizationId } = tenant;
-  const { text, parameters, stride, cost } = narrowed(filters, statusIn(tenant));
+  const { text, parameters, stride, cost } = buildFilterCondition(filters, statusSql(tenant));
   const ids: string[] = [];
   if (text === "") {
     const place = [organizationId, groupId, count, from];
     return (await store.query<{ id: string }>(placesText, place)).map(({ id }) => id);
   }
-  const idText = windowOf("m.id", text);
-  const countWork = searchWork(cost);
-  for await (const window of windowsOf(tenant, groupId, stride)) {
+  const idText = buildWindowText("m.id", text);
+  const countWork = createWorkCounter(cost);
+  for await (const window of iterateWindows(tenant, groupId, stride)) {
     const found = await store.query<{ id: string }>(idText, [...window, ...parameters]);
     ids.push(...found.map(({ id }) => id));
     if (ids.length >= from + count) break;

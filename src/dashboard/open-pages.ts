@@ -4,17 +4,17 @@ import type { Log } from "../core/log.ts";
 import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "../database/store.ts";
 import { nounOf, type LoggedEvent } from "../events/catalogue.ts";
-import { lastSeqOfOrganization, removedUpTo } from "../events/log.ts";
+import { findLastSeqOfOrganization, findRemovedSeq } from "../events/log.ts";
 import type { StoredResult } from "../events/signals.ts";
-import { type Listener, messageOf, type Reader } from "../http/responses/event-stream.ts";
-import { effectOf, positionOf, replayable, seqOf } from "./rules.ts";
-import { rowsOf } from "./service.ts";
+import { type Listener, encodeMessage, type Reader } from "../http/responses/event-stream.ts";
+import { effectOf, sealPosition, replayable, openPosition } from "./rules.ts";
+import { readRows } from "./service.ts";
 import {
-  channelSignaturesOf,
-  eventsAfter,
+  findChannelSignatures,
+  findEventsAfter,
   type LiveEvent,
   neverUsed,
-  versionsOf,
+  findMonitorVersions,
 } from "./store.ts";
 
 /** Minimum time between two batches of monitor rows. */
@@ -86,35 +86,37 @@ export class OpenPages {
     if (this.#batch !== null) clearTimeout(this.#batch);
   }
 
-  async takeEvents(events: readonly LoggedEvent[]) {
+  async sendEvents(events: readonly LoggedEvent[]) {
     const effects = new Set(events.map(({ type }) => effectOf(type)));
     // A reader without access must not receive the following events.
     if (effects.has("access")) await this.endUnauthorized();
     const last = events.at(-1)?.seq ?? 0;
-    if (events.length > maxEvents) this.#send(this.#message("reset", last), last);
-    else for (const event of events) this.#send(this.#changeMessage(event), event.seq);
-    if (effects.has("rows") || effects.has("overview")) this.search({ monitors: true });
+    if (events.length > maxEvents) this.#send(this.#buildMessage("reset", last), last);
+    else for (const event of events) this.#send(this.#buildChangeMessage(event), event.seq);
+    if (effects.has("rows") || effects.has("overview")) this.planSearch({ monitors: true });
   }
 
-  takeResults(results: readonly StoredResult[]) {
+  noteResults(results: readonly StoredResult[]) {
     for (const { monitorId, at } of results) {
       this.#changed.set(monitorId, true);
       const known = this.#monitors.get(monitorId);
       if (known !== undefined) known.checkedAt = at;
     }
-    this.search({});
+    this.planSearch({});
   }
 
   /** Schedules a batch that searches for these changes. */
-  search(changes: Partial<Pending>) {
+  planSearch(changes: Partial<Pending>) {
     Object.assign(this.#pending, changes);
     this.#batch ??= setTimeout(() => void this.#sendBatch(), 0);
   }
 
   /** Makes all pages reload everything. */
-  async reset() {
+  async resetPages() {
     const { store } = this.#dependencies;
-    this.#send(this.#message("reset", await lastSeqOfOrganization(store, this.organizationId)));
+    this.#send(
+      this.#buildMessage("reset", await findLastSeqOfOrganization(store, this.organizationId)),
+    );
   }
 
   /** Ends the streams of readers after a sign-out, an expired session or a changed role. */
@@ -141,7 +143,7 @@ export class OpenPages {
       if (pending.monitors) await this.#findMonitors();
       await this.#sendRows();
       const channelIds = pending.deliveries ? await this.#findDeliveries() : [];
-      if (channelIds.length > 0) this.#send(messageOf("deliveries", { channelIds }));
+      if (channelIds.length > 0) this.#send(encodeMessage("deliveries", { channelIds }));
     } catch (error) {
       Object.assign(this.#pending, pending);
       this.#dependencies.log.error("changes can't be sent to open pages", {
@@ -151,12 +153,13 @@ export class OpenPages {
     this.#batch = setTimeout(() => {
       this.#batch = null;
       const { monitors, deliveries } = this.#pending;
-      if (!this.#isClosed && (monitors || deliveries || this.#changed.size > 0)) this.search({});
+      if (!this.#isClosed && (monitors || deliveries || this.#changed.size > 0))
+        this.planSearch({});
     }, batchMs);
   }
 
   async #findMonitors() {
-    const found = await versionsOf(this.#source);
+    const found = await findMonitorVersions(this.#source);
     for (const { id, version, checkedAt } of found) {
       const known = this.#monitors.get(id);
       if (known?.version === version && known.checkedAt === checkedAt) continue;
@@ -165,13 +168,13 @@ export class OpenPages {
       this.#monitors.set(id, { version, checkedAt });
     }
     if (this.#monitors.size === found.length) return;
-    const there = new Set(found.map(({ id }) => id));
-    for (const id of this.#monitors.keys()) if (!there.has(id)) this.#monitors.delete(id);
+    const foundIds = new Set(found.map(({ id }) => id));
+    for (const id of this.#monitors.keys()) if (!foundIds.has(id)) this.#monitors.delete(id);
   }
 
   /** Returns the channels whose deliveries changed since the previous call. */
   async #findDeliveries() {
-    const found = await channelSignaturesOf(this.#source);
+    const found = await findChannelSignatures(this.#source);
     const changed = found.filter(
       ({ id, signature }) => (this.#deliveries.get(id) ?? neverUsed) !== signature,
     );
@@ -184,22 +187,23 @@ export class OpenPages {
     const isChecked = new Map([...this.#changed].slice(0, maxRows));
     if (isChecked.size === 0) return;
     for (const id of isChecked.keys()) this.#changed.delete(id);
-    const rows = await rowsOf(this.#source, [...isChecked.keys()]);
+    const rows = await readRows(this.#source, [...isChecked.keys()]);
     const checked = rows.filter(({ id }) => isChecked.get(id) === true);
     const edited = rows.filter(({ id }) => isChecked.get(id) === false);
-    if (checked.length > 0) this.#send(messageOf("monitors", { monitors: checked }));
+    if (checked.length > 0) this.#send(encodeMessage("monitors", { monitors: checked }));
     // The event of an edit makes pages reload all other data of the monitor.
-    if (edited.length > 0) this.#send(messageOf("monitors", { monitors: edited, checked: false }));
+    if (edited.length > 0)
+      this.#send(encodeMessage("monitors", { monitors: edited, checked: false }));
   }
 
   /** Creates a message with a log position as its id. After an interruption, a page continues from this position. */
-  #message(event: string, seq: number, data = {}) {
+  #buildMessage(event: string, seq: number, data = {}) {
     const { vault } = this.#dependencies;
-    return messageOf(event, data, positionOf(vault, this.organizationId, seq));
+    return encodeMessage(event, data, sealPosition(vault, this.organizationId, seq));
   }
 
-  #changeMessage({ seq, type, subjectId, at }: LiveEvent) {
-    return this.#message("change", seq, { type, subjectId, at });
+  #buildChangeMessage({ seq, type, subjectId, at }: LiveEvent) {
+    return this.#buildMessage("change", seq, { type, subjectId, at });
   }
 
   /** Sends the events since the position of the page, then the messages that were queued meanwhile. */
@@ -207,21 +211,22 @@ export class OpenPages {
     const { store, vault } = this.#dependencies;
     const { organizationId } = this;
     const { reader } = subscriber;
-    const seq = await lastSeqOfOrganization(store, organizationId);
-    reader.send(this.#message("hello", seq));
-    const after = subscriber.after === null ? seq : seqOf(vault, organizationId, subscriber.after);
-    const isKnown = after !== null && after <= seq && after >= (await removedUpTo(store));
+    const seq = await findLastSeqOfOrganization(store, organizationId);
+    reader.send(this.#buildMessage("hello", seq));
+    const after =
+      subscriber.after === null ? seq : openPosition(vault, organizationId, subscriber.after);
+    const isKnown = after !== null && after <= seq && after >= (await findRemovedSeq(store));
     const missed = isKnown
-      ? await eventsAfter({ store, organizationId }, after, replayable + 1)
+      ? await findEventsAfter({ store, organizationId }, after, replayable + 1)
       : [];
-    if (!isKnown || missed.length > replayable) reader.send(this.#message("reset", seq));
+    if (!isKnown || missed.length > replayable) reader.send(this.#buildMessage("reset", seq));
     else {
-      for (const event of missed) reader.send(this.#changeMessage(event));
+      for (const event of missed) reader.send(this.#buildChangeMessage(event));
       const changed = new Set(
         missed.filter(({ type }) => nounOf(type) === "monitor").map((event) => event.subjectId),
       );
-      const monitors = await rowsOf(this.#source, [...changed]);
-      if (monitors.length > 0) reader.send(messageOf("monitors", { monitors }));
+      const monitors = await readRows(this.#source, [...changed]);
+      if (monitors.length > 0) reader.send(encodeMessage("monitors", { monitors }));
     }
     const sent = missed.at(-1)?.seq ?? seq;
     for (const early of subscriber.early ?? []) if (early.seq > sent) reader.send(early.message);

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import { Attention, Problems } from "./problem-schema.ts";
 import { listProblems } from "./problem-service.ts";
-import { attentionOf } from "./problem-store.ts";
+import { findAttention } from "./problem-store.ts";
 
-export const problemRoutes = routesUnder("")
+export const problemRoutes = createRouter("")
   .get(
-    ...endpoint("/problems", {
+    ...defineEndpoint("/problems", {
       name: "listProblems",
       access: "read",
       summary: "List failing alert channels and problems of the appliance",
@@ -16,11 +16,11 @@ export const problemRoutes = routesUnder("")
     }),
   )
   .get(
-    ...endpoint("/attention", {
+    ...defineEndpoint("/attention", {
       name: "listAttention",
       access: "read",
       summary: "List the recipients of alerts about down or degraded monitors",
       data: z.array(Attention),
-      handle: ({ scope }) => attentionOf(scope),
+      handle: ({ scope }) => findAttention(scope),
     }),
   );

@@ -1,10 +1,10 @@
 /** Reads failing alert channels, problems of the appliance, and the recipients of alerts. */
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Attention, Problems } from "./problem-schema.ts";
 
 /** Number of a channel's latest deliveries that are searched for the start of its failure. */
-const latest = 500;
+const maxDeliveries = 500;
 /** A delivery without an attempt counts as stuck when it is overdue by this time. */
 const stuckMs = 300_000;
 
@@ -22,7 +22,7 @@ const failingText = `select c.id, c.name, c.last_error as error,
       and d.created_at > coalesce(c.last_delivery_at, '')
       and d.seq > coalesce((select l.seq from deliveries l
         where l.organization_id = c.organization_id and l.receiver_id = c.id
-        order by l.seq desc limit 1 offset ${latest}), 0)
+        order by l.seq desc limit 1 offset ${maxDeliveries}), 0)
   where c.organization_id = ?2 and c.enabled and c.last_error is not null
   group by c.id
   union all
@@ -41,19 +41,19 @@ type FailingRow = {
   undelivered: number;
 };
 
-export async function failingChannels(
+export async function findFailingChannels(
   { store, organizationId }: Tenant,
   now: number,
 ): Promise<Problems["channels"]> {
   const rows = await store.query<FailingRow>(failingText, [now, organizationId]);
   return rows.map(({ error, sinceMs, ...row }) => ({
     ...row,
-    since: timestamp(sinceMs),
+    since: formatTimestamp(sinceMs),
     error: error ?? "Alerts are waiting to be sent. See the log.",
   }));
 }
 
-export function problemsOf({ store, organizationId }: Tenant, now: number) {
+export function findProblems({ store, organizationId }: Tenant, now: number) {
   return store.query<Omit<Problems["appliance"][number], "title">>(
     `select name, severity, message, since from problems
      where organization_id = ? and (until is null or until > ?) order by since, name`,
@@ -62,13 +62,13 @@ export function problemsOf({ store, organizationId }: Tenant, now: number) {
 }
 
 /** Maximum monitors in the list. */
-const most = 500;
+const maxMonitors = 500;
 
 // Deliveries queued behind a failing one have had no attempt, so they show the error of the channel.
 const attentionText = `with troubled as (
     select s.monitor_id as id, s.since from monitor_states s
     where s.organization_id = ?1 and s.status in ('down', 'degraded') and not s.paused
-    order by s.status desc, s.since desc limit ${most})
+    order by s.status desc, s.since desc limit ${maxMonitors})
   select t.id as monitorId,
     (select count(*) from monitor_channels x
       where x.organization_id = ?1 and x.monitor_id = t.id) as attached,
@@ -99,7 +99,7 @@ type AttentionRow = {
   incident: string | null;
 };
 
-export async function attentionOf({ store, organizationId }: Tenant): Promise<Attention[]> {
+export async function findAttention({ store, organizationId }: Tenant): Promise<Attention[]> {
   const rows = await store.query<AttentionRow>(attentionText, [organizationId]);
   return rows.map(({ notified, incident, ...row }) => ({
     ...row,

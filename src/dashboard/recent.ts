@@ -1,27 +1,27 @@
 /** Caches the measurements of complete hours and days for the Monitors page. */
-import { dayMs, timestamp } from "../core/time/clock.ts";
-import { turn } from "../core/time/yielding.ts";
-import { perStore, type Store } from "../database/store.ts";
+import { dayMs, formatTimestamp } from "../core/time/clock.ts";
+import { yieldToEventLoop } from "../core/time/yielding.ts";
+import { cachePerStore, type Store } from "../database/store.ts";
 import {
-  beginOfSpan,
+  computeSpanStart,
   hourMs,
   isMeasured,
-  lastPeriods,
+  listLastPeriods,
   type Measured,
-  ratioOf,
+  computeRatio,
   spans,
-  toneOf,
+  determineTone,
 } from "../monitoring/uptime/rules.ts";
 import { totalsText } from "../status-pages/rendering/days.ts";
 import type { Totals } from "../status-pages/formats/public-data.ts";
-import { sparkOf } from "./rules.ts";
+import { renderSpark } from "./rules.ts";
 import type { Recent } from "./store.ts";
 
 /** Measurements of a monitor in one hour, with the letter of the hour in `day`. */
 type Hour = Totals & { letter: string; averageMs: number | null };
 
 const letters = { up: "u", degraded: "g", down: "d", maintenance: "m", none: "-" };
-const unmeasured: Hour = {
+const unmeasuredHour: Hour = {
   upSeconds: 0,
   degradedSeconds: 0,
   downSeconds: 0,
@@ -35,32 +35,32 @@ const dayText = totalsText("uptime_days", "day");
 
 type Row = Totals & { key: number; latencyCount: number; latencySum: number };
 
-function add(total: Measured, sums: Measured) {
+function addSums(total: Measured, sums: Measured) {
   total.upSeconds += sums.upSeconds;
   total.degradedSeconds += sums.degradedSeconds;
   total.downSeconds += sums.downSeconds;
 }
 
 /** Monitors per query. Other work can run between two queries. */
-const stride = 2_500;
+const keysPerQuery = 2_500;
 /** Reads of at most this many monitors are short enough not to yield. */
-const few = 100;
+const uninterruptedKeys = 100;
 
 /** Creates a reader of the last 24 hours. It caches complete hours, so that it reads two rows per monitor, not 24. */
-function hourReader(store: Store) {
+function createHourReader(store: Store) {
   const known = new Map<number, Map<number, Hour>>();
 
-  async function read(hour: number, keys: readonly number[], into: Map<number, Hour>) {
+  async function readHour(hour: number, keys: readonly number[], into: Map<number, Hour>) {
     const rows = await store.query<Row>(hourText, [JSON.stringify(keys), hour]);
-    for (const key of keys) into.set(key, unmeasured);
+    for (const key of keys) into.set(key, unmeasuredHour);
     for (const { key, latencyCount, latencySum, ...sums } of rows) {
       const averageMs = latencyCount === 0 ? null : latencySum / latencyCount;
-      into.set(key, { ...sums, averageMs, letter: letters[toneOf(sums)] });
+      into.set(key, { ...sums, averageMs, letter: letters[determineTone(sums)] });
     }
   }
 
   return async (keys: readonly number[], nowMs: number) => {
-    const periods = lastPeriods(nowMs, hourMs, spans["24h"].count);
+    const periods = listLastPeriods(nowMs, hourMs, spans["24h"].count);
     const current = periods.at(-1) ?? 0;
     for (const hour of known.keys()) if (!periods.includes(hour)) known.delete(hour);
     const all: Map<number, Hour>[] = [];
@@ -70,21 +70,21 @@ function hourReader(store: Store) {
       // Results of an hour's last seconds are written in the next hour.
       const isOpen = hour >= current - 1;
       const wanted = isOpen ? keys : keys.filter((key) => !sums.has(key));
-      for (let from = 0; from < wanted.length; from += stride) {
-        await read(hour, wanted.slice(from, from + stride), sums);
+      for (let from = 0; from < wanted.length; from += keysPerQuery) {
+        await readHour(hour, wanted.slice(from, from + keysPerQuery), sums);
         // The first read of many monitors is long, so other work can run in between.
-        if (wanted.length > few) await turn();
+        if (wanted.length > uninterruptedKeys) await yieldToEventLoop();
       }
       all.push(sums);
     }
     return (key: number) => {
-      const hours = all.map((sums) => sums.get(key) ?? unmeasured);
+      const hours = all.map((sums) => sums.get(key) ?? unmeasuredHour);
       const total = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
-      for (const hour of hours) add(total, hour);
+      for (const hour of hours) addSums(total, hour);
       return {
         day: hours.map(({ letter }) => letter).join(""),
-        spark: sparkOf(hours.map(({ averageMs }) => averageMs)),
-        uptime24h: ratioOf(total),
+        spark: renderSpark(hours.map(({ averageMs }) => averageMs)),
+        uptime24h: computeRatio(total),
       };
     };
   };
@@ -94,55 +94,58 @@ function hourReader(store: Store) {
 type Days = Measured & { first: number | null };
 
 /** Creates a reader of the last 30 days. It caches the sums of complete days until the next day. */
-function monthReader(store: Store) {
+function createMonthReader(store: Store) {
   let settled = { today: 0, sums: new Map<number, Days>() };
 
-  async function read(days: readonly number[], keys: readonly number[]) {
+  async function readDays(days: readonly number[], keys: readonly number[]) {
     const sums = new Map<number, Days>();
     for (const key of keys)
       sums.set(key, { upSeconds: 0, degradedSeconds: 0, downSeconds: 0, first: null });
     for (const day of days)
-      for (let from = 0; from < keys.length; from += stride) {
-        const some = JSON.stringify(keys.slice(from, from + stride));
+      for (let from = 0; from < keys.length; from += keysPerQuery) {
+        const some = JSON.stringify(keys.slice(from, from + keysPerQuery));
         for (const { key, ...row } of await store.query<Row>(dayText, [some, day])) {
           const total = sums.get(key);
           if (total === undefined) continue;
-          add(total, row);
+          addSums(total, row);
           if (isMeasured(row)) total.first ??= day;
         }
-        if (keys.length > few) await turn();
+        if (keys.length > uninterruptedKeys) await yieldToEventLoop();
       }
     return sums;
   }
 
   return async (keys: readonly number[], nowMs: number) => {
-    const days = lastPeriods(nowMs, dayMs, spans["30d"].count);
+    const days = listLastPeriods(nowMs, dayMs, spans["30d"].count);
     const [first = 0, today = 0] = [days[0], days.at(-1)];
     if (settled.today !== today) settled = { today, sums: new Map() };
     const known = settled.sums;
     const wanted = keys.filter((key) => !known.has(key));
     if (wanted.length > 0)
-      for (const [key, sums] of await read(days.slice(0, -2), wanted)) known.set(key, sums);
+      for (const [key, sums] of await readDays(days.slice(0, -2), wanted)) known.set(key, sums);
     // Results of a day's last seconds are written on the next day.
-    const recent = await read(days.slice(-2), keys);
+    const recent = await readDays(days.slice(-2), keys);
     return (key: number, createdAt: string) => {
       const total = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
       const parts = [known.get(key), recent.get(key)];
-      for (const part of parts) if (part !== undefined) add(total, part);
+      for (const part of parts) if (part !== undefined) addSums(total, part);
       const measured = parts.find((part) => part?.first != null)?.first ?? null;
       const firstMs = measured === null ? null : measured * dayMs;
-      const from = beginOfSpan(first * dayMs, Date.parse(createdAt), firstMs, dayMs);
-      return { uptime30d: ratioOf(total), since: from > first * dayMs ? timestamp(from) : null };
+      const from = computeSpanStart(first * dayMs, Date.parse(createdAt), firstMs, dayMs);
+      return {
+        uptime30d: computeRatio(total),
+        since: from > first * dayMs ? formatTimestamp(from) : null,
+      };
     };
   };
 }
 
 /** Returns a store's reader of the last 24 hours, including the current one. */
-export const hoursOf = perStore(hourReader);
-const monthOf = perStore(monthReader);
+export const hoursOf = cachePerStore(createHourReader);
+const monthOf = cachePerStore(createMonthReader);
 
 /** Reads the last 24 hours and 30 days of monitors, including the current hour and day. */
-export async function recentOf(store: Store, keys: readonly number[], nowMs: number) {
+export async function readRecent(store: Store, keys: readonly number[], nowMs: number) {
   const hours = await hoursOf(store)(keys, nowMs);
   const month = await monthOf(store)(keys, nowMs);
   return (key: number, createdAt: string): Recent => ({ ...hours(key), ...month(key, createdAt) });

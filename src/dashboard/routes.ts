@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { AppError } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
-import { eventStream, type Live } from "../http/responses/event-stream.ts";
-import { signedInSession } from "../http/access/authentication.ts";
-import { organizationOf } from "../http/access/session.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
+import { createEventStream, type Live } from "../http/responses/event-stream.ts";
+import { getSignedInSession } from "../http/access/authentication.ts";
+import { resolveOrganization } from "../http/access/session.ts";
 import {
   ChannelUse,
   CompactMonitor,
@@ -20,15 +20,21 @@ import {
   UsersOfChannel,
   WhereQuery,
 } from "./schema.ts";
-import { furtherRows, organizationWith, overviewOf, statesOf, usersOfChannel } from "./service.ts";
-import { channelUses, subscriberCounts } from "./store.ts";
+import {
+  readFurtherRows,
+  findOrganizationWith,
+  getOverview,
+  listStates,
+  listChannelUsers,
+} from "./service.ts";
+import { countChannelUses, countSubscribers } from "./store.ts";
 import { Timeline, TimelineQuery } from "./timeline-schema.ts";
-import { timelineOf } from "./timeline-service.ts";
+import { buildTimeline } from "./timeline-service.ts";
 
-export const dashboardRoutes = ({ live }: { live: Live }) =>
-  routesUnder("")
+export const createDashboardRoutes = ({ live }: { live: Live }) =>
+  createRouter("")
     .get(
-      ...endpoint("/overview", {
+      ...defineEndpoint("/overview", {
         name: "getOverview",
         access: "read",
         cached: true,
@@ -36,11 +42,11 @@ export const dashboardRoutes = ({ live }: { live: Live }) =>
         summary: "Get the Monitors page: all rows, or the first rows of many monitors",
         query: OverviewQuery,
         data: CompactOverview,
-        handle: ({ scope, query }) => overviewOf(scope, query),
+        handle: ({ scope, query }) => getOverview(scope, query),
       }),
     )
     .get(
-      ...endpoint("/overview/rows", {
+      ...defineEndpoint("/overview/rows", {
         name: "listOverviewRows",
         access: "read",
         cached: true,
@@ -48,11 +54,11 @@ export const dashboardRoutes = ({ live }: { live: Live }) =>
         summary: "List further rows of a folder of the Monitors page",
         query: RowsQuery,
         data: z.array(CompactMonitor),
-        handle: ({ scope, query }) => furtherRows(scope, query),
+        handle: ({ scope, query }) => readFurtherRows(scope, query),
       }),
     )
     .get(
-      ...endpoint("/live", {
+      ...defineEndpoint("/live", {
         name: "live",
         access: "read",
         streams: "text/event-stream",
@@ -64,86 +70,86 @@ export const dashboardRoutes = ({ live }: { live: Live }) =>
           const headers = { "Retry-After": "10" };
           if (!live.isOpen())
             throw new AppError("UNAVAILABLE", "The appliance is about to stop.", { headers });
-          const session = signedInSession(requestContext);
+          const session = getSignedInSession(requestContext);
           const { organizationId } = scope;
           const listener = { organizationId, sessionId: session.id, personId: session.person.id };
-          if (!live.mayListen(listener))
+          if (!live.canListen(listener))
             throw new AppError("RATE_LIMITED", "Too many pages are open. Close some of them.", {
               headers,
             });
           const last = LiveQuery.safeParse({ after: request.headers.get("last-event-id") });
           const after = (last.success ? last.data.after : undefined) ?? query.after ?? null;
-          const { role } = organizationOf(request, session);
+          const { role } = resolveOrganization(request, session);
           const isAuthorized = () =>
             sessions.isStillOpen(session.id, ({ organizations }) =>
               organizations.some((one) => one.id === organizationId && one.role === role),
             );
-          return eventStream(request, extendTimeout, (reader) =>
+          return createEventStream(request, extendTimeout, (reader) =>
             live.join(reader, { ...listener, role, after, isAuthorized }),
           );
         },
       }),
     )
     .get(
-      ...endpoint("/monitors/:id/states", {
+      ...defineEndpoint("/monitors/:id/states", {
         name: "listStates",
         access: "read",
         summary: "List the states of a monitor, newest first",
         query: StatesQuery,
         data: z.array(PastState),
-        handle: ({ scope, params, query }) => statesOf(scope, params.id, query),
+        handle: ({ scope, params, query }) => listStates(scope, params.id, query),
       }),
     )
     .get(
-      ...endpoint("/monitors/:id/timeline", {
+      ...defineEndpoint("/monitors/:id/timeline", {
         name: "getTimeline",
         access: "read",
         long: true,
         summary: "Get the states of a monitor over a period, point by point",
         query: TimelineQuery,
         data: Timeline,
-        handle: ({ scope, params, query }) => timelineOf(scope, params.id, query),
+        handle: ({ scope, params, query }) => buildTimeline(scope, params.id, query),
       }),
     )
     .get(
-      ...endpoint("/alert-channel-uses", {
+      ...defineEndpoint("/alert-channel-uses", {
         name: "countChannelUses",
         access: "read",
         cached: true,
         summary: "Count the monitors and groups of each alert channel",
         data: z.array(ChannelUse),
-        handle: ({ scope }) => channelUses(scope),
+        handle: ({ scope }) => countChannelUses(scope),
       }),
     )
     .get(
-      ...endpoint("/alert-channels/:id/users", {
+      ...defineEndpoint("/alert-channels/:id/users", {
         name: "listUsersOfChannel",
         access: "read",
         cached: true,
         long: true,
         summary: "List the monitors and groups of an alert channel",
         data: UsersOfChannel,
-        handle: ({ scope, params }) => usersOfChannel(scope, params.id),
+        handle: ({ scope, params }) => listChannelUsers(scope, params.id),
       }),
     )
     .get(
-      ...endpoint("/subscriber-counts", {
+      ...defineEndpoint("/subscriber-counts", {
         name: "countSubscribers",
         access: "read",
         cached: true,
         summary: "Count the subscribers of each status page",
         data: z.array(SubscriberCount),
-        handle: ({ scope }) => subscriberCounts(scope),
+        handle: ({ scope }) => countSubscribers(scope),
       }),
     )
     .get(
-      ...endpoint("/where", {
+      ...defineEndpoint("/where", {
         name: "findOrganization",
         access: "person",
         summary: "Find which of the person's organizations has a record",
         query: WhereQuery,
         data: z.object({ organizationId: Id }),
         errors: ["NOT_FOUND"],
-        handle: ({ context, query }) => organizationWith(context, query),
+        handle: ({ context, query }) => findOrganizationWith(context, query),
       }),
     );

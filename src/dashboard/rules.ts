@@ -2,12 +2,12 @@
 import { livePageBounds } from "../core/limits.ts";
 import type { Vault } from "../core/security/secrets.ts";
 import {
-  effectOn,
+  findEffect,
   type EventEffects,
   type EventType,
   type StateType,
 } from "../events/catalogue.ts";
-import { watchedInWords } from "../monitoring/monitors/target-rules.ts";
+import { formatWatched } from "../monitoring/monitors/target-rules.ts";
 import type {
   CompactMonitor,
   CompactOverview,
@@ -17,7 +17,7 @@ import type {
 } from "./schema.ts";
 
 /** Default values of a row of the Monitors page. The default group is the folder of the row. */
-const usual = {
+const defaultRow = {
   type: "http",
   tags: [] as string[],
   status: "up" as const,
@@ -43,20 +43,20 @@ export function compactMonitor(
   return {
     id,
     name,
-    ...(type !== usual.type && { type }),
+    ...(type !== defaultRow.type && { type }),
     ...(groupId !== folderId && { groupId }),
     ...(tags.length > 0 && { tags }),
-    ...(status !== usual.status && { status }),
+    ...(status !== defaultRow.status && { status }),
     statusSince,
     ...(lastMessage !== null && { lastMessage }),
     ...(latencyMs !== null && { latencyMs }),
-    ...(uptime24h !== usual.uptime24h && { uptime24h }),
-    ...(uptime30d !== usual.uptime30d && { uptime30d }),
+    ...(uptime24h !== defaultRow.uptime24h && { uptime24h }),
+    ...(uptime30d !== defaultRow.uptime30d && { uptime30d }),
     ...(since !== null && { since }),
     ...(paused && { paused }),
     ...(muted && { muted }),
     ...(target !== null && { target }),
-    ...(day !== usual.day && { day }),
+    ...(day !== defaultRow.day && { day }),
     ...(spark !== "" && { spark }),
   };
 }
@@ -66,13 +66,13 @@ export function expandMonitor(
   compact: CompactMonitor,
   folderId: string | null = null,
 ): OverviewMonitor {
-  return { ...usual, groupId: folderId, ...compact };
+  return { ...defaultRow, groupId: folderId, ...compact };
 }
 
-const highest = 35;
+const maxSparkDigit = 35;
 
 /** Encodes each figure as a base-36 digit relative to their range, `-` for a missing one; empty if all are missing. */
-export function sparkOf(figures: readonly (number | null)[]): string {
+export function renderSpark(figures: readonly (number | null)[]): string {
   const known = figures.filter((figure) => figure !== null);
   if (known.length === 0) return "";
   const least = Math.min(...known);
@@ -80,7 +80,9 @@ export function sparkOf(figures: readonly (number | null)[]): string {
   const span = Math.max(Math.max(...known) - least, least / 2, 1);
   return figures
     .map((one) =>
-      one === null ? "-" : Math.round(((one - least) / span) * highest).toString(highest + 1),
+      one === null
+        ? "-"
+        : Math.round(((one - least) / span) * maxSparkDigit).toString(maxSparkDigit + 1),
     )
     .join("");
 }
@@ -132,12 +134,12 @@ export function expandOverview({
 type Target = { type: string; url: string | null; watched: string | null; port: number | null };
 
 /** Returns the target of a monitor in its shortest form; null for a push monitor. */
-export function targetOf({ type, url, watched, port }: Target): string | null {
+export function formatTarget({ type, url, watched, port }: Target): string | null {
   if (url !== null) return url.replace(/^https?:\/\//i, "").replace(/^([^/?#]+)\/$/, "$1");
-  return watched === null ? null : watchedInWords(type, watched, port);
+  return watched === null ? null : formatWatched(type, watched, port);
 }
 
-export { asJudged, shownStatus } from "../monitoring/monitors/judgement-rules.ts";
+export { adjustToPresent, determineShownStatus } from "../monitoring/monitors/judgement-rules.ts";
 
 /** Whether the last message of this state is worth showing: a success needs no explanation. */
 export function hasMessage(status: OverviewMonitor["status"]): boolean {
@@ -151,9 +153,9 @@ const maxStreams = {
   appliance: livePageBounds.perAppliance.value,
 };
 /** Streams within these limits that are reserved for people and organizations with few streams. */
-const keptStreams = { organization: 20, appliance: 200 };
+const reservedStreams = { organization: 20, appliance: 200 };
 /** With fewer streams than this, a person or an organization can use the reserved streams. */
-const fewStreams = { person: 2, organization: 10 };
+const streamsBeforeReserve = { person: 2, organization: 10 };
 
 type Stream = { organizationId: string; personId: string; sessionId: string };
 
@@ -167,8 +169,10 @@ export function mayListen(one: Stream, others: Iterable<Stream>): boolean {
     count.organization++;
     if (personId === one.personId) count.person++;
   }
-  const inOrganization = count.person < fewStreams.person ? 0 : keptStreams.organization;
-  const inAppliance = count.organization < fewStreams.organization ? 0 : keptStreams.appliance;
+  const inOrganization =
+    count.person < streamsBeforeReserve.person ? 0 : reservedStreams.organization;
+  const inAppliance =
+    count.organization < streamsBeforeReserve.organization ? 0 : reservedStreams.appliance;
   return (
     count.session < maxStreams.session &&
     count.organization < maxStreams.organization - inOrganization &&
@@ -193,12 +197,16 @@ export const statusBegun = {
 const locationOf = (organizationId: string) => `live/${organizationId}`;
 
 /** Seals a position in the event log for pages. Plain numbers would reveal how active other organizations are. */
-export function positionOf(vault: Vault, organizationId: string, seq: number): string {
+export function sealPosition(vault: Vault, organizationId: string, seq: number): string {
   return vault.sealNumber(seq, locationOf(organizationId));
 }
 
 /** Opens a sealed position; null if it was not sealed for this organization. */
-export function seqOf(vault: Vault, organizationId: string, position: string): number | null {
+export function openPosition(
+  vault: Vault,
+  organizationId: string,
+  position: string,
+): number | null {
   return vault.openNumber(position, locationOf(organizationId));
 }
 
@@ -223,4 +231,4 @@ const effects: EventEffects<"access" | "rows" | "overview" | null> = {
   "person.administrator-granted": null,
 };
 
-export const effectOf = (type: EventType) => effectOn(effects, type) ?? null;
+export const effectOf = (type: EventType) => findEffect(effects, type) ?? null;

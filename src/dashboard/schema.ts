@@ -2,7 +2,7 @@
 import { monitorStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import { Id, line, searchText, Timestamp } from "../core/fields.ts";
-import { countUpTo, WholeNumber } from "../core/paging.ts";
+import { cappedCount, WholeNumber } from "../core/paging.ts";
 
 const Status = z.enum(monitorStatuses);
 /** `unknown` replaces up, degraded and pending if the last check could not be judged. */
@@ -126,7 +126,7 @@ export const RowsQuery = z.strictObject({
   ...filters,
   groupId: Id.optional(),
   from: WholeNumber.default(0),
-  count: countUpTo(500, 100, "Rows"),
+  count: cappedCount(500, 100, "Rows"),
 });
 export type RowsQuery = z.infer<typeof RowsQuery>;
 
@@ -137,7 +137,7 @@ export const LiveQuery = z.strictObject({
     .optional(),
 });
 
-export const StatesQuery = z.strictObject({ limit: countUpTo(500, 50, "States") });
+export const StatesQuery = z.strictObject({ limit: cappedCount(500, 50, "States") });
 export type StatesQuery = z.infer<typeof StatesQuery>;
 
 /** A period in one state; `until` is null for the current state. */

@@ -1,13 +1,13 @@
 /** Builds the Monitors page: all rows, or the first rows with totals. */
 import type { Scope } from "../events/scope.ts";
-import { inSearchTurn } from "../events/turns.ts";
+import { runInSearchTurn } from "../events/turns.ts";
 import { getAlertChannel } from "../alerting/channels/service.ts";
 import { AppError } from "../core/errors.ts";
-import { isLogCompleteSince, lastSeqOfOrganization } from "../events/log.ts";
+import { isLogCompleteSince, findLastSeqOfOrganization } from "../events/log.ts";
 import type { SignedInContext } from "../http/visitor-context.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
-import { recentOf } from "./recent.ts";
-import { positionOf, compactMonitor, compactOverview, statusBegun } from "./rules.ts";
+import { readRecent } from "./recent.ts";
+import { sealPosition, compactMonitor, compactOverview, statusBegun } from "./rules.ts";
 import type {
   CompactMonitor,
   CompactOverview,
@@ -18,54 +18,69 @@ import type {
   UsersOfChannel,
   WhereQuery,
 } from "./schema.ts";
-import { usersOf, groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
-import { idsIn, matchesOf } from "./matches-store.ts";
+import {
+  findChannelUsers,
+  findOverviewGroups,
+  findOverviewMonitors,
+  findOwner,
+  findStateEvents,
+} from "./store.ts";
+import { findMatchingIds, findMatches } from "./matches-store.ts";
 
 /** Maximum monitors in one response. With more, it has only the first rows and totals. */
-export const mostAtOnce = 2_000;
+export const maxRowsAtOnce = 2_000;
 const firstRows = 200;
 
 /** Returns the Monitors page. The live stream continues from its `position`. */
-export async function overviewOf(scope: Scope, filters: OverviewFilters): Promise<CompactOverview> {
+export async function getOverview(
+  scope: Scope,
+  filters: OverviewFilters,
+): Promise<CompactOverview> {
   const { store, vault, organizationId } = scope;
   // Read first, so that the rows contain everything logged up to this position.
-  const seq = await lastSeqOfOrganization(store, organizationId);
-  const position = positionOf(vault, organizationId, seq);
-  const groups = await groupsOf(scope);
+  const seq = await findLastSeqOfOrganization(store, organizationId);
+  const position = sealPosition(vault, organizationId, seq);
+  const groups = await findOverviewGroups(scope);
   const groupIds = groups.map(({ id }) => id);
-  const read = () => matchesOf(scope, filters, groupIds, { first: firstRows, most: mostAtOnce });
-  const { ids, totals } = await (filters.q === undefined ? read() : inSearchTurn(scope, read));
-  const monitors = await fullRowsOf(scope, ids);
+  const readMatches = () =>
+    findMatches(scope, filters, groupIds, { first: firstRows, most: maxRowsAtOnce });
+  const { ids, totals } = await (filters.q === undefined
+    ? readMatches()
+    : runInSearchTurn(scope, readMatches));
+  const monitors = await readFullRows(scope, ids);
   if (totals === null) return compactOverview({ groups, monitors, position });
   const { troubledIds, ...sums } = totals;
-  const troubled = await fullRowsOf(scope, troubledIds);
+  const troubled = await readFullRows(scope, troubledIds);
   return compactOverview({ groups, monitors, position, totals: { ...sums, troubled } });
 }
 
-type Reading = Pick<Scope, "store" | "clock" | "organizationId">;
+type ReadingScope = Pick<Scope, "store" | "clock" | "organizationId">;
 
 /** Returns these rows of the Monitors page, each with its group. */
-export async function rowsOf(scope: Reading, ids: readonly string[]): Promise<CompactMonitor[]> {
-  return (await fullRowsOf(scope, ids)).map((row) => compactMonitor(row));
+export async function readRows(
+  scope: ReadingScope,
+  ids: readonly string[],
+): Promise<CompactMonitor[]> {
+  return (await readFullRows(scope, ids)).map((row) => compactMonitor(row));
 }
 
 /** Returns rows of a folder of the Monitors page, starting after the first `from`. */
-export async function furtherRows(scope: Scope, query: RowsQuery): Promise<CompactMonitor[]> {
+export async function readFurtherRows(scope: Scope, query: RowsQuery): Promise<CompactMonitor[]> {
   const { groupId = null, from, count, ...filters } = query;
-  const read = () => idsIn(scope, filters, groupId, { from, count });
-  const ids = await (filters.q === undefined ? read() : inSearchTurn(scope, read));
-  const rows = await fullRowsOf(scope, ids);
+  const readIds = () => findMatchingIds(scope, filters, groupId, { from, count });
+  const ids = await (filters.q === undefined ? readIds() : runInSearchTurn(scope, readIds));
+  const rows = await readFullRows(scope, ids);
   return rows.map((row) => compactMonitor(row, groupId));
 }
 
-function fullRowsOf(scope: Reading, ids: readonly string[]) {
-  return monitorsOf(scope, ids, (keys) => recentOf(scope.store, keys, scope.clock()));
+function readFullRows(scope: ReadingScope, ids: readonly string[]) {
+  return findOverviewMonitors(scope, ids, (keys) => readRecent(scope.store, keys, scope.clock()));
 }
 
 /** Lists the states of a monitor since its creation, newest first. Throws NOT_FOUND. */
-export async function statesOf(scope: Scope, monitorId: string, { limit }: StatesQuery) {
+export async function listStates(scope: Scope, monitorId: string, { limit }: StatesQuery) {
   const { createdAt, status, statusSince } = await getMonitor(scope, monitorId);
-  const events = await stateEventsOf(scope, monitorId, limit);
+  const events = await findStateEvents(scope, monitorId, limit);
   const states: PastState[] = events.map(({ type, at, message }, index) => ({
     status: statusBegun[type],
     since: at,
@@ -83,18 +98,18 @@ export async function statesOf(scope: Scope, monitorId: string, { limit }: State
 }
 
 /** Returns the monitors and groups that a channel belongs to. Throws NOT_FOUND. */
-export async function usersOfChannel(scope: Scope, channelId: string): Promise<UsersOfChannel> {
+export async function listChannelUsers(scope: Scope, channelId: string): Promise<UsersOfChannel> {
   await getAlertChannel(scope, channelId);
-  return usersOf(scope, channelId);
+  return findChannelUsers(scope, channelId);
 }
 
 /** Finds the organization of a record among the person's, for links without one. Throws NOT_FOUND. */
-export async function organizationWith(
+export async function findOrganizationWith(
   { store, session }: SignedInContext,
   { kind, id }: WhereQuery,
 ): Promise<{ organizationId: string }> {
   const own = session.organizations.map((organization) => organization.id);
-  const organizationId = await ownerAmong(store, own, kind, id);
+  const organizationId = await findOwner(store, own, kind, id);
   if (organizationId === null)
     throw new AppError("NOT_FOUND", "None of your organizations has this record.");
   return { organizationId };

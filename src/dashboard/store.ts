@@ -1,11 +1,11 @@
 /** Reads the rows of the Monitors page, and the changes for the live stream. */
-import { mapYielding, turn } from "../core/time/yielding.ts";
+import { mapYielding, yieldToEventLoop } from "../core/time/yielding.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 import { type LoggedEvent, stateTypeList, type StateType } from "../events/catalogue.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
-import { asJudged, hasMessage, shownStatus, targetOf } from "./rules.ts";
+import { adjustToPresent, hasMessage, determineShownStatus, formatTarget } from "./rules.ts";
 import type { ChannelUse, OverviewGroup, OverviewMonitor, SubscriberCount } from "./schema.ts";
 import { watchedSql } from "../monitoring/monitors/store.ts";
 
@@ -19,7 +19,10 @@ type GroupRow = Record<"tags" | "alertChannelIds", string> &
   Omit<OverviewGroup, "tags" | "alertChannelIds" | "paused" | "muted">;
 
 /** Reads the groups in dashboard order. */
-export async function groupsOf({ store, organizationId }: Tenant): Promise<OverviewGroup[]> {
+export async function findOverviewGroups({
+  store,
+  organizationId,
+}: Tenant): Promise<OverviewGroup[]> {
   const rows = await store.query<GroupRow>(groupText, [organizationId]);
   return rows.map((row) => ({
     ...row,
@@ -60,22 +63,22 @@ export type Recent = Pick<OverviewMonitor, "day" | "spark" | "uptime24h" | "upti
 const rowStride = 500;
 
 /** Reads the rows of these monitors in the given order, without deleted monitors. */
-export async function monitorsOf(
+export async function findOverviewMonitors(
   { store, organizationId }: Tenant,
   ids: readonly string[],
   read: (keys: readonly number[]) => Promise<(key: number, createdAt: string) => Recent>,
 ): Promise<OverviewMonitor[]> {
   const rows: MonitorRow[] = [];
   for (let from = 0; from < ids.length; from += rowStride) {
-    if (from > 0) await turn();
+    if (from > 0) await yieldToEventLoop();
     const some = JSON.stringify(ids.slice(from, from + rowStride));
     rows.push(...(await store.query<MonitorRow>(someText, [some, organizationId])));
   }
   const recentOf = await read(rows.map(({ key }) => key));
-  const failingSince = store.writes.failingSince();
+  const failingSince = store.writes.getFailingSince();
   return mapYielding(rows, (stored) => {
-    const row = asJudged(stored, failingSince);
-    const status = shownStatus(row);
+    const row = adjustToPresent(stored, failingSince);
+    const status = determineShownStatus(row);
     const { notJudgedSince, statusSince } = row;
     return {
       id: row.id,
@@ -89,7 +92,7 @@ export async function monitorsOf(
       latencyMs: row.latencyMs,
       paused: row.paused === 1,
       muted: row.muted === 1,
-      target: targetOf(row),
+      target: formatTarget(row),
       ...recentOf(row.key, row.createdAt),
     };
   });
@@ -99,21 +102,24 @@ export async function monitorsOf(
 type MonitorVersion = { id: string; version: string; checkedAt: string };
 
 /** Versions per query. Other work can run between two queries. */
-const stride = 5_000;
+const monitorsPerQuery = 5_000;
 
 const versionText = `select m.id, m.version || '/' || s.epoch as version,
     coalesce(s.last_checked_at, '') as checkedAt
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-  where m.organization_id = ? and m.id > ? order by m.id limit ${stride}`;
+  where m.organization_id = ? and m.id > ? order by m.id limit ${monitorsPerQuery}`;
 
-export async function versionsOf({ store, organizationId }: Tenant): Promise<MonitorVersion[]> {
+export async function findMonitorVersions({
+  store,
+  organizationId,
+}: Tenant): Promise<MonitorVersion[]> {
   const all: MonitorVersion[] = [];
   for (;;) {
     const after = all.at(-1)?.id ?? "";
     const some = await store.query<MonitorVersion>(versionText, [organizationId, after]);
     for (const one of some) all.push(one);
-    if (some.length < stride) return all;
+    if (some.length < monitorsPerQuery) return all;
     await Bun.sleep(0);
   }
 }
@@ -121,7 +127,7 @@ export async function versionsOf({ store, organizationId }: Tenant): Promise<Mon
 export type LiveEvent = Pick<LoggedEvent, "seq" | "type" | "subjectId" | "at">;
 
 /** Reads the events of an organization after `seq`, oldest first. */
-export function eventsAfter({ store, organizationId }: Tenant, seq: number, limit: number) {
+export function findEventsAfter({ store, organizationId }: Tenant, seq: number, limit: number) {
   return store.query<LiveEvent>(
     `select seq, type, subject_id as subjectId, at from events
      where seq > ? and organization_id = ? order by seq limit ?`,
@@ -144,7 +150,11 @@ const stateText = `select type, at, data ->> 'message' as message, data ->> 'bef
   order by seq desc limit ?`;
 
 /** Reads the starts of a monitor's states, newest first. */
-export function stateEventsOf({ store, organizationId }: Tenant, monitorId: string, limit: number) {
+export function findStateEvents(
+  { store, organizationId }: Tenant,
+  monitorId: string,
+  limit: number,
+) {
   return store.query<StateEvent>(stateText, [organizationId, monitorId, limit]);
 }
 
@@ -157,7 +167,7 @@ const tables = {
 };
 
 /** Finds the organization that has the record; null for none. */
-export async function ownerAmong(
+export async function findOwner(
   store: Store,
   organizationIds: readonly string[],
   kind: keyof typeof tables,
@@ -185,7 +195,7 @@ type Signature = { id: string; signature: string };
 export const neverUsed = "//0/0/0.0";
 
 /** Reads a signature per channel, which changes with its deliveries. */
-export function channelSignaturesOf({ store, organizationId }: Tenant): Promise<Signature[]> {
+export function findChannelSignatures({ store, organizationId }: Tenant): Promise<Signature[]> {
   return store.query<Signature>(signatureText, [organizationId]);
 }
 
@@ -197,18 +207,18 @@ const usesText = `select channel_id as channelId, sum(monitor) as monitors, sum(
   group by channel_id`;
 
 /** Counts the monitors and groups of each channel; unused channels are omitted. */
-export function channelUses({ store, organizationId }: Tenant): Promise<ChannelUse[]> {
+export function countChannelUses({ store, organizationId }: Tenant): Promise<ChannelUse[]> {
   return store.query<ChannelUse>(usesText, [organizationId, organizationId]);
 }
 
-export async function usersOf({ store, organizationId }: Tenant, channelId: string) {
-  const read = async (text: string) =>
+export async function findChannelUsers({ store, organizationId }: Tenant, channelId: string) {
+  const queryIds = async (text: string) =>
     (await store.query<{ id: string }>(text, [organizationId, channelId])).map(({ id }) => id);
   const [monitorIds, groupIds] = await Promise.all([
-    read(
+    queryIds(
       "select monitor_id as id from monitor_channels where organization_id = ? and channel_id = ?",
     ),
-    read(
+    queryIds(
       "select group_id as id from monitor_group_channels where organization_id = ? and channel_id = ?",
     ),
   ]);
@@ -220,6 +230,6 @@ const countsText = `select page_id as pageId, count(confirmed_at) as confirmed,
   from subscribers where organization_id = ? group by page_id`;
 
 /** Counts the subscribers of each status page; pages without subscribers are omitted. */
-export function subscriberCounts({ store, organizationId }: Tenant) {
+export function countSubscribers({ store, organizationId }: Tenant) {
   return store.query<SubscriberCount>(countsText, [organizationId]);
 }

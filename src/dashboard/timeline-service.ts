@@ -1,40 +1,40 @@
 /** Builds the timeline of a monitor from results or sums. */
-import { dayMs, hourMs, timestamp } from "../core/time/clock.ts";
+import { dayMs, hourMs, formatTimestamp } from "../core/time/clock.ts";
 import type { Scope } from "../events/scope.ts";
-import { measuredOf } from "../monitoring/uptime/service.ts";
-import { listPoints, type Point, reasonsOf } from "../monitoring/uptime/store.ts";
+import { getMeasured } from "../monitoring/uptime/service.ts";
+import { listPoints, type Point, findReasons } from "../monitoring/uptime/store.ts";
 import { statusBegun } from "./rules.ts";
 import type { Timeline, TimelineQuery } from "./timeline-schema.ts";
-import { incidentsBetween, stateEventsBetween } from "./timeline-store.ts";
+import { findIncidentsBetween, findStateEventsBetween } from "./timeline-store.ts";
 
 /** Returns the states of a monitor over a span of time, point by point. Throws NOT_FOUND. */
-export async function timelineOf(
+export async function buildTimeline(
   scope: Scope,
   monitorId: string,
   { from, to, step }: TimelineQuery,
 ): Promise<Timeline> {
-  const { key } = await measuredOf(scope, monitorId);
+  const { key } = await getMeasured(scope, monitorId);
   const width = step * 1000;
   const source = width < hourMs ? "heartbeats" : width < dayMs ? "hours" : "days";
   // Sums are per hour or day, so the span is extended to whole hours or days.
-  const whole = { heartbeats: width, hours: hourMs, days: dayMs }[source];
+  const pointMs = { heartbeats: width, hours: hourMs, days: dayMs }[source];
   const span = {
-    from: Math.floor(from / whole) * whole,
-    to: Math.ceil(to / whole) * whole,
+    from: Math.floor(from / pointMs) * pointMs,
+    to: Math.ceil(to / pointMs) * pointMs,
     width,
     source,
   } as const;
   const [points, incidents] = await Promise.all([
     listPoints(scope.store, key, span),
-    incidentsBetween(scope, monitorId, from, to),
+    findIncidentsBetween(scope, monitorId, from, to),
   ]);
-  const reasonOf = await reasonsFor(scope, monitorId, key, { ...span, points });
+  const reasonOf = await createReasonLookup(scope, monitorId, key, { ...span, points });
   return {
-    from: timestamp(span.from),
-    to: timestamp(span.to),
+    from: formatTimestamp(span.from),
+    to: formatTimestamp(span.to),
     step,
     points: points.map((point) => ({
-      at: timestamp(point.at),
+      at: formatTimestamp(point.at),
       upSeconds: point.upSeconds,
       degradedSeconds: point.degradedSeconds,
       downSeconds: point.downSeconds,
@@ -56,7 +56,7 @@ const isTrouble = ({ downSeconds, degradedSeconds }: Point) =>
   downSeconds > 0 || degradedSeconds > 0;
 
 /** Reads the reasons of trouble: from heartbeats for up to three days, else from state changes. */
-async function reasonsFor(
+async function createReasonLookup(
   scope: Scope,
   monitorId: string,
   key: number,
@@ -64,14 +64,14 @@ async function reasonsFor(
 ): Promise<(at: number) => string | null> {
   if (!points.some(isTrouble)) return () => null;
   if (to - from <= 3 * dayMs) {
-    const reasons = await reasonsOf(scope.store, key, { from, to, width });
+    const reasons = await findReasons(scope.store, key, { from, to, width });
     return (at) => reasons.get(at) ?? null;
   }
-  const events = await stateEventsBetween(scope, monitorId, from, to);
+  const events = await findStateEventsBetween(scope, monitorId, from, to);
   const states = events.map(({ type, at, message }, index) => ({
     status: statusBegun[type],
     from: Date.parse(at),
-    to: Date.parse(events[index + 1]?.at ?? timestamp(to)),
+    to: Date.parse(events[index + 1]?.at ?? formatTimestamp(to)),
     message,
   }));
   return (at) => {

@@ -1,8 +1,8 @@
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 import { stateTypeList } from "../events/catalogue.ts";
 import type { Timeline } from "./timeline-schema.ts";
-import type { StateBegun } from "./incident-rules.ts";
+import type { StateStart } from "./incident-rules.ts";
 
 /** Maximum number of states that are read. */
 const maxStates = 2_000;
@@ -11,21 +11,21 @@ const stateText = `select type, at, data ->> 'message' as message from events
   where organization_id = ? and subject_id = ? and type in (${stateTypeList}) and at < ?`;
 
 /** Reads the starts of a monitor's states in a period, oldest first, including the state at the start of the period. */
-export async function stateEventsBetween(
+export async function findStateEventsBetween(
   { store, organizationId }: Tenant,
   monitorId: string,
   from: number,
   to: number,
-): Promise<StateBegun[]> {
-  const read = (condition: string, ...rest: (string | number)[]) =>
-    store.query<StateBegun>(`${stateText} ${condition} order by seq desc limit ?`, [
+): Promise<StateStart[]> {
+  const queryEvents = (condition: string, ...rest: (string | number)[]) =>
+    store.query<StateStart>(`${stateText} ${condition} order by seq desc limit ?`, [
       organizationId,
       monitorId,
       ...rest,
     ]);
   const [within, before] = await Promise.all([
-    read("and at >= ?", timestamp(to), timestamp(from), maxStates),
-    read("", timestamp(from), 1),
+    queryEvents("and at >= ?", formatTimestamp(to), formatTimestamp(from), maxStates),
+    queryEvents("", formatTimestamp(from), 1),
   ]);
   return [...within, ...before].toReversed();
 }
@@ -38,11 +38,16 @@ const incidentText = `select i.id, i.title, i.severity, i.created_at as createdA
     and (i.resolved_at is null or i.resolved_at > ?)
   order by its.incident_id desc limit 50`;
 
-export function incidentsBetween(
+export function findIncidentsBetween(
   { store, organizationId }: Tenant,
   monitorId: string,
   from: number,
   to: number,
 ): Promise<Timeline["incidents"]> {
-  return store.query(incidentText, [organizationId, monitorId, timestamp(to), timestamp(from)]);
+  return store.query(incidentText, [
+    organizationId,
+    monitorId,
+    formatTimestamp(to),
+    formatTimestamp(from),
+  ]);
 }

@@ -1,7 +1,7 @@
 /** Parses the address of a database cluster. */
 import { readFileSync } from "node:fs";
 import { DataError } from "../core/errors.ts";
-import { percentDecoded } from "../core/text/words.ts";
+import { decodePercent } from "../core/text/words.ts";
 
 /** Address and credentials of a rqlite cluster. */
 export type ClusterAddress = {
@@ -15,27 +15,27 @@ export type ClusterAddress = {
 };
 
 /** Describes the error in an address without quoting it; null for a valid address. */
-export function wrongAddress(text: string): string | null {
-  return partsOf(text) === null
+export function findAddressIssue(text: string): string | null {
+  return parseAddress(text) === null
     ? "must be an address such as rqlite://user@host1:4001,host2:4001,host3:4001"
     : null;
 }
 
-export const hasPassword = (text: string) => (partsOf(text)?.password ?? null) !== null;
+export const hasPassword = (text: string) => (parseAddress(text)?.password ?? null) !== null;
 
 /** Parses a cluster address and reads the files in it. Throws DATA_UNUSABLE. */
-export function clusterAddressOf(text: string, passwordFile?: string): ClusterAddress {
-  const parts = partsOf(text);
-  if (parts === null) throw new DataError("DATA_UNUSABLE", `--database ${wrongAddress(text)}`);
+export function parseClusterAddress(text: string, passwordFile?: string): ClusterAddress {
+  const parts = parseAddress(text);
+  if (parts === null) throw new DataError("DATA_UNUSABLE", `--database ${findAddressIssue(text)}`);
   const { caFile, ...address } = parts;
   const password =
     passwordFile === undefined
       ? address.password
-      : contentOf("--database-password-file", passwordFile).replace(/\r?\n$/, "");
-  return { ...address, password, ca: caFile && contentOf("The file of ca=", caFile) };
+      : readOptionFile("--database-password-file", passwordFile).replace(/\r?\n$/, "");
+  return { ...address, password, ca: caFile && readOptionFile("The file of ca=", caFile) };
 }
 
-function contentOf(what: string, file: string): string {
+function readOptionFile(what: string, file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
@@ -43,7 +43,9 @@ function contentOf(what: string, file: string): string {
   }
 }
 
-function partsOf(text: string): (Omit<ClusterAddress, "ca"> & { caFile: string | null }) | null {
+function parseAddress(
+  text: string,
+): (Omit<ClusterAddress, "ca"> & { caFile: string | null }) | null {
   const [, scheme, user, password, list = "", query = ""] =
     /^(rqlites?):\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?#@]+)\/?(?:\?([^#]*))?$/.exec(text) ?? [];
   const hosts = list.split(",").map((host) => (/:\d+$/.test(host) ? host : `${host}:4001`));
@@ -55,8 +57,8 @@ function partsOf(text: string): (Omit<ClusterAddress, "ca"> & { caFile: string |
   return {
     // Normalizes hosts to the format of rqlite's redirects.
     hosts: urls.map((url) => new URL(url).host),
-    user: user ? percentDecoded(user) : null,
-    password: password === undefined ? null : percentDecoded(password),
+    user: user ? decodePercent(user) : null,
+    password: password === undefined ? null : decodePercent(password),
     isSecure,
     caFile: parameters.get("ca"),
   };

@@ -1,5 +1,5 @@
 import { type Data, type OpenOptions, openDataDirectory } from "./file/data-directory.ts";
-import { type ClusterAddress, clusterAddressOf } from "./address.ts";
+import { type ClusterAddress, parseClusterAddress } from "./address.ts";
 import { openOnRqlite } from "./rqlite/data.ts";
 
 /** Location of the data, from the configuration. */
@@ -10,8 +10,11 @@ export type DataPlace = {
 };
 
 /** Address of the cluster; null if the data is in the data directory. Throws DATA_UNUSABLE. */
-export function clusterOf({ database, databasePasswordFile }: DataPlace): ClusterAddress | null {
-  return database === undefined ? null : clusterAddressOf(database, databasePasswordFile);
+export function resolveCluster({
+  database,
+  databasePasswordFile,
+}: DataPlace): ClusterAddress | null {
+  return database === undefined ? null : parseClusterAddress(database, databasePasswordFile);
 }
 
 /**
@@ -19,10 +22,10 @@ export function clusterOf({ database, databasePasswordFile }: DataPlace): Cluste
  * unchanged.
  */
 export async function openData(place: DataPlace, options: OpenOptions): Promise<Data> {
-  const cluster = clusterOf(place);
+  const cluster = resolveCluster(place);
   if (cluster !== null) return openOnRqlite(place.dataDir, cluster, options);
-  const opened = openDataDirectory(place.dataDir, options);
-  const { database, ...data } = opened;
+  const directory = openDataDirectory(place.dataDir, options);
+  const { database, ...data } = directory;
   return {
     ...data,
     shared: null,
@@ -31,7 +34,7 @@ export async function openData(place: DataPlace, options: OpenOptions): Promise<
       database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     },
     async close() {
-      opened.close();
+      directory.close();
     },
   };
 }

@@ -15,8 +15,8 @@ export const appliedTable =
  */
 export function migrate(database: Database, folder: string, beforeChange: () => void = () => {}) {
   const ours = readMigrationFiles({ migrationsFolder: folder });
-  if (pendingAfter(appliedIn(database), ours).length === 0) return 0;
-  if (appliedIn(database).length > 0) beforeChange();
+  if (findPending(listApplied(database), ours).length === 0) return 0;
+  if (listApplied(database).length > 0) beforeChange();
 
   // Outside the transaction, because SQLite ignores this pragma inside. Otherwise the DROP TABLE of a table rebuild
   // would delete the children.
@@ -24,7 +24,7 @@ export function migrate(database: Database, folder: string, beforeChange: () => 
   try {
     // A second process can have migrated during the wait for the lock, so check again.
     database.run("BEGIN IMMEDIATE");
-    const pending = pendingAfter(appliedIn(database), ours);
+    const pending = findPending(listApplied(database), ours);
     database.run(appliedTable);
     for (const migration of pending) {
       for (const statement of migration.sql) database.run(statement);
@@ -50,11 +50,12 @@ export function migrate(database: Database, folder: string, beforeChange: () => 
 }
 
 /** Number of pending migrations. Throws the same errors as `migrate`. */
-export function pendingMigrations(database: Database, folder: string): number {
-  return pendingAfter(appliedIn(database), readMigrationFiles({ migrationsFolder: folder })).length;
+export function countPendingMigrations(database: Database, folder: string): number {
+  return findPending(listApplied(database), readMigrationFiles({ migrationsFolder: folder }))
+    .length;
 }
 
-function appliedIn(database: Database): Applied[] {
+function listApplied(database: Database): Applied[] {
   const known = database
     .query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__drizzle_migrations'")
     .get();
@@ -68,7 +69,7 @@ function appliedIn(database: Database): Applied[] {
  * Returns the migrations that are not applied yet. Throws MIGRATION_REFUSED if the applied ones are not the first of
  * ours.
  */
-export function pendingAfter<M extends { hash: string }>(
+export function findPending<M extends { hash: string }>(
   applied: readonly Applied[],
   ours: readonly M[],
 ): M[] {

@@ -14,7 +14,7 @@ type PrepareQuery = SQLiteRemoteSession<NoSchema, NoSchema>["prepareQuery"];
 const [logger, cache] = [new NoopLogger(), new NoopCache()];
 
 /** Creates Drizzle's query builders for a function that reads rows. */
-export function queryBuilders(read: AsyncRemoteCallback): Store["db"] {
+export function createQueryBuilders(read: AsyncRemoteCallback): Store["db"] {
   const dialect = new SQLiteAsyncDialect();
   return new BaseSQLiteDatabase("async", dialect, new Session(read, dialect), undefined);
 }

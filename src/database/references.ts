@@ -3,25 +3,25 @@ import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { AppError } from "../core/errors.ts";
 import type { LimitName, Limits } from "../core/limits.ts";
-import { mustText, type Prepared, StaleRead } from "./store.ts";
+import { guardText, type Prepared, StaleRead } from "./store.ts";
 
 type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
 export type Versioned = Keyed & { version: SQLiteColumn };
 
 /** SQL table of IDs with the columns `value` and `key` (position). Its text does not depend on the number of IDs. */
-export function listed(ids: readonly string[]): SQL {
+export function buildIdTable(ids: readonly string[]): SQL {
   return sql`json_each(${JSON.stringify(ids)})`;
 }
 
 /** Guard that fails unless each ID is a row of this organization. */
-export function mustExist(
+export function guardExists(
   table: Keyed,
   organizationId: string,
   ids: readonly string[],
   otherwise: () => AppError | StaleRead,
 ): Prepared[] {
   if (ids.length === 0) return [];
-  const guard = mustText(`not exists (select 1 from json_each(?) wanted where not exists (
+  const guard = guardText(`not exists (select 1 from json_each(?) wanted where not exists (
     select 1 from ${getTableName(table)} where organization_id = ? and id = wanted.value))`);
   return [{ ...guard, parameters: [JSON.stringify(ids), organizationId], otherwise }];
 }
@@ -30,20 +30,20 @@ export function mustExist(
  * Guard that fails if the organization exceeds its limit for this table. Must follow the inserts. With `condition`,
  * only matching rows count.
  */
-export function mustBeWithin(
+export function guardLimit(
   { organizationId, limits }: { organizationId: string; limits: Limits },
   name: LimitName,
   table: SQLiteTable,
   condition = "true",
-  otherwise = () => overLimit(limits, name),
+  otherwise = () => overLimitError(limits, name),
 ): Prepared {
-  const guard = mustText(
+  const guard = guardText(
     `(select count(*) from ${getTableName(table)} where organization_id = ? and ${condition}) <= ?`,
   );
   return { ...guard, parameters: [organizationId, limits[name]], otherwise };
 }
 
-export function overLimit(limits: Limits, name: LimitName): AppError {
+export function overLimitError(limits: Limits, name: LimitName): AppError {
   const [thing = "", whole] = name.replaceAll("-", " ").split(" of a ");
   const owner = whole === undefined ? "An organization" : `A ${whole}`;
   return new AppError(
@@ -53,7 +53,7 @@ export function overLimit(limits: Limits, name: LimitName): AppError {
 }
 
 /** Creates a NOT_FOUND error for a field that refers to an unknown record. */
-export function unknownReference(path: string, noun: string): AppError {
+export function unknownReferenceError(path: string, noun: string): AppError {
   return new AppError("NOT_FOUND", `${path} names no ${noun} of this organization.`, {
     details: [{ path, message: `must name only existing ${noun}s` }],
   });
@@ -63,12 +63,12 @@ export function unknownReference(path: string, noun: string): AppError {
  * Guard that fails with StaleRead if the record's version has changed since it was read. `retrying` then repeats the
  * attempt.
  */
-export function mustBeUnchanged(
+export function guardVersion(
   table: Versioned,
   organizationId: string,
   record: { id: string; version: number },
 ): Prepared {
-  const guard = mustText(`exists (select 1 from ${getTableName(table)}
+  const guard = guardText(`exists (select 1 from ${getTableName(table)}
     where organization_id = ? and id = ? and version = ?)`);
   const parameters = [organizationId, record.id, record.version];
   return { ...guard, parameters, otherwise: () => new StaleRead() };

@@ -12,9 +12,9 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { listed, mustExist, unknownReference } from "./references.ts";
+import { buildIdTable, guardExists, unknownReferenceError } from "./references.ts";
 import type { Prepared, Statement, Store } from "./store.ts";
 
 /** Store, and the organization whose rows are read and written. Every Scope is a Tenant. */
@@ -31,11 +31,11 @@ type Wanted<T extends SQLiteTable> = {
 };
 
 /** Matches rows with these values. A list matches any of its values; undefined matches all rows. */
-export function matching<T extends SQLiteTable>(table: T, values: Wanted<T>): SQL | undefined {
+export function matchValues<T extends SQLiteTable>(table: T, values: Wanted<T>): SQL | undefined {
   const columns = getTableColumns(table);
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const conditions = Object.entries(values).filter(([, value]) => value !== undefined);
   return and(
-    ...given.map(([name, value]) => {
+    ...conditions.map(([name, value]) => {
       const column = columns[name] as SQLiteColumn;
       return Array.isArray(value) ? inArray(column, value) : eq(column, value);
     }),
@@ -47,16 +47,16 @@ const clockToleranceMs = 3_600_000;
 
 /** Whether `at` replaces the stored time: it is later, or the stored time is too far in the future. */
 export function isLaterThan(stored: SQLiteColumn, at: number): SQL | undefined {
-  return or(lt(stored, timestamp(at)), gt(stored, timestamp(at + clockToleranceMs)));
+  return or(lt(stored, formatTimestamp(at)), gt(stored, formatTimestamp(at + clockToleranceMs)));
 }
 
 /** Join condition: the column refers to a row of `to` in the same organization. */
-export function naming(from: Owned, column: SQLiteColumn, to: Keyed) {
+export function matchReference(from: Owned, column: SQLiteColumn, to: Keyed) {
   return and(eq(to.organizationId, from.organizationId), eq(to.id, column));
 }
 
 /** Columns of a table for a prepared query: the select list for a table alias, and the mapper of result rows. */
-export function columnsOf<T extends SQLiteTable>(table: T, alias: string) {
+export function prepareColumns<T extends SQLiteTable>(table: T, alias: string) {
   const columns = Object.entries(getTableColumns(table)).map(([key, column]) => ({
     key,
     column,
@@ -76,28 +76,29 @@ export function columnsOf<T extends SQLiteTable>(table: T, alias: string) {
 }
 
 /** Returns the record. Throws NOT_FOUND if it is missing. */
-export function found<T>(record: T | null | undefined, noun: string): T {
-  if (record === null || record === undefined) throw noSuch(noun);
+export function assertFound<T>(record: T | null | undefined, noun: string): T {
+  if (record === null || record === undefined) throw notFoundError(noun);
   return record;
 }
 
-export const noSuch = (noun: string) => new AppError("NOT_FOUND", `There is no such ${noun}.`);
+export const notFoundError = (noun: string) =>
+  new AppError("NOT_FOUND", `There is no such ${noun}.`);
 
 /** Guard that fails with NOT_FOUND unless every ID in a request field exists. */
-export function mustName(
+export function guardFieldExists(
   { organizationId }: Pick<Tenant, "organizationId">,
   field: string,
   table: Keyed,
   ids: readonly string[] = [],
 ): Prepared[] {
-  return mustExist(table, organizationId, ids, () => unknownReference(field, nounOf(table)));
+  return guardExists(table, organizationId, ids, () => unknownReferenceError(field, nounOf(table)));
 }
 
 /** Converts a table name such as `alert_channels` to `alert channel`. */
 const nounOf = (table: Keyed) => getTableName(table).replace("_", " ").slice(0, -1);
 
 export function removeRow({ store, organizationId }: Tenant, table: Keyed, id: string): Statement {
-  return store.db.delete(table).where(matching(table, { organizationId, id }));
+  return store.db.delete(table).where(matchValues(table, { organizationId, id }));
 }
 
 /** Replaces all links of `owner`. `member` is the column of the linked IDs; `position` stores their order. */
@@ -114,17 +115,17 @@ export function replaceLinks<T extends SQLiteTable & { position: SQLiteColumn }>
   );
   const values = Object.values(owner).map((value) => sql`${value}`);
   return [
-    store.db.delete(table).where(matching(table, owner)),
+    store.db.delete(table).where(matchValues(table, owner)),
     sql`insert into ${table} (${sql.join(names, sql`, `)})
-      select ${sql.join([...values, sql`value, key`], sql`, `)} from ${listed(ids)}`,
+      select ${sql.join([...values, sql`value, key`], sql`, `)} from ${buildIdTable(ids)}`,
   ];
 }
 
 /** Version fields of a new record. */
-export const firstVersion = (at: string) => ({ version: 1, createdAt: at, updatedAt: at });
+export const buildFirstVersion = (at: string) => ({ version: 1, createdAt: at, updatedAt: at });
 
 /** Version fields of a changed record. */
-export const nextVersion = ({ version }: { version: number }, at: string) => ({
+export const buildNextVersion = ({ version }: { version: number }, at: string) => ({
   version: version + 1,
   updatedAt: at,
 });

@@ -3,7 +3,7 @@ import { splitSecrets } from "../core/security/kind-secrets.ts";
 import type { Kinds } from "../core/kinds.ts";
 import { sealAll, type Vault } from "../core/security/secrets.ts";
 import type { Data } from "./file/data-directory.ts";
-import { setValue, valueOf } from "./backup/portions.ts";
+import { setHousekeepingValue, findHousekeepingValue } from "./backup/portions.ts";
 import type { Store } from "./store.ts";
 
 type Row = {
@@ -26,11 +26,11 @@ export async function sealPlainSecrets(
   tables: readonly SealedTable[],
 ): Promise<number> {
   // Skipped at most starts, because reading 30,000 monitors would double the startup time.
-  if ((await sealedBy(store)) === fingerprintOf(tables)) return 0;
-  const rows = await Promise.all(tables.map((table) => rowsOf(store, table)));
+  if ((await findLastFingerprint(store)) === computeFingerprint(tables)) return 0;
+  const rows = await Promise.all(tables.map((table) => listRows(store, table)));
   const changes = tables.flatMap((table, i) =>
     (rows[i] ?? []).flatMap((row) => {
-      const sealed = sealedRow(vault, table, row);
+      const sealed = sealRow(vault, table, row);
       return sealed === null ? [] : [{ table, row, sealed }];
     }),
   );
@@ -41,7 +41,7 @@ export async function sealPlainSecrets(
         where organization_id = ? and id = ? and settings = ?`,
       parameters: [sealed.settings, sealed.secrets, row.organizationId, row.id, row.settings],
     })),
-    setValue("sealed by", fingerprintOf(tables)),
+    setHousekeepingValue("sealed by", computeFingerprint(tables)),
   ]);
   if (changes.length === 0) return 0;
   // Overwrites the plain values in free pages and in the log.
@@ -50,7 +50,7 @@ export async function sealPlainSecrets(
 }
 
 /** Fingerprint of the secret fields. If it is unchanged, no plain secrets are stored. */
-function fingerprintOf(tables: readonly SealedTable[]): number {
+function computeFingerprint(tables: readonly SealedTable[]): number {
   const secrets = tables.map(({ name, kinds }) => [
     name,
     Object.entries(kinds).map(([type, kind]) => [type, Object.keys(kind?.secrets ?? {})]),
@@ -59,9 +59,9 @@ function fingerprintOf(tables: readonly SealedTable[]): number {
 }
 
 /** Returns the fingerprint of the last run; null before the first run. */
-const sealedBy = (store: Store) => valueOf(store, "sealed by");
+const findLastFingerprint = (store: Store) => findHousekeepingValue(store, "sealed by");
 
-function rowsOf(store: Store, { name, kinds }: SealedTable): Promise<Row[]> {
+function listRows(store: Store, { name, kinds }: SealedTable): Promise<Row[]> {
   const types = Object.keys(kinds).filter(
     (type) => Object.keys(kinds[type]?.secrets ?? {}).length > 0,
   );
@@ -72,7 +72,7 @@ function rowsOf(store: Store, { name, kinds }: SealedTable): Promise<Row[]> {
   );
 }
 
-function sealedRow(
+function sealRow(
   vault: Vault,
   { noun, kinds }: SealedTable,
   { organizationId, id, type, ...row }: Row,

@@ -1,7 +1,7 @@
 /** Searches texts regardless of case, in limited steps. */
 import { AppError } from "../core/errors.ts";
 import { searchBounds } from "../core/limits.ts";
-import { turn } from "../core/time/yielding.ts";
+import { yieldToEventLoop } from "../core/time/yielding.ts";
 import type { Parameter, Store } from "./store.ts";
 
 /** Condition that a column contains a text. `cost` is the relative cost per row: 1 for a plain text. */
@@ -14,13 +14,13 @@ const replacementCost = 0.5;
  * Creates a case-insensitive condition that a column contains a text. SQLite folds only ASCII, so other letters are
  * replaced with one of their cases first. Unlike patterns, `instr` is fast for any text.
  */
-export function containing(column: string, text: string): Containing {
+export function buildContains(column: string, text: string): Containing {
   const characters = Array.from(text);
-  const folded = characters.map(foldedCase).join("");
+  const folded = characters.map(foldCase).join("");
   const replaced = new Map(
     characters.flatMap((one) => {
-      const to = foldedCase(one);
-      return casesOf(one).flatMap((from) => (from === to || isAscii(from) ? [] : [[from, to]]));
+      const to = foldCase(one);
+      return listCases(one).flatMap((from) => (from === to || isAscii(from) ? [] : [[from, to]]));
     }) as [string, string][],
   );
   const foldedColumn = [...replaced].reduce(
@@ -37,15 +37,15 @@ export function containing(column: string, text: string): Containing {
 const isAscii = (character: string) => character.charCodeAt(0) < 0x80;
 
 /** Returns all single-character cases of a character. Excludes `SS` for `ß`. */
-function casesOf(character: string): string[] {
+function listCases(character: string): string[] {
   const upper = character.toUpperCase();
   const cases = [character, character.toLowerCase(), upper, upper.toLowerCase()];
   return [...new Set(cases)].filter((one) => Array.from(one).length === 1);
 }
 
 /** Returns the canonical case of a character: ASCII if possible, otherwise lower case. */
-function foldedCase(character: string): string {
-  const cases = casesOf(character);
+function foldCase(character: string): string {
+  const cases = listCases(character);
   const small = character.toUpperCase().toLowerCase();
   return cases.find(isAscii)?.toLowerCase() ?? (cases.includes(small) ? small : character);
 }
@@ -53,11 +53,11 @@ function foldedCase(character: string): string {
 export type Condition = { text: string; parameters: readonly Parameter[]; cost: number };
 
 /** Rows per statement, for at most about 10 ms of work. */
-export const strideFor = (cost: number) =>
+export const computeStride = (cost: number) =>
   Math.max(10, Math.floor(searchBounds.stride.value / cost));
 
 /** Creates a counter of a search's work. It throws VALIDATION_ERROR for `q` above the limit. */
-export function searchWork(cost: number) {
+export function createWorkCounter(cost: number) {
   let work = 0;
   return (rows: number) => {
     work += rows * cost;
@@ -86,16 +86,16 @@ type Source = {
  * Yields batches of matching IDs in descending order. `where` selects rows by an index; `matching` is evaluated per
  * row. Other requests can run between statements.
  */
-export async function* matchingIds(
+export async function* findMatchingIds(
   { store, from, id, where }: Source,
   matching: Condition,
   signal: AbortSignal | null = null,
 ): AsyncGenerator<string[]> {
-  const stride = strideFor(matching.cost);
-  const count = searchWork(matching.cost);
-  const place = `from ${from} where ${where.text} and ${id} < ?`;
-  const endText = `select ${id} as id ${place} order by ${id} desc limit 1 offset ${stride - 1}`;
-  const foundText = `select ${id} as id ${place} and ${id} >= ? and ${matching.text} order by ${id} desc`;
+  const stride = computeStride(matching.cost);
+  const count = createWorkCounter(matching.cost);
+  const rangeText = `from ${from} where ${where.text} and ${id} < ?`;
+  const endText = `select ${id} as id ${rangeText} order by ${id} desc limit 1 offset ${stride - 1}`;
+  const foundText = `select ${id} as id ${rangeText} and ${id} >= ? and ${matching.text} order by ${id} desc`;
   for (let end = afterAllIds; ;) {
     if (signal?.aborted) throw new AppError("UNAVAILABLE", "The client disconnected.");
     const position = [...where.parameters, end];
@@ -110,7 +110,7 @@ export async function* matchingIds(
     if (last === undefined) return;
     count(stride);
     end = start;
-    await turn();
+    await yieldToEventLoop();
   }
 }
 
@@ -118,7 +118,7 @@ export async function* matchingIds(
 const afterAllIds = "~";
 
 /** Returns one page of matching IDs, and the total number of matches. */
-export async function pageOfIds(
+export async function collectPage(
   portions: AsyncIterable<readonly string[]>,
   offset: number,
   count: number,
@@ -134,7 +134,7 @@ export async function pageOfIds(
 }
 
 /** Combines conditions with AND. */
-export function allOf(conditions: readonly Condition[]): Condition {
+export function combineConditions(conditions: readonly Condition[]): Condition {
   return {
     text: conditions.map(({ text }) => `(${text})`).join(" and ") || "true",
     parameters: conditions.flatMap(({ parameters }) => parameters),

@@ -66,34 +66,40 @@ export class StaleRead extends Error {}
 const dialect = new SQLiteSyncDialect();
 
 /** Creates a guard. It violates a constraint on failure, because statements can't return rows. */
-export function must(condition: SQL, otherwise: () => AppError | StaleRead): Prepared {
+export function guard(condition: SQL, otherwise: () => AppError | StaleRead): Prepared {
   const { sql: text, params } = dialect.sqlToQuery(condition);
-  return { ...mustText(text), parameters: params as Parameter[], otherwise };
+  return { ...guardText(text), parameters: params as Parameter[], otherwise };
 }
 
 /** Statement text of a guard for an SQL condition. */
-export function mustText(condition: string): Pick<Prepared, "text"> {
+export function guardText(condition: string): Pick<Prepared, "text"> {
   return { text: `insert into guards (holds) select 0 where (${condition}) is not true` };
 }
 
-export function compiled(statement: Statement): Prepared {
+export function compileStatement(statement: Statement): Prepared {
   if ("text" in statement) return statement;
   const query = "toSQL" in statement ? statement.toSQL() : dialect.sqlToQuery(statement);
   return { text: query.sql, parameters: query.params as Parameter[] };
 }
 
 /** Maximum rows per statement. Other requests can run between statements. */
-export const portion = 250;
+export const portionRows = 250;
 
 /** Splits IDs into statements that are small enough not to block other requests. */
-export const inPortions = <T>(ids: readonly T[], make: (some: readonly T[]) => Statement[]) =>
-  Array.from({ length: Math.ceil(ids.length / portion) }, (_, index) => {
-    const some = ids.slice(index * portion, (index + 1) * portion);
-    return make(some).map((statement): Prepared => ({ ...compiled(statement), rows: some.length }));
+export const splitIntoPortions = <T>(
+  ids: readonly T[],
+  make: (some: readonly T[]) => Statement[],
+) =>
+  Array.from({ length: Math.ceil(ids.length / portionRows) }, (_, index) => {
+    const some = ids.slice(index * portionRows, (index + 1) * portionRows);
+    return make(some).map((statement): Prepared => ({
+      ...compileStatement(statement),
+      rows: some.length,
+    }));
   }).flat();
 
 /** Returns the table that a statement writes to; null for other statements. */
-export function tableWrittenBy(text: string): string | null {
+export function findWrittenTable(text: string): string | null {
   const [, table] =
     /^\s*(?:insert(?: or \w+)? into|update|delete from)\s+"?(\w+)/i.exec(text) ?? [];
   return table?.toLowerCase() ?? null;
@@ -103,7 +109,7 @@ export function tableWrittenBy(text: string): string | null {
  * Prepares an INSERT for hot paths, where building the text costs more than the write. Missing columns are null.
  * `insert or replace` replaces a row with the same key.
  */
-export function insertInto<T extends SQLiteTable>(
+export function createInsert<T extends SQLiteTable>(
   table: T,
   verb: "insert" | "insert or replace" = "insert",
 ): (row: T["$inferInsert"]) => Prepared {
@@ -111,11 +117,11 @@ export function insertInto<T extends SQLiteTable>(
   const names = columns.map(([, column]) => `"${column.name}"`).join(", ");
   const values = columns.map(() => "?").join(", ");
   const text = `${verb} into "${getTableName(table)}" (${names}) values (${values})`;
-  return (row) => ({ text, parameters: columns.map(valueIn(row)) });
+  return (row) => ({ text, parameters: columns.map(createValueReader(row)) });
 }
 
 /** Prepares an UPDATE of one row by organization and ID. */
-export function updateOf<T extends SQLiteTable, K extends keyof T["$inferInsert"] & string>(
+export function createUpdate<T extends SQLiteTable, K extends keyof T["$inferInsert"] & string>(
   table: T,
   keys: readonly K[],
 ): (
@@ -128,11 +134,11 @@ export function updateOf<T extends SQLiteTable, K extends keyof T["$inferInsert"
   const text = `update "${getTableName(table)}" set ${changes} where organization_id = ? and id = ?`;
   return (organizationId, row) => ({
     text,
-    parameters: [...columns.map(valueIn(row)), organizationId, row.id],
+    parameters: [...columns.map(createValueReader(row)), organizationId, row.id],
   });
 }
 
-function valueIn(row: object) {
+function createValueReader(row: object) {
   return ([key, column]: readonly [string, Column]): Parameter => {
     const value = (row as Record<string, unknown>)[key];
     return value === undefined || value === null
@@ -142,17 +148,17 @@ function valueIn(row: object) {
 }
 
 /** Caches the result of `make` per store. */
-export function perStore<T extends object>(make: (store: Store) => T) {
-  const made = new WeakMap<Store, T>();
+export function cachePerStore<T extends object>(make: (store: Store) => T) {
+  const valueOfStore = new WeakMap<Store, T>();
   return (store: Store): T => {
-    const known = made.get(store) ?? make(store);
-    made.set(store, known);
+    const known = valueOfStore.get(store) ?? make(store);
+    valueOfStore.set(store, known);
     return known;
   };
 }
 
 /** Repeats `attempt` on StaleRead. Each conflict means that another write succeeded, so the system makes progress. */
-export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
+export async function retryOnStaleRead<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await attempt();

@@ -7,7 +7,7 @@ import { maintenanceWindows, monitorGroups, monitors } from "./tables/monitoring
 import { statusPages } from "./tables/status-pages.ts";
 
 /** Tables and name columns of the audit log's subjects, by the prefix of the action. */
-const named: Record<string, [table: SQLiteTable, column: string]> = {
+const namedSubjects: Record<string, [table: SQLiteTable, column: string]> = {
   monitor: [monitors, "name"],
   group: [monitorGroups, "name"],
   incident: [incidents, "title"],
@@ -20,7 +20,7 @@ const named: Record<string, [table: SQLiteTable, column: string]> = {
 };
 
 /** Tables and name columns of records that belong to an organization. */
-export const namedTables = Object.values(named).map(
+export const namedTables = Object.values(namedSubjects).map(
   ([table, column]) => [getTableName(table), column] as const,
 );
 
@@ -28,10 +28,12 @@ export const namedTables = Object.values(named).map(
 export const isRemoval = (action: string): boolean => /\.(deleted|removed|revoked)$/.test(action);
 
 /** SQL for the name of a subject that the same write deletes; `null` without a name. */
-export function nameOfRemoved(action: string, organizationId: string, id: string): string {
+export function buildRemovedNameSql(action: string, organizationId: string, id: string): string {
   if (action === "person.removed") return `(select name from people where id = ${id})`;
-  const its = isRemoval(action) ? named[action.slice(0, action.indexOf("."))] : undefined;
-  if (its === undefined) return "null";
-  return `(select ${its[1]} from ${getTableName(its[0])} s
+  const subject = isRemoval(action)
+    ? namedSubjects[action.slice(0, action.indexOf("."))]
+    : undefined;
+  if (subject === undefined) return "null";
+  return `(select ${subject[1]} from ${getTableName(subject[0])} s
     where s.organization_id = ${organizationId} and s.id = ${id})`;
 }

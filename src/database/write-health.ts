@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../core/time/clock.ts";
+import { type Clock, readSystemClock } from "../core/time/clock.ts";
 
 /** Kinds of regular writes that show whether the database accepts writes. */
 type Source = "results" | "leases";
@@ -13,37 +13,37 @@ type Unstored = { since: number; begunAt: number; hasFailed: boolean };
 
 /** Tracks in memory since when the database has rejected the regular writes of this process. */
 export type WriteHealth = {
-  began(source: Source): void;
-  failed(source: Source): void;
-  succeeded(source: Source): void;
+  recordStart(source: Source): void;
+  recordFailure(source: Source): void;
+  recordSuccess(source: Source): void;
   /** Returns the time of the oldest write that can't be stored, in Unix milliseconds; null if writes succeed. */
-  failingSince(): number | null;
+  getFailingSince(): number | null;
 };
 
-export function writeHealth(
-  clock: Clock = systemClock,
+export function createWriteHealth(
+  clock: Clock = readSystemClock,
   monotonic: Clock = () => performance.now(),
 ): WriteHealth {
   const unstored = new Map<Source, Unstored>();
 
-  function begin(source: Source): Unstored {
+  function trackWrite(source: Source): Unstored {
     const known = unstored.get(source);
     if (known !== undefined) return known;
-    const begun = { since: clock(), begunAt: monotonic(), hasFailed: false };
-    unstored.set(source, begun);
-    return begun;
+    const entry = { since: clock(), begunAt: monotonic(), hasFailed: false };
+    unstored.set(source, entry);
+    return entry;
   }
 
-  const counts = ({ begunAt, hasFailed }: Unstored) =>
+  const isFailing = ({ begunAt, hasFailed }: Unstored) =>
     monotonic() - begunAt >= (hasFailed ? failedMs : pendingMs);
 
   return {
-    began: (source) => void begin(source),
-    failed: (source) => void (begin(source).hasFailed = true),
-    succeeded: (source) => void unstored.delete(source),
-    failingSince() {
+    recordStart: (source) => void trackWrite(source),
+    recordFailure: (source) => void (trackWrite(source).hasFailed = true),
+    recordSuccess: (source) => void unstored.delete(source),
+    getFailingSince() {
       if (unstored.size === 0) return null;
-      const failing = [...unstored.values()].filter(counts);
+      const failing = [...unstored.values()].filter(isFailing);
       return failing.length === 0 ? null : Math.min(...failing.map(({ since }) => since));
     },
   };

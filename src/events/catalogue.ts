@@ -118,7 +118,7 @@ export type EventNoun = NounOf<EventType>;
 export type EventEffects<V> = { readonly [K in EventType | `${EventNoun}.*`]?: V };
 
 /** Returns the effect of an event; undefined for no effect, and for types that only other versions know. */
-export function effectOn<V>(effects: EventEffects<V>, type: EventType): V | undefined {
+export function findEffect<V>(effects: EventEffects<V>, type: EventType): V | undefined {
   return type in effects ? effects[type] : effects[`${nounOf(type)}.*`];
 }
 

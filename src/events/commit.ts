@@ -1,12 +1,12 @@
 /** The only way to write a change: with its audit row, its event and its idempotent response. */
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { mustBeUnchanged, type Versioned } from "../database/references.ts";
-import { isRemoval, nameOfRemoved } from "../database/subject-names.ts";
+import { guardVersion, type Versioned } from "../database/references.ts";
+import { isRemoval, buildRemovedNameSql } from "../database/subject-names.ts";
 import {
-  inPortions,
-  insertInto,
-  mustText,
+  splitIntoPortions,
+  createInsert,
+  guardText,
   type Prepared,
   type Statement,
 } from "../database/store.ts";
@@ -15,7 +15,7 @@ import type { AuditAction, DataOf, Event } from "./catalogue.ts";
 import { appendEvent } from "./log.ts";
 import type { Scope } from "./scope.ts";
 
-const insertAuditEntry = insertInto(auditEntries);
+const insertAuditEntry = createInsert(auditEntries);
 
 /** A change by a person or key, for the audit log and all followers of events. */
 export type AuditedChange<A extends AuditAction = AuditAction> = {
@@ -48,9 +48,9 @@ export function commit<T extends object>(
   change: AuditedChange,
   answer: T,
 ): Promise<T> {
-  const at = timestamp(scope.clock());
-  const entry = auditEntry(scope, change, at);
-  return write(scope, [...entry, ...statements, eventOf(scope, change, at)], answer);
+  const at = formatTimestamp(scope.clock());
+  const entry = buildAuditEntry(scope, change, at);
+  return write(scope, [...entry, ...statements, buildEvent(scope, change, at)], answer);
 }
 
 /** Writes the same change to several records, each with an audit row and an event. */
@@ -60,9 +60,9 @@ export function commitEach<T extends object>(
   changes: AuditedChanges,
   answer: T,
 ): Promise<T> {
-  const at = timestamp(scope.clock());
-  const entries = auditEach(scope, changes, at);
-  return write(scope, [...entries, ...statements, ...eventEach(scope, changes, at)], answer);
+  const at = formatTimestamp(scope.clock());
+  const entries = buildAuditRows(scope, changes, at);
+  return write(scope, [...entries, ...statements, ...buildEvents(scope, changes, at)], answer);
 }
 
 /** Writes no change, but verifies the conditions, such as the version in If-Match. */
@@ -75,31 +75,35 @@ export const commitUnchanged = <T extends object>(
 async function write<T extends object>(scope: Scope, statements: readonly Statement[], answer: T) {
   // First, so that the second of two identical requests gets the stored response, not an error of If-Match.
   const remembered = scope.remember?.(answer) ?? [];
-  await scope.store.atomic([mustBeThere(scope.organizationId), ...remembered, ...statements]);
+  await scope.store.atomic([
+    guardOrganizationExists(scope.organizationId),
+    ...remembered,
+    ...statements,
+  ]);
   return answer;
 }
 
-const organizationText = mustText(
+const organizationGuard = guardText(
   "exists (select 1 from organizations where id = ? and deleted_at is null)",
 );
 
 /** Guard that fails with NOT_FOUND if the organization was deleted. */
-function mustBeThere(organizationId: string): Prepared {
+function guardOrganizationExists(organizationId: string): Prepared {
   return {
-    ...organizationText,
+    ...organizationGuard,
     parameters: [organizationId],
     otherwise: () => new AppError("NOT_FOUND", "This organization was deleted."),
   };
 }
 
 /** Creates audit rows and events of a change to several subjects, for a write with other statements. */
-export const auditAndEventEach = (author: Author, changes: AuditedChanges, at: string) => [
-  ...auditEach(author, changes, at),
-  ...eventEach(author, changes, at),
+export const buildAuditsAndEvents = (author: Author, changes: AuditedChanges, at: string) => [
+  ...buildAuditRows(author, changes, at),
+  ...buildEvents(author, changes, at),
 ];
 
 /** Creates audit rows. Must precede the statements that remove the subjects, because it copies their names. */
-export function auditEach(
+export function buildAuditRows(
   { organizationId, actor, requestId }: Author,
   { action, subjectIds, fields }: { action: AuditAction } & Omit<AuditedChanges, "action">,
   at: string,
@@ -108,20 +112,20 @@ export function auditEach(
   const shared = [organizationId, at, actor.type, actor.id, actor.name, action, changed, requestId];
   const text = `insert into audit_entries (organization_id, at, actor_type, actor_id, actor_name,
       action, fields, request_id, subject_id, subject_name)
-    select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, value, ${nameOfRemoved(action, "?1", "value")}
+    select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, value, ${buildRemovedNameSql(action, "?1", "value")}
     from json_each(?9)`;
-  return inPortions(subjectIds, (some) => [
+  return splitIntoPortions(subjectIds, (some) => [
     { text, parameters: [...shared, JSON.stringify(some)] },
   ]);
 }
 
 /** Creates the events of a change to several subjects. */
-export const eventEach = (
+export const buildEvents = (
   { organizationId }: Pick<Author, "organizationId">,
   { action, subjectIds }: AuditedChanges,
   at: string,
 ): Prepared[] =>
-  inPortions(subjectIds, (some) => [
+  splitIntoPortions(subjectIds, (some) => [
     { text: eventEachText, parameters: [organizationId, at, action, JSON.stringify(some)] },
   ]);
 
@@ -129,15 +133,20 @@ const eventEachText = `insert into events (organization_id, at, type, subject_id
   select ?, ?, ?, value from json_each(?)`;
 
 /** Creates the audit row and event of a change, for a write with several changes. */
-export const auditAndEvent = (author: Author, change: AuditedChange, at: string): Statement[] => [
-  ...auditEntry(author, change, at),
-  eventOf(author, change, at),
-];
+export const buildAuditAndEvent = (
+  author: Author,
+  change: AuditedChange,
+  at: string,
+): Statement[] => [...buildAuditEntry(author, change, at), buildEvent(author, change, at)];
 
-function auditEntry(author: Author, change: AuditedChange, at: string): Statement[] {
+function buildAuditEntry(author: Author, change: AuditedChange, at: string): Statement[] {
   const { action, subjectId, fields } = change;
   if (isRemoval(action))
-    return auditEach(author, { action, subjectIds: [subjectId], ...(fields && { fields }) }, at);
+    return buildAuditRows(
+      author,
+      { action, subjectIds: [subjectId], ...(fields && { fields }) },
+      at,
+    );
   const { organizationId, actor, requestId } = author;
   return [
     insertAuditEntry({
@@ -154,7 +163,7 @@ function auditEntry(author: Author, change: AuditedChange, at: string): Statemen
   ];
 }
 
-const eventOf = (
+const buildEvent = (
   { organizationId }: Author,
   { action, subjectId, data }: AuditedChange,
   at: string,
@@ -170,26 +179,30 @@ export function guardCurrent(
   table: Versioned,
   record: { id: string; version: number },
 ): Prepared[] {
-  const current = mustBeUnchanged(table, scope.organizationId, record);
-  const isNamed = ifMatchNames(
+  const current = guardVersion(table, scope.organizationId, record);
+  const isNamed = matchesIfMatch(
     scope,
     (tag) => /^"(\d+)-[^"]*"$/.exec(tag)?.[1] === String(record.version),
   );
-  return isNamed ? [current] : [refuse, current];
+  return isNamed ? [current] : [failingGuard, current];
 }
 
 /** Rejects an If-Match for a resource without versions. */
 export const guardUnconditional = (scope: Scope): Prepared[] =>
-  ifMatchNames(scope, () => false) ? [] : [refuse];
+  matchesIfMatch(scope, () => false) ? [] : [failingGuard];
 
 /** Whether a tag in If-Match satisfies `isIt`. True without If-Match. */
-export const ifMatchNames = ({ ifMatch }: Scope, isIt: (tag: string) => boolean): boolean =>
+export const matchesIfMatch = ({ ifMatch }: Scope, isIt: (tag: string) => boolean): boolean =>
   ifMatch === null || ifMatch.trim() === "*" || ifMatch.split(",").some((tag) => isIt(tag.trim()));
 
-export const changedSince = () =>
+export const changedSinceError = () =>
   new AppError(
     "PRECONDITION_FAILED",
     "The record was changed since it was read. Read it again and decide again.",
   );
 
-const refuse: Prepared = { ...mustText("false"), parameters: [], otherwise: changedSince };
+const failingGuard: Prepared = {
+  ...guardText("false"),
+  parameters: [],
+  otherwise: changedSinceError,
+};

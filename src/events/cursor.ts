@@ -1,5 +1,5 @@
 /** Stores the positions of followers in the event log. */
-import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
+import { guardText, StaleRead, type Statement, type Store } from "../database/store.ts";
 
 /** Last event that a follower has handled, and the version of its row in `followers`. */
 export type Position = {
@@ -12,10 +12,10 @@ export type Position = {
 /** Followers that handle each event exactly once. Events are removed only after all of these have handled them. */
 export const followerNames = ["alerting", "subscribers"] as const;
 
-export type EventCursor = ReturnType<typeof eventCursor>;
+export type EventCursor = ReturnType<typeof createEventCursor>;
 
 /** Stored position of a follower. It advances in the same write as the follower's rows. */
-export function eventCursor(store: Store, name: (typeof followerNames)[number]) {
+export function createEventCursor(store: Store, name: (typeof followerNames)[number]) {
   let skipped: number | null = null;
 
   async function read(): Promise<Position> {
@@ -38,7 +38,7 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]) 
   ) {
     await store.atomic([
       {
-        ...mustText("coalesce((select version from followers where name = ?), 0) = ?"),
+        ...guardText("coalesce((select version from followers where name = ?), 0) = ?"),
         parameters: [name, version],
         otherwise: () => new StaleRead(),
       },

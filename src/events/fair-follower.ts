@@ -1,13 +1,13 @@
 /** Converts events to the rows of one follower exactly once, in turns between organizations. */
 import type { Log } from "../core/log.ts";
-import { retrying, type Statement, type Store } from "../database/store.ts";
+import { retryOnStaleRead, type Statement, type Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
-import { type EventCursor, eventCursor, type followerNames } from "./cursor.ts";
+import { type EventCursor, createEventCursor, type followerNames } from "./cursor.ts";
 import { readSinceOfOrganization } from "./log.ts";
 import type { EventReader } from "./reader.ts";
 
 /** Maximum rows per write, shared by its organizations. Other work can run between writes. */
-const rowsOfWrite = 2_000;
+const rowsPerWrite = 2_000;
 /** Maximum events per organization and write, whose subjects are read together. */
 const eventsAtOnce = 500;
 /** Maximum organizations with a backlog per write. */
@@ -76,25 +76,25 @@ export class FairFollower<E extends LoggedEvent, Part> {
     this.#store = store;
     this.#follower = follower;
     this.#prefix = `${follower.name}/`;
-    this.cursor = eventCursor(store, follower.name);
-    this.rowsAtOnce = follower.rowsAtOnce ?? rowsOfWrite;
+    this.cursor = createEventCursor(store, follower.name);
+    this.rowsAtOnce = follower.rowsAtOnce ?? rowsPerWrite;
   }
 
   /** Runs one write at a time, in the order of the calls, because each decision depends on the previous write. */
-  exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#pending.then(() => retrying(work));
+  runExclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#pending.then(() => retryOnStaleRead(work));
     this.#pending = result.catch(() => {});
     return result;
   }
 
   /** Handles a batch of the log in one write. */
-  take(events: readonly LoggedEvent[]): Promise<void> {
-    return this.exclusively(() => this.#takeBatch(events));
+  handleBatch(events: readonly LoggedEvent[]): Promise<void> {
+    return this.runExclusively(() => this.#takeBatch(events));
   }
 
   /** Runs one write for organizations with a backlog. Returns false if there are none. */
   serveBacklogs(): Promise<boolean> {
-    return this.exclusively(() => this.#serveNext());
+    return this.runExclusively(() => this.#serveNext());
   }
 
   /** Handles all backlogs. */
@@ -104,12 +104,12 @@ export class FairFollower<E extends LoggedEvent, Part> {
 
   /** Saves the position of events without effects. */
   save(): Promise<void> {
-    return this.exclusively(() => this.cursor.save());
+    return this.runExclusively(() => this.cursor.save());
   }
 
   /** Writes statements that are not caused by an event. */
   write(decide: () => Promise<Statement[]>): Promise<void> {
-    return this.exclusively(async () => {
+    return this.runExclusively(async () => {
       const statements = await decide();
       if (statements.length === 0) return;
       const position = await this.cursor.read();
@@ -136,7 +136,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
       void (draining ??= drainAll().finally(() => void (draining = null)));
     const { seq } = await this.cursor.read();
     const subscription = reader.subscribe(name, seq, async (events) => {
-      await this.take(events);
+      await this.handleBatch(events);
       drainInBackground();
       await Bun.sleep(gatherMs);
     });
@@ -160,12 +160,12 @@ export class FairFollower<E extends LoggedEvent, Part> {
     if (listeners.size === 0) return this.cursor.skip(last.seq);
     const behind = new Set((await this.#backlogs()).map(({ organizationId }) => organizationId));
     const part = position.part === null ? null : (JSON.parse(position.part) as Part);
-    const works = [...groups]
+    const workItems = [...groups]
       .filter(([id]) => listeners.has(id) && !behind.has(id))
       // Organizations with few events come first, and leave the rest of their shares to the others.
       .sort(([, a], [, b]) => a.length - b.length)
       .map(([organizationId, own]) => ({ organizationId, seq: position.seq, part, events: own }));
-    await this.cursor.advance(position, last.seq, await this.#decideAll(works, false));
+    await this.cursor.advance(position, last.seq, await this.#decideAll(workItems, false));
     onWrite?.([...groups.keys()]);
   }
 
@@ -237,7 +237,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
     const prefix = this.#prefix;
     const rows = await this.#store.query<{ name: string; seq: number; part: string | null }>(
       "select name, seq, part from followers where name > ? and name < ? order by name limit ?",
-      [`${prefix}${after}`, endOfPrefix(prefix), limit],
+      [`${prefix}${after}`, findPrefixEnd(prefix), limit],
     );
     return rows.map((row) => ({
       organizationId: row.name.slice(prefix.length),
@@ -262,6 +262,6 @@ export class FairFollower<E extends LoggedEvent, Part> {
 }
 
 /** Returns the first text after all texts with this prefix. The prefix must end with a slash. */
-function endOfPrefix(prefix: string): string {
+function findPrefixEnd(prefix: string): string {
   return `${prefix.slice(0, -1)}0`;
 }

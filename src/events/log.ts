@@ -1,10 +1,10 @@
 /** Appends events to the log and reads them. */
-import { valueOf } from "../database/backup/portions.ts";
-import { insertInto, type Statement, type Store } from "../database/store.ts";
+import { findHousekeepingValue } from "../database/backup/portions.ts";
+import { createInsert, type Statement, type Store } from "../database/store.ts";
 import { events } from "../database/tables/events.ts";
 import type { Event, LoggedEvent } from "./catalogue.ts";
 
-const insertEvent = insertInto(events);
+const insertEvent = createInsert(events);
 
 /** Creates the statement that appends an event. It belongs to the write of the change. */
 export function appendEvent({ data, ...event }: Event): Statement {
@@ -38,7 +38,7 @@ export async function readSinceOfOrganization(
 }
 
 /** Returns the position of the newest event; 0 for an empty log. */
-export async function lastSeq(store: Store): Promise<number> {
+export async function findLastSeq(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number | null }>("select max(seq) as seq from events", []);
   return row?.seq ?? 0;
 }
@@ -50,15 +50,18 @@ export async function isLogCompleteSince(store: Store, at: string): Promise<bool
 }
 
 /** Returns the position of an organization's newest event, or a later one up to which events were removed. */
-export async function lastSeqOfOrganization(store: Store, organizationId: string): Promise<number> {
+export async function findLastSeqOfOrganization(
+  store: Store,
+  organizationId: string,
+): Promise<number> {
   const [row] = await store.query<{ seq: number | null }>(
     "select max(seq) as seq from events where organization_id = ?",
     [organizationId],
   );
-  return Math.max(row?.seq ?? 0, await removedUpTo(store));
+  return Math.max(row?.seq ?? 0, await findRemovedSeq(store));
 }
 
 /** Returns the position up to which events were removed; 0 for none. */
-export async function removedUpTo(store: Store): Promise<number> {
-  return (await valueOf(store, "events")) ?? 0;
+export async function findRemovedSeq(store: Store): Promise<number> {
+  return (await findHousekeepingValue(store, "events")) ?? 0;
 }

@@ -1,10 +1,10 @@
 /** Records problems of the appliance, and notifies organizations of them through events. */
-import { minuteInUtc, timestamp } from "../core/time/clock.ts";
+import { formatUtcMinute, formatTimestamp } from "../core/time/clock.ts";
 import type { Problem, ProblemName } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 
 /** Key of a problem in the table and in alerts. It includes the node, if there is one. */
-export const problemKey = ({ name, node }: Pick<Problem, "name" | "node">): string =>
+export const buildProblemKey = ({ name, node }: Pick<Problem, "name" | "node">): string =>
   node === undefined ? name : `${name}@${node}`;
 
 /** A problem that an organization was notified of, but not of its end. */
@@ -15,7 +15,7 @@ export type OpenProblem = Problem & {
 };
 
 /** Returns the organizations of the appliance's administrators, which are notified of its problems. */
-export async function organizationsOfAdministrators(store: Store): Promise<string[]> {
+export async function listAdministratorOrganizations(store: Store): Promise<string[]> {
   const rows = await store.query<{ id: string }>(
     `select distinct o.id from people p join memberships m on m.person_id = p.id
        join organizations o on o.id = m.organization_id
@@ -26,22 +26,22 @@ export async function organizationsOfAdministrators(store: Store): Promise<strin
 }
 
 /** Returns the problem of failing writes, which can't be stored itself; null while writes succeed. */
-export function storageProblem({
+export function findStorageProblem({
   writes,
 }: Pick<Store, "writes">): (Problem & { since: string }) | null {
-  const failingSince = writes.failingSince();
+  const failingSince = writes.getFailingSince();
   if (failingSince === null) return null;
   return {
     name: "storage",
     stage: "",
     severity: "critical",
-    message: `Results of checks have not been stored since ${minuteInUtc(failingSince)}, and no other alerts are sent. Make sure that the disk has space and that the database can be reached; see the log.`,
+    message: `Results of checks have not been stored since ${formatUtcMinute(failingSince)}, and no other alerts are sent. Make sure that the disk has space and that the database can be reached; see the log.`,
     until: null,
-    since: timestamp(failingSince),
+    since: formatTimestamp(failingSince),
   };
 }
 
-export async function openProblems(store: Store): Promise<OpenProblem[]> {
+export async function listOpenProblems(store: Store): Promise<OpenProblem[]> {
   const rows = await store.query<Omit<OpenProblem, "name" | "node"> & { key: string }>(
     `select organization_id as organizationId, name as key, stage, severity, message, since, until
      from problems order by since, name`,
@@ -62,23 +62,23 @@ export function recordProblem(
   { name, node, stage, severity, message, until }: Problem,
   now: number,
 ): Prepared[] {
-  const at = timestamp(now);
+  const at = formatTimestamp(now);
   const ids = JSON.stringify(organizationIds);
   const data = JSON.stringify({ problem: name, node, severity, message });
-  const key = problemKey({ name, ...(node !== undefined && { node }) });
+  const key = buildProblemKey({ name, ...(node !== undefined && { node }) });
   const causes = (["clock", "loop"] as const).map((cause) =>
-    problemKey({ name: cause, ...(node !== undefined && { node }) }),
+    buildProblemKey({ name: cause, ...(node !== undefined && { node }) }),
   );
   const uncausedGiven = [name, JSON.stringify(causes), now];
   return [
     {
       text: `insert into events (organization_id, at, type, subject_id, data)
-        select value, ?, 'appliance.troubled', ?, ? from json_each(?) where ${unknown}`,
+        select value, ?, 'appliance.troubled', ?, ? from json_each(?) where ${isUnknownSql}`,
       parameters: [at, key, data, ids, key, stage, now, ...uncausedGiven],
     },
     {
       text: `insert into problems (organization_id, name, stage, severity, message, since, until)
-        select value, ?, ?, ?, ?, ?, ? from json_each(?) where ${uncaused}
+        select value, ?, ?, ?, ?, ?, ? from json_each(?) where ${isUncausedSql}
         on conflict (organization_id, name) do update set stage = excluded.stage,
           severity = excluded.severity, message = excluded.message, until = excluded.until,
           since = case when until <= ? then excluded.since else since end`,
@@ -87,10 +87,10 @@ export function recordProblem(
   ];
 }
 
-const uncaused = `(? <> 'checks' or not exists (select 1 from problems where organization_id = value
+const isUncausedSql = `(? <> 'checks' or not exists (select 1 from problems where organization_id = value
     and name in (select json_each.value from json_each(?)) and until > ?))`;
-const unknown = `not exists (select 1 from problems where organization_id = value and name = ?
-    and stage = ? and (until is null or until > ?)) and ${uncaused}`;
+const isUnknownSql = `not exists (select 1 from problems where organization_id = value and name = ?
+    and stage = ? and (until is null or until > ?)) and ${isUncausedSql}`;
 
 /** Ends a problem for all notified organizations, or for the given ones. */
 export function recordProblemEnd(
@@ -100,7 +100,7 @@ export function recordProblemEnd(
   organizationIds: readonly string[] | null = null,
 ): Prepared[] {
   const data = JSON.stringify({ problem: name, node, message });
-  const key = problemKey({ name, ...(node !== undefined && { node }) });
+  const key = buildProblemKey({ name, ...(node !== undefined && { node }) });
   const which = "name = ? and (? is null or organization_id in (select value from json_each(?)))";
   const ids = organizationIds && JSON.stringify(organizationIds);
   const these = [key, ids, ids];
@@ -108,7 +108,7 @@ export function recordProblemEnd(
     {
       text: `insert into events (organization_id, at, type, subject_id, data)
         select organization_id, ?, 'appliance.recovered', name, ? from problems where ${which}`,
-      parameters: [timestamp(now), data, ...these],
+      parameters: [formatTimestamp(now), data, ...these],
     },
     { text: `delete from problems where ${which}`, parameters: these },
   ];

@@ -3,11 +3,11 @@
  * writes of others.
  */
 import type { Log } from "../core/log.ts";
-import { family, type Family } from "../core/metrics.ts";
+import { createFamily, type Family } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
 import { countBacklogs } from "./cursor.ts";
-import { lastSeq, readSince } from "./log.ts";
+import { findLastSeq, readSince } from "./log.ts";
 
 /** Poll interval, in milliseconds, and thus the maximum delay of other processes' events. */
 const pollMs = 100;
@@ -32,7 +32,7 @@ class RecentEvents {
     this.start = surplus.at(-1)?.seq ?? this.start;
   }
 
-  after(position: number): LoggedEvent[] {
+  listAfter(position: number): LoggedEvent[] {
     const from = this.#events.findLastIndex(({ seq }) => seq <= position) + 1;
     return this.#events.slice(from, from + batchSize);
   }
@@ -56,9 +56,9 @@ export class EventReader {
   }
 
   async metrics(): Promise<Family[]> {
-    const last = await lastSeq(this.#store);
+    const last = await findLastSeq(this.#store);
     return [
-      family(
+      createFamily(
         "signalbox_event_follower_lag",
         "gauge",
         "Events that a follower has not processed yet.",
@@ -67,7 +67,7 @@ export class EventReader {
           value: Math.max(0, last - seq),
         })),
       ),
-      family(
+      createFamily(
         "signalbox_event_backlog_organizations",
         "gauge",
         "Organizations with a backlog of events at a follower.",
@@ -94,12 +94,12 @@ export class EventReader {
    * failed batch is passed again.
    */
   subscribe(name: string, seq: number, handle: Handler): Subscription {
-    const end = () => {
+    const removeSubscription = () => {
       if (this.#subscriptions.delete(subscription) && this.#subscriptions.size === 0)
         this.#stopPolling();
     };
     const source = { store: this.#store, log: this.#log, recent: this.#recent };
-    const subscription = new Subscription(name, seq, handle, source, end);
+    const subscription = new Subscription(name, seq, handle, source, removeSubscription);
     this.#subscriptions.add(subscription);
     if (this.#subscriptions.size === 1) this.#poll();
     else subscription.wake();
@@ -133,7 +133,7 @@ export class EventReader {
 
   async #readAll() {
     if (this.#recent.start === null) {
-      this.#head = await lastSeq(this.#store);
+      this.#head = await findLastSeq(this.#store);
       this.#recent.start = this.#head;
       this.#wakeAll();
     }
@@ -215,7 +215,7 @@ export class Subscription {
       const isBehind = this.position < known;
       const events = isBehind
         ? await readSince(store, this.position, batchSize)
-        : recent.after(this.position);
+        : recent.listAfter(this.position);
       const last = events.at(-1);
       if (last !== undefined) {
         await this.#handle(events);

@@ -1,7 +1,7 @@
-import { setValue, type Sweeping, sweepLog } from "../database/backup/portions.ts";
+import { setHousekeepingValue, type Sweeping, sweepLog } from "../database/backup/portions.ts";
 import { stateTypes } from "./catalogue.ts";
 import { followerNames } from "./cursor.ts";
-import { removedUpTo } from "./log.ts";
+import { findRemovedSeq } from "./log.ts";
 import { dayMs } from "../core/time/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 
@@ -9,7 +9,7 @@ import type { Statement, Store } from "../database/store.ts";
 export const eventDays = 30;
 
 /** Condition for state events. They are a monitor's history, and are retained as long as its hourly totals. */
-const isState = `type in (${stateTypes.map((type) => `'${type}'`).join(", ")})`;
+const isStateSql = `type in (${stateTypes.map((type) => `'${type}'`).join(", ")})`;
 
 const oldestEvents =
   "select seq, at from events where seq > ? and seq < (select max(seq) from events) order by seq limit ?";
@@ -23,19 +23,22 @@ export async function sweepEvents(
   { hourDays, readUpTo }: { hourDays: number; readUpTo: number },
 ): Promise<void> {
   const { store } = sweeping;
-  const last = Math.min(readUpTo, await slowestCursor(store));
+  const last = Math.min(readUpTo, await findSlowestCursor(store));
   const whole = await sweepLog(
     sweeping,
     { name: "states", last, keptMs: Math.max(hourDays, eventDays) * dayMs },
     oldestEvents,
     (from, to) => [removeBetween(from, to, "true")],
   );
-  const from = Math.max(whole, await removedUpTo(store));
+  const from = Math.max(whole, await findRemovedSeq(store));
   await sweepLog(
     sweeping,
     { name: "events", from, last, keptMs: eventDays * dayMs },
     oldestEvents,
-    (from, to) => [removeBetween(from, to, `not (${isState})`), setValue("events", to)],
+    (from, to) => [
+      removeBetween(from, to, `not (${isStateSql})`),
+      setHousekeepingValue("events", to),
+    ],
   );
 }
 
@@ -47,7 +50,7 @@ function removeBetween(from: number, to: number, which: string): Statement {
 }
 
 /** Returns the last event that all followers with a stored position have handled. */
-export async function slowestCursor(store: Store): Promise<number> {
+export async function findSlowestCursor(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number }>(
     `select min(coalesce(f.seq, 0)) as seq from json_each(?) wanted
      left join followers f on f.name = wanted.value or f.name like wanted.value || '/%'`,

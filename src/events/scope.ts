@@ -50,7 +50,7 @@ export type ScopeServices = Pick<
 >;
 
 /** Creates the scope of a use case without a request. */
-export function scopeOf(
+export function buildScope(
   { store, clock, vault, targets, ownHosts, limits }: ScopeServices,
   organizationId: string,
   actor: Actor,

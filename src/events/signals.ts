@@ -10,4 +10,4 @@ export type Signals = EventEmitter<{
   deliveries: [organizationId: string];
 }>;
 
-export const newSignals = (): Signals => new EventEmitter();
+export const createSignals = (): Signals => new EventEmitter();

@@ -1,16 +1,16 @@
 /** Reads request bodies within limits, and parses their JSON. */
 import { networkOf } from "../core/security/client-network.ts";
-import { hasTooManyDigits } from "../core/text/decimals.ts";
-import { lossyIntegerAt } from "../core/text/exact-json.ts";
-import { findRepeatedName, shapeOf } from "../core/text/json.ts";
+import { tooManyDigitsIssue } from "../core/text/decimals.ts";
+import { findLossyInteger } from "../core/text/exact-json.ts";
+import { findRepeatedName, measureJson } from "../core/text/json.ts";
 import { AppError } from "../core/errors.ts";
-import { excerpt } from "../core/text/words.ts";
+import { excerptText } from "../core/text/words.ts";
 import { requestBounds } from "../core/limits.ts";
-import { invalid } from "../core/validation.ts";
-import { budget } from "./access/budget.ts";
-import { notJson, parseLongJson, tooDeep } from "./responses/long-json.ts";
+import { invalidFieldError } from "../core/validation.ts";
+import { createBudget } from "./access/budget.ts";
+import { notJsonError, parseLongJson, tooDeepError } from "./responses/long-json.ts";
 import { pathOf } from "./request.ts";
-import { originalRequest, replaceRequest } from "./original-request.ts";
+import { getOriginalRequest, replaceRequest } from "./original-request.ts";
 
 const maxBytes = requestBounds.body.value;
 const maxBytesOfPeople = requestBounds.accountBody.value;
@@ -19,14 +19,14 @@ const maxDepth = requestBounds.nesting.value;
 const longBodies = /\/api\/v1\/config\/?$/;
 const maxEntries = requestBounds.listInBody.value;
 
-const json = "application/json";
+const jsonType = "application/json";
 
 const budgets = {
-  known: budget(
+  known: createBudget(
     requestBounds.bodiesInFlight.value,
     requestBounds.bodiesInFlightPerOrganization.value,
   ),
-  strangers: budget(
+  strangers: createBudget(
     requestBounds.bodiesInFlightWithoutKey.value,
     requestBounds.bodiesInFlightPerNetwork.value,
   ),
@@ -39,7 +39,7 @@ export type BodyClient = { organizationId: string } | { address: string; isKnown
  * Limits the body of a request, which Bun would buffer in memory. A body whose Content-Length exceeds the limit is
  * discarded; one without Content-Length is limited in `readBody`.
  */
-export function withBoundedBody(request: Request): Request {
+export function boundBody(request: Request): Request {
   const isChunked = request.headers.has("transfer-encoding");
   if (!isChunked && lengthOf(request) <= maxBytes) return request;
   if (!isChunked && !longBodies.test(pathOf(request))) void request.body?.cancel();
@@ -60,14 +60,14 @@ export async function readBody(
   request: Request,
   client: BodyClient,
   required: boolean,
-  types: readonly string[] = [json],
+  types: readonly string[] = [jsonType],
   maxBodyBytes = maxBytes,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const length = request.headers.get("content-length");
   const chunked = request.headers.has("transfer-encoding");
   const absent = !chunked && (length === null || length === "0");
   if (absent && !required) return new Uint8Array();
-  mustBeOf(request, types);
+  assertMediaType(request, types);
   return readBytes(request, client, "organizationId" in client ? maxBodyBytes : maxBytesOfPeople);
 }
 
@@ -75,15 +75,15 @@ export async function readBody(
 export async function readBytes(
   request: Request,
   client: BodyClient,
-  most: number,
+  maxLength: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const chunked = request.headers.has("transfer-encoding");
-  if (lengthOf(request) > most) throw tooLarge(most);
+  if (lengthOf(request) > maxLength) throw tooLargeError(maxLength);
   if (!chunked && lengthOf(request) === 0) return new Uint8Array();
-  const arrived = reserved(client, chunked ? most : lengthOf(request));
+  const arrived = reserveBytes(client, chunked ? maxLength : lengthOf(request));
   try {
     const asItComes = chunked || lengthOf(request) > maxBytes;
-    return await (asItComes ? readCapped(originalRequest(request), most) : request.bytes());
+    return await (asItComes ? readCapped(getOriginalRequest(request), maxLength) : request.bytes());
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError("BAD_REQUEST", "The body did not arrive completely.");
@@ -92,7 +92,7 @@ export async function readBytes(
   }
 }
 
-function reserved(client: BodyClient, bytes: number): () => void {
+function reserveBytes(client: BodyClient, bytes: number): () => void {
   if ("organizationId" in client) return budgets.known.take(client.organizationId, bytes);
   const budget = client.isKnown ? budgets.known : budgets.strangers;
   return budget.take(networkOf(client.address), bytes);
@@ -104,15 +104,15 @@ const emptyObjectBytes = 2;
 /**
  * Throws VALIDATION_ERROR for a GET with a body. Bun drops such a body unread, although it could contain a filter.
  */
-export function mustHaveNoBody(request: Request) {
+export function assertNoBody(request: Request) {
   const length = request.headers.get("content-length");
   const isEmpty = length === null || Number(length) <= emptyObjectBytes;
   if (!isEmpty || request.headers.has("transfer-encoding"))
-    throw invalid("body", `is not read with ${request.method}; use query parameters`);
+    throw invalidFieldError("body", `is not read with ${request.method}; use query parameters`);
 }
 
 /** Returns the media type of a body in lower case; empty if it is invalid or not in UTF-8. */
-export function mediaTypeOf(request: Request): string {
+export function parseMediaType(request: Request): string {
   const header = request.headers.get("content-type") ?? "";
   const type = /^\s*([a-z]+\/[a-z0-9.+-]+)\s*(;\s*charset\s*=\s*("utf-8"|utf-8)\s*)?;?\s*$/i.exec(
     header,
@@ -120,25 +120,25 @@ export function mediaTypeOf(request: Request): string {
   return type?.toLowerCase() ?? "";
 }
 
-function mustBeOf(request: Request, types: readonly string[]) {
-  if (!types.includes(mediaTypeOf(request)))
+function assertMediaType(request: Request, types: readonly string[]) {
+  if (!types.includes(parseMediaType(request)))
     throw new AppError(
       "UNSUPPORTED_MEDIA_TYPE",
-      types.includes(json)
+      types.includes(jsonType)
         ? "The body must be JSON in UTF-8, sent with Content-Type: application/json."
         : `The body must be sent with one of these as its Content-Type: ${types.join(", ")}.`,
     );
-  mustBePlain(request);
+  assertNotCompressed(request);
 }
 
 /** Throws UNSUPPORTED_MEDIA_TYPE for a compressed body. */
-export function mustBePlain(request: Request) {
+export function assertNotCompressed(request: Request) {
   const encoding = request.headers.get("content-encoding");
   if (encoding !== null && encoding.trim().toLowerCase() !== "identity")
     throw new AppError("UNSUPPORTED_MEDIA_TYPE", "The body must not be compressed.");
 }
 
-function tooLarge(most: number) {
+function tooLargeError(most: number) {
   return new AppError("PAYLOAD_TOO_LARGE", `The body must have at most ${most / 1024} KiB.`);
 }
 
@@ -152,7 +152,7 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array<Ar
     total += value.length;
     if (total > most) {
       await reader.cancel();
-      throw tooLarge(most);
+      throw tooLargeError(most);
     }
     parts.push(value);
   }
@@ -166,52 +166,53 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * VALIDATION_ERROR for repeated names, too long lists, and numbers that would be rounded.
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) throw unreadable("The body is empty; send a JSON object.");
+  if (bytes.length === 0) throw unreadableError("The body is empty; send a JSON object.");
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    throw notJson();
+    throw notJsonError();
   }
   if (bytes.length > maxBytes) return parseLongJson(text);
   const value = parseJsonText(text);
-  const lossy = lossyIntegerAt(text);
-  if (lossy !== null) throw invalid(excerpt(lossy) || "body", hasTooManyDigits);
+  const lossy = findLossyInteger(text);
+  if (lossy !== null) throw invalidFieldError(excerptText(lossy) || "body", tooManyDigitsIssue);
   return value;
 }
 
 export function parseJsonText(text: string): unknown {
   // Checks the depth first, because JSON.parse and schemas are recursive.
-  const { depth, members } = shapeOf(text);
-  if (depth > maxDepth) throw tooDeep();
+  const { depth, members } = measureJson(text);
+  if (depth > maxDepth) throw tooDeepError();
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw notJson();
+    throw notJsonError();
   }
   const counts = { members: 0 };
-  mustBeBounded(value, "body", counts);
+  assertBounded(value, "body", counts);
   // JSON.parse returns only one value of a repeated name, so the parsed value has fewer members.
   const repeated = counts.members < members ? findRepeatedName(text) : null;
-  if (repeated !== null) throw invalid(excerpt(repeated), "must be given only once");
+  if (repeated !== null) throw invalidFieldError(excerptText(repeated), "must be given only once");
   return value;
 }
 
-function unreadable(message: string) {
+function unreadableError(message: string) {
   return new AppError("INVALID_JSON", message);
 }
 
 type Counts = { members: number };
 
 /** Adds the members of a value to the counts. Throws VALIDATION_ERROR for a list that is too long. */
-function mustBeBounded(value: unknown, path: string, counts: Counts) {
+function assertBounded(value: unknown, path: string, counts: Counts) {
   if (typeof value !== "object" || value === null) return;
   const entries = Array.isArray(value) ? value : Object.values(value);
-  if (entries.length > maxEntries) throw invalid(path, `must have at most ${maxEntries} entries`);
+  if (entries.length > maxEntries)
+    throw invalidFieldError(path, `must have at most ${maxEntries} entries`);
   const names = Array.isArray(value) ? null : Object.keys(value);
   if (names !== null) counts.members += names.length;
   for (const [index, entry] of entries.entries())
     if (typeof entry === "object" && entry !== null)
-      mustBeBounded(entry, names === null ? path : (names[index] ?? path), counts);
+      assertBounded(entry, names === null ? path : (names[index] ?? path), counts);
 }

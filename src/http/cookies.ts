@@ -6,7 +6,7 @@ type Cookie = {
 };
 
 /** Returns the value of a cookie; null if it is missing. */
-export function cookieOf({ headers }: Request, name: string): string | null {
+export function readCookie({ headers }: Request, name: string): string | null {
   const start = `${name}=`;
   const pair = (headers.get("cookie") ?? "").split(/;\s*/).find((one) => one.startsWith(start));
   return pair?.slice(start.length) ?? null;
@@ -15,7 +15,7 @@ export function cookieOf({ headers }: Request, name: string): string | null {
 /**
  * Creates a Set-Cookie header that is hidden from scripts. The cookie is restricted to TLS if the browser uses TLS.
  */
-export function setCookieOf(
+export function buildSetCookie(
   { headers, url }: Request,
   { name, value, maxAgeSeconds, sameSite }: Cookie,
 ): string {

@@ -1,33 +1,33 @@
 /** Declares the routes of the API with their access, schemas and use cases, and runs the steps of each request. */
 import type { ResolvePath } from "elysia";
 import { z } from "zod";
-import { type Scope, scopeOf } from "../events/scope.ts";
-import { perOrganization } from "../events/turns.ts";
+import { type Scope, buildScope } from "../events/scope.ts";
+import { createOrganizationTurns } from "../events/turns.ts";
 import { hourMs } from "../core/time/clock.ts";
 import type { Role } from "../core/roles.ts";
-import { dataOf } from "../core/paging.ts";
+import { dataSchema } from "../core/paging.ts";
 import type { Listed, StreamedList } from "../core/text/streamed-list.ts";
 import { parse } from "../core/validation.ts";
 import {
   type ApiResponse,
-  apiResponseOf,
-  bytesResponse,
+  buildApiResponse,
+  createBytesResponse,
   hasLongList,
   isStreamed,
-  longResponseOf,
-  streamedResponseOf,
-  unreadResponseOf,
+  buildLongResponse,
+  buildStreamedResponse,
+  buildUnreadResponse,
   toResponse,
 } from "./responses/api-response.ts";
 import {
-  principalOf,
-  signedInSession,
+  resolvePrincipal,
+  getSignedInSession,
   authorize,
-  mustBeAdministrator,
+  assertAdministrator,
 } from "./access/authentication.ts";
-import { type BodyClient, mediaTypeOf, mustHaveNoBody, parseJson, readBody } from "./body.ts";
-import { errorResponse } from "./responses/error-response.ts";
-import { idempotencyKeyOf, onlyOnce, routeOf, takesIdempotencyKey } from "./idempotency.ts";
+import { type BodyClient, parseMediaType, assertNoBody, parseJson, readBody } from "./body.ts";
+import { createErrorResponse } from "./responses/error-response.ts";
+import { parseIdempotencyKey, executeOnce, routeOf, acceptsIdempotencyKey } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
 import { consume } from "./access/rate-limit.ts";
 import { type Principal, organizationParameter } from "./access/session.ts";
@@ -35,10 +35,10 @@ import type { RequestContext } from "./request-context.ts";
 import { isRead, originOf } from "./request.ts";
 import type { RequestServices } from "./services.ts";
 import {
-  ifMatchOf,
+  readIfMatch,
   type SignedInContext,
   type VisitorContext,
-  visitorContextOf,
+  buildVisitorContext,
 } from "./visitor-context.ts";
 
 /** Query and body of a route without either. An empty object is accepted, because some clients always send `{}`. */
@@ -106,10 +106,10 @@ type WithStreamed<T> =
   | (T extends readonly (infer E)[] ? StreamedList<E> : never)
   | { [K in keyof T]: T[K] extends readonly (infer E)[] ? Listed<E> : T[K] };
 
-const streamedTurns = perOrganization();
+const runInStreamTurn = createOrganizationTurns();
 
 /** Maximum duration of a long response on a busy machine, in seconds. */
-export const longSeconds = 60;
+export const longResponseSeconds = 60;
 
 type Upload = { type: string; bytes: Uint8Array };
 const noUpload: Upload = { type: "", bytes: new Uint8Array() };
@@ -151,7 +151,7 @@ type HandlerContext<Params = unknown> = {
 };
 
 /** Creates the path, handler and hook of a route, for Elysia's `.get(…)` and similar methods. */
-export function endpoint<
+export function defineEndpoint<
   const Path extends string,
   Q extends z.ZodType = typeof NoQuery,
   B extends z.ZodType = typeof NoBody,
@@ -182,7 +182,7 @@ export function endpoint<
     ...declared,
     // Created with the first response, because creating all schemas would slow down the start.
     get response() {
-      return (responseSchema ??= data === undefined ? (response as R) : dataOf(data));
+      return (responseSchema ??= data === undefined ? (response as R) : dataSchema(data));
     },
   };
   const route = new RouteHandler(spec, handle as UseCase, data !== undefined);
@@ -231,7 +231,7 @@ class RouteHandler {
         response.headers.append("Set-Cookie", requestContext.setCookie);
       return response;
     } catch (error) {
-      return errorResponse(error, requestId, services.log);
+      return createErrorResponse(error, requestId, services.log);
     }
   }
 
@@ -239,7 +239,7 @@ class RouteHandler {
     const { request, requestContext } = context;
     const { responses, clock } = requestContext.services;
     const { cached } = this.#spec;
-    mustHaveNoBody(request);
+    assertNoBody(request);
     const hour = Math.floor(clock() / hourMs);
     const key = `${caller.principal?.organizationId} ${caller.principal?.scope} ${hour} ${request.url}`;
     const tables = cached === true ? undefined : cached;
@@ -247,11 +247,11 @@ class RouteHandler {
     if ("body" in known) return known;
     this.#extendTimeout(context);
     const parsed = { query: this.#queryOf(context), body: undefined, upload: noUpload };
-    const input = inputOf(context, caller, parsed);
+    const input = buildInput(context, caller, parsed);
     if (this.#spec.streams !== undefined) return this.#stream(request, input);
     if (this.#spec.bytes !== undefined) {
       const bytes = (await this.#useCase(input)) as Uint8Array<ArrayBuffer> | File;
-      return bytesResponse(request, this.#spec.bytes, bytes, this.#spec.long === true);
+      return createBytesResponse(request, this.#spec.bytes, bytes, this.#spec.long === true);
     }
     const response = await this.#respond(context, caller, input);
     responses.set(key, known, response, tables);
@@ -261,7 +261,7 @@ class RouteHandler {
   #extendTimeout({ request, requestContext }: HandlerContext) {
     const { timeoutSeconds, long, streams } = this.#spec;
     const canBeLong = isRead(request) && (long === true || streams !== undefined);
-    const seconds = timeoutSeconds ?? (canBeLong ? longSeconds : undefined);
+    const seconds = timeoutSeconds ?? (canBeLong ? longResponseSeconds : undefined);
     if (seconds !== undefined) requestContext.services.extendTimeout(request, seconds);
   }
 
@@ -274,17 +274,17 @@ class RouteHandler {
     const { request, requestContext } = context;
     const { upload: types, body: bodySchema = NoBody, maxBodyBytes, timeoutSeconds } = this.#spec;
     this.#needsBody ??= types !== undefined || !bodySchema.safeParse(undefined).success;
-    const client = bodyClientOf(requestContext, caller);
+    const client = identifyBodyClient(requestContext, caller);
     const bytes = await readBody(request, client, this.#needsBody, types, maxBodyBytes);
     this.#extendTimeout(context);
     const isJson = types === undefined && (this.#needsBody || bytes.length > 0);
     const json = isJson ? await parseJson(bytes) : undefined;
-    const upload = types ? { type: mediaTypeOf(request), bytes } : noUpload;
+    const upload = types ? { type: parseMediaType(request), bytes } : noUpload;
     const query = this.#queryOf(context);
     const parsed = { query, body: parse(bodySchema, json), upload };
-    const key = takesIdempotencyKey(request.method) ? idempotencyKeyOf(request) : null;
+    const key = acceptsIdempotencyKey(request.method) ? parseIdempotencyKey(request) : null;
     if (key === null || caller.principal === null)
-      return this.#respond(context, caller, inputOf(context, caller, parsed));
+      return this.#respond(context, caller, buildInput(context, caller, parsed));
     const { principal, scope } = caller;
     const keyed = {
       method: request.method,
@@ -293,13 +293,13 @@ class RouteHandler {
       body: bytes,
       isClaimed: timeoutSeconds !== undefined,
     };
-    const responseOf = (data: object) =>
+    const buildResponse = (data: object) =>
       isStreamed(data)
-        ? unreadResponseOf(request, this.#spec, data)
-        : apiResponseOf(request, this.#spec, { data });
-    return onlyOnce(requestContext, principal, keyed, responseOf, (remember) => {
+        ? buildUnreadResponse(request, this.#spec, data)
+        : buildApiResponse(request, this.#spec, { data });
+    return executeOnce(requestContext, principal, keyed, buildResponse, (remember) => {
       const remembering = { principal, scope: { ...scope, remember } };
-      return this.#respond(context, remembering, inputOf(context, remembering, parsed));
+      return this.#respond(context, remembering, buildInput(context, remembering, parsed));
     });
   }
 
@@ -317,7 +317,7 @@ class RouteHandler {
     const payload = this.#returnsData ? { data: result } : result;
     if (isStreamed(payload)) return this.#respondInTurn(context, caller, payload);
     const isLong = this.#spec.long === true || (this.#returnsData && hasLongList(result));
-    const render = isLong ? longResponseOf : apiResponseOf;
+    const render = isLong ? buildLongResponse : buildApiResponse;
     return render(context.request, this.#spec, payload);
   }
 
@@ -328,17 +328,17 @@ class RouteHandler {
     payload: unknown,
   ): Promise<ApiResponse> {
     const organizationId = principal?.organizationId ?? "";
-    requestContext.services.extendTimeout(request, longSeconds);
+    requestContext.services.extendTimeout(request, longResponseSeconds);
     const turn = { organizationId, signal: request.signal };
-    const response = await streamedTurns(turn, () =>
-      streamedResponseOf(request, this.#spec, payload),
+    const response = await runInStreamTurn(turn, () =>
+      buildStreamedResponse(request, this.#spec, payload),
     );
     return { ...response, sender: organizationId };
   }
 }
 
 /** Creates the input of a use case. `identifyCaller` has verified that the caller has the declared type. */
-function inputOf(
+function buildInput(
   { request, params, requestContext }: HandlerContext,
   caller: AnyCaller,
   parsed: object,
@@ -358,7 +358,7 @@ type Accepts<Q extends z.ZodType, B extends z.ZodType, U extends readonly string
 
 type StandardSchema<T> = { "~standard": { types?: { input: T; output: T } } };
 
-function bodyClientOf(requestContext: RequestContext, { principal }: AnyCaller): BodyClient {
+function identifyBodyClient(requestContext: RequestContext, { principal }: AnyCaller): BodyClient {
   if (principal !== null) return { organizationId: principal.organizationId };
   const { services, address, session } = requestContext;
   return { address, isKnown: session !== null || services.knownNetworks.has(address) };
@@ -372,38 +372,38 @@ function identifyCaller(
 ): AnyCaller {
   const { services } = requestContext;
   if (access === "read" || access === "write") {
-    const principal = principalOf(requestContext, request);
+    const principal = resolvePrincipal(requestContext, request);
     authorize(services, principal, access, role);
     return {
       principal,
       // Created on access, because cached responses don't need it.
       get scope() {
-        return requestScope(requestContext, principal, request);
+        return buildRequestScope(requestContext, principal, request);
       },
     };
   }
   if (access !== "anyone") {
-    const session = signedInSession(requestContext);
-    if (access === "administrator") mustBeAdministrator(session);
+    const session = getSignedInSession(requestContext);
+    if (access === "administrator") assertAdministrator(session);
     consume(services.personLimit, session.person.id);
   }
-  return { principal: null, context: visitorContextOf(requestContext, request) };
+  return { principal: null, context: buildVisitorContext(requestContext, request) };
 }
 
 /** Creates the scope of a use case, in the organization of the principal. */
-function requestScope(
+function buildRequestScope(
   { services, requestId }: RequestContext,
   { organizationId, actor, scope }: Principal,
   request: Request,
 ): Scope {
   return {
-    ...scopeOf(services, organizationId, actor),
+    ...buildScope(services, organizationId, actor),
     mayWrite: scope === "write",
     requestId,
     get origin() {
       return originOf(request);
     },
-    ifMatch: ifMatchOf(request),
+    ifMatch: readIfMatch(request),
     get signal() {
       return request.signal;
     },

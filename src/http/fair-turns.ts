@@ -4,7 +4,7 @@ import type { Clock } from "../core/time/clock.ts";
 export type RequestHandler = (request: Request) => Response | Promise<Response>;
 
 /** Number of requests between two measurements of an event-loop turn. */
-const sample = 32;
+const sampleSize = 32;
 /**
  * Minimum pause between two measurements, in milliseconds. Identifying connections takes a system call per request.
  */
@@ -22,7 +22,7 @@ const portionMs = 5;
  * in the same turn continues. Bun would close it if its next request arrived before the response. `connectionOf`
  * identifies the connection of a request.
  */
-export function fairTurns(
+export function createFairTurns(
   handle: RequestHandler,
   connectionOf: (request: Request) => number | undefined,
   now: Clock = () => performance.now(),
@@ -33,11 +33,11 @@ export function fairTurns(
   const served = new Set<number | undefined>();
   const waiting: (() => void)[] = [];
 
-  function mustWait(request: Request): boolean {
+  function shouldWait(request: Request): boolean {
     if (turnSince === null) {
-      if (requests++ % sample !== 0 || now() < restsUntil) return false;
+      if (requests++ % sampleSize !== 0 || now() < restsUntil) return false;
       turnSince = now();
-      setImmediate(nextTurn);
+      setImmediate(startNextTurn);
     }
     const connection = connectionOf(request);
     if (served.has(connection)) return false;
@@ -46,7 +46,7 @@ export function fairTurns(
     return false;
   }
 
-  function nextTurn() {
+  function startNextTurn() {
     served.clear();
     turnSince = null;
     const until = now() + portionMs;
@@ -58,11 +58,11 @@ export function fairTurns(
       return;
     }
     turnSince = now();
-    setImmediate(nextTurn);
+    setImmediate(startNextTurn);
   }
 
   return (request) => {
-    if (!mustWait(request)) return handle(request);
+    if (!shouldWait(request)) return handle(request);
     return new Promise((resolve) => waiting.push(() => resolve(handle(request))));
   };
 }

@@ -1,13 +1,13 @@
 /** Executes a request with an Idempotency-Key at most once, and replays its stored response. */
 import { and, between, eq, ne, or, sql } from "drizzle-orm";
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { requestBounds } from "../core/limits.ts";
-import { invalid } from "../core/validation.ts";
-import { mustHaveRoom, usageOf } from "../database/file/usage.ts";
+import { invalidFieldError } from "../core/validation.ts";
+import { guardRoom, findUsage } from "../database/file/usage.ts";
 import { type Sweeping, sweepRows } from "../database/backup/portions.ts";
-import { must, perStore, type Statement } from "../database/store.ts";
+import { guard, cachePerStore, type Statement } from "../database/store.ts";
 import { idempotentAnswers as responses } from "../database/tables/events.ts";
 import type { ApiResponse } from "./responses/api-response.ts";
 import type { Principal } from "./access/session.ts";
@@ -15,17 +15,17 @@ import { pathOf } from "./request.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** How long responses are stored, by API key or person, and route. */
-const keptMs = 24 * 3600 * 1000;
+const storedMs = 24 * 3600 * 1000;
 /** Age from which a claim counts as abandoned by a dead process. The request can then be repeated. */
 const claimedMs = 5 * 60_000;
 /** Status of a claim, before its response is stored. */
-const claimed = 0;
+const claimedStatus = 0;
 
 /** Claims of requests in flight in this process. For other processes, guards in the write prevent duplicates. */
-const inFlightOn = perStore(() => new Set<string>());
+const getInFlightKeys = cachePerStore(() => new Set<string>());
 
 /** Whether a repeated request of this method would have another effect. A repeated PUT or DELETE would not. */
-export const takesIdempotencyKey = (method: string) => method === "POST" || method === "PATCH";
+export const acceptsIdempotencyKey = (method: string) => method === "POST" || method === "PATCH";
 
 /**
  * Returns the path of the request, which is part of the claim. For methods other than POST, it includes the method.
@@ -34,10 +34,10 @@ export const routeOf = (request: Request) =>
   request.method === "POST" ? pathOf(request) : `${request.method} ${pathOf(request)}`;
 
 /** Returns the Idempotency-Key of a request; null if there is none. Throws VALIDATION_ERROR. */
-export function idempotencyKeyOf(request: Request): string | null {
+export function parseIdempotencyKey(request: Request): string | null {
   const key = request.headers.get("idempotency-key");
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
-    throw invalid("Idempotency-Key", "must have 1 to 255 visible ASCII characters");
+    throw invalidFieldError("Idempotency-Key", "must have 1 to 255 visible ASCII characters");
   return key;
 }
 
@@ -58,7 +58,7 @@ type UseCase = (remember: ((data: object) => Statement[]) | null) => Promise<Api
  * repeated request. A use case with effects outside the database claims the key first, so that only one node executes
  * it. Throws CONFLICT while the first request is in flight, and IDEMPOTENCY_KEY_REUSED for a different body.
  */
-export async function onlyOnce(
+export async function executeOnce(
   context: RequestContext,
   principal: Principal,
   keyed: Asked,
@@ -66,12 +66,12 @@ export async function onlyOnce(
   use: UseCase,
 ): Promise<ApiResponse | Response> {
   const request = new KeyedRequest(context, principal, keyed, responseOf);
-  const inFlight = inFlightOn(context.services.store);
-  if (inFlight.has(request.claim)) throw busy();
+  const inFlight = getInFlightKeys(context.services.store);
+  if (inFlight.has(request.claim)) throw busyError();
   inFlight.add(request.claim);
   try {
     const stored = await request.findStored();
-    return await (stored === null ? request.execute(use) : request.replay(stored));
+    return await (stored === null ? request.execute(use) : request.replayStored(stored));
   } finally {
     inFlight.delete(request.claim);
   }
@@ -120,11 +120,15 @@ class KeyedRequest {
   #fresh() {
     // A response from the future was stored before the clock was set back. It expires as if it were new.
     const isWithin = (ms: number) =>
-      between(responses.createdAt, timestamp(this.#now - ms + 1), timestamp(this.#now + ms));
+      between(
+        responses.createdAt,
+        formatTimestamp(this.#now - ms + 1),
+        formatTimestamp(this.#now + ms),
+      );
     return and(
       this.#byKey(),
-      isWithin(keptMs),
-      or(ne(responses.status, claimed), isWithin(claimedMs)),
+      isWithin(storedMs),
+      or(ne(responses.status, claimedStatus), isWithin(claimedMs)),
     );
   }
 
@@ -133,26 +137,32 @@ class KeyedRequest {
     return row ?? null;
   }
 
-  async replay(stored: Row): Promise<Response> {
+  async replayStored(stored: Row): Promise<Response> {
     const { services, requestId, resources } = this.#context;
-    if (stored.bodyHash !== this.#bodyHash) throw reused();
-    if (stored.status === claimed) throw busy();
+    if (stored.bodyHash !== this.#bodyHash) throw keyReusedError();
+    if (stored.status === claimedStatus) throw busyError();
     if (stored.body !== "")
-      return replay({ ...stored, body: services.vault.open(stored.body, this.claim) }, requestId);
+      return buildStoredResponse(
+        { ...stored, body: services.vault.open(stored.body, this.claim) },
+        requestId,
+      );
     const path = resources.find(this.#keyed.method, stored.location);
     if (path === null) throw new Error("A response without a body has no resource to read.");
-    return replayed(await resources.read(path), stored);
+    return buildReplayedResponse(await resources.read(path), stored);
   }
 
   async execute(use: UseCase): Promise<ApiResponse> {
     const store = this.#store;
     const { isClaimed } = this.#keyed;
-    const usage = await usageOf(store, this.#key.organizationId, table);
-    const isFree = must(sql`not exists (select 1 from ${responses} where ${this.#fresh()})`, busy);
-    const hasRoom = mustHaveRoom(this.#key.organizationId, table, { rows: maxRows }, tooMany);
+    const usage = await findUsage(store, this.#key.organizationId, tableName);
+    const isFree = guard(
+      sql`not exists (select 1 from ${responses} where ${this.#fresh()})`,
+      busyError,
+    );
+    const hasRoom = guardRoom(this.#key.organizationId, tableName, { rows: maxRows }, tooManyError);
     const record = (response: ApiResponse) => this.#replace(this.#storable(response, usage.bytes));
     if (isClaimed) {
-      const pending = { status: claimed, location: null, etag: "", body: "" };
+      const pending = { status: claimedStatus, location: null, etag: "", body: "" };
       await store.atomic([isFree, ...this.#replace(pending), hasRoom]);
     }
     let isRemembered = false;
@@ -177,7 +187,7 @@ class KeyedRequest {
     const isReadable = () => resources.find(this.#keyed.method, location) !== null;
     if (typeof body !== "string" || (!hasRoom && isReadable()))
       return { status, location, etag, body: "" };
-    if (usedBytes > maxBytes) throw tooMany();
+    if (usedBytes > maxBytes) throw tooManyError();
     // Encrypted, because a response can contain secrets, such as the URL of a push monitor.
     return { status, location, etag, body: services.vault.seal(body, this.claim) };
   }
@@ -187,7 +197,7 @@ class KeyedRequest {
   }
 
   #replace(response: StoredResponse): Statement[] {
-    const createdAt = timestamp(this.#now);
+    const createdAt = formatTimestamp(this.#now);
     const row = { ...this.#key, ...response, bodyHash: this.#bodyHash, createdAt };
     return [this.#remove(), this.#store.db.insert(responses).values(row)];
   }
@@ -196,13 +206,13 @@ class KeyedRequest {
 type Row = typeof responses.$inferSelect;
 type StoredResponse = Pick<ApiResponse, "status" | "location" | "etag"> & { body: string };
 
-const table = "idempotent_answers";
+const tableName = "idempotent_answers";
 const maxBody = requestBounds.idempotentBody.value;
 const maxRows = requestBounds.idempotentResponses.value;
 const maxBytes = requestBounds.idempotentBodies.value;
 
 /** Rejects a request if there is no space for its key. Dropping another key could execute that request twice. */
-const tooMany = () =>
+const tooManyError = () =>
   new AppError(
     "RATE_LIMITED",
     `The organization sent more than ${maxRows} requests with an Idempotency-Key within 24 hours, or their responses are too long. Send fewer, or without a key where repeating is harmless.`,
@@ -210,14 +220,17 @@ const tooMany = () =>
   );
 
 /** Replays a response without a stored body, by reading the resource again. */
-function replayed(read: Response, { status, location }: StoredResponse): Response {
+function buildReplayedResponse(read: Response, { status, location }: StoredResponse): Response {
   const headers = new Headers(read.headers);
   headers.set("Idempotency-Replayed", "true");
   if (location !== null) headers.set("Location", location);
   return new Response(read.body, { status: read.ok ? status : read.status, headers });
 }
 
-function replay({ status, location, etag, body }: StoredResponse, requestId: string): Response {
+function buildStoredResponse(
+  { status, location, etag, body }: StoredResponse,
+  requestId: string,
+): Response {
   return new Response(body, {
     status,
     headers: {
@@ -231,14 +244,14 @@ function replay({ status, location, etag, body }: StoredResponse, requestId: str
   });
 }
 
-function reused() {
+function keyReusedError() {
   return new AppError(
     "IDEMPOTENCY_KEY_REUSED",
     "This Idempotency-Key was already used with another body. Use a new key.",
   );
 }
 
-function busy() {
+function busyError() {
   return new AppError("CONFLICT", "A request with this Idempotency-Key is still being answered.", {
     headers: { "Retry-After": "1" },
   });
@@ -246,6 +259,6 @@ function busy() {
 
 /** Removes expired responses. */
 export function sweepResponses(sweeping: Sweeping): Promise<void> {
-  const before = timestamp(sweeping.now - keptMs);
+  const before = formatTimestamp(sweeping.now - storedMs);
   return sweepRows(sweeping, "idempotent_answers", "created_at < ?", [before]);
 }

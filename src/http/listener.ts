@@ -3,15 +3,15 @@ import { isIP } from "node:net";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { plainPem } from "../core/security/pem.ts";
+import { normalizePem } from "../core/security/pem.ts";
 import type { Log } from "../core/log.ts";
 import { AppError } from "../core/errors.ts";
-import { accessLog } from "./access-log.ts";
-import { invalid } from "../core/validation.ts";
-import { withBoundedBody } from "./body.ts";
-import { errorResponse } from "./responses/error-response.ts";
-import { fairTurns, type RequestHandler } from "./fair-turns.ts";
-import { mustNameOneHost } from "./access/host-guard.ts";
+import { createAccessLog } from "./access-log.ts";
+import { invalidFieldError } from "../core/validation.ts";
+import { boundBody } from "./body.ts";
+import { createErrorResponse } from "./responses/error-response.ts";
+import { createFairTurns, type RequestHandler } from "./fair-turns.ts";
+import { assertOneHost } from "./access/host-guard.ts";
 import type { TransferLimit } from "./responses/large-bodies.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Proxies } from "./access/trusted-proxies.ts";
@@ -32,17 +32,17 @@ type Listening = {
 const strictTransport = "max-age=15552000";
 
 /** Wraps the handler of all ports. Requires one host, limits the body, and adds a request ID and logs. */
-export function requestHandler(
+export function createRequestHandler(
   { log, tls, proxies, requests, transfers }: Omit<Listening, "host">,
   handle: RequestHandler,
 ): RequestHandler {
-  const record = accessLog(log, proxies.addressOf);
+  const record = createAccessLog(log, proxies.addressOf);
   return (received) => {
     const startedAt = performance.now();
-    const finished = (handled: Response) => {
+    const finishRequest = (handled: Response) => {
       const response =
         transfers.admit(handled, received, proxies.addressOf) ??
-        errorResponse(tooManyTransfers(), Bun.randomUUIDv7(), log);
+        createErrorResponse(tooManyTransfersError(), Bun.randomUUIDv7(), log);
       const { headers } = response;
       if (!headers.has("x-request-id")) headers.set("X-Request-Id", Bun.randomUUIDv7());
       if (tls !== null) headers.set("Strict-Transport-Security", strictTransport);
@@ -50,20 +50,21 @@ export function requestHandler(
       requests.observe(received, response, performance.now() - startedAt);
       return response;
     };
-    const failed = (error: unknown) => finished(errorResponse(error, Bun.randomUUIDv7(), log));
+    const failRequest = (error: unknown) =>
+      finishRequest(createErrorResponse(error, Bun.randomUUIDv7(), log));
     try {
-      mustNameOneHost(received);
-      const response = handle(proxies.asSent(withBoundedBody(received)));
+      assertOneHost(received);
+      const response = handle(proxies.asSent(boundBody(received)));
       return response instanceof Response
-        ? finished(response)
-        : response.then(finished).catch(failed);
+        ? finishRequest(response)
+        : response.then(finishRequest).catch(failRequest);
     } catch (error) {
-      return failed(error);
+      return failRequest(error);
     }
   };
 }
 
-const tooManyTransfers = () =>
+const tooManyTransfersError = () =>
   new AppError("UNAVAILABLE", "Too many large responses are under way. Try again in a moment.", {
     headers: { "Retry-After": "2" },
   });
@@ -87,15 +88,15 @@ export function listen(
   handle: RequestHandler,
 ): Port {
   const { tls } = shared;
-  const answer = requestHandler(shared, handle);
-  const fetch = fairTurns(answer, (request) => current.server.requestIP(request)?.port);
+  const answer = createRequestHandler(shared, handle);
+  const fetch = createFairTurns(answer, (request) => current.server.requestIP(request)?.port);
   const open = (port: number, tls: Tls | null) =>
     Bun.serve({
       hostname: host,
       port,
       fetch,
       idleTimeout: 10,
-      // Unlimited, because Bun would send a 413 without a body. `withBoundedBody` limits the body instead.
+      // Unlimited, because Bun would send a 413 without a body. `boundBody` limits the body instead.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       ...(tls && { tls }),
     });
@@ -104,7 +105,7 @@ export function listen(
     current = { server: open(wanted, tls), tls };
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
-    const reason = whyNotListening[code] ?? (isIP(host) === 0 ? notAnAddress : message);
+    const reason = listenErrorReasons[code] ?? (isIP(host) === 0 ? notAnAddressReason : message);
     throw new Error(
       `Can't listen on ${host}, port ${wanted}: ${reason}. Choose another --host or --port.`,
       { cause: error },
@@ -138,29 +139,29 @@ export function listen(
   };
 }
 
-const whyNotListening: Record<string, string> = {
+const listenErrorReasons: Record<string, string> = {
   EACCES: "ports below 1024 need more rights than this user has",
   EADDRINUSE: "another program is listening there (`signalbox doctor` names it)",
   EADDRNOTAVAIL:
     "this machine does not have that address: --host must be one of its own, or 0.0.0.0 for all",
 };
 
-const notAnAddress = "--host must be an IP address of this machine, or 0.0.0.0 for all";
+const notAnAddressReason = "--host must be an IP address of this machine, or 0.0.0.0 for all";
 
 /**
  * Reads certificate and key; null without these options. Throws VALIDATION_ERROR for a key that other users can read,
  * and for one that does not match.
  */
-export function tlsOf(files: {
+export function readTls(files: {
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
 }): Tls | null {
   const { tlsCert, tlsKey } = files;
   if (tlsCert === undefined || tlsKey === undefined) return null;
-  const tls = { cert: plainPem(pem(tlsCert)), key: plainPem(pem(tlsKey)) };
+  const tls = { cert: normalizePem(readPemFile(tlsCert)), key: normalizePem(readPemFile(tlsKey)) };
   // Windows has no file modes.
   if (process.platform !== "win32" && (statSync(tlsKey).mode & 0o077) !== 0)
-    throw invalid(
+    throw invalidFieldError(
       "--tls-key",
       `must name a file that only its owner can read: run chmod 600 ${tlsKey}`,
     );
@@ -172,12 +173,15 @@ export function tlsOf(files: {
     createSecureContext(tls);
   } catch (error) {
     const { message } = error as Error;
-    throw invalid("--tls-cert", `must name a certificate, and --tls-key its key (${message})`);
+    throw invalidFieldError(
+      "--tls-cert",
+      `must name a certificate, and --tls-key its key (${message})`,
+    );
   }
   return tls;
 }
 
-function pem(file: string): string {
+function readPemFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Describes error responses for the OpenAPI document. */
 import { z } from "zod";
 import type { ErrorCode } from "../core/errors.ts";
-import { statusOf } from "./responses/error-response.ts";
+import { httpStatuses } from "./responses/error-response.ts";
 
 const errorTexts: Record<ErrorCode, string> = {
   BAD_REQUEST: "The request is malformed, such as one with two Host headers.",
@@ -44,7 +44,7 @@ const ErrorBody = z
   })
   .meta({ id: "Error" });
 
-function errorExample(code: ErrorCode) {
+function buildErrorExample(code: ErrorCode) {
   const details =
     code === "VALIDATION_ERROR" ? [{ path: "title", message: "is required" }] : undefined;
   const requestId = "01a1fb99-1ee5-7270-a960-0717e3b3b9ec";
@@ -52,21 +52,21 @@ function errorExample(code: ErrorCode) {
 }
 
 // 405 belongs to no operation, and 421 belongs to the admin page.
-const referred = errorCodes.filter(
+const referredCodes = errorCodes.filter(
   (code) => code !== "METHOD_NOT_ALLOWED" && code !== "MISDIRECTED_REQUEST",
 );
-const codesByStatus = Map.groupBy(referred, (code) => statusOf[code]);
+const codesByStatus = Map.groupBy(referredCodes, (code) => httpStatuses[code]);
 
-export const header = (description: string) => z.string().optional().meta({ description });
+export const headerSchema = (description: string) => z.string().optional().meta({ description });
 export const requestIdHeader = z.string().meta({ description: "Names the request in the log." });
 
-function headersGiven(status: number): Record<string, z.ZodType> {
-  const given: Record<string, z.ZodType> = { "X-Request-Id": requestIdHeader };
+function buildHeaders(status: number): Record<string, z.ZodType> {
+  const headers: Record<string, z.ZodType> = { "X-Request-Id": requestIdHeader };
   if (status === 401)
-    given["WWW-Authenticate"] = header("The scheme, and whether the key sent was wrong.");
+    headers["WWW-Authenticate"] = headerSchema("The scheme, and whether the key sent was wrong.");
   if (status === 409 || status === 429 || status === 503)
-    given["Retry-After"] = header("Whole seconds to wait, where waiting helps.");
-  return given;
+    headers["Retry-After"] = headerSchema("Whole seconds to wait, where waiting helps.");
+  return headers;
 }
 
 /** One response per status, to which operations refer. */
@@ -75,12 +75,12 @@ export const errorResponses = Object.fromEntries(
     `Error${status}`,
     {
       description: codes.map((code) => `\`${code}\`: ${errorTexts[code]}`).join(" "),
-      headers: z.object(headersGiven(status)),
+      headers: z.object(buildHeaders(status)),
       content: {
         "application/json": {
           schema: ErrorBody,
           examples: Object.fromEntries(
-            codes.map((code) => [code, { summary: code, value: errorExample(code) }]),
+            codes.map((code) => [code, { summary: code, value: buildErrorExample(code) }]),
           ),
         },
       },
@@ -89,8 +89,8 @@ export const errorResponses = Object.fromEntries(
 );
 
 /** References to the error responses of an operation with these codes. */
-export function referencesTo(codes: readonly ErrorCode[]) {
-  const statuses = [...new Set(codes.map((code) => statusOf[code]))].sort((a, b) => a - b);
+export function buildErrorReferences(codes: readonly ErrorCode[]) {
+  const statuses = [...new Set(codes.map((code) => httpStatuses[code]))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),

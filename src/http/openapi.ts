@@ -10,14 +10,19 @@ import {
 import type { ErrorCode } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { takesIdempotencyKey } from "./idempotency.ts";
-import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi-errors.ts";
+import { acceptsIdempotencyKey } from "./idempotency.ts";
+import {
+  errorResponses,
+  headerSchema,
+  buildErrorReferences,
+  requestIdHeader,
+} from "./openapi-errors.ts";
 
 /** A route as listed by Elysia. Routes of the API have an endpoint. */
 export type Route = { method: string; path: string; hooks: { detail?: { endpoint?: Endpoint } } };
 
 /** Returns all error codes of a route. */
-function codesOf(
+function listErrorCodes(
   method: string,
   path: string,
   { access, body, errors = [] }: Endpoint,
@@ -26,39 +31,41 @@ function codesOf(
   if (access === "write") codes.push("FORBIDDEN", "UNAVAILABLE");
   if (access === "write" || body !== undefined)
     codes.push("INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE");
-  if (takesIdempotencyKey(method)) codes.push("CONFLICT", "IDEMPOTENCY_KEY_REUSED");
+  if (acceptsIdempotencyKey(method)) codes.push("CONFLICT", "IDEMPOTENCY_KEY_REUSED");
   if (path.includes(":")) codes.push("NOT_FOUND");
   return [...new Set([...codes, ...errors, "INTERNAL" as const])];
 }
 
-function headersTaken(method: string, spec: Endpoint) {
+function buildRequestHeaders(method: string, spec: Endpoint) {
   return {
-    ...(takesIdempotencyKey(method) && {
-      "Idempotency-Key": header(
+    ...(acceptsIdempotencyKey(method) && {
+      "Idempotency-Key": headerSchema(
         "1 to 255 visible ASCII characters. The response is stored for 24 h and replayed with `Idempotency-Replayed: true`, whatever `If-Match` says. Above 64 KiB only status and location are stored, and a replay reads the resource again.",
       ),
     }),
     ...(method === "GET" && {
-      "If-None-Match": header("ETags you already have; a match answers 304 without a body."),
+      "If-None-Match": headerSchema("ETags you already have; a match answers 304 without a body."),
     }),
     ...(spec.errors?.includes("PRECONDITION_FAILED") && {
-      "If-Match": header("The ETag you read; the write is refused if the record changed since."),
+      "If-Match": headerSchema(
+        "The ETag you read; the write is refused if the record changed since.",
+      ),
     }),
   };
 }
 
 /** Converts a path to OpenAPI's notation. */
-export function templateOf(path: string): string {
+export function toPathTemplate(path: string): string {
   return path.replace(/:([A-Za-z]+)/g, "{$1}");
 }
 
-function idsIn(path: string) {
+function buildIdParameters(path: string) {
   return z.object(
     Object.fromEntries([...path.matchAll(/:([A-Za-z]+)/g)].map(([, name = ""]) => [name, Id])),
   );
 }
 
-function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOperationObject {
+function buildOperation({ method, path, hooks }: Route, tag: string): ZodOpenApiOperationObject {
   const spec = hooks.detail?.endpoint;
   if (spec === undefined) throw new Error(`${method} ${path} declares no endpoint.`);
   const shape = spec.query instanceof z.ZodObject ? spec.query.shape : {};
@@ -69,9 +76,9 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
     tags: [tag],
     "x-access": spec.access,
     requestParams: {
-      ...(path.includes(":") && { path: idsIn(path) }),
+      ...(path.includes(":") && { path: buildIdParameters(path) }),
       query: z.object(shape),
-      header: z.object(headersTaken(method, spec)),
+      header: z.object(buildRequestHeaders(method, spec)),
     },
     ...(spec.body && {
       requestBody: { required: true, content: { "application/json": { schema: spec.body } } },
@@ -89,8 +96,8 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
         headers: z.object({
           ETag: z.string().meta({ description: "Version of this answer." }),
           "X-Request-Id": requestIdHeader,
-          ...(takesIdempotencyKey(method) && {
-            "Idempotency-Replayed": header(
+          ...(acceptsIdempotencyKey(method) && {
+            "Idempotency-Replayed": headerSchema(
               "`true` where the answer was kept from an earlier request.",
             ),
           }),
@@ -104,7 +111,7 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
           : { "application/json": { schema: spec.response } },
       },
       ...(method === "GET" && { "304": { description: "Unchanged since the ETag you sent." } }),
-      ...referencesTo(codesOf(method, path, spec)),
+      ...buildErrorReferences(listErrorCodes(method, path, spec)),
     },
   };
 }
@@ -133,27 +140,33 @@ type Beside = {
   codes: readonly ErrorCode[];
 };
 
-function beside({ asksForKey = false, result, content, codes, ...operation }: Beside) {
+function buildOperationalRoute({
+  asksForKey = false,
+  result,
+  content,
+  codes,
+  ...operation
+}: Beside) {
   return {
     get: {
       ...operation,
       tags: ["Operation"],
       ...(!asksForKey && { security: [] }),
-      responses: { "200": { description: result, content }, ...referencesTo(codes) },
+      responses: { "200": { description: result, content }, ...buildErrorReferences(codes) },
     },
   };
 }
 
 /** Routes that belong to no resource. */
-const besides: ZodOpenApiPathsObject = {
-  "/api/v1/openapi.json": beside({
+const operationalPaths: ZodOpenApiPathsObject = {
+  "/api/v1/openapi.json": buildOperationalRoute({
     operationId: "getOpenApi",
     summary: "Get this document",
     result: "The OpenAPI document.",
     content: { "application/json": { schema: z.object({ openapi: z.literal("3.1.0") }).loose() } },
     codes: ["BAD_REQUEST"],
   }),
-  "/api/v1/config.schema.json": beside({
+  "/api/v1/config.schema.json": buildOperationalRoute({
     operationId: "getConfigSchema",
     summary: "Get the JSON Schema of a configuration",
     description: "Editors check and complete YAML by it.",
@@ -161,7 +174,7 @@ const besides: ZodOpenApiPathsObject = {
     content: { "application/json": { schema: z.object({ $schema: z.string() }).loose() } },
     codes: ["BAD_REQUEST"],
   }),
-  "/healthz": beside({
+  "/healthz": buildOperationalRoute({
     operationId: "getHealth",
     summary: "Get the health of the appliance",
     description:
@@ -179,7 +192,7 @@ const besides: ZodOpenApiPathsObject = {
     },
     codes: ["BAD_REQUEST", "UNAVAILABLE"],
   }),
-  "/metrics": beside({
+  "/metrics": buildOperationalRoute({
     operationId: "getMetrics",
     summary: "Get the organization's figures for Prometheus",
     description:
@@ -256,7 +269,7 @@ function describeDefaults(schema: unknown): void {
  * Generates the OpenAPI 3.1 document of these routes, of further paths, and of outgoing webhooks. Throws if a route
  * of the API declares no endpoint.
  */
-export function openApiOf(
+export function buildOpenApi(
   routes: readonly Route[],
   version: string,
   { paths: further = {}, webhooks = {} }: Pick<ZodOpenApiObject, "paths" | "webhooks"> = {},
@@ -265,8 +278,8 @@ export function openApiOf(
   for (const route of routes) {
     if (!route.path.startsWith("/api/v1/") || route.path.endsWith(".json")) continue;
     const noun = route.path.split("/")[3] ?? "";
-    const path = templateOf(route.path.replace(/\/$/, ""));
-    const operation = operationOf(route, tags[noun]?.name ?? noun);
+    const path = toPathTemplate(route.path.replace(/\/$/, ""));
+    const operation = buildOperation(route, tags[noun]?.name ?? noun);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
   }
   const document = createDocument({
@@ -280,7 +293,7 @@ export function openApiOf(
     servers: [{ url: "/", description: "This appliance" }],
     security: [{ apiKey: [] }],
     tags: [...Object.values(tags), { name: "Operation", description: "Health and figures." }],
-    paths: { ...paths, ...further, ...besides },
+    paths: { ...paths, ...further, ...operationalPaths },
     webhooks,
     components: {
       responses: errorResponses,

@@ -1,21 +1,21 @@
 import type { Port, Tls } from "./listener.ts";
 
-export type Ports = ReturnType<typeof portsOf>;
+export type Ports = ReturnType<typeof createPorts>;
 
 /**
  * Manages the main port, and the optional second port that serves only public pages. `onChange` receives the open
  * ports.
  */
-export function portsOf(
+export function createPorts(
   main: Port,
   openPublic: (number: number) => Port,
-  onChange: (open: readonly Port[]) => void,
+  onChange: (listOpen: readonly Port[]) => void,
 ) {
   let publicPort: Port | null = null;
   /** Closed ports that still have pending requests. */
   const closing = new Set<Port>();
   const open = () => (publicPort === null ? [main] : [main, publicPort]);
-  const all = () => [...open(), ...closing];
+  const listAll = () => [...open(), ...closing];
 
   return {
     /**
@@ -35,7 +35,7 @@ export function portsOf(
     },
     /** Returns the number of the public port; null if it is closed. */
     publicNumber: () => publicPort?.number ?? null,
-    pendingRequests: () => all().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0),
-    stop: (closeActive?: boolean) => Promise.all(all().map((port) => port.stop(closeActive))),
+    pendingRequests: () => listAll().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0),
+    stop: (closeActive?: boolean) => Promise.all(listAll().map((port) => port.stop(closeActive))),
   };
 }

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { excerpt } from "../core/text/words.ts";
-import { invalid, parse } from "../core/validation.ts";
+import { excerptText } from "../core/text/words.ts";
+import { invalidFieldError, parse } from "../core/validation.ts";
 
 /** Parses the query with its schema. Ignores the parameter `except`, and rejects unknown parameters. */
 export function parseQuery<T extends z.ZodType>(
@@ -12,9 +12,9 @@ export function parseQuery<T extends z.ZodType>(
   const text = start === -1 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? "");
   const query: Record<string, string> = Object.create(null);
   if (text !== "") {
-    mustDecode(text);
+    assertDecodable(text);
     for (const [name, value] of new URLSearchParams(text)) {
-      if (name in query) throw invalid(excerpt(name), "must be given only once");
+      if (name in query) throw invalidFieldError(excerptText(name), "must be given only once");
       query[name] = value;
     }
     if (except !== undefined) delete query[except];
@@ -23,10 +23,10 @@ export function parseQuery<T extends z.ZodType>(
 }
 
 /** Throws for invalid escapes, which URLSearchParams would silently replace with U+FFFD. */
-function mustDecode(text: string) {
+function assertDecodable(text: string) {
   try {
     decodeURIComponent(text);
   } catch {
-    throw invalid("query", "must be percent-encoded UTF-8");
+    throw invalidFieldError("query", "must be percent-encoded UTF-8");
   }
 }

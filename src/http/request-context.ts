@@ -33,5 +33,5 @@ export const requestContext = new Elysia({ name: "request-context" }).decorate(
 );
 
 /** Creates routes under a path, with the request context. */
-export const routesUnder = <const Prefix extends string>(prefix: Prefix) =>
+export const createRouter = <const Prefix extends string>(prefix: Prefix) =>
   new Elysia({ prefix }).use(requestContext);

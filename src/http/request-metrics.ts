@@ -1,23 +1,23 @@
-import { type Family, histogram } from "../core/metrics.ts";
-import { originalRequest } from "./original-request.ts";
+import { type Family, createHistogram } from "../core/metrics.ts";
+import { getOriginalRequest } from "./original-request.ts";
 
-const route = Symbol("route");
-type Routed = Request & { [route]?: string };
+const routeSymbol = Symbol("route");
+type Routed = Request & { [routeSymbol]?: string };
 
 /** Records the route pattern of a request. */
 export function setRoute(request: Request, pattern: string) {
-  (originalRequest(request) as Routed)[route] = pattern;
+  (getOriginalRequest(request) as Routed)[routeSymbol] = pattern;
 }
 
 /** Known methods. Clients can invent others, which are counted together. */
 const methods = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "other"] as const;
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-export type RequestMetrics = ReturnType<typeof requestMetrics>;
+export type RequestMetrics = ReturnType<typeof createRequestMetrics>;
 
 /** Measures the time until responses start. */
-export function requestMetrics() {
-  const durations = histogram(
+export function createRequestMetrics() {
+  const durations = createHistogram(
     "signalbox_http_request_duration_seconds",
     "Time to the start of the response, by route pattern, method and status class. The route is unknown if the request was rejected before routing or has none.",
     ["route", "method", "status"],
@@ -29,7 +29,7 @@ export function requestMetrics() {
   return {
     /** Counts a response. `received` is the original request. */
     observe(received: Request, { status }: Response, durationMs: number) {
-      const pattern = (received as Routed)[route] ?? "unknown";
+      const pattern = (received as Routed)[routeSymbol] ?? "unknown";
       let observers = known.get(pattern);
       if (observers === undefined) known.set(pattern, (observers = []));
       const found = (methods as readonly string[]).indexOf(received.method);

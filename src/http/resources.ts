@@ -4,29 +4,31 @@ import type { Endpoint } from "./endpoint.ts";
 type Route = { method: string; path: string; hooks: { detail?: { endpoint?: Endpoint } } };
 
 /** Pattern for the paths of a route. Elysia also accepts a trailing slash. */
-export const patternOf = (path: string) =>
+export const buildPathPattern = (path: string) =>
   `^${path.replace(/\/$/, "").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`;
 
 /**
  * Finds the path at which GET returns the record of a write; null if there is none. This is its Location, its path,
  * or a parent path, such as the incident of `/resolve`.
  */
-export function resourceFinder(routes: readonly Route[]) {
+export function createResourceFinder(routes: readonly Route[]) {
   const written = routes.filter(({ method }) => method === "POST" || method === "PATCH");
   const read = routes.filter(({ method }) => method === "GET");
   return (method: string, path: string, location: string | null): string | null => {
-    const returned = recordAt(
+    const returned = findRecordAt(
       written.filter((route) => route.method === method),
       path,
     );
     if (returned === null) return null;
-    const isReadAt = (candidate: string) => recordAt(read, candidate) === returned;
-    return [...(location === null ? [] : [location]), ...pathsAbove(path)].find(isReadAt) ?? null;
+    const isReadAt = (candidate: string) => findRecordAt(read, candidate) === returned;
+    return (
+      [...(location === null ? [] : [location]), ...listPathsAbove(path)].find(isReadAt) ?? null
+    );
   };
 }
 
 /** The path itself, and its two parent paths. */
-const pathsAbove = (path: string) =>
+const listPathsAbove = (path: string) =>
   [0, 1, 2].map((count) =>
     path
       .replace(/\/$/, "")
@@ -36,8 +38,8 @@ const pathsAbove = (path: string) =>
   );
 
 /** Returns the schema of `data` in the response of a path; null if the response has none. */
-function recordAt(routes: readonly Route[], path: string): z.core.$ZodType | null {
-  const route = routes.find((one) => new RegExp(patternOf(one.path)).test(path));
+function findRecordAt(routes: readonly Route[], path: string): z.core.$ZodType | null {
+  const route = routes.find((one) => new RegExp(buildPathPattern(one.path)).test(path));
   const response = route?.hooks.detail?.endpoint?.response;
   return response instanceof z.ZodObject ? (response.shape["data"] ?? null) : null;
 }

@@ -25,5 +25,5 @@ export type Keys = {
    */
   find(hash: string): Promise<Principal | null>;
   /** Statements that store the uses of keys since the previous call. */
-  used(): Statement[];
+  collectLastUses(): Statement[];
 };

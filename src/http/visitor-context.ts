@@ -1,6 +1,6 @@
 import type { RequestContext } from "./request-context.ts";
 import type { RequestServices } from "./services.ts";
-import { sessionCookieOf, type Session } from "./access/session.ts";
+import { buildSessionCookie, type Session } from "./access/session.ts";
 import { originOf } from "./request.ts";
 
 /** Context of a use case outside of organizations, such as signing in. */
@@ -18,7 +18,10 @@ export type VisitorContext = Omit<RequestServices, "keys" | "responses" | "exten
 /** Context of a signed-in person. */
 export type SignedInContext = VisitorContext & { session: Session };
 
-export function visitorContextOf(requestContext: RequestContext, request: Request): VisitorContext {
+export function buildVisitorContext(
+  requestContext: RequestContext,
+  request: Request,
+): VisitorContext {
   const { services, requestId, address, session } = requestContext;
   return {
     ...services,
@@ -28,11 +31,12 @@ export function visitorContextOf(requestContext: RequestContext, request: Reques
     userAgent: (request.headers.get("user-agent") ?? "").slice(0, 300),
     session,
     setSessionCookie: (token, seconds) =>
-      void (requestContext.setCookie = sessionCookieOf(request, token, seconds)),
-    clearSessionCookie: () => void (requestContext.setCookie = sessionCookieOf(request, null, 0)),
+      void (requestContext.setCookie = buildSessionCookie(request, token, seconds)),
+    clearSessionCookie: () =>
+      void (requestContext.setCookie = buildSessionCookie(request, null, 0)),
   };
 }
 
-export function ifMatchOf({ method, headers }: Request): string | null {
+export function readIfMatch({ method, headers }: Request): string | null {
   return method === "POST" ? null : headers.get("if-match");
 }

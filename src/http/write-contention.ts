@@ -4,7 +4,7 @@ const momentMs = 10;
  * Detects whether several clients are writing concurrently. Two changes of the client within 10 ms are contention. A
  * single change can be one client that follows another.
  */
-export function writeContention(now: () => number = () => performance.now()) {
+export function createWriteContention(now: () => number = () => performance.now()) {
   let port = -1;
   let lastTurnAt = -Infinity;
   let turnBeforeAt = -Infinity;

@@ -8,9 +8,9 @@ import type { Beat, History, Sum } from "./plan.ts";
 import { addition, sumColumns } from "./store.ts";
 
 /** Row limits per statement, per write and per sort. */
-const rowsOfStatement = 200;
-const rowsOfWrite = 10_000;
-const rowsInOrder = 40_000;
+const rowsPerStatement = 200;
+const rowsPerWrite = 10_000;
+const rowsPerSortedFlush = 40_000;
 
 /** Destination of a monitor's heartbeats. */
 export type Destination = {
@@ -24,7 +24,7 @@ export type Destination = {
 type Row = Parameter[];
 type Counts = { heartbeats: number; hours: number; days: number };
 /** Counts of written rows, and the keys they were written under. */
-type Written = Counts & { keys: Set<number> };
+type WrittenCounts = Counts & { keys: Set<number> };
 type Options = {
   store: Store;
   /** Returns guard statements for each write, which fail if the import is no longer running. */
@@ -35,15 +35,15 @@ type Options = {
   progress: (read: number) => void;
 };
 
-const units = {
+const unitTables = {
   hours: ["uptime_hours", "hour", hourMs],
   days: ["uptime_days", "day", dayMs],
 } as const;
-type Unit = keyof typeof units;
+type Unit = keyof typeof unitTables;
 
 const beatTable = "heartbeats (monitor_key, at, status, latency_ms, seconds, message)";
-const sumTable = (unit: Unit) =>
-  `${units[unit][0]} (${units[unit][1]}, monitor_key, ${sumColumns.join(", ")})`;
+const describeSumTable = (unit: Unit) =>
+  `${unitTables[unit][0]} (${unitTables[unit][1]}, monitor_key, ${sumColumns.join(", ")})`;
 
 /**
  * Writes heartbeats under reserved keys, so that they stay invisible until the import commits.
@@ -53,21 +53,21 @@ export async function writeHistory(
   history: History,
   destinations: ReadonlyMap<string, Destination>,
   options: Options,
-): Promise<Written> {
+): Promise<WrittenCounts> {
   const hasSums = history.sums !== null;
-  const written: Written = { heartbeats: 0, hours: 0, days: 0, keys: new Set() };
-  const write = writer(options, written);
+  const counts: WrittenCounts = { heartbeats: 0, hours: 0, days: 0, keys: new Set() };
+  const write = createWriter(options, counts);
   const summing = new BeatWriter(write, hasSums, options);
   let read = 0;
   const recordProgress = async (count: number) => {
-    await write.whenMany();
+    await write.flushLarge();
     options.progress((read += count));
   };
   for (const unit of hasSums ? (["hours", "days"] as const) : [])
     for await (const sums of history.sums?.(unit) ?? []) {
       for (const sum of sums) {
         const to = destinations.get(sum.externalId);
-        const row = to === undefined ? null : rowOfSum(unit, sum, to, options.keepHoursFrom);
+        const row = to === undefined ? null : buildRowOfSum(unit, sum, to, options.keepHoursFrom);
         if (row !== null) write.add(unit, row);
       }
       await recordProgress(sums.length);
@@ -79,28 +79,28 @@ export async function writeHistory(
     }
     await recordProgress(beats.length);
   }
-  summing.end();
-  await write.all();
+  summing.flushPeriods();
+  await write.flushAll();
   options.progress(history.total);
-  return written;
+  return counts;
 }
 
 /** Returns the row of a total; null if it is empty, already imported or beyond the retention. */
-function rowOfSum(unit: Unit, sum: Sum, to: Destination, keepHoursFrom: number): Row | null {
-  const periodMs = units[unit][2];
+function buildRowOfSum(unit: Unit, sum: Sum, to: Destination, keepHoursFrom: number): Row | null {
+  const periodMs = unitTables[unit][2];
   if (to.after !== null && sum.period <= Math.floor(to.after / periodMs)) return null;
   if (unit === "hours" && sum.period * hourMs < keepHoursFrom) return null;
-  return sumRow(sum, to, periodMs / 1_000);
+  return buildSumRow(sum, to, periodMs / 1_000);
 }
 
 /** Writes heartbeats. Computes totals for periods that have no total in the source. */
 class BeatWriter {
-  readonly #write: ReturnType<typeof writer>;
+  readonly #write: ReturnType<typeof createWriter>;
   readonly #hasSums: boolean;
   readonly #options: Options;
   readonly #running = new Map<number, Running>();
 
-  constructor(write: ReturnType<typeof writer>, hasSums: boolean, options: Options) {
+  constructor(write: ReturnType<typeof createWriter>, hasSums: boolean, options: Options) {
     this.#write = write;
     this.#hasSums = hasSums;
     this.#options = options;
@@ -128,27 +128,27 @@ class BeatWriter {
         codeOf(beat.status),
         beat.latencyMs,
         seconds,
-        beat.status === "up" ? null : lineOf(beat.message),
+        beat.status === "up" ? null : toMessageLine(beat.message),
       ]);
   }
 
   /** Writes the totals of the last periods. */
-  end() {
+  flushPeriods() {
     for (const running of this.#running.values())
       for (const unit of ["hours", "days"] as const) this.#close(unit, running);
   }
 
   #sum(unit: Unit, running: Running, beat: Beat, seconds: number, { after }: Destination) {
-    const periodMs = units[unit][2];
+    const periodMs = unitTables[unit][2];
     const period = Math.floor(beat.at / periodMs);
     // The source's total of a partly imported period would count the imported heartbeats twice.
     const isPartlyImported = after !== null && period === Math.floor(after / periodMs);
     if (this.#hasSums && !isPartlyImported) return;
     if (running[unit]?.period !== period) {
       this.#close(unit, running);
-      running[unit] = emptySum(period);
+      running[unit] = createSum(period);
     }
-    count(running[unit], beat, seconds);
+    addToSum(running[unit], beat, seconds);
   }
 
   #close(unit: Unit, running: Running) {
@@ -172,7 +172,8 @@ class BeatWriter {
   }
 }
 
-const lineOf = (message: string | null) => (message === null ? null : toRemoteLine(message, 500));
+const toMessageLine = (message: string | null) =>
+  message === null ? null : toRemoteLine(message, 500);
 
 type RunningSum = {
   period: number;
@@ -187,7 +188,7 @@ type RunningSum = {
 };
 type Running = { key: number; lastAt: number | null } & Record<Unit, RunningSum | null>;
 
-const emptySum = (period: number): RunningSum => ({
+const createSum = (period: number): RunningSum => ({
   period,
   up: 0,
   down: 0,
@@ -199,7 +200,7 @@ const emptySum = (period: number): RunningSum => ({
   buckets: new Map(),
 });
 
-function count(sum: RunningSum | null, { status, latencyMs }: Beat, seconds: number) {
+function addToSum(sum: RunningSum | null, { status, latencyMs }: Beat, seconds: number) {
   if (sum === null) return;
   sum[status] += seconds;
   if (latencyMs === null) return;
@@ -214,7 +215,7 @@ function count(sum: RunningSum | null, { status, latencyMs }: Beat, seconds: num
 /**
  * Converts counts of checks to seconds: each status gets its share of the covered time. Returns null without checks.
  */
-function sumRow(
+function buildSumRow(
   { period, up, down, maintenance, latency }: Sum,
   { key, intervalSeconds }: Destination,
   seconds: number,
@@ -241,7 +242,7 @@ function sumRow(
 }
 
 /** Collects rows and writes them in key order. */
-function writer({ store, touch }: Options, written: Written) {
+function createWriter({ store, touch }: Options, written: WrittenCounts) {
   const waiting: Record<keyof Counts, Row[]> = { heartbeats: [], hours: [], days: [] };
 
   async function flush(name: keyof Counts) {
@@ -251,11 +252,11 @@ function writer({ store, touch }: Options, written: Written) {
     rows.sort(
       (one, other) => Number(one[0]) - Number(other[0]) || Number(one[1]) - Number(other[1]),
     );
-    for (let from = 0; from < rows.length; from += rowsOfWrite) {
-      const some = rows.slice(from, from + rowsOfWrite);
+    for (let from = 0; from < rows.length; from += rowsPerWrite) {
+      const some = rows.slice(from, from + rowsPerWrite);
       const statements: Prepared[] = [];
-      for (let at = 0; at < some.length; at += rowsOfStatement)
-        statements.push(insertOf(name, some.slice(at, at + rowsOfStatement)));
+      for (let at = 0; at < some.length; at += rowsPerStatement)
+        statements.push(prepareInsert(name, some.slice(at, at + rowsPerStatement)));
       await store.atomic([...touch(), ...statements]);
       written[name] += some.length;
     }
@@ -266,18 +267,18 @@ function writer({ store, touch }: Options, written: Written) {
       waiting[name].push(row);
       written.keys.add(Number(row[name === "heartbeats" ? 0 : 1]));
     },
-    async whenMany() {
+    async flushLarge() {
       for (const name of Object.keys(waiting) as (keyof Counts)[])
-        if (waiting[name].length >= rowsInOrder) await flush(name);
+        if (waiting[name].length >= rowsPerSortedFlush) await flush(name);
     },
-    async all() {
+    async flushAll() {
       for (const name of Object.keys(waiting) as (keyof Counts)[]) await flush(name);
     },
   };
 }
 
-function insertOf(name: keyof Counts, rows: readonly Row[]): Prepared {
-  const table = name === "heartbeats" ? beatTable : sumTable(name);
+function prepareInsert(name: keyof Counts, rows: readonly Row[]): Prepared {
+  const table = name === "heartbeats" ? beatTable : describeSumTable(name);
   const values = `(${(rows[0] ?? []).map(() => "?").join(", ")})`;
   const conflict = name === "heartbeats" ? "do nothing" : `do update set ${addition}`;
   return {

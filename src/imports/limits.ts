@@ -8,6 +8,6 @@ export const maxRecordBytes = importBounds.recordBytes.value;
 export const maxFileBytes = importBounds.jsonBackup.value;
 
 /** Creates the error for a file that can't be imported. `why` is a full sentence for the user. */
-export function unreadable(name: string, why: string): AppError {
+export function createUnreadableError(name: string, why: string): AppError {
   return new AppError("BAD_REQUEST", `${name} can't be imported: ${why} Nothing was changed.`);
 }

@@ -1,18 +1,18 @@
-import { changeSettings, findSettings, settingsAfter } from "../accounts/settings/service.ts";
+import { changeSettings, findSettings, patchSettings } from "../accounts/settings/service.ts";
 import { SettingsPatch } from "../accounts/settings/schema.ts";
 import { AppError } from "../core/errors.ts";
 import { parse } from "../core/validation.ts";
-import { mustBeUnchanged } from "../database/references.ts";
+import { guardVersion } from "../database/references.ts";
 import { organizationSettings } from "../database/tables/accounts.ts";
-import { auditAndEvent } from "../events/commit.ts";
+import { buildAuditAndEvent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import type { Plan, Planned } from "./plan.ts";
+import type { Plan, PlannedRecord } from "./plan.ts";
 
 /** Sets the mail server for imported e-mail channels, unless the organization already has one. */
-export async function mailStatements(
+export async function buildMailStatements(
   scope: Scope,
   { smtp }: Plan,
-  planned: readonly Planned[],
+  planned: readonly PlannedRecord[],
   at: string,
 ) {
   const needed = planned.some(
@@ -22,12 +22,12 @@ export async function mailStatements(
   const before = await findSettings(scope.store, scope.organizationId);
   if (before.smtp !== null) return { statements: [], hints: [] };
   try {
-    const after = await settingsAfter(scope, before, parse(SettingsPatch, { smtp }));
+    const after = await patchSettings(scope, before, parse(SettingsPatch, { smtp }));
     return {
       statements: [
-        mustBeUnchanged(organizationSettings, scope.organizationId, before),
+        guardVersion(organizationSettings, scope.organizationId, before),
         changeSettings(scope, after),
-        ...auditAndEvent(
+        ...buildAuditAndEvent(
           scope,
           { action: "settings.updated", subjectId: scope.organizationId, fields: ["smtp"] },
           at,

@@ -1,19 +1,19 @@
 /** Creates and updates alert channels, monitors and groups from imported records. */
-import { columnsOf, editable } from "../monitoring/monitors/record.ts";
-import { newId } from "../core/ids.ts";
-import { pingCommand } from "../core/system/ping-command.ts";
-import { mustBeAllowed } from "../core/security/target-guard.ts";
+import { buildColumns, openMonitor } from "../monitoring/monitors/record.ts";
+import { createId } from "../core/ids.ts";
+import { findPingCommand } from "../core/system/ping-command.ts";
+import { assertTargetsAllowed } from "../core/security/target-guard.ts";
 import { parse } from "../core/validation.ts";
-import { mustBeUnchanged } from "../database/references.ts";
+import { guardVersion } from "../database/references.ts";
 import { alertChannels } from "../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import {
   changeChannel,
   findChannel,
-  newChannelRow,
+  createChannelRow,
   targetsOf as channelTargets,
   columnsOf as channelColumns,
-  editable as editableChannel,
+  openRecord as editableChannel,
 } from "../alerting/channels/service.ts";
 import { NewAlertChannel } from "../alerting/channels/schema.ts";
 import type { Scope } from "../events/scope.ts";
@@ -21,13 +21,13 @@ import { MonitorGroupPatch, NewMonitorGroup } from "../monitoring/groups/schema.
 import {
   assignMonitors,
   changeGroup,
-  channelsOfGroup,
+  replaceGroupChannels,
   type GroupRecord,
   insertGroup,
   listGroups,
 } from "../monitoring/groups/store.ts";
-import { targetsOf } from "../monitoring/monitors/rules.ts";
-import { mustFitMonitor } from "../monitoring/monitors/input-service.ts";
+import { listTargets } from "../monitoring/monitors/rules.ts";
+import { assertMonitorFits } from "../monitoring/monitors/input-service.ts";
 import { NewMonitor } from "../monitoring/monitors/schema.ts";
 import {
   changeMonitor,
@@ -36,19 +36,21 @@ import {
   replaceMonitorChannels,
   insertMonitor,
 } from "../monitoring/monitors/store.ts";
-import { type Maker, type Making, names, refusalOf } from "./maker.ts";
+import { type Maker, type MakingContext, linkedIds, findRefusal } from "./maker.ts";
 import type { z } from "zod";
 import type { OpenedRecord } from "../core/security/kind-secrets.ts";
 import type { Fields } from "../core/collections/objects.ts";
-import { firstVersion, nextVersion } from "../database/rows.ts";
+import { buildFirstVersion, buildNextVersion } from "../database/rows.ts";
 
-export const channel: Maker = {
+export const channelMaker: Maker = {
   async create({ fields }, { scope }) {
     const input = parse(NewAlertChannel, fields);
-    const refusal = await refusalOf(() => mustBeAllowed(scope.targets, channelTargets(input)));
-    const row = await newChannelRow(
-      { ...scope, targets: noTargets(scope) },
-      refusal === null ? input : disabled(input),
+    const refusal = await findRefusal(() =>
+      assertTargetsAllowed(scope.targets, channelTargets(input)),
+    );
+    const row = await createChannelRow(
+      { ...scope, targets: acceptAllTargets(scope) },
+      refusal === null ? input : disableChannel(input),
     );
     return {
       id: row.id,
@@ -62,22 +64,24 @@ export const channel: Maker = {
     if (before === null) return null;
     const { whole, notes } = changed.has("type")
       ? { whole: fields, notes: [] }
-      : patchedOrReplaced(
+      : patchOrReplace(
           NewAlertChannel,
           editableChannel(scope.vault, before),
           changed.fields,
           fields,
         );
     const input = parse(NewAlertChannel, whole);
-    const refusal = await refusalOf(() => mustBeAllowed(scope.targets, channelTargets(input)));
+    const refusal = await findRefusal(() =>
+      assertTargetsAllowed(scope.targets, channelTargets(input)),
+    );
     const row = {
       ...before,
-      ...channelColumns(scope, id, refusal === null ? input : disabled(input)),
-      ...nextVersion(before, at),
+      ...channelColumns(scope, id, refusal === null ? input : disableChannel(input)),
+      ...buildNextVersion(before, at),
     };
     return {
       statements: [
-        mustBeUnchanged(alertChannels, scope.organizationId, before),
+        guardVersion(alertChannels, scope.organizationId, before),
         changeChannel(scope, row),
       ],
       notes: refusal === null ? notes : [...notes, `Disabled: ${refusal}`],
@@ -87,50 +91,50 @@ export const channel: Maker = {
 };
 
 /** Applies the source's changes to the stored record. If the result is invalid, uses the source's record instead. */
-function patchedOrReplaced(
+function patchOrReplace(
   schema: z.ZodType,
   record: OpenedRecord,
   patch: Fields,
   { pushToken: _token, ...source }: Fields,
 ): { whole: Fields; notes: string[] } {
-  const patched = record.patchedFromSource(patch, source);
+  const patched = record.applyPatchFromSource(patch, source);
   if (schema.safeParse(patched.whole).success) return patched;
   const note =
     "Its changes conflict with later changes here, so all of its fields have the values of the source.";
   return { whole: source, notes: [...patched.notes, note] };
 }
 
-const disabled = (input: NewAlertChannel): NewAlertChannel => ({
+const disableChannel = (input: NewAlertChannel): NewAlertChannel => ({
   ...input,
   enabled: false,
   default: false,
 });
 
 /** Target policy that accepts all addresses, for input that was already validated. */
-const noTargets = ({ targets }: Scope): Scope["targets"] => ({
+const acceptAllTargets = ({ targets }: Scope): Scope["targets"] => ({
   ...targets,
   refresh: async () => {},
   validateName: () => null,
-  issueOf: () => null,
+  findIssue: () => null,
 });
 
-export const group: Maker = {
+export const groupMaker: Maker = {
   async create({ fields, links }, { scope, now, at, idsOf }) {
     const { paused, ...rest } = fields;
     const input = parse(NewMonitorGroup, rest);
-    const alertChannelIds = idsOf("alert-channel", names(links, "alertChannelIds"));
+    const alertChannelIds = idsOf("alert-channel", linkedIds(links, "alertChannelIds"));
     const record: GroupRecord = {
       ...input,
-      id: newId(now),
+      id: createId(now),
       paused: paused === true,
       muted: false,
-      ...firstVersion(at),
+      ...buildFirstVersion(at),
     };
     return {
       id: record.id,
       statements: [
         insertGroup(scope, record),
-        ...channelsOfGroup(scope, record.id, alertChannelIds),
+        ...replaceGroupChannels(scope, record.id, alertChannelIds),
       ],
       notes: [],
     };
@@ -144,14 +148,18 @@ export const group: Maker = {
       ...before,
       ...patch,
       paused: paused === true,
-      ...nextVersion(before, at),
+      ...buildNextVersion(before, at),
     };
     return {
       statements: [
-        mustBeUnchanged(monitorGroups, scope.organizationId, before),
+        guardVersion(monitorGroups, scope.organizationId, before),
         changeGroup(scope, after),
         ...(has("alertChannelIds")
-          ? channelsOfGroup(scope, id, idsOf("alert-channel", names(links, "alertChannelIds")))
+          ? replaceGroupChannels(
+              scope,
+              id,
+              idsOf("alert-channel", linkedIds(links, "alertChannelIds")),
+            )
           : []),
       ],
       notes: [],
@@ -159,18 +167,18 @@ export const group: Maker = {
   },
 };
 
-export const monitor: Maker = {
+export const monitorMaker: Maker = {
   async create({ externalId, fields, links }, making) {
     const { scope, now, at, idsOf, keyOf } = making;
-    const { input, token, notes, isIncomplete } = await monitorInput(fields, making);
-    const id = newId(now);
+    const { input, token, notes, isIncomplete } = await parseMonitorInput(fields, making);
+    const id = createId(now);
     const row: MonitorRow = {
       organizationId: scope.organizationId,
       id,
-      ...columnsOf(scope, id, input, undefined, token),
+      ...buildColumns(scope, id, input, undefined, token),
       groupId: null,
       position: 0,
-      ...firstVersion(at),
+      ...buildFirstVersion(at),
     };
     return {
       id,
@@ -179,7 +187,7 @@ export const monitor: Maker = {
         ...replaceMonitorChannels(
           scope,
           id,
-          idsOf("alert-channel", names(links, "alertChannelIds")),
+          idsOf("alert-channel", linkedIds(links, "alertChannelIds")),
         ),
       ],
       notes,
@@ -195,27 +203,27 @@ export const monitor: Maker = {
     const { pushToken: _token, ...ofRecord } = changed.fields;
     const patched = changed.has("type")
       ? { whole: fields, notes: [] }
-      : patchedOrReplaced(NewMonitor, editable(scope, before), ofRecord, fields);
-    const { input, token, notes, isIncomplete } = await monitorInput(
+      : patchOrReplace(NewMonitor, openMonitor(scope, before), ofRecord, fields);
+    const { input, token, notes, isIncomplete } = await parseMonitorInput(
       { ...patched.whole, pushToken: fields["pushToken"] },
       making,
       before.pushTokenHash,
     );
-    const [groupId = null] = idsOf("group", names(changed.links, "groupId"));
+    const [groupId = null] = idsOf("group", linkedIds(changed.links, "groupId"));
     const row: MonitorRow = {
       ...before,
-      ...columnsOf(scope, id, input, before, changed.has("pushToken") ? token : undefined),
-      ...nextVersion(before, at),
+      ...buildColumns(scope, id, input, before, changed.has("pushToken") ? token : undefined),
+      ...buildNextVersion(before, at),
     };
     return {
       statements: [
-        mustBeUnchanged(monitors, organizationId, before),
+        guardVersion(monitors, organizationId, before),
         changeMonitor(scope, row),
         ...(changed.has("alertChannelIds")
           ? replaceMonitorChannels(
               scope,
               id,
-              idsOf("alert-channel", names(changed.links, "alertChannelIds")),
+              idsOf("alert-channel", linkedIds(changed.links, "alertChannelIds")),
             )
           : []),
         ...(changed.has("groupId") ? assignMonitors(scope, groupId, [id], "end", at) : []),
@@ -227,22 +235,22 @@ export const monitor: Maker = {
 };
 
 /** Returns the input of a monitor. Pauses it if its target can't be checked from this machine. */
-async function monitorInput(
+async function parseMonitorInput(
   { pushToken, ...fields }: Fields,
-  { scope, tokensInUse }: Making,
+  { scope, tokensInUse }: MakingContext,
   own: string | null = null,
 ) {
   const input = parse(NewMonitor, fields);
-  mustFitMonitor(input);
+  assertMonitorFits(input);
   const notes: string[] = [];
   const refusal =
-    (await refusalOf(() => mustBeAllowed(scope.targets, targetsOf(input)))) ??
-    (input.type === "ping" && pingCommand() === null
+    (await findRefusal(() => assertTargetsAllowed(scope.targets, listTargets(input)))) ??
+    (input.type === "ping" && findPingCommand() === null
       ? "This machine has no ping command (Debian, Ubuntu: apt-get install iputils-ping)."
       : null);
   if (refusal !== null) notes.push(`Paused: ${refusal}`);
   let token = typeof pushToken === "string" ? pushToken : undefined;
-  if (token !== undefined && tokensInUse.has(tokenHash(token)) && tokenHash(token) !== own) {
+  if (token !== undefined && tokensInUse.has(hashToken(token)) && hashToken(token) !== own) {
     notes.push("Its push token belongs to another monitor here already: it has a new one.");
     token = undefined;
   }
@@ -254,4 +262,4 @@ async function monitorInput(
   };
 }
 
-export const tokenHash = (token: string) => Bun.CryptoHasher.hash("sha256", token, "hex");
+export const hashToken = (token: string) => Bun.CryptoHasher.hash("sha256", token, "hex");

@@ -1,13 +1,13 @@
 /** Creates and updates maintenance windows, status pages and incidents from imported records. */
-import { newId } from "../core/ids.ts";
+import { createId } from "../core/ids.ts";
 import { parse } from "../core/validation.ts";
-import { mustBeUnchanged } from "../database/references.ts";
+import { guardVersion } from "../database/references.ts";
 import { auditEntries } from "../database/tables/events.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { maintenanceWindows } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
-import { insertInto } from "../database/store.ts";
-import { opening, patching } from "../incidents/statements.ts";
+import { createInsert } from "../database/store.ts";
+import { insertIncident, patchIncident } from "../incidents/statements.ts";
 import { NewIncident } from "../incidents/schema.ts";
 import { findHead } from "../incidents/store.ts";
 import { MaintenanceWindowPatch, NewMaintenanceWindow } from "../monitoring/maintenance/schema.ts";
@@ -21,21 +21,21 @@ import {
 import { assertLogo } from "../status-pages/rules.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
 import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
-import type { Planned } from "./plan.ts";
-import { type Maker, type Making, names, refusalOf } from "./maker.ts";
+import type { PlannedRecord } from "./plan.ts";
+import { type Maker, type MakingContext, linkedIds, findRefusal } from "./maker.ts";
 import type { Fields } from "../core/collections/objects.ts";
-import { firstVersion, nextVersion } from "../database/rows.ts";
+import { buildFirstVersion, buildNextVersion } from "../database/rows.ts";
 
-export const maintenanceWindow: Maker = {
+export const maintenanceWindowMaker: Maker = {
   async create({ fields, links }, { scope, now, at, idsOf }) {
     const input = parse(NewMaintenanceWindow, fields);
     const { organizationId } = scope;
-    const id = newId(now);
+    const id = createId(now);
     return {
       id,
       statements: [
-        insertWindow({ ...input, organizationId, id, ...firstVersion(at) }),
-        ...replaceMembers(scope, id, membersOf(links, idsOf)),
+        insertWindow({ ...input, organizationId, id, ...buildFirstVersion(at) }),
+        ...replaceMembers(scope, id, resolveMembers(links, idsOf)),
       ],
       notes: [],
     };
@@ -44,11 +44,11 @@ export const maintenanceWindow: Maker = {
     const before = await findWindow(scope, id);
     if (before === null) return null;
     const input = parse(MaintenanceWindowPatch, fields) as Partial<StoredWindow>;
-    const after = { ...before, ...input, ...nextVersion(before, at) };
-    const all = membersOf(links, idsOf);
+    const after = { ...before, ...input, ...buildNextVersion(before, at) };
+    const all = resolveMembers(links, idsOf);
     return {
       statements: [
-        mustBeUnchanged(maintenanceWindows, scope.organizationId, before),
+        guardVersion(maintenanceWindows, scope.organizationId, before),
         changeWindow(after),
         ...replaceMembers(scope, id, {
           ...(has("monitorIds") && { monitorIds: all.monitorIds }),
@@ -60,16 +60,16 @@ export const maintenanceWindow: Maker = {
   },
 };
 
-const membersOf = (links: Planned["links"], idsOf: Making["idsOf"]) => ({
-  monitorIds: idsOf("monitor", names(links, "monitorIds")),
-  groupIds: idsOf("group", names(links, "groupIds")),
+const resolveMembers = (links: PlannedRecord["links"], idsOf: MakingContext["idsOf"]) => ({
+  monitorIds: idsOf("monitor", linkedIds(links, "monitorIds")),
+  groupIds: idsOf("group", linkedIds(links, "groupIds")),
 });
 
-export const statusPage: Maker = {
+export const statusPageMaker: Maker = {
   async create({ fields }, making) {
     const { scope, now, at } = making;
-    const id = newId(now);
-    const { input, logo, notes } = await pageInput(fields, making, id);
+    const id = createId(now);
+    const { input, logo, notes } = await parsePageInput(fields, making, id);
     const page: StoredPage = {
       organizationId: scope.organizationId,
       id,
@@ -77,7 +77,7 @@ export const statusPage: Maker = {
       ...input,
       passwordHash: null,
       ...logo,
-      ...firstVersion(at),
+      ...buildFirstVersion(at),
     };
     return {
       id,
@@ -89,17 +89,21 @@ export const statusPage: Maker = {
     const { scope, at } = making;
     const [before] = await findPages(scope, id);
     if (before === undefined) return null;
-    const { input, logo, notes } = await pageInput({ ...fields, slug: before.slug }, making, id);
+    const { input, logo, notes } = await parsePageInput(
+      { ...fields, slug: before.slug },
+      making,
+      id,
+    );
     const wanted = Object.fromEntries(
       Object.entries(input).filter(([name]) => changed.has(name) && name !== "slug"),
     ) as Partial<StoredPage>;
     return {
       statements: [
-        mustBeUnchanged(statusPages, scope.organizationId, before),
+        guardVersion(statusPages, scope.organizationId, before),
         ...changePage(scope, before, {
           ...wanted,
           ...(changed.has("icon") && logo),
-          ...nextVersion(before, at),
+          ...buildNextVersion(before, at),
         }),
       ],
       notes,
@@ -107,19 +111,19 @@ export const statusPage: Maker = {
   },
 };
 
-async function pageInput(
+async function parsePageInput(
   { icon, sections, hosts, ...fields }: Fields,
-  { scope, idsOf, picture }: Making,
+  { scope, idsOf, picture }: MakingContext,
   id: string,
 ) {
   const notes: string[] = [];
   const wanted = hosts as string[];
-  const taken = await scope.store.query<{ host: string }>(
+  const takenHosts = await scope.store.query<{ host: string }>(
     `select host from status_page_hosts where host in (select value from json_each(?)) and page_id <> ?`,
     [JSON.stringify(wanted), id],
   );
   const free = wanted.filter(
-    (host) => !scope.ownHosts.reserves(host) && !taken.some((one) => one.host === host),
+    (host) => !scope.ownHosts.reserves(host) && !takenHosts.some((one) => one.host === host),
   );
   for (const host of wanted)
     if (!free.includes(host))
@@ -135,7 +139,7 @@ async function pageInput(
   const logo = { logoType: null as string | null, logoData: null as string | null };
   const address = typeof icon === "string" ? icon : "";
   const image = address === "" || address === "/icon.svg" ? null : await picture(address);
-  if (image !== null && (await refusalOf(async () => assertLogo(image))) === null) {
+  if (image !== null && (await findRefusal(async () => assertLogo(image))) === null) {
     logo.logoType = image.type;
     logo.logoData = image.bytes.toBase64();
   } else if (address !== "" && address !== "/icon.svg")
@@ -145,9 +149,9 @@ async function pageInput(
   return { input, logo, notes };
 }
 
-const insertAuditEntry = insertInto(auditEntries);
+const insertAuditEntry = createInsert(auditEntries);
 
-export const incident: Maker = {
+export const incidentMaker: Maker = {
   async create({ fields }, { scope, at }) {
     const { createdAt, resolvedAt, ...rest } = fields as {
       createdAt: string;
@@ -155,7 +159,7 @@ export const incident: Maker = {
     } & Fields;
     const input = parse(NewIncident, rest);
     const { organizationId, actor, requestId } = scope;
-    const opened = opening(
+    const opened = insertIncident(
       organizationId,
       { ...input, monitorIds: [] },
       "manual",
@@ -164,8 +168,12 @@ export const incident: Maker = {
     const resolved =
       resolvedAt === null
         ? []
-        : patching(organizationId, opened.after, { status: "resolved" }, Date.parse(resolvedAt))
-            .statements;
+        : patchIncident(
+            organizationId,
+            opened.after,
+            { status: "resolved" },
+            Date.parse(resolvedAt),
+          ).statements;
     return {
       id: opened.after.id,
       statements: [
@@ -203,9 +211,9 @@ export const incident: Maker = {
       ...(isOver && { status: "resolved" as const }),
     };
     if (Object.keys(patch).length === 0) return { statements: [], notes: [] };
-    const write = patching(scope.organizationId, before, patch, now);
+    const write = patchIncident(scope.organizationId, before, patch, now);
     return {
-      statements: [mustBeUnchanged(incidents, scope.organizationId, before), ...write.statements],
+      statements: [guardVersion(incidents, scope.organizationId, before), ...write.statements],
       notes: [],
     };
   },

@@ -2,11 +2,11 @@ import { AppError } from "../core/errors.ts";
 import type { Statement } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Fields } from "../core/collections/objects.ts";
-import type { Planned } from "./plan.ts";
+import type { PlannedRecord } from "./plan.ts";
 import type { Noun } from "./rules.ts";
 
 /** Context for creating or updating one imported record. */
-export type Making = {
+export type MakingContext = {
   scope: Scope;
   now: number;
   at: string;
@@ -20,7 +20,7 @@ export type Making = {
 };
 
 /** A created or updated record, with its statements. */
-export type Made = {
+export type MakerResult = {
   id: string;
   statements: Statement[];
   notes: string[];
@@ -28,27 +28,27 @@ export type Made = {
   isIncomplete?: boolean;
 };
 
-type Changed = {
+type ChangedRecord = {
   fields: Fields;
   links: Record<string, readonly string[]>;
   has: (name: string) => boolean;
 };
 
 export type Maker = {
-  create(planned: Planned, making: Making): Promise<Made>;
+  create(planned: PlannedRecord, making: MakingContext): Promise<MakerResult>;
   /** Applies only the fields that changed in the source. Returns null if the record was deleted. */
   update(
-    planned: Planned,
+    planned: PlannedRecord,
     id: string,
-    changed: Changed,
-    making: Making,
-  ): Promise<Omit<Made, "id"> | null>;
+    changed: ChangedRecord,
+    making: MakingContext,
+  ): Promise<Omit<MakerResult, "id"> | null>;
 };
 
-export const names = (links: Planned["links"], name: string) => links[name] ?? [];
+export const linkedIds = (links: PlannedRecord["links"], name: string) => links[name] ?? [];
 
 /** Returns the message if the check rejects an address; null if it passes. */
-export async function refusalOf(check: () => Promise<unknown>): Promise<string | null> {
+export async function findRefusal(check: () => Promise<unknown>): Promise<string | null> {
   try {
     await check();
     return null;

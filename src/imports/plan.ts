@@ -3,7 +3,7 @@ import type { Fields } from "../core/collections/objects.ts";
 import type { Noun } from "./rules.ts";
 
 /** A record of the source, converted to our fields. Links name other records by their IDs in the source. */
-export type Planned = {
+export type PlannedRecord = {
   noun: Noun;
   externalId: string;
   name: string;
@@ -27,7 +27,7 @@ export type Plan = {
   source: string;
   /** Product name with its version, for users. */
   product: string;
-  records: Planned[];
+  records: PlannedRecord[];
   notTaken: NotTaken[];
   /** Sentences that do not concern a single record. */
   hints: string[];

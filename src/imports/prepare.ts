@@ -1,28 +1,28 @@
 /** Converts the records of a plan to the statements that write them, and reports each decision. */
 import { and, eq, sql } from "drizzle-orm";
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { listed } from "../database/references.ts";
+import { buildIdTable } from "../database/references.ts";
 import type { LimitName } from "../core/limits.ts";
-import { countInWords } from "../core/text/words.ts";
-import { eachYielding } from "../core/time/yielding.ts";
-import { inPortions, type Statement } from "../database/store.ts";
-import { auditAndEvent, auditAndEventEach } from "../events/commit.ts";
+import { formatCount } from "../core/text/words.ts";
+import { forEachYielding } from "../core/time/yielding.ts";
+import { splitIntoPortions, type Statement } from "../database/store.ts";
+import { buildAuditAndEvent, buildAuditsAndEvents } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import {
-  mustHaveFewChannels,
+  guardChannelLimit,
   assignMonitors,
-  followAllPauses,
-  followPauses,
+  applyAllPauses,
+  applyPauses,
 } from "../monitoring/groups/store.ts";
-import { mailStatements } from "./mail-server.ts";
-import { makers, mustFit, tableOf } from "./records.ts";
-import type { Made, Making } from "./maker.ts";
-import { tokenHash } from "./make-monitors.ts";
+import { buildMailStatements } from "./mail-server.ts";
+import { makers, guardLimits, tableOf } from "./records.ts";
+import type { MakerResult, MakingContext } from "./maker.ts";
+import { hashToken } from "./make-monitors.ts";
 import type { ImportItem, ImportReport } from "./schema.ts";
-import { type ExternalRecord, lastSaid, putExternalRecord } from "./store.ts";
+import { type ExternalRecord, openLastState, putExternalRecord } from "./store.ts";
 import type { Fields } from "../core/collections/objects.ts";
-import type { Plan, Planned } from "./plan.ts";
+import type { Plan, PlannedRecord } from "./plan.ts";
 import { type Noun, nouns, titleOf } from "./rules.ts";
 export type ImportOptions = {
   dryRun?: boolean;
@@ -33,18 +33,18 @@ export type ImportOptions = {
   /** Retention of heartbeats and hourly totals, in days. */
   keepResults: number;
   keepHours: number;
-  picture?: Making["picture"];
+  picture?: MakingContext["picture"];
   progress?: (done: number, total: number) => void;
 };
 
-export const keyOf = ({ noun, externalId }: Pick<Planned, "noun" | "externalId">) =>
+export const keyOf = ({ noun, externalId }: Pick<PlannedRecord, "noun" | "externalId">) =>
   `${noun}:${externalId}`;
 
 /** State of a record in the source at its last import. */
-type Last = { fields: Fields; links: Planned["links"]; basis: unknown };
+type LastState = { fields: Fields; links: PlannedRecord["links"]; basis: unknown };
 
 /** Returns the IDs of the known records that still exist. */
-export async function existing(
+export async function findExisting(
   { store, organizationId }: Scope,
   known: readonly Pick<ExternalRecord, "noun" | "recordId">[],
 ) {
@@ -58,7 +58,7 @@ export async function existing(
       .where(
         and(
           eq(table.organizationId, organizationId),
-          sql`${table.id} in (select value from ${listed(wanted)})`,
+          sql`${table.id} in (select value from ${buildIdTable(wanted)})`,
         ),
       );
     for (const { id } of rows) ids.add(id);
@@ -66,7 +66,7 @@ export async function existing(
   return ids;
 }
 
-const limitOf = {
+const limitNames = {
   monitor: "monitors",
   group: "monitor-groups",
   "alert-channel": "alert-channels",
@@ -74,12 +74,15 @@ const limitOf = {
 } as const satisfies Partial<Record<Noun, LimitName>>;
 
 /** Returns one sentence per kind of record that exceeds the organization's limit. */
-export const exceededLimits = ({ limits }: Scope, planned: readonly Planned[]): string[] =>
-  Object.entries(limitOf).flatMap(([noun, limit]) => {
+export const listExceededLimits = (
+  { limits }: Scope,
+  planned: readonly PlannedRecord[],
+): string[] =>
+  Object.entries(limitNames).flatMap(([noun, limit]) => {
     const count = planned.filter((one) => one.noun === noun).length;
     return count > limits[limit]
       ? [
-          `${titleOf(noun)}: ${countInWords(count)} of the file, where this organization can have ${countInWords(limits[limit])}. Choose fewer.`,
+          `${titleOf(noun)}: ${formatCount(count)} of the file, where this organization can have ${formatCount(limits[limit])}. Choose fewer.`,
         ]
       : [];
   });
@@ -90,25 +93,25 @@ type Prepared = {
   report: Omit<ImportReport, "history">;
 };
 
-export type Preparing = {
+export type ImportContext = {
   scope: Scope;
   plan: Plan;
-  planned: readonly Planned[];
+  planned: readonly PlannedRecord[];
   /** Records of earlier imports from the source, by key. */
   known: ReadonlyMap<string, ExternalRecord>;
   /** IDs of the known records that still exist. */
   here: ReadonlySet<string>;
   options: ImportOptions;
-  keyFor: Making["keyOf"];
+  keyFor: MakingContext["keyOf"];
   importId: string;
 };
 
 /** Statements and report of an import, collected record by record. */
-type Preparation = Preparing & {
+type Preparation = ImportContext & {
   at: string;
   /** IDs of records in this organization, by key. */
   ids: Map<string, string>;
-  making: Making;
+  making: MakingContext;
   statements: Statement[];
   items: ImportItem[];
   created: Map<Noun, string[]>;
@@ -118,17 +121,17 @@ type Preparation = Preparing & {
 };
 
 /** Returns the statements and the report of an import. Yields to the event loop between records. */
-export async function prepared(preparing: Preparing): Promise<Prepared> {
-  const preparation = await begun(preparing);
+export async function prepareImport(preparing: ImportContext): Promise<Prepared> {
+  const preparation = await beginPreparation(preparing);
   const { scope, plan, planned, options, at } = preparation;
   for (const noun of nouns)
-    await eachYielding(
+    await forEachYielding(
       planned.filter((one) => one.noun === noun),
       (one) => prepareRecord(preparation, one),
     );
   const newMonitorIds = preparation.created.get("monitor") ?? [];
-  preparation.statements.push(...(await concludingStatements(preparation, newMonitorIds)));
-  const mail = await mailStatements(scope, plan, planned, at);
+  preparation.statements.push(...(await buildConcludingStatements(preparation, newMonitorIds)));
+  const mail = await buildMailStatements(scope, plan, planned, at);
   const notTaken = options.only === undefined ? plan.notTaken : [];
   return {
     statements: [...preparation.statements, ...mail.statements],
@@ -153,19 +156,19 @@ export async function prepared(preparing: Preparing): Promise<Prepared> {
   };
 }
 
-async function begun(preparing: Preparing): Promise<Preparation> {
+async function beginPreparation(preparing: ImportContext): Promise<Preparation> {
   const { scope, planned, known, here, options, keyFor } = preparing;
   const now = scope.clock();
-  const at = timestamp(now);
+  const at = formatTimestamp(now);
   const ids = new Map<string, string>();
   for (const [key, { recordId }] of known) if (here.has(recordId)) ids.set(key, recordId);
-  const making: Making = {
+  const making: MakingContext = {
     scope,
     now,
     at,
     idsOf: (noun, externalIds) => externalIds.flatMap((id) => ids.get(`${noun}:${id}`) ?? []),
     keyOf: keyFor,
-    tokensInUse: await tokensInUse(scope, planned),
+    tokensInUse: await findTokensInUse(scope, planned),
     picture: options.picture ?? (async () => null),
   };
   return {
@@ -181,7 +184,7 @@ async function begun(preparing: Preparing): Promise<Preparation> {
   };
 }
 
-async function prepareRecord(preparation: Preparation, one: Planned): Promise<void> {
+async function prepareRecord(preparation: Preparation, one: PlannedRecord): Promise<void> {
   const { known, here } = preparation;
   const record = known.get(keyOf(one));
   if (record === undefined) {
@@ -189,16 +192,16 @@ async function prepareRecord(preparation: Preparation, one: Planned): Promise<vo
       await createRecord(preparation, one);
   } else if (here.has(record.recordId)) await updateRecord(preparation, one, record);
   else
-    report(preparation, one, "not-taken", [
+    addReportItem(preparation, one, "not-taken", [
       "Not taken: it was imported once, and deleted here since. Undo that import to have it again.",
     ]);
 }
 
-function report(
+function addReportItem(
   { items }: Preparation,
-  { noun, externalId, name, notes, isIncomplete }: Planned,
+  { noun, externalId, name, notes, isIncomplete }: PlannedRecord,
   decision: ImportItem["decision"],
-  further: readonly string[] = [],
+  extraNotes: readonly string[] = [],
   isIncompleteHere = false,
 ) {
   items.push({
@@ -207,58 +210,61 @@ function report(
     name,
     decision,
     isIncomplete: isIncomplete === true || isIncompleteHere,
-    notes: [...notes, ...further],
+    notes: [...notes, ...extraNotes],
   });
 }
 
 /** Collects statements, except in a dry run. */
-function write(preparation: Preparation, statements: readonly Statement[]) {
+function addStatements(preparation: Preparation, statements: readonly Statement[]) {
   if (preparation.options.dryRun !== true) preparation.statements.push(...statements);
 }
 
-async function createRecord(preparation: Preparation, one: Planned) {
+async function createRecord(preparation: Preparation, one: PlannedRecord) {
   const { scope, plan, planned, importId, making, ids, created, joining } = preparation;
   const { noun } = one;
-  const made: Made = await makers[noun].create(await withFreeSlug(scope, one, planned), making);
-  ids.set(keyOf(one), made.id);
-  write(preparation, [
-    ...made.statements,
-    remembered(scope, plan.source, one, made.id, importId, false),
+  const creation: MakerResult = await makers[noun].create(
+    await ensureFreeSlug(scope, one, planned),
+    making,
+  );
+  ids.set(keyOf(one), creation.id);
+  addStatements(preparation, [
+    ...creation.statements,
+    rememberRecord(scope, plan.source, one, creation.id, importId, false),
   ]);
-  appendTo(created, noun, made.id);
+  appendToList(created, noun, creation.id);
   const [groupId] = noun === "monitor" ? making.idsOf("group", one.links["groupId"] ?? []) : [];
-  if (groupId !== undefined) appendTo(joining, groupId, made.id);
-  report(preparation, one, "created", made.notes, made.isIncomplete);
+  if (groupId !== undefined) appendToList(joining, groupId, creation.id);
+  addReportItem(preparation, one, "created", creation.notes, creation.isIncomplete);
 }
 
-function appendTo<K>(lists: Map<K, string[]>, key: K, value: string) {
+function appendToList<K>(lists: Map<K, string[]>, key: K, value: string) {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
 }
 
-async function updateRecord(preparation: Preparation, one: Planned, record: ExternalRecord) {
+async function updateRecord(preparation: Preparation, one: PlannedRecord, record: ExternalRecord) {
   const { scope, plan, making, updatedMonitors, at } = preparation;
   const { recordId, importId, adopted } = record;
-  const changed = changeOf(lastSaid(scope.vault, record) as Last, one);
+  const changed = findChanges(openLastState(scope.vault, record) as LastState, one);
   if (changed === null) {
-    report(preparation, one, "unchanged");
+    addReportItem(preparation, one, "unchanged");
     return;
   }
-  const made = await makers[one.noun].update(one, recordId, changed, making);
-  if (made === null) return;
-  write(preparation, [
-    ...made.statements,
-    ...auditOf(scope, one.noun, recordId, changed.names, at),
-    remembered(scope, plan.source, one, recordId, importId, adopted),
+  const updated = await makers[one.noun].update(one, recordId, changed, making);
+  if (updated === null) return;
+  addStatements(preparation, [
+    ...updated.statements,
+    ...buildAuditEntries(scope, one.noun, recordId, changed.names, at),
+    rememberRecord(scope, plan.source, one, recordId, importId, adopted),
   ]);
   if (one.noun === "monitor") updatedMonitors.push(recordId);
-  const notes = [`Changed: ${changed.names.join(", ")}.`, ...made.notes];
-  report(preparation, one, "updated", notes, made.isIncomplete);
+  const notes = [`Changed: ${changed.names.join(", ")}.`, ...updated.notes];
+  addReportItem(preparation, one, "updated", notes, updated.isIncomplete);
 }
 
 /** Updates an existing page at the same address, unless it was imported from another source. */
-async function adoptPage(preparation: Preparation, one: Planned): Promise<boolean> {
+async function adoptPage(preparation: Preparation, one: PlannedRecord): Promise<boolean> {
   const { scope, plan, importId, making, ids, at } = preparation;
   const [page] = await scope.store.query<{ id: string }>(
     `select id from status_pages p where organization_id = ? and slug = ?
@@ -269,21 +275,21 @@ async function adoptPage(preparation: Preparation, one: Planned): Promise<boolea
   if (page === undefined) return false;
   ids.set(keyOf(one), page.id);
   const all = { fields: one.fields, links: one.links, has: () => true };
-  const made = await makers["status-page"].update(one, page.id, all, making);
-  write(preparation, [
-    ...(made?.statements ?? []),
-    ...auditOf(scope, "status-page", page.id, Object.keys(one.fields), at),
-    remembered(scope, plan.source, one, page.id, importId, true),
+  const updatedPage = await makers["status-page"].update(one, page.id, all, making);
+  addStatements(preparation, [
+    ...(updatedPage?.statements ?? []),
+    ...buildAuditEntries(scope, "status-page", page.id, Object.keys(one.fields), at),
+    rememberRecord(scope, plan.source, one, page.id, importId, true),
   ]);
-  report(preparation, one, "updated", [
-    ...(made?.notes ?? []),
+  addReportItem(preparation, one, "updated", [
+    ...(updatedPage?.notes ?? []),
     `The page with the address /status/${String(one.fields["slug"])} was here already: it has its content now.`,
   ]);
   return true;
 }
 
 /** Returns the statements for group members, audit entries, pauses and limits, which follow all records. */
-async function concludingStatements(
+async function buildConcludingStatements(
   { scope, created, joining, updatedMonitors, at, options }: Preparation,
   newMonitorIds: readonly string[],
 ): Promise<Statement[]> {
@@ -294,19 +300,21 @@ async function concludingStatements(
   for (const [noun, subjectIds] of created) {
     const { action } = tableOf[noun];
     if (action !== null && noun !== "monitor")
-      statements.push(...auditAndEventEach(scope, { action: `${action}.created`, subjectIds }, at));
+      statements.push(
+        ...buildAuditsAndEvents(scope, { action: `${action}.created`, subjectIds }, at),
+      );
   }
   statements.push(
     ...(updatedMonitors.length === 0 && newMonitorIds.length > 0
-      ? followPauses(scope.organizationId, at, newMonitorIds)
-      : await followAllPauses(scope, at, newMonitorIds)),
-    ...inPortions(newMonitorIds, (some) => [mustHaveFewChannels(scope, some)]),
-    ...mustFit(scope, at),
+      ? applyPauses(scope.organizationId, at, newMonitorIds)
+      : await applyAllPauses(scope, at, newMonitorIds)),
+    ...splitIntoPortions(newMonitorIds, (some) => [guardChannelLimit(scope, some)]),
+    ...guardLimits(scope, at),
   );
   return statements;
 }
 
-function auditOf(
+function buildAuditEntries(
   scope: Scope,
   noun: Noun,
   subjectId: string,
@@ -316,29 +324,32 @@ function auditOf(
   const { action } = tableOf[noun];
   return action === null
     ? []
-    : auditAndEvent(scope, { action: `${action}.updated`, subjectId, fields }, at);
+    : buildAuditAndEvent(scope, { action: `${action}.updated`, subjectId, fields }, at);
 }
 
-function remembered(
+function rememberRecord(
   scope: Scope,
   source: string,
-  { noun, externalId, fields, links, basis }: Planned,
+  { noun, externalId, fields, links, basis }: PlannedRecord,
   recordId: string,
   importId: string,
   adopted: boolean,
 ): Statement {
-  const last: Last = { fields, links, basis };
+  const last: LastState = { fields, links, basis };
   const record = { source, noun, externalId, recordId, importId, adopted };
   return putExternalRecord(scope, record, last);
 }
 
 /** Returns the fields and links that changed in the source since the last import; null if none did. */
-function changeOf(last: Last, { fields, links, basis }: Planned) {
-  const differs = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other);
-  if (basis !== undefined && !differs(basis, last.basis)) return null;
+function findChanges(last: LastState, { fields, links, basis }: PlannedRecord) {
+  const isDifferent = (one: unknown, other: unknown) =>
+    JSON.stringify(one) !== JSON.stringify(other);
+  if (basis !== undefined && !isDifferent(basis, last.basis)) return null;
   const all = new Set([...Object.keys(fields), ...Object.keys(last.fields)]);
-  const changedFields = [...all].filter((name) => differs(fields[name], last.fields[name]));
-  const changedLinks = Object.keys(links).filter((name) => differs(links[name], last.links[name]));
+  const changedFields = [...all].filter((name) => isDifferent(fields[name], last.fields[name]));
+  const changedLinks = Object.keys(links).filter((name) =>
+    isDifferent(links[name], last.links[name]),
+  );
   const names = [...changedFields, ...changedLinks];
   if (names.length === 0) return null;
   const pick = <T>(from: Record<string, T>, which: readonly string[]) =>
@@ -352,11 +363,11 @@ function changeOf(last: Last, { fields, links, basis }: Planned) {
 }
 
 /** Appends a number to the page's address if the address is taken. */
-async function withFreeSlug(
+async function ensureFreeSlug(
   { store }: Scope,
-  planned: Planned,
-  all: readonly Planned[],
-): Promise<Planned> {
+  planned: PlannedRecord,
+  all: readonly PlannedRecord[],
+): Promise<PlannedRecord> {
   if (planned.noun !== "status-page") return planned;
   const slug = String(planned.fields["slug"]);
   const isWanted = (one: string) =>
@@ -377,9 +388,12 @@ async function withFreeSlug(
   throw new AppError("CONFLICT", `There is no free address for the status page ${planned.name}.`);
 }
 
-async function tokensInUse({ store }: Scope, planned: readonly Planned[]): Promise<Set<string>> {
+async function findTokensInUse(
+  { store }: Scope,
+  planned: readonly PlannedRecord[],
+): Promise<Set<string>> {
   const hashes = planned.flatMap(({ fields }) =>
-    typeof fields["pushToken"] === "string" ? [tokenHash(fields["pushToken"])] : [],
+    typeof fields["pushToken"] === "string" ? [hashToken(fields["pushToken"])] : [],
   );
   const rows = await store.query<{ hash: string }>(
     "select push_token_hash as hash from monitors where push_token_hash in (select value from json_each(?))",

@@ -2,23 +2,23 @@ import { alertChannels } from "../database/tables/alerting.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
-import { channel, group, monitor } from "./make-monitors.ts";
-import { incident, maintenanceWindow, statusPage } from "./make-pages.ts";
+import { channelMaker, groupMaker, monitorMaker } from "./make-monitors.ts";
+import { incidentMaker, maintenanceWindowMaker, statusPageMaker } from "./make-pages.ts";
 import type { Maker } from "./maker.ts";
-import { mustBeWithin } from "../database/references.ts";
+import { guardLimit } from "../database/references.ts";
 import type { Statement } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
-import { mustBeFew, mustHaveRoomForWindow } from "../monitoring/maintenance/service.ts";
-import { mustFitMonitors } from "../monitoring/monitors/store.ts";
+import { guardCurrentWindowLimit, guardWindowLimit } from "../monitoring/maintenance/service.ts";
+import { guardMonitorsSize } from "../monitoring/monitors/store.ts";
 import type { Noun } from "./rules.ts";
 
 export const makers: Record<Noun, Maker> = {
-  "alert-channel": channel,
-  group,
-  monitor,
-  "maintenance-window": maintenanceWindow,
-  "status-page": statusPage,
-  incident,
+  "alert-channel": channelMaker,
+  group: groupMaker,
+  monitor: monitorMaker,
+  "maintenance-window": maintenanceWindowMaker,
+  "status-page": statusPageMaker,
+  incident: incidentMaker,
 };
 
 /** Table of each kind of record, and its name in the audit log. */
@@ -32,12 +32,12 @@ export const tableOf = {
 } as const;
 
 /** Returns guards that the organization stays within its limits. */
-export const mustFit = (scope: Scope, at: string): Statement[] => [
-  mustBeWithin(scope, "monitors", monitors),
-  mustFitMonitors(scope.organizationId),
-  mustBeWithin(scope, "monitor-groups", monitorGroups),
-  mustBeWithin(scope, "alert-channels", alertChannels),
-  mustBeWithin(scope, "status-pages", statusPages),
-  mustBeFew(scope, at),
-  mustHaveRoomForWindow(scope),
+export const guardLimits = (scope: Scope, at: string): Statement[] => [
+  guardLimit(scope, "monitors", monitors),
+  guardMonitorsSize(scope.organizationId),
+  guardLimit(scope, "monitor-groups", monitorGroups),
+  guardLimit(scope, "alert-channels", alertChannels),
+  guardLimit(scope, "status-pages", statusPages),
+  guardCurrentWindowLimit(scope, at),
+  guardWindowLimit(scope),
 ];

@@ -4,9 +4,9 @@ import type { Statement } from "../database/store.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { maintenanceWindows, monitorGroups } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
-import { auditEach, eventEach } from "../events/commit.ts";
+import { buildAuditRows, buildEvents } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { resolvingStatements } from "../incidents/by-monitor.ts";
+import { buildResolvingStatements } from "../incidents/by-monitor.ts";
 import { leaveGroup } from "../monitoring/groups/store.ts";
 import { removeMonitors } from "../monitoring/monitors/store.ts";
 import { tableOf } from "./records.ts";
@@ -14,9 +14,9 @@ import { type Noun, nouns } from "./rules.ts";
 
 /**
  * Removes these records and their dependent rows. For monitors, the caller adds audit entries and events with
- * `commitEach`, and runs `followPauses` afterwards.
+ * `commitEach`, and runs `applyPauses` afterwards.
  */
-export async function removalStatements(
+export async function buildRemovalStatements(
   scope: Scope,
   all: Readonly<Record<Noun, readonly string[]>>,
   at: string,
@@ -29,17 +29,17 @@ export async function removalStatements(
       return { action, subjectIds: all[noun] };
     });
   return [
-    ...changes.flatMap((one) => auditEach(scope, one, at)),
+    ...changes.flatMap((one) => buildAuditRows(scope, one, at)),
     ...all.incident.map((one) => removeRow(scope, incidents, one)),
     ...all["status-page"].map((one) => removeRow(scope, statusPages, one)),
     ...all["maintenance-window"].map((one) => removeRow(scope, maintenanceWindows, one)),
-    ...(await resolvingStatements(scope, all.monitor)),
+    ...(await buildResolvingStatements(scope, all.monitor)),
     ...removeMonitors(organizationId, all.monitor, at),
     ...all.group.flatMap((one) => [
       leaveGroup(organizationId, one, [], at),
       removeRow(scope, monitorGroups, one),
     ]),
     ...all["alert-channel"].flatMap((one) => removeChannel(scope, one, at)),
-    ...changes.flatMap((one) => eventEach(scope, one, at)),
+    ...changes.flatMap((one) => buildEvents(scope, one, at)),
   ];
 }

@@ -1,7 +1,7 @@
 /** Routes of the admin page for imports. */
 import { z } from "zod";
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import {
   ImportReport,
   ImportRun,
@@ -21,12 +21,12 @@ import {
 import { listImports, undoImport } from "./undo-service.ts";
 
 /** Request timeout in seconds. Importing millions of heartbeats can take minutes. */
-const patienceSeconds = 240;
+const timeoutSeconds = 240;
 
-export const importRoutes = (dependencies: ImportDependencies) =>
-  routesUnder("/imports")
+export const createImportRoutes = (dependencies: ImportDependencies) =>
+  createRouter("/imports")
     .get(
-      ...endpoint("/", {
+      ...defineEndpoint("/", {
         name: "listImports",
         access: "read",
         role: "admin",
@@ -36,7 +36,7 @@ export const importRoutes = (dependencies: ImportDependencies) =>
       }),
     )
     .post(
-      ...endpoint("/uploads", {
+      ...defineEndpoint("/uploads", {
         name: "beginUpload",
         access: "write",
         role: "admin",
@@ -50,7 +50,7 @@ export const importRoutes = (dependencies: ImportDependencies) =>
       }),
     )
     .put(
-      ...endpoint("/uploads/:id", {
+      ...defineEndpoint("/uploads/:id", {
         name: "continueUpload",
         access: "write",
         role: "admin",
@@ -64,11 +64,11 @@ export const importRoutes = (dependencies: ImportDependencies) =>
       }),
     )
     .post(
-      ...endpoint("/uploads/:id/preview", {
+      ...defineEndpoint("/uploads/:id/preview", {
         name: "previewImport",
         access: "write",
         role: "admin",
-        timeoutSeconds: patienceSeconds,
+        timeoutSeconds: timeoutSeconds,
         summary: "Preview the import of the file",
         body: UploadSource,
         data: ImportReport,
@@ -78,11 +78,11 @@ export const importRoutes = (dependencies: ImportDependencies) =>
       }),
     )
     .post(
-      ...endpoint("/uploads/:id/import", {
+      ...defineEndpoint("/uploads/:id/import", {
         name: "startImport",
         access: "write",
         role: "admin",
-        timeoutSeconds: patienceSeconds,
+        timeoutSeconds: timeoutSeconds,
         summary: "Import the file, or selected records of it",
         body: ImportStart,
         data: ImportRun,
@@ -91,7 +91,7 @@ export const importRoutes = (dependencies: ImportDependencies) =>
       }),
     )
     .post(
-      ...endpoint("/:id/undo", {
+      ...defineEndpoint("/:id/undo", {
         name: "undoImport",
         access: "write",
         role: "admin",

@@ -1,31 +1,37 @@
 /** Runs an import: reserves keys, writes heartbeats, then commits all records in one write. */
-import { dayMs, timestamp } from "../core/time/clock.ts";
+import { dayMs, formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
+import { createId } from "../core/ids.ts";
 import { importBounds } from "../core/limits.ts";
-import { retrying, type Statement, mustText } from "../database/store.ts";
+import { retryOnStaleRead, type Statement, guardText } from "../database/store.ts";
 import { commitEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { type Destination, writeHistory } from "./history.ts";
-import { type History, type Plan, type Planned } from "./plan.ts";
+import { type History, type Plan, type PlannedRecord } from "./plan.ts";
 import type { ImportReport } from "./schema.ts";
 import {
-  abandon,
+  abandonImport,
   discardKeys,
   type ExternalRecord,
   type ImportRow,
   insertImport,
-  lastKey,
-  lastResults,
+  findLastKey,
+  findLastResults,
   moveResults,
-  recordsOfSource,
-  touch,
+  findRecordsOfSource,
+  touchImport,
   reserveKeys,
-  resultKeys,
+  findResultKeys,
 } from "./store.ts";
-import { exceededLimits, existing, type ImportOptions, keyOf, prepared } from "./prepare.ts";
+import {
+  listExceededLimits,
+  findExisting,
+  type ImportOptions,
+  keyOf,
+  prepareImport,
+} from "./prepare.ts";
 
-const nothing = { heartbeats: 0, hours: 0, days: 0 };
+const emptyCounts = { heartbeats: 0, hours: 0, days: 0 };
 
 /**
  * Imports a plan atomically. Heartbeats are first written under unused keys; one final write creates the monitors
@@ -38,61 +44,68 @@ export async function runImport(
   history: History | null,
   options: ImportOptions,
 ): Promise<{ id: string | null; report: ImportReport }> {
-  const planned = withOptions(plan, options);
-  const exceeded = exceededLimits(scope, planned);
-  const rows = await recordsOfSource(scope, plan.source);
+  const planned = applyOptions(plan, options);
+  const exceeded = listExceededLimits(scope, planned);
+  const rows = await findRecordsOfSource(scope, plan.source);
   const known = new Map(rows.map((row) => [`${row.noun}:${row.externalId}`, row]));
-  const here = await existing(scope, rows);
+  const existingIds = await findExisting(scope, rows);
   const job = { scope, plan, planned, known, options };
   if (options.dryRun === true) {
-    const { report } = await prepared({ ...job, here, keyFor: () => undefined, importId: "" });
+    const { report } = await prepareImport({
+      ...job,
+      here: existingIds,
+      keyFor: () => undefined,
+      importId: "",
+    });
     const hints = [...exceeded, ...report.hints];
-    return { id: null, report: { ...report, hints, history: nothing } };
+    return { id: null, report: { ...report, hints, history: emptyCounts } };
   }
   if (exceeded.length > 0) throw new AppError("CONFLICT", exceeded.join(" "));
-  const run = await begin(scope, plan.source, planned);
+  const run = await beginImport(scope, plan.source, planned);
   try {
-    const destinations = await destinationsOf(scope, planned, known, here, run);
-    const written =
+    const destinations = await findDestinations(scope, planned, known, existingIds, run);
+    const writtenCounts =
       history === null || destinations.size === 0
-        ? { keys: new Set<number>(), ...nothing }
+        ? { keys: new Set<number>(), ...emptyCounts }
         : await writeHistory(history, destinations, {
             store: scope.store,
-            touch: () => touch(scope, run.id, scope.clock()),
+            touch: () => touchImport(scope, run.id, scope.clock()),
             keepBeatsFrom: scope.clock() - options.keepResults * dayMs,
             keepHoursFrom: scope.clock() - options.keepHours * dayMs,
             progress: (read) => options.progress?.(read, history.total),
           });
-    const report = await retrying(() => commitRecords(job, run, destinations, written));
+    const report = await retryOnStaleRead(() =>
+      commitRecords(job, run, destinations, writtenCounts),
+    );
     return { id: run.id, report };
   } catch (error) {
     // If this fails too, housekeeping removes the import.
-    await scope.store.atomic(abandon(run)).catch(() => {});
+    await scope.store.atomic(abandonImport(run)).catch(() => {});
     throw error;
   }
 }
 
 /** Commits all records and makes the written heartbeats visible. */
 async function commitRecords(
-  job: Omit<Parameters<typeof prepared>[0], "here" | "keyFor" | "importId">,
+  job: Omit<Parameters<typeof prepareImport>[0], "here" | "keyFor" | "importId">,
   run: ImportRow,
   destinations: ReadonlyMap<string, Destination>,
   { keys, ...history }: Awaited<ReturnType<typeof writeHistory>>,
 ): Promise<ImportReport> {
   const { scope, planned, known } = job;
-  const here = await existing(scope, [...known.values()]);
-  const keyFor = (externalId: string) => destinations.get(externalId)?.key;
-  const ready = await prepared({ ...job, here, keyFor, importId: run.id });
+  const here = await findExisting(scope, [...known.values()]);
+  const findKey = (externalId: string) => destinations.get(externalId)?.key;
+  const ready = await prepareImport({ ...job, here, keyFor: findKey, importId: run.id });
   const report = { ...ready.report, history };
   await commitEach(
     scope,
     [
-      ...touch(scope, run.id, scope.clock()),
+      ...touchImport(scope, run.id, scope.clock()),
       ...ready.statements,
-      ...(await resultStatements(scope, planned, known, here, destinations, keys)),
+      ...(await buildResultStatements(scope, planned, known, here, destinations, keys)),
       {
         text: "update imports set status = 'done', report = ? where organization_id = ? and id = ?",
-        parameters: [JSON.stringify(stored(report)), scope.organizationId, run.id],
+        parameters: [JSON.stringify(toStoredReport(report)), scope.organizationId, run.id],
       },
     ],
     { action: "monitor.created", subjectIds: ready.newMonitorIds },
@@ -102,17 +115,19 @@ async function commitRecords(
 }
 
 /** Shortens the notes of a report to the size limit of stored reports. */
-function stored(report: ImportReport): ImportReport {
+function toStoredReport(report: ImportReport): ImportReport {
   let left = importBounds.storedNotes.value;
-  const fits = (notes: readonly string[]) => {
+  const isWithinLimit = (notes: readonly string[]) => {
     left -= notes.reduce((sum, note) => sum + note.length, 0);
     return left >= 0;
   };
-  const items = report.items.map((item) => (fits(item.notes) ? item : { ...item, notes: [] }));
+  const items = report.items.map((item) =>
+    isWithinLimit(item.notes) ? item : { ...item, notes: [] },
+  );
   return { ...report, items };
 }
 
-function withOptions({ records }: Plan, { paused, only }: ImportOptions): Planned[] {
+function applyOptions({ records }: Plan, { paused, only }: ImportOptions): PlannedRecord[] {
   const wanted = only === undefined ? records : records.filter((one) => only.has(keyOf(one)));
   if (paused !== true) return wanted;
   return wanted.map((one) =>
@@ -120,19 +135,19 @@ function withOptions({ records }: Plan, { paused, only }: ImportOptions): Planne
   );
 }
 
-async function begin(
+async function beginImport(
   scope: Scope,
   source: string,
-  planned: readonly Planned[],
+  planned: readonly PlannedRecord[],
 ): Promise<ImportRow> {
   const { store, organizationId, actor } = scope;
   const count = planned.filter(({ noun }) => noun === "monitor").length;
-  return retrying(async () => {
-    const last = await lastKey(store);
+  return retryOnStaleRead(async () => {
+    const last = await findLastKey(store);
     const now = scope.clock();
     const run: ImportRow = {
       organizationId,
-      id: newId(now),
+      id: createId(now),
       source,
       status: "running",
       report: null,
@@ -140,11 +155,11 @@ async function begin(
       lastKey: last + count,
       touchedAt: now,
       actorName: actor.name,
-      createdAt: timestamp(now),
+      createdAt: formatTimestamp(now),
     };
     await store.atomic([
       {
-        ...mustText(
+        ...guardText(
           "not exists (select 1 from imports where organization_id = ? and source = ? and status = 'running' and touched_at > ?)",
         ),
         parameters: [organizationId, source, now - 60_000],
@@ -162,17 +177,17 @@ async function begin(
 }
 
 /** Returns where to write each monitor's heartbeats. Known monitors only get heartbeats after their last one. */
-async function destinationsOf(
+async function findDestinations(
   scope: Scope,
-  planned: readonly Planned[],
+  planned: readonly PlannedRecord[],
   known: ReadonlyMap<string, ExternalRecord>,
   here: ReadonlySet<string>,
   { firstKey }: ImportRow,
 ) {
   const all = planned.filter(({ noun }) => noun === "monitor");
   const recordIds = all.flatMap((one) => known.get(keyOf(one))?.recordId ?? []);
-  const keys = await resultKeys(scope, recordIds);
-  const lasts = await lastResults(scope.store, [...keys.values()]);
+  const keys = await findResultKeys(scope, recordIds);
+  const lasts = await findLastResults(scope.store, [...keys.values()]);
   return new Map(
     all.flatMap((one, index): [string, Destination][] => {
       const record = known.get(keyOf(one));
@@ -186,9 +201,9 @@ async function destinationsOf(
 }
 
 /** Moves new heartbeats of known monitors to their existing keys. Discards heartbeats of deleted monitors. */
-async function resultStatements(
+async function buildResultStatements(
   scope: Scope,
-  planned: readonly Planned[],
+  planned: readonly PlannedRecord[],
   known: ReadonlyMap<string, ExternalRecord>,
   here: ReadonlySet<string>,
   destinations: ReadonlyMap<string, Destination>,
@@ -196,7 +211,7 @@ async function resultStatements(
 ): Promise<Statement[]> {
   const old = planned.filter((one) => one.noun === "monitor" && known.has(keyOf(one)));
   const recordIds = old.flatMap((one) => known.get(keyOf(one))?.recordId ?? []);
-  const keys = await resultKeys(scope, recordIds);
+  const keys = await findResultKeys(scope, recordIds);
   return old.flatMap((one) => {
     const from = destinations.get(one.externalId)?.key;
     const recordId = known.get(keyOf(one))?.recordId ?? "";

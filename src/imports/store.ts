@@ -6,8 +6,8 @@ import { openAll, sealAll, type Vault } from "../core/security/secrets.ts";
 import type { Sweeping } from "../database/backup/portions.ts";
 import type { Tenant } from "../database/rows.ts";
 import {
-  insertInto,
-  mustText,
+  createInsert,
+  guardText,
   type Prepared,
   StaleRead,
   type Statement,
@@ -18,11 +18,11 @@ import { externalRecords, imports } from "../database/tables/imports.ts";
 export type ExternalRecord = typeof externalRecords.$inferSelect;
 export type ImportRow = typeof imports.$inferSelect;
 
-export const insertImport = insertInto(imports);
-const putRecord = insertInto(externalRecords, "insert or replace");
+export const insertImport = createInsert(imports);
+const putRecord = createInsert(externalRecords, "insert or replace");
 
 /** Returns the vault path of a record's last imported state, which can contain secrets. */
-const placeOf = (organizationId: string, recordId: string) =>
+const recordPathOf = (organizationId: string, recordId: string) =>
   `${organizationId}/external-record/${recordId}`;
 
 /** Returns a statement that links a record here to one of the source, with its sealed last imported state. */
@@ -31,17 +31,17 @@ export function putExternalRecord(
   record: Omit<ExternalRecord, "organizationId" | "secrets">,
   said: object,
 ): Prepared {
-  const place = placeOf(organizationId, record.recordId);
+  const place = recordPathOf(organizationId, record.recordId);
   const secrets = sealAll(vault, place, { record: JSON.stringify(said) });
   return putRecord({ organizationId, ...record, secrets });
 }
 
 /** Returns the source's state of the record at its last import. */
-export function lastSaid(
+export function openLastState(
   vault: Vault,
   { organizationId, recordId, secrets }: ExternalRecord,
 ): Fields {
-  const { record = "{}" } = openAll(vault, placeOf(organizationId, recordId), secrets);
+  const { record = "{}" } = openAll(vault, recordPathOf(organizationId, recordId), secrets);
   return JSON.parse(record) as Fields;
 }
 
@@ -49,7 +49,7 @@ const recordColumns = `select organization_id as organizationId, source, noun, e
     record_id as recordId, import_id as importId, adopted, secrets from external_records`;
 
 /** Returns the records that were imported from this source. */
-export function recordsOfSource({ store, organizationId }: Tenant, source: string) {
+export function findRecordsOfSource({ store, organizationId }: Tenant, source: string) {
   return store.query<ExternalRecord>(`${recordColumns} where organization_id = ? and source = ?`, [
     organizationId,
     source,
@@ -60,7 +60,7 @@ export function recordsOfSource({ store, organizationId }: Tenant, source: strin
 export const configurationPrefix = "config:";
 
 /** Returns the records that configurations manage. Records of the kind `unread` lack their sealed state. */
-export async function recordsOfConfigurations(
+export async function findRecordsOfConfigurations(
   { store, organizationId }: Tenant,
   unread: string | null = null,
 ) {
@@ -75,7 +75,7 @@ export async function recordsOfConfigurations(
   return rows.map((row): ExternalRecord => ({ ...row, adopted: row.adopted === 1 }));
 }
 
-export function recordsOfImport({ store, organizationId }: Tenant, importId: string) {
+export function findRecordsOfImport({ store, organizationId }: Tenant, importId: string) {
   return store.query<{ noun: string; recordId: string }>(
     `select noun, record_id as recordId from external_records
      where organization_id = ? and import_id = ? and not adopted`,
@@ -103,19 +103,19 @@ export async function findImport({ store, organizationId }: Tenant, id: string) 
   return row ?? null;
 }
 
-const runs = mustText(
+const runningGuard = guardText(
   "exists (select 1 from imports where organization_id = ? and id = ? and status = 'running')",
 );
 
 /** Returns statements that mark the import as active. They fail if it was discarded in the meantime. */
-export function touch(
+export function touchImport(
   { organizationId }: Pick<Tenant, "organizationId">,
   id: string,
   now: number,
 ): Statement[] {
   return [
     {
-      ...runs,
+      ...runningGuard,
       parameters: [organizationId, id],
       otherwise: () =>
         new AppError(
@@ -134,13 +134,13 @@ const sequence = "monitor_states";
 const seqText = `coalesce((select seq from sqlite_sequence where name = '${sequence}'), 0)`;
 
 /** Returns the last key that was assigned to a monitor's heartbeats. */
-export async function lastKey(store: Store): Promise<number> {
+export async function findLastKey(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number }>(`select ${seqText} as seq`, []);
   return row?.seq ?? 0;
 }
 
 /** Returns the keys of the monitors' heartbeats, by monitor ID. */
-export async function resultKeys({ store, organizationId }: Tenant, ids: readonly string[]) {
+export async function findResultKeys({ store, organizationId }: Tenant, ids: readonly string[]) {
   const rows = await store.query<{ id: string; key: number }>(
     `select monitor_id as id, key from monitor_states
      where organization_id = ? and monitor_id in (select value from json_each(?))`,
@@ -155,7 +155,7 @@ export async function resultKeys({ store, organizationId }: Tenant, ids: readonl
  */
 export function reserveKeys(last: number, count: number): Prepared[] {
   return [
-    { ...mustText(`${seqText} = ?`), parameters: [last], otherwise: () => new StaleRead() },
+    { ...guardText(`${seqText} = ?`), parameters: [last], otherwise: () => new StaleRead() },
     {
       text: `insert into sqlite_sequence (name, seq) select '${sequence}', 0
         where not exists (select 1 from sqlite_sequence where name = '${sequence}')`,
@@ -179,14 +179,14 @@ export function discardKeys(first: number, last: number): Prepared {
 }
 
 /** Returns statements that discard an unfinished import and queue its invisible heartbeats for removal. */
-export function abandon({
+export function abandonImport({
   organizationId,
   id,
   firstKey,
   lastKey,
 }: Pick<ImportRow, "organizationId" | "id" | "firstKey" | "lastKey">): Prepared[] {
   return [
-    { ...runs, parameters: [organizationId, id], otherwise: () => new StaleRead() },
+    { ...runningGuard, parameters: [organizationId, id], otherwise: () => new StaleRead() },
     discardKeys(firstKey, lastKey),
     {
       text: "delete from imports where organization_id = ? and id = ?",
@@ -196,23 +196,23 @@ export function abandon({
 }
 
 /** A running import counts as abandoned after 10 minutes without a write. */
-const silentMs = 10 * 60_000;
+const abandonedAfterMs = 10 * 60_000;
 
 /** Discards imports whose process was killed. */
 export async function sweepImports({ store, now, isOver }: Sweeping): Promise<void> {
   const left = await store.query<ImportRow>(
     `select ${importColumns} from imports where status = 'running' and touched_at < ?`,
-    [now - silentMs],
+    [now - abandonedAfterMs],
   );
   for (const row of left) {
     if (isOver()) return;
-    await store.atomic(abandon(row));
+    await store.atomic(abandonImport(row));
   }
 }
 
 /** Returns statements that move heartbeats to the key of a monitor that existed before the import. */
 export function moveResults(from: number, to: number): Prepared[] {
-  const sums = (table: string, period: string) => ({
+  const buildSumMove = (table: string, period: string) => ({
     text: `insert into ${table} (${period}, monitor_key, ${sumColumns.join(", ")})
       select ${period}, ?, ${sumColumns.join(", ")} from ${table} where monitor_key = ?
       on conflict do update set ${addition}`,
@@ -225,8 +225,8 @@ export function moveResults(from: number, to: number): Prepared[] {
         where monitor_key = ? on conflict do nothing`,
       parameters: [to, from],
     },
-    sums("uptime_hours", "hour"),
-    sums("uptime_days", "day"),
+    buildSumMove("uptime_hours", "hour"),
+    buildSumMove("uptime_days", "day"),
     discardKeys(from, from),
   ];
 }
@@ -260,7 +260,7 @@ export const addition = sumColumns
  * Returns the time of the last heartbeat or total of each monitor, in Unix milliseconds; null
  * without either. Totals count because they are retained longer than heartbeats.
  */
-export async function lastResults(
+export async function findLastResults(
   store: Store,
   keys: readonly number[],
 ): Promise<Map<number, number | null>> {
@@ -269,8 +269,8 @@ export async function lastResults(
     [JSON.stringify(keys)],
   );
   const lasts = new Map(rows.map(({ key, at }) => [key, at]));
-  for await (const [day, found] of lastDays(store, lasts)) {
-    const hours = await lastHours(store, day, found);
+  for await (const [day, found] of findLastDays(store, lasts)) {
+    const hours = await findLastHours(store, day, found);
     for (const key of found) {
       const hour = hours.get(key);
       lasts.set(key, (hour === undefined ? (day + 1) * dayMs : (hour + 1) * hourMs) - 1);
@@ -280,7 +280,7 @@ export async function lastResults(
 }
 
 /** Yields days, newest first, with the monitors whose last total is of that day and newer than their last heartbeat. */
-async function* lastDays(
+async function* findLastDays(
   store: Store,
   lasts: ReadonlyMap<number, number | null>,
 ): AsyncGenerator<[day: number, keys: number[]]> {
@@ -307,7 +307,7 @@ async function* lastDays(
 }
 
 /** Returns each monitor's last hour of the day that has a total. */
-async function lastHours(store: Store, day: number, keys: readonly number[]) {
+async function findLastHours(store: Store, day: number, keys: readonly number[]) {
   const hours = Array.from({ length: 24 }, (_, hour) => day * 24 + hour);
   const rows = await store.query<{ key: number; hour: number }>(
     `select k.value as key, max(h.value) as hour from json_each(?) k, json_each(?) h

@@ -1,23 +1,30 @@
 /** Lists imports and undoes an import. */
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { found } from "../database/rows.ts";
-import { retrying, type Statement, mustText } from "../database/store.ts";
+import { assertFound } from "../database/rows.ts";
+import { retryOnStaleRead, type Statement, guardText } from "../database/store.ts";
 import { commitEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { followAllPauses } from "../monitoring/groups/store.ts";
-import { removalStatements } from "./remove.ts";
+import { applyAllPauses } from "../monitoring/groups/store.ts";
+import { buildRemovalStatements } from "./remove.ts";
 import type { ImportReport, ImportRun } from "./schema.ts";
-import { findImport, type ImportRow, listImportRows, recordsOfImport } from "./store.ts";
-import { existing } from "./prepare.ts";
+import { findImport, type ImportRow, listImportRows, findRecordsOfImport } from "./store.ts";
+import { findExisting } from "./prepare.ts";
 import { type Noun, nouns } from "./rules.ts";
 
 /** Lists imports, newest first. */
 export async function listImports(scope: Scope): Promise<ImportRun[]> {
-  return (await listImportRows(scope)).map(shown);
+  return (await listImportRows(scope)).map(toImportRun);
 }
 
-const shown = ({ id, source, status, actorName, createdAt, report }: ImportRow): ImportRun => ({
+const toImportRun = ({
+  id,
+  source,
+  status,
+  actorName,
+  createdAt,
+  report,
+}: ImportRow): ImportRun => ({
   id,
   source,
   status,
@@ -32,8 +39,8 @@ const shown = ({ id, source, status, actorName, createdAt, report }: ImportRow):
  */
 export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
   const { organizationId, store } = scope;
-  return retrying(async () => {
-    const row = found(await findImport(scope, id), "import");
+  return retryOnStaleRead(async () => {
+    const row = assertFound(await findImport(scope, id), "import");
     if (row.status !== "done")
       throw new AppError(
         "CONFLICT",
@@ -41,22 +48,27 @@ export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
           ? "This import was undone already."
           : "This import is not done yet.",
       );
-    const at = timestamp(scope.clock());
-    const records = await recordsOfImport(scope, id);
-    const here = await existing(scope, records);
-    const of = (noun: Noun) =>
-      records.flatMap((one) => (one.noun === noun && here.has(one.recordId) ? [one.recordId] : []));
-    const all = Object.fromEntries(nouns.map((noun) => [noun, of(noun)])) as Record<Noun, string[]>;
+    const at = formatTimestamp(scope.clock());
+    const records = await findRecordsOfImport(scope, id);
+    const existingIds = await findExisting(scope, records);
+    const idsOf = (noun: Noun) =>
+      records.flatMap((one) =>
+        one.noun === noun && existingIds.has(one.recordId) ? [one.recordId] : [],
+      );
+    const all = Object.fromEntries(nouns.map((noun) => [noun, idsOf(noun)])) as Record<
+      Noun,
+      string[]
+    >;
     const statements: Statement[] = [
       {
-        ...mustText(
+        ...guardText(
           "exists (select 1 from imports where organization_id = ? and id = ? and status = 'done')",
         ),
         parameters: [organizationId, id],
         otherwise: () => new AppError("CONFLICT", "This import was undone already."),
       },
-      ...(await removalStatements(scope, all, at)),
-      ...(await followAllPauses(scope, at)),
+      ...(await buildRemovalStatements(scope, all, at)),
+      ...(await applyAllPauses(scope, at)),
       {
         text: "delete from external_records where organization_id = ? and import_id = ?",
         parameters: [organizationId, id],
@@ -67,6 +79,6 @@ export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
       },
     ];
     await commitEach(scope, statements, { action: "monitor.deleted", subjectIds: all.monitor }, {});
-    return shown(found(await findImport({ store, organizationId }, id), "import"));
+    return toImportRun(assertFound(await findImport({ store, organizationId }, id), "import"));
   });
 }

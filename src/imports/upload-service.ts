@@ -20,7 +20,7 @@ export async function beginUpload(
   { uploads }: ImportDependencies,
   file: NewUpload,
 ) {
-  return { id: await uploads.begin(organizationId, file), received: 0 };
+  return { id: await uploads.beginUpload(organizationId, file), received: 0 };
 }
 
 /** Appends a part at `offset`. Throws NOT_FOUND, and CONFLICT for an unexpected offset. */
@@ -31,7 +31,7 @@ export async function continueUpload(
   offset: number,
   bytes: Uint8Array,
 ) {
-  return { id, received: await uploads.append(organizationId, id, offset, bytes) };
+  return { id, received: await uploads.appendPart(organizationId, id, offset, bytes) };
 }
 
 function withUpload<T>(
@@ -41,7 +41,7 @@ function withUpload<T>(
   source: ImportSource,
   use: (opened: OpenSource) => Promise<T>,
 ): Promise<T> {
-  return uploads.use(scope.organizationId, id, async ({ file, folder, name }) => {
+  return uploads.useUpload(scope.organizationId, id, async ({ file, folder, name }) => {
     // Variables in an uploaded file must not expand to the appliance's environment.
     const opened = await openSource(source, file, {
       workIn: folder,
@@ -103,7 +103,7 @@ export async function importUpload(
       ...(picture && { picture }),
     }),
   );
-  await uploads.remove(scope.organizationId, id);
+  await uploads.removeUpload(scope.organizationId, id);
   const [run] = await listImports(scope);
   if (run === undefined) throw new Error("The import was not recorded.");
   return run;

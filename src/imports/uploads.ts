@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { type Clock, hourMs } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { importBounds } from "../core/limits.ts";
-import { fairQueue } from "../core/collections/fair-queue.ts";
-import { randomToken } from "../core/ids.ts";
-import { bytesInWords } from "../core/text/words.ts";
-import { freeBytesOf } from "../database/file/data-files.ts";
+import { createFairQueue } from "../core/collections/fair-queue.ts";
+import { createToken } from "../core/ids.ts";
+import { formatBytes } from "../core/text/words.ts";
+import { measureFreeBytes } from "../database/file/data-files.ts";
 
 const maxBytes = importBounds.upload.value;
 /** Bytes of disk space that uploads must leave free. */
@@ -34,20 +34,20 @@ export class ImportUploads {
   readonly #folder: string;
   readonly #clock: Clock;
   readonly #uploads = new Map<string, Upload>();
-  readonly #reading = fairQueue({ atOnce: importBounds.reading.value });
+  readonly #reading = createFairQueue({ atOnce: importBounds.reading.value });
 
   constructor(directory: string, clock: Clock) {
     this.#folder = join(directory, "uploads");
     this.#clock = clock;
     // Removes uploads of a killed process.
-    this.end();
+    this.removeAll();
   }
 
   /**
    * Starts an upload and replaces an earlier one. Throws CONFLICT if disk space is missing, or
    * during an import of the organization.
    */
-  async begin(organizationId: string, { name, size }: { name: string; size: number }) {
+  async beginUpload(organizationId: string, { name, size }: { name: string; size: number }) {
     this.#removeOld();
     const before = this.#uploads.get(organizationId);
     if (before?.isInUse === true)
@@ -56,12 +56,12 @@ export class ImportUploads {
     if (size > maxBytes)
       throw new AppError(
         "CONFLICT",
-        `A file has at most ${bytesInWords(maxBytes)} here. Use the command line: signalbox import.`,
+        `A file has at most ${formatBytes(maxBytes)} here. Use the command line: signalbox import.`,
       );
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    if (freeBytesOf(this.#folder) < size + spareBytes)
-      throw new AppError("CONFLICT", `The disk has no room for ${bytesInWords(size)}.`);
-    const id = randomToken(22);
+    if (measureFreeBytes(this.#folder) < size + spareBytes)
+      throw new AppError("CONFLICT", `The disk has no room for ${formatBytes(size)}.`);
+    const id = createToken(22);
     const folder = join(this.#folder, id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, "file"), "", { flag: "wx", mode: 0o600 });
@@ -74,7 +74,7 @@ export class ImportUploads {
    * Appends a part and returns the number of received bytes. Throws NOT_FOUND, and CONFLICT for an
    * unexpected offset.
    */
-  async append(organizationId: string, id: string, offset: number, bytes: Uint8Array) {
+  async appendPart(organizationId: string, id: string, offset: number, bytes: Uint8Array) {
     const upload = this.#get(organizationId, id);
     if (offset !== upload.received || offset + bytes.length > upload.size)
       throw new AppError(
@@ -93,7 +93,7 @@ export class ImportUploads {
   }
 
   /** Calls `read` with a complete upload. Throws NOT_FOUND, and CONFLICT for an incomplete file. */
-  async use<T>(
+  async useUpload<T>(
     organizationId: string,
     id: string,
     read: (upload: { file: string; name: string; folder: string }) => Promise<T>,
@@ -113,12 +113,12 @@ export class ImportUploads {
     }
   }
 
-  async remove(organizationId: string, id: string) {
+  async removeUpload(organizationId: string, id: string) {
     this.#delete(this.#get(organizationId, id));
   }
 
   /** Removes all uploads. */
-  end() {
+  removeAll() {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 

@@ -4,14 +4,14 @@ import type { Fields } from "../core/collections/objects.ts";
 /** A converted monitor or channel, with notes about differences from the source. */
 export type Converted = { fields: Fields; notes: string[]; isIncomplete: boolean };
 
-export const text = (value: unknown): string =>
+export const toText = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
 
-export const within = (value: number, min: number, max: number) =>
+export const clamp = (value: number, min: number, max: number) =>
   Math.min(max, Math.max(min, value));
 
 /** Returns the first validation error of the input; null if it is valid. */
-export function issueOf(schema: z.ZodType, input: Fields): string | null {
+export function findIssue(schema: z.ZodType, input: Fields): string | null {
   const result = schema.safeParse(input);
   if (result.success) return null;
   const [issue] = result.error.issues;
@@ -19,14 +19,14 @@ export function issueOf(schema: z.ZodType, input: Fields): string | null {
 }
 
 /** Reduces text to one valid line. */
-export const clean = (value: string) =>
+export const toCleanLine = (value: string) =>
   value
     .toWellFormed()
     .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
     .trim();
 
 /** Reduces text to valid paragraphs. */
-export const paragraphs = (value: string) =>
+export const toParagraphs = (value: string) =>
   value
     .toWellFormed()
     .replace(/\r\n?/g, "\n")

@@ -1,20 +1,25 @@
 /** Opens, updates and resolves incidents automatically when monitors change their state. */
-import { auditAndEvent } from "../events/commit.ts";
+import { buildAuditAndEvent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import type { Severity } from "../core/fields.ts";
-import { mustBeUnchanged } from "../database/references.ts";
-import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
+import { guardVersion } from "../database/references.ts";
+import { guardText, StaleRead, type Statement, type Store } from "../database/store.ts";
 import { incidents } from "../database/tables/incidents.ts";
-import { type AutomaticUpdate, automaticStep, titleInWords, updateInWords } from "./rules.ts";
+import {
+  type AutomaticUpdate,
+  decideAutomaticStep,
+  composeIncidentTitle,
+  describeAutomaticUpdate,
+} from "./rules.ts";
 import { findHead } from "./store.ts";
 import {
   hasRoom,
   hasRoomForIncident,
-  newNote,
-  noting,
-  opening,
-  patching,
+  createNote,
+  insertIncidentNote,
+  insertIncident,
+  patchIncident,
   type Write,
 } from "./statements.ts";
 
@@ -40,40 +45,52 @@ const openOne = `select id from incidents where organization_id = ? and monitor_
  * the monitor goes down, updated, and resolved when the monitor is up. Incidents that are resolved,
  * or that a person opened, stay unchanged. The write fails with StaleRead after another write.
  */
-export async function incidentStatements(store: Store, change: StateChange): Promise<Statement[]> {
+export async function buildIncidentStatements(
+  store: Store,
+  change: StateChange,
+): Promise<Statement[]> {
   const { organizationId, monitor, severity } = change;
   const [found] = await store.query<{ id: string }>(openOne, [organizationId, monitor.id]);
   const open = found === undefined ? null : await findHead({ store, organizationId }, found.id);
-  const step = automaticStep(open !== null, severity, change.after);
+  const step = decideAutomaticStep(open !== null, severity, change.after);
   if (step === "open") {
     if (!(await hasRoomForIncident(store, organizationId))) return [];
     const none: Statement = {
-      ...mustText(`not exists (${openOne})`),
+      ...guardText(`not exists (${openOne})`),
       parameters: [organizationId, monitor.id],
       otherwise: () => new StaleRead(),
     };
     const incident = {
-      title: titleInWords(monitor.name),
+      title: composeIncidentTitle(monitor.name),
       monitorIds: [monitor.id],
       severity: severity as Severity,
-      message: updateInWords({ kind: "down" }, monitor.name),
+      message: describeAutomaticUpdate({ kind: "down" }, monitor.name),
       public: true,
     };
-    return [none, ...byMonitor(change, opening(organizationId, incident, "monitor", change.at))];
+    return [
+      none,
+      ...buildMonitorStatements(
+        change,
+        insertIncident(organizationId, incident, "monitor", change.at),
+      ),
+    ];
   }
   if (step === null || open === null) return [];
   // A full timeline gets no further updates. Alerts of the monitor do not depend on it.
   if (step === "update" && !hasRoom(open)) return [];
-  const update = updateOf(change);
-  const message = updateInWords(update, monitor.name);
+  const update = describeUpdate(change);
+  const message = describeAutomaticUpdate(update, monitor.name);
   const patch = step === "resolve" ? { status: "resolved" as const, message } : { message };
   return [
-    mustBeUnchanged(incidents, organizationId, open),
-    ...byMonitor(change, patching(organizationId, open, patch, change.at, update)),
+    guardVersion(incidents, organizationId, open),
+    ...buildMonitorStatements(
+      change,
+      patchIncident(organizationId, open, patch, change.at, update),
+    ),
   ];
 }
 
-const openOfMany = `from json_each(?) wanted cross join incidents i
+const openIncidentsSql = `from json_each(?) wanted cross join incidents i
   on i.organization_id = ? and i.monitor_id = wanted.value
     and i.origin = 'monitor' and i.status <> 'resolved'`;
 
@@ -82,11 +99,11 @@ const openOfMany = `from json_each(?) wanted cross join incidents i
  * actor. Place them before the statements that delete the monitors. The write fails with StaleRead
  * after another write.
  */
-export async function resolvingStatements(scope: Scope, monitorIds: readonly string[]) {
+export async function buildResolvingStatements(scope: Scope, monitorIds: readonly string[]) {
   const { store, organizationId } = scope;
   const parameters = [JSON.stringify(monitorIds), organizationId];
   const open = await store.query<{ id: string; name: string }>(
-    `select i.id, m.name ${openOfMany}
+    `select i.id, m.name ${openIncidentsSql}
        join monitors m on m.organization_id = i.organization_id and m.id = i.monitor_id`,
     parameters,
   );
@@ -95,24 +112,24 @@ export async function resolvingStatements(scope: Scope, monitorIds: readonly str
     const before = await findHead(scope, id);
     if (before === null) throw new StaleRead();
     const update = { kind: "removed" as const };
-    const patch = { status: "resolved" as const, message: updateInWords(update, name) };
-    const { statements, audited } = patching(organizationId, before, patch, now, update);
+    const patch = { status: "resolved" as const, message: describeAutomaticUpdate(update, name) };
+    const { statements, audited } = patchIncident(organizationId, before, patch, now, update);
     const data = { ...audited.data, automatic: true as const, monitorRemoved: true as const };
     return [
-      mustBeUnchanged(incidents, organizationId, before),
+      guardVersion(incidents, organizationId, before),
       ...statements,
-      ...auditAndEvent(scope, { ...audited, data }, timestamp(now)),
+      ...buildAuditAndEvent(scope, { ...audited, data }, formatTimestamp(now)),
     ];
   });
   const all: Statement = {
-    ...mustText(`(select count(*) ${openOfMany}) = ?`),
+    ...guardText(`(select count(*) ${openIncidentsSql}) = ?`),
     parameters: [...parameters, open.length],
     otherwise: () => new StaleRead(),
   };
   return [all, ...(await Promise.all(writes)).flat()];
 }
 
-function updateOf({ before, after, since, at }: StateChange): AutomaticUpdate {
+function describeUpdate({ before, after, since, at }: StateChange): AutomaticUpdate {
   if (after === "down") return { kind: "down-again" };
   if (after === "degraded") return { kind: "degraded" };
   // After a pause or a degraded state, the last state was not the outage. Rounded as in the alert,
@@ -121,16 +138,21 @@ function updateOf({ before, after, since, at }: StateChange): AutomaticUpdate {
 }
 
 /** Returns a monitor's write with its audit row and event. Adds the reason as an internal note. */
-function byMonitor(change: StateChange, { after, statements, audited }: Write): Statement[] {
+function buildMonitorStatements(
+  change: StateChange,
+  { after, statements, audited }: Write,
+): Statement[] {
   const { organizationId, monitor, message: reason, at } = change;
   const actor = { type: "monitor" as const, id: monitor.id, name: monitor.name };
   // A recovery has no reason.
   const explains = change.after !== "up" && reason !== "";
-  const rows = auditAndEvent(
+  const rows = buildAuditAndEvent(
     { organizationId, actor, requestId: null },
     { ...audited, data: { ...audited.data, automatic: true, ...(explains && { reason }) } },
-    timestamp(at),
+    formatTimestamp(at),
   );
-  const notes = explains ? [noting(organizationId, after.id, newNote(reason, actor, at))] : [];
+  const notes = explains
+    ? [insertIncidentNote(organizationId, after.id, createNote(reason, actor, at))]
+    : [];
   return [...statements, ...notes, ...rows];
 }

@@ -1,8 +1,8 @@
 /** Routes of incidents and their timelines. */
 import { z } from "zod";
-import { Deleted, pageOf } from "../core/paging.ts";
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { Deleted, pageSchema } from "../core/paging.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import {
   Incident,
   IncidentNote,
@@ -29,21 +29,21 @@ import {
   updatePostmortem,
 } from "./service.ts";
 
-export const incidentRoutes = routesUnder("/api/v1/incidents")
+export const incidentRoutes = createRouter("/api/v1/incidents")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listIncidents",
       access: "read",
       cached: true,
       summary: "List incidents",
       description: "Newest first; without their timelines.",
       query: IncidentQuery,
-      response: pageOf(IncidentSummary),
+      response: pageSchema(IncidentSummary),
       handle: ({ scope, query }) => listIncidents(scope, query),
     }),
   )
   .post(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "openIncident",
       access: "write",
       summary: "Open an incident",
@@ -56,7 +56,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
     }),
   )
   .get(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "getIncident",
       access: "read",
       cached: true,
@@ -66,7 +66,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
     }),
   )
   .patch(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "updateIncident",
       access: "write",
       summary: "Post a status update",
@@ -79,7 +79,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
     }),
   )
   .delete(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "deleteIncident",
       access: "write",
       summary: "Delete an incident with its timeline",
@@ -89,7 +89,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
     }),
   )
   .patch(
-    ...endpoint("/:id/updates/:updateId", {
+    ...defineEndpoint("/:id/updates/:updateId", {
       name: "editIncidentUpdate",
       access: "write",
       summary: "Edit the text of an update",
@@ -102,7 +102,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
     }),
   )
   .get(
-    ...endpoint("/:id/updates/:updateId/revisions", {
+    ...defineEndpoint("/:id/updates/:updateId/revisions", {
       name: "listIncidentUpdateRevisions",
       access: "read",
       cached: true,
@@ -113,7 +113,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
     }),
   )
   .patch(
-    ...endpoint("/:id/postmortem", {
+    ...defineEndpoint("/:id/postmortem", {
       name: "updateIncidentPostmortem",
       access: "write",
       summary: "Write or publish the postmortem of an incident",
@@ -126,7 +126,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
     }),
   )
   .delete(
-    ...endpoint("/:id/postmortem", {
+    ...defineEndpoint("/:id/postmortem", {
       name: "deleteIncidentPostmortem",
       access: "write",
       summary: "Delete the postmortem of an incident",
@@ -136,7 +136,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
     }),
   )
   .post(
-    ...endpoint("/:id/notes", {
+    ...defineEndpoint("/:id/notes", {
       name: "addIncidentNote",
       access: "write",
       summary: "Add an internal note to an incident",
@@ -149,7 +149,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
     }),
   )
   .delete(
-    ...endpoint("/:id/notes/:noteId", {
+    ...defineEndpoint("/:id/notes/:noteId", {
       name: "deleteIncidentNote",
       access: "write",
       summary: "Delete an internal note",
@@ -159,7 +159,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
     }),
   )
   .post(
-    ...endpoint("/:id/resolve", {
+    ...defineEndpoint("/:id/resolve", {
       name: "resolveIncident",
       access: "write",
       summary: "Resolve an incident",

@@ -1,6 +1,6 @@
 /** Decides how a patch or a monitor changes an incident, and which timeline entries it adds. */
 import { Severity } from "../core/fields.ts";
-import { durationInWords } from "../core/text/words.ts";
+import { formatDuration } from "../core/text/words.ts";
 import {
   type Incident,
   type IncidentPatch,
@@ -26,7 +26,7 @@ type Changeable = Pick<
  * Applies a patch to an incident, and returns the timeline entry that it adds. Any status can
  * follow any status. A patch without status and message adds no entry.
  */
-export function incidentAfter(
+export function applyPatch(
   incident: Changeable,
   patch: IncidentPatch,
   at: string,
@@ -50,7 +50,7 @@ export function incidentAfter(
 }
 
 /** Applies a patch to a postmortem; null if it has no text. Edits of a published one keep its publication time. */
-export function postmortemAfter(
+export function applyPostmortemPatch(
   before: Postmortem | null,
   { message, published }: Pick<PostmortemPatch, "message" | "published">,
   at: string,
@@ -78,7 +78,7 @@ export function actionOf(before: IncidentStatus, after: IncidentStatus): Inciden
 }
 
 /** Returns how a monitor's state change affects the open incident that it opened; null for no effect. */
-export function automaticStep(
+export function decideAutomaticStep(
   isOpen: boolean,
   severity: Severity | null,
   after: string,
@@ -104,12 +104,12 @@ export type AutomaticUpdate =
 export type AutomaticTitle = { kind: "down" };
 
 /** Renders an `AutomaticTitle`. `name` is the monitor's name, or its name on a status page. */
-export function titleInWords(name: string): string {
+export function composeIncidentTitle(name: string): string {
   return `${name} is down`;
 }
 
 /** Renders an update for visitors of status pages. The reason is only in an internal note. */
-export function updateInWords(update: AutomaticUpdate, name: string): string {
+export function describeAutomaticUpdate(update: AutomaticUpdate, name: string): string {
   switch (update.kind) {
     case "down":
       return `${name} is not responding. We are investigating.`;
@@ -120,21 +120,21 @@ export function updateInWords(update: AutomaticUpdate, name: string): string {
     case "up":
       return update.downSeconds === null
         ? `${name} is responding again.`
-        : `${name} is responding again after ${durationInWords(update.downSeconds)}.`;
+        : `${name} is responding again after ${formatDuration(update.downSeconds)}.`;
     case "removed":
       return `${name} is no longer monitored.`;
   }
 }
 
 /** Parses the stored facts of a title or update; null for a person's text. */
-export function factsIn<T extends AutomaticTitle | AutomaticUpdate>(
+export function parseFacts<T extends AutomaticTitle | AutomaticUpdate>(
   stored: string | null,
 ): T | null {
   return stored === null ? null : (JSON.parse(stored) as T);
 }
 
 /** Returns the combinations of status and severity that a list query selects; null for all. */
-export function statesWanted(
+export function parseWantedStates(
   query: Pick<IncidentQuery, "status" | "severity" | "open">,
 ): { status: IncidentStatus; severity: Severity }[] | null {
   if (query.status === undefined && query.severity === undefined && query.open === undefined)

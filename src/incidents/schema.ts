@@ -2,7 +2,7 @@
 import { incidentStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import {
-  bodyOf,
+  bodySchema,
   Id,
   idSet,
   line,
@@ -169,7 +169,7 @@ const monitorIds = idSet(incidentBounds.affectedMonitors.value).meta({
   description: "The affected monitors.",
 });
 
-export const NewIncident = bodyOf(
+export const NewIncident = bodySchema(
   [
     "id",
     "status",
@@ -206,7 +206,7 @@ export const NewIncident = bodyOf(
 );
 export type NewIncident = z.infer<typeof NewIncident>;
 
-export const IncidentPatch = bodyOf(
+export const IncidentPatch = bodySchema(
   [
     "id",
     "monitorId",
@@ -238,7 +238,7 @@ export const IncidentPatch = bodyOf(
 );
 export type IncidentPatch = z.infer<typeof IncidentPatch>;
 
-export const PostmortemPatch = bodyOf(
+export const PostmortemPatch = bodySchema(
   ["publishedAt", "updatedAt"],
   z
     .strictObject({
@@ -262,7 +262,7 @@ export const PostmortemPatch = bodyOf(
 );
 export type PostmortemPatch = z.infer<typeof PostmortemPatch>;
 
-export const IncidentUpdatePatch = bodyOf(
+export const IncidentUpdatePatch = bodySchema(
   ["id", "status", "createdAt", "editedAt"],
   z.strictObject({ message }).meta({
     id: "IncidentUpdatePatch",
@@ -271,7 +271,7 @@ export const IncidentUpdatePatch = bodyOf(
 );
 export type IncidentUpdatePatch = z.infer<typeof IncidentUpdatePatch>;
 
-export const NewIncidentNote = bodyOf(
+export const NewIncidentNote = bodySchema(
   ["id", "createdAt", "author"],
   z.strictObject({ message: paragraphs(5000) }).meta({
     id: "NewIncidentNote",

@@ -2,15 +2,21 @@
 import { sql } from "drizzle-orm";
 import { commit, commitUnchanged, guardCurrent, guardUnconditional } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { inSearchTurn } from "../events/turns.ts";
-import { timestamp } from "../core/time/clock.ts";
+import { runInSearchTurn } from "../events/turns.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { deleted } from "../core/paging.ts";
-import { type StreamedList, withEntry, withReplaced } from "../core/text/streamed-list.ts";
-import { mustExist } from "../database/references.ts";
-import { invalid } from "../core/validation.ts";
-import { found, matching, mustName, noSuch, removeRow } from "../database/rows.ts";
-import { must, retrying } from "../database/store.ts";
+import { deletedBody } from "../core/paging.ts";
+import { type StreamedList, appendEntry, replaceEntry } from "../core/text/streamed-list.ts";
+import { guardExists } from "../database/references.ts";
+import { invalidFieldError } from "../core/validation.ts";
+import {
+  assertFound,
+  matchValues,
+  guardFieldExists,
+  notFoundError,
+  removeRow,
+} from "../database/rows.ts";
+import { guard, retryOnStaleRead } from "../database/store.ts";
 import { incidentNotes, incidents } from "../database/tables/incidents.ts";
 import { monitors } from "../database/tables/monitoring.ts";
 import type {
@@ -29,35 +35,35 @@ import {
   findUpdate,
   type IncidentHead,
   type IncidentRecord,
-  pageOfIncidents,
-  revisionsOf,
+  findIncidentPage,
+  streamRevisions,
 } from "./store.ts";
-import { postmortemAfter } from "./rules.ts";
+import { applyPostmortemPatch } from "./rules.ts";
 import {
-  editing,
-  mustFitTimeline,
-  mustHaveRoomForIncident,
-  newNote,
-  noting,
-  opening,
-  patching,
-  reviewing,
+  reviseUpdate,
+  guardTimelineFits,
+  guardRoomForIncident,
+  createNote,
+  insertIncidentNote,
+  insertIncident,
+  patchIncident,
+  replacePostmortem,
 } from "./statements.ts";
 
 /** Lists a page of incidents, newest first. */
 export function listIncidents(scope: Scope, query: IncidentQuery) {
-  const read = () => pageOfIncidents(scope, query);
-  return query.q === undefined ? read() : inSearchTurn(scope, read);
+  const readIncidentPage = () => findIncidentPage(scope, query);
+  return query.q === undefined ? readIncidentPage() : runInSearchTurn(scope, readIncidentPage);
 }
 
 /** Reads an incident with its timeline. Throws NOT_FOUND. */
 export async function getIncident(scope: Scope, id: string): Promise<IncidentRecord> {
-  return found(await findIncident(scope, id), "incident");
+  return assertFound(await findIncident(scope, id), "incident");
 }
 
 /** Reads an incident without its timeline. Throws NOT_FOUND. */
 async function getHead(scope: Scope, id: string): Promise<IncidentHead> {
-  return found(await findHead(scope, id), "incident");
+  return assertFound(await findHead(scope, id), "incident");
 }
 
 /** Opens an incident with its first timeline entry. Throws NOT_FOUND for an unknown monitor. */
@@ -66,16 +72,16 @@ export async function openIncident(
   { monitorId, monitorIds, ...input }: NewIncident,
 ): Promise<IncidentRecord> {
   const affected = monitorIds ?? (monitorId ? [monitorId] : []);
-  const named = monitorIds === undefined ? "monitorId" : "monitorIds";
-  const write = opening(
+  const monitorField = monitorIds === undefined ? "monitorId" : "monitorIds";
+  const write = insertIncident(
     scope.organizationId,
     { ...input, monitorIds: affected },
     "manual",
     scope.clock(),
   );
-  const known = mustName(scope, named, monitors, affected);
+  const known = guardFieldExists(scope, monitorField, monitors, affected);
   const after = { ...write.after, updates: [write.posted], notes: [] };
-  const room = mustHaveRoomForIncident(scope.organizationId);
+  const room = guardRoomForIncident(scope.organizationId);
   return commit(scope, [...known, ...write.statements, room], write.audited, after);
 }
 
@@ -84,14 +90,14 @@ export async function openIncident(
  * full, PRECONDITION_FAILED, VALIDATION_ERROR.
  */
 export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getIncident(scope, id);
-    mustKeepOpener(before, patch);
-    const write = patching(scope.organizationId, before, patch, scope.clock());
+    assertOpenerKept(before, patch);
+    const write = patchIncident(scope.organizationId, before, patch, scope.clock());
     const current = guardCurrent(scope, incidents, before);
-    const known = mustName(scope, "monitorIds", monitors, patch.monitorIds);
+    const known = guardFieldExists(scope, "monitorIds", monitors, patch.monitorIds);
     const { posted } = write;
-    const updates = posted === null ? before.updates : withEntry(before.updates, posted);
+    const updates = posted === null ? before.updates : appendEntry(before.updates, posted);
     const after = { ...before, ...write.after, updates };
     return commit(scope, [...current, ...known, ...write.statements], write.audited, after);
   });
@@ -101,9 +107,9 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
  * Throws VALIDATION_ERROR unless the monitor that opened the incident stays the first one. That
  * monitor resolves the incident.
  */
-function mustKeepOpener({ origin, monitorId }: IncidentHead, { monitorIds }: IncidentPatch) {
+function assertOpenerKept({ origin, monitorId }: IncidentHead, { monitorIds }: IncidentPatch) {
   if (origin === "monitor" && monitorId !== null && monitorIds && monitorIds[0] !== monitorId)
-    throw invalid("monitorIds", "must begin with the monitor that opened the incident");
+    throw invalidFieldError("monitorIds", "must begin with the monitor that opened the incident");
 }
 
 /**
@@ -117,13 +123,13 @@ export function editUpdate(
   { message }: IncidentUpdatePatch,
 ): Promise<IncidentRecord> {
   const { organizationId, actor } = scope;
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getIncident(scope, id);
-    const update = found(await findUpdate(scope, id, updateId), "update");
+    const update = assertFound(await findUpdate(scope, id, updateId), "update");
     const current = guardCurrent(scope, incidents, before);
     if (message === update.message) return commitUnchanged(scope, current, before);
-    const write = editing(organizationId, before, update, message, actor, scope.clock());
-    const updates = withReplaced(before.updates, write.posted);
+    const write = reviseUpdate(organizationId, before, update, message, actor, scope.clock());
+    const updates = replaceEntry(before.updates, write.posted);
     const after = { ...before, ...write.after, updates };
     return commit(scope, [...current, ...write.statements], write.audited, after);
   });
@@ -136,8 +142,8 @@ export async function listRevisions(
   updateId: string,
 ): Promise<StreamedList<IncidentUpdateRevision>> {
   await getHead(scope, id);
-  found(await findUpdate(scope, id, updateId), "update");
-  return revisionsOf(scope, id, updateId);
+  assertFound(await findUpdate(scope, id, updateId), "update");
+  return streamRevisions(scope, id, updateId);
 }
 
 /**
@@ -149,16 +155,16 @@ export function updatePostmortem(
   id: string,
   { notify = false, ...patch }: PostmortemPatch,
 ): Promise<IncidentRecord> {
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getIncident(scope, id);
-    const at = timestamp(scope.clock());
-    const postmortem = postmortemAfter(before.postmortem, patch, at);
+    const at = formatTimestamp(scope.clock());
+    const postmortem = applyPostmortemPatch(before.postmortem, patch, at);
     if (postmortem === null)
       throw new AppError("CONFLICT", "There is no postmortem to publish yet.");
     const publishes = patch.published === true;
     if (publishes && before.status !== "resolved")
       throw new AppError("CONFLICT", "A postmortem is published once its incident is resolved.");
-    const { after, statements } = reviewing(scope.organizationId, before, postmortem, at);
+    const { after, statements } = replacePostmortem(scope.organizationId, before, postmortem, at);
     const { updates, notes } = before;
     const change = { subjectId: id, fields: Object.keys(patch) };
     return commit(
@@ -173,17 +179,17 @@ export function updatePostmortem(
 }
 
 /** Deletes a postmortem. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deletePostmortem(scope: Scope, id: string): Promise<typeof deleted> {
-  return retrying(async () => {
+export function deletePostmortem(scope: Scope, id: string): Promise<typeof deletedBody> {
+  return retryOnStaleRead(async () => {
     const before = await getHead(scope, id);
-    found(before.postmortem, "postmortem");
-    const at = timestamp(scope.clock());
-    const { statements } = reviewing(scope.organizationId, before, null, at);
+    assertFound(before.postmortem, "postmortem");
+    const at = formatTimestamp(scope.clock());
+    const { statements } = replacePostmortem(scope.organizationId, before, null, at);
     return commit(
       scope,
       [...guardCurrent(scope, incidents, before), ...statements],
       { action: "incident.postmortem-deleted", subjectId: id },
-      deleted,
+      deletedBody,
     );
   });
 }
@@ -198,13 +204,13 @@ export function addNote(
   { message }: NewIncidentNote,
 ): Promise<IncidentNote> {
   const { organizationId } = scope;
-  const note = newNote(message, scope.actor, scope.clock());
+  const note = createNote(message, scope.actor, scope.clock());
   return commit(
     scope,
     [
-      ...mustExist(incidents, organizationId, [incidentId], () => noSuch("incident")),
-      noting(organizationId, incidentId, note),
-      mustFitTimeline(organizationId, incidentId),
+      ...guardExists(incidents, organizationId, [incidentId], () => notFoundError("incident")),
+      insertIncidentNote(organizationId, incidentId, note),
+      guardTimelineFits(organizationId, incidentId),
     ],
     { action: "incident.noted", subjectId: incidentId },
     note,
@@ -212,30 +218,36 @@ export function addNote(
 }
 
 /** Deletes an internal note. Throws NOT_FOUND. */
-export function deleteNote(scope: Scope, incidentId: string, id: string): Promise<typeof deleted> {
+export function deleteNote(
+  scope: Scope,
+  incidentId: string,
+  id: string,
+): Promise<typeof deletedBody> {
   const { organizationId } = scope;
-  const note = matching(incidentNotes, { organizationId, incidentId, id });
+  const note = matchValues(incidentNotes, { organizationId, incidentId, id });
   return commit(
     scope,
     [
-      must(sql`exists (select 1 from ${incidentNotes} where ${note})`, () => noSuch("note")),
+      guard(sql`exists (select 1 from ${incidentNotes} where ${note})`, () =>
+        notFoundError("note"),
+      ),
       ...guardUnconditional(scope),
       scope.store.db.delete(incidentNotes).where(note),
     ],
     { action: "incident.note-deleted", subjectId: incidentId },
-    deleted,
+    deletedBody,
   );
 }
 
 /** Deletes an incident with its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteIncident(scope: Scope, id: string): Promise<typeof deleted> {
-  return retrying(async () => {
+export function deleteIncident(scope: Scope, id: string): Promise<typeof deletedBody> {
+  return retryOnStaleRead(async () => {
     const incident = await getHead(scope, id);
     return commit(
       scope,
       [...guardCurrent(scope, incidents, incident), removeRow(scope, incidents, id)],
       { action: "incident.deleted", subjectId: id },
-      deleted,
+      deletedBody,
     );
   });
 }

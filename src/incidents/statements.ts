@@ -1,11 +1,17 @@
 /** Creates the statements that write incidents, updates and revisions. */
 import type { AuditedChange } from "../events/commit.ts";
 import type { Actor } from "../events/scope.ts";
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
-import { amountIn, incidentBounds } from "../core/limits.ts";
-import { insertInto, mustText, type Statement, type Store, updateOf } from "../database/store.ts";
+import { createId } from "../core/ids.ts";
+import { formatBound, incidentBounds } from "../core/limits.ts";
+import {
+  createInsert,
+  guardText,
+  type Statement,
+  type Store,
+  createUpdate,
+} from "../database/store.ts";
 import {
   incidentNotes,
   incidentPostmortems,
@@ -13,13 +19,13 @@ import {
   incidentUpdateRevisions,
   incidentUpdates,
 } from "../database/tables/incidents.ts";
-import { actionOf, type AutomaticUpdate, type IncidentAction, incidentAfter } from "./rules.ts";
+import { actionOf, type AutomaticUpdate, type IncidentAction, applyPatch } from "./rules.ts";
 import type { Author, Incident, IncidentNote, IncidentPatch, Postmortem } from "./schema.ts";
 import type { IncidentHead, UpdateRecord } from "./store.ts";
-import { firstVersion, nextVersion } from "../database/rows.ts";
+import { buildFirstVersion, buildNextVersion } from "../database/rows.ts";
 
-const insertRow = insertInto(incidents);
-const changeRow = updateOf(incidents, [
+const insertRow = createInsert(incidents);
+const changeRow = createUpdate(incidents, [
   "title",
   "status",
   "severity",
@@ -31,15 +37,15 @@ const changeRow = updateOf(incidents, [
   "automatic",
   "monitorIds",
 ]);
-const insertUpdate = insertInto(incidentUpdates);
+const insertUpdate = createInsert(incidentUpdates);
 
 /** Serializes the facts of an incident or update for storage. */
-function stored<T extends { automatic: object | null }>(record: T) {
+function serializeFacts<T extends { automatic: object | null }>(record: T) {
   return { ...record, automatic: record.automatic && JSON.stringify(record.automatic) };
 }
 
-const storedIncident = (record: IncidentHead) => ({
-  ...stored(record),
+const serializeIncident = (record: IncidentHead) => ({
+  ...serializeFacts(record),
   monitorIds: record.monitorIds.length > 1 ? JSON.stringify(record.monitorIds) : null,
 });
 
@@ -48,7 +54,7 @@ const linkText = `insert into incident_monitors (organization_id, incident_id, m
 const unlinkText = "delete from incident_monitors where organization_id = ? and incident_id = ?";
 
 /** Returns statements that replace the monitors of an incident. `before` are the previous monitors. */
-function naming(
+function replaceMonitors(
   organizationId: string,
   { id, monitorIds }: IncidentHead,
   before: readonly string[],
@@ -62,15 +68,18 @@ function naming(
 }
 
 /** Returns a statement that adds the next entry to the incident's timeline. */
-const posting = (organizationId: string, { id, version }: IncidentHead, update: UpdateRecord) =>
-  insertUpdate({ organizationId, incidentId: id, seq: version, ...stored(update) });
+const insertTimelineEntry = (
+  organizationId: string,
+  { id, version }: IncidentHead,
+  update: UpdateRecord,
+) => insertUpdate({ organizationId, incidentId: id, seq: version, ...serializeFacts(update) });
 
 const countText = "(select coalesce(sum(count), 0) from incident_counts where organization_id = ?)";
-const fewEnough = mustText(`${countText} <= ?`);
+const roomGuardText = guardText(`${countText} <= ?`);
 
 /** Guards the limit of incidents per organization. Append it to statements that add an incident. */
-export const mustHaveRoomForIncident = (organizationId: string): Statement => ({
-  ...fewEnough,
+export const guardRoomForIncident = (organizationId: string): Statement => ({
+  ...roomGuardText,
   parameters: [organizationId, maxIncidents],
   otherwise: () =>
     new AppError(
@@ -89,20 +98,20 @@ export async function hasRoomForIncident(store: Store, organizationId: string): 
 
 const maxIncidents = incidentBounds.incidents.value;
 
-const fits = mustText(
+const timelineGuardText = guardText(
   `exists (select 1 from incidents where organization_id = ? and id = ? and entries <= ? and text_bytes <= ?)`,
 );
 
 /** Guards the limits of a timeline. Append it to statements that add to the timeline. */
-export const mustFitTimeline = (organizationId: string, incidentId: string): Statement => ({
-  ...fits,
+export const guardTimelineFits = (organizationId: string, incidentId: string): Statement => ({
+  ...timelineGuardText,
   parameters: [organizationId, incidentId, maxEntries, maxTextBytes],
   otherwise: () => new AppError("CONFLICT", timelineFull),
 });
 
 const maxEntries = incidentBounds.entries.value;
 const maxTextBytes = incidentBounds.text.value;
-const timelineFull = `The timeline of an incident can have at most ${maxEntries} updates, edits and notes with ${amountIn(incidentBounds.text)} of text. Resolve this incident and open another one.`;
+const timelineFull = `The timeline of an incident can have at most ${maxEntries} updates, edits and notes with ${formatBound(incidentBounds.text)} of text. Resolve this incident and open another one.`;
 
 /** Whether the timeline has room for an automatic update and its note. */
 export const hasRoom = ({ entries, textBytes }: IncidentHead) =>
@@ -111,33 +120,38 @@ export const hasRoom = ({ entries, textBytes }: IncidentHead) =>
 /** Maximum bytes of an automatic update and its note. */
 const automaticBytes = 16 * 1024;
 
-const insertNote = insertInto(incidentNotes);
+const insertNote = createInsert(incidentNotes);
 
 /** Creates an internal note. */
-export function newNote(message: string, { type, id, name }: Actor, now: number): IncidentNote {
-  return { id: newId(now), message, createdAt: timestamp(now), author: { type, id, name } };
+export function createNote(message: string, { type, id, name }: Actor, now: number): IncidentNote {
+  return {
+    id: createId(now),
+    message,
+    createdAt: formatTimestamp(now),
+    author: { type, id, name },
+  };
 }
 
-export const noting = (
+export const insertIncidentNote = (
   organizationId: string,
   incidentId: string,
   { author, ...note }: IncidentNote,
-) => insertNote({ organizationId, incidentId, ...note, ...authored(author) });
+) => insertNote({ organizationId, incidentId, ...note, ...toAuthorColumns(author) });
 
-const authored = ({ type, id, name }: Author) => ({
+const toAuthorColumns = ({ type, id, name }: Author) => ({
   authorType: type,
   authorId: id,
   authorName: name,
 });
 
-const insertPostmortem = insertInto(incidentPostmortems);
+const insertPostmortem = createInsert(incidentPostmortems);
 // "insert or replace" would skip the trigger that counts the bytes of the replaced text.
-const replacing = ` on conflict (organization_id, incident_id) do update set
+const onConflictText = ` on conflict (organization_id, incident_id) do update set
   message = excluded.message, published_at = excluded.published_at, updated_at = excluded.updated_at`;
 const removeText = "delete from incident_postmortems where organization_id = ? and incident_id = ?";
 
 /** Returns the write that sets or removes the postmortem. Only a public change affects `updatedAt`. */
-export function reviewing(
+export function replacePostmortem(
   organizationId: string,
   before: IncidentHead,
   postmortem: Postmortem | null,
@@ -157,21 +171,21 @@ export function reviewing(
   return {
     after,
     statements: [
-      changeRow(organizationId, storedIncident(after)),
+      changeRow(organizationId, serializeIncident(after)),
       postmortem === null
         ? { text: removeText, parameters: [organizationId, incidentId] }
         : putPostmortem({ organizationId, incidentId, ...postmortem }),
-      ...(isLonger ? [mustFitTimeline(organizationId, incidentId)] : []),
+      ...(isLonger ? [guardTimelineFits(organizationId, incidentId)] : []),
     ],
   };
 }
 
 function putPostmortem(row: Parameters<typeof insertPostmortem>[0]): Statement {
   const { text, parameters } = insertPostmortem(row);
-  return { text: text + replacing, parameters };
+  return { text: text + onConflictText, parameters };
 }
 
-const insertRevision = insertInto(incidentUpdateRevisions);
+const insertRevision = createInsert(incidentUpdateRevisions);
 const editText = `update incident_updates set message = ?, edited_at = ?, automatic = null
   where organization_id = ? and incident_id = ? and id = ?`;
 
@@ -179,7 +193,7 @@ const editText = `update incident_updates set message = ?, edited_at = ?, automa
  * Returns the write that replaces the text of an update and stores the old text as a revision. A
  * monitor's update becomes the editor's.
  */
-export function editing(
+export function reviseUpdate(
   organizationId: string,
   before: IncidentHead,
   update: UpdateRecord,
@@ -187,18 +201,23 @@ export function editing(
   author: Actor,
   now: number,
 ): Write & { posted: UpdateRecord } {
-  const at = timestamp(now);
+  const at = formatTimestamp(now);
   const { id: incidentId } = before;
-  const after: IncidentHead = { ...before, ...nextVersion(before, at) };
-  const revision = { id: newId(now), updateId: update.id, message: update.message, editedAt: at };
+  const after: IncidentHead = { ...before, ...buildNextVersion(before, at) };
+  const revision = {
+    id: createId(now),
+    updateId: update.id,
+    message: update.message,
+    editedAt: at,
+  };
   return {
     after,
     posted: { ...update, message, editedAt: at, automatic: null },
     statements: [
-      changeRow(organizationId, storedIncident(after)),
+      changeRow(organizationId, serializeIncident(after)),
       { text: editText, parameters: [message, at, organizationId, incidentId, update.id] },
-      insertRevision({ organizationId, incidentId, ...revision, ...authored(author) }),
-      mustFitTimeline(organizationId, incidentId),
+      insertRevision({ organizationId, incidentId, ...revision, ...toAuthorColumns(author) }),
+      guardTimelineFits(organizationId, incidentId),
     ],
     audited: {
       action: "incident.updated",
@@ -227,7 +246,7 @@ export type Write = {
  * Returns the write that opens an incident with its first timeline entry. A monitor's text is
  * stored with its facts.
  */
-export function opening(
+export function insertIncident(
   organizationId: string,
   {
     message,
@@ -238,18 +257,18 @@ export function opening(
   origin: Incident["origin"],
   now: number,
 ): Write & { posted: UpdateRecord } {
-  const at = timestamp(now);
+  const at = formatTimestamp(now);
   const automatic = origin === "monitor" ? { kind: "down" as const } : null;
   const status = "investigating" as const;
-  const update = { id: newId(now), status, message, createdAt: at, editedAt: null, automatic };
+  const update = { id: createId(now), status, message, createdAt: at, editedAt: null, automatic };
   const after: IncidentHead = {
     ...input,
     monitorId: input.monitorIds[0] ?? null,
-    id: newId(now),
+    id: createId(now),
     status,
     origin,
     resolvedAt: null,
-    ...firstVersion(at),
+    ...buildFirstVersion(at),
     automatic,
     postmortem: null,
     entries: 0,
@@ -259,9 +278,9 @@ export function opening(
     after,
     posted: update,
     statements: [
-      insertRow({ organizationId, ...storedIncident(after) }),
-      ...naming(organizationId, after, []),
-      posting(organizationId, after, update),
+      insertRow({ organizationId, ...serializeIncident(after) }),
+      ...replaceMonitors(organizationId, after, []),
+      insertTimelineEntry(organizationId, after, update),
     ],
     audited: {
       action: "incident.opened",
@@ -276,35 +295,36 @@ export function opening(
  * contains the facts of a monitor's update. A title that a person edits is no longer automatic.
  * Resolving is possible even if the timeline is full.
  */
-export function patching(
+export function patchIncident(
   organizationId: string,
   before: IncidentHead,
   patch: IncidentPatch,
   now: number,
   automatic: AutomaticUpdate | null = null,
 ): Write {
-  const at = timestamp(now);
-  const { change, update } = incidentAfter(before, patch, at);
+  const at = formatTimestamp(now);
+  const { change, update } = applyPatch(before, patch, at);
   const posted =
     update === null
       ? null
-      : { id: newId(now), ...update, createdAt: at, editedAt: null, automatic };
+      : { id: createId(now), ...update, createdAt: at, editedAt: null, automatic };
   const after: IncidentHead = {
     ...before,
     ...change,
-    ...nextVersion(before, at),
+    ...buildNextVersion(before, at),
     automatic: change.title === before.title ? before.automatic : null,
   };
   const resolves = after.status === "resolved" && before.status !== "resolved";
-  const mustFit = posted === null || resolves ? [] : [mustFitTimeline(organizationId, before.id)];
+  const timelineGuards =
+    posted === null || resolves ? [] : [guardTimelineFits(organizationId, before.id)];
   return {
     after,
     posted,
     statements: [
-      changeRow(organizationId, storedIncident(after)),
-      ...naming(organizationId, after, before.monitorIds),
-      ...(posted === null ? [] : [posting(organizationId, after, posted)]),
-      ...mustFit,
+      changeRow(organizationId, serializeIncident(after)),
+      ...replaceMonitors(organizationId, after, before.monitorIds),
+      ...(posted === null ? [] : [insertTimelineEntry(organizationId, after, posted)]),
+      ...timelineGuards,
     ],
     audited: {
       action: actionOf(before.status, after.status),

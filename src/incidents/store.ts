@@ -1,11 +1,22 @@
 /** Queries of incidents and their timelines. */
 import { and, gt } from "drizzle-orm";
-import { offsetOf, page } from "../core/paging.ts";
-import { eachListed, type Listed, StreamedList } from "../core/text/streamed-list.ts";
-import { turn } from "../core/time/yielding.ts";
-import { allOf, type Condition, containing, matchingIds, pageOfIds } from "../database/search.ts";
-import { matching, type Tenant } from "../database/rows.ts";
-import { factsIn, type AutomaticTitle, type AutomaticUpdate, statesWanted } from "./rules.ts";
+import { computeOffset, buildPage } from "../core/paging.ts";
+import { forEachListed, type Listed, StreamedList } from "../core/text/streamed-list.ts";
+import { yieldToEventLoop } from "../core/time/yielding.ts";
+import {
+  combineConditions,
+  type Condition,
+  buildContains,
+  findMatchingIds,
+  collectPage,
+} from "../database/search.ts";
+import { matchValues, type Tenant } from "../database/rows.ts";
+import {
+  parseFacts,
+  type AutomaticTitle,
+  type AutomaticUpdate,
+  parseWantedStates,
+} from "./rules.ts";
 import { incidentUpdateRevisions } from "../database/tables/incidents.ts";
 import type {
   Author,
@@ -56,7 +67,7 @@ type Row = HeadRow & { updates: string; notes: string };
 /** The monitors of an incident, as stored in its row. */
 export type MonitorColumns = { monitorId: string | null; monitorIds: string | null };
 
-export function monitorIdsIn({ monitorId, monitorIds }: MonitorColumns): string[] {
+export function parseMonitorIds({ monitorId, monitorIds }: MonitorColumns): string[] {
   if (monitorIds !== null) return JSON.parse(monitorIds) as string[];
   return monitorId === null ? [] : [monitorId];
 }
@@ -66,7 +77,7 @@ const summary = `id, title, status, severity, monitor_id AS "monitorId", monitor
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** Timeline entries per query. Queries for short entries read more, up to `maxPortion`. */
-const portion = 50;
+const rowsPerPortion = 50;
 const maxPortion = 1_000;
 /** Size in bytes above which a timeline is streamed. */
 const listedBytes = 256 * 1024;
@@ -74,15 +85,15 @@ const listedBytes = 256 * 1024;
 const entryBytes = 256;
 
 // SQLite returns the timeline as JSON. One query takes less than half the time of two.
-const updatesOf = (condition: string, limit = `${portion}`) => `SELECT
+const updatesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELECT
     json_group_array(json_object('id', id, 'status', status, 'message', message,
       'createdAt', created_at, 'editedAt', edited_at, 'automatic', json(automatic)) ORDER BY seq) AS entries
   FROM (SELECT * FROM incident_updates WHERE ${condition} ORDER BY seq LIMIT ${limit})`;
-const notesOf = (condition: string, limit = `${portion}`) => `SELECT
+const notesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELECT
     json_group_array(json_object('id', id, 'message', message, 'createdAt', created_at,
       'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id) AS entries
   FROM (SELECT * FROM incident_notes WHERE ${condition} ORDER BY id LIMIT ${limit})`;
-const its = "organization_id = incidents.organization_id AND incident_id = incidents.id";
+const ofIncidentSql = "organization_id = incidents.organization_id AND incident_id = incidents.id";
 const headColumns = `${summary}, version, automatic, entries, text_bytes AS "textBytes", (
     SELECT json_object('message', message, 'publishedAt', published_at, 'updatedAt', updated_at)
     FROM incident_postmortems p
@@ -90,68 +101,71 @@ const headColumns = `${summary}, version, automatic, entries, text_bytes AS "tex
   ) AS postmortem`;
 const byId = "FROM incidents WHERE organization_id = ? AND id = ?";
 const head = `SELECT ${headColumns} ${byId}`;
-const one = `SELECT ${headColumns}, (${updatesOf(its)}) AS updates, (${notesOf(its)}) AS notes ${byId}`;
-const further = {
-  updates: updatesOf(
+const incidentText = `SELECT ${headColumns}, (${updatesSql(ofIncidentSql)}) AS updates, (${notesSql(ofIncidentSql)}) AS notes ${byId}`;
+const furtherEntriesText = {
+  updates: updatesSql(
     `organization_id = ?1 AND incident_id = ?2 AND seq > coalesce((
     SELECT seq FROM incident_updates WHERE organization_id = ?1 AND incident_id = ?2 AND id = ?3), 0)`,
     "?4",
   ),
-  notes: notesOf("organization_id = ?1 AND incident_id = ?2 AND id > ?3", "?4"),
+  notes: notesSql("organization_id = ?1 AND incident_id = ?2 AND id > ?3", "?4"),
 };
 
 export async function findHead(tenant: Tenant, id: string): Promise<IncidentHead | null> {
   const [row] = await tenant.store.query<HeadRow>(head, [tenant.organizationId, id]);
-  return row === undefined ? null : headIn(row);
+  return row === undefined ? null : parseHead(row);
 }
 
-function headIn(row: HeadRow): IncidentHead {
-  const automatic = factsIn<AutomaticTitle>(row.automatic);
+function parseHead(row: HeadRow): IncidentHead {
+  const automatic = parseFacts<AutomaticTitle>(row.automatic);
   const postmortem = row.postmortem === null ? null : (JSON.parse(row.postmortem) as Postmortem);
-  return { ...row, ...shown(row), automatic, postmortem };
+  return { ...row, ...toSummary(row), automatic, postmortem };
 }
 
 /** Reads an incident with its timeline, which is streamed if it is long. */
 export async function findIncident(tenant: Tenant, id: string): Promise<IncidentRecord | null> {
-  const [row] = await tenant.store.query<Row>(one, [tenant.organizationId, id]);
+  const [row] = await tenant.store.query<Row>(incidentText, [tenant.organizationId, id]);
   if (row === undefined) return null;
-  const updates = await timelineOf<UpdateRecord>(tenant, row, "updates");
-  const notes = await timelineOf<IncidentNote>(tenant, row, "notes");
-  return { ...headIn(row), updates, notes };
+  const updates = await listTimeline<UpdateRecord>(tenant, row, "updates");
+  const notes = await listTimeline<IncidentNote>(tenant, row, "notes");
+  return { ...parseHead(row), updates, notes };
 }
 
-type TimelineName = keyof typeof further;
+type TimelineName = keyof typeof furtherEntriesText;
 
 /** Returns the updates or notes of an incident. The first ones are already in the row. */
-async function timelineOf<T extends { id: string }>(
+async function listTimeline<T extends { id: string }>(
   tenant: Tenant,
   row: Row,
   name: TimelineName,
 ): Promise<Listed<T>> {
   const first = JSON.parse(row[name]) as T[];
-  if (first.length < portion) return first;
-  const list = new StreamedList<T>(() => portionsOf<T>(tenant, row, name));
+  if (first.length < rowsPerPortion) return first;
+  const list = new StreamedList<T>(() => readPortions<T>(tenant, row, name));
   if (row.textBytes + row.entries * entryBytes > listedBytes) return list;
   const all: T[] = [];
-  await eachListed(list, (entry) => void all.push(entry));
+  await forEachListed(list, (entry) => void all.push(entry));
   return all;
 }
 
-async function* portionsOf<T extends { id: string }>(
+async function* readPortions<T extends { id: string }>(
   { store, organizationId }: Tenant,
   { id: incidentId, entries: count, textBytes }: Row,
   name: TimelineName,
 ): AsyncGenerator<T[]> {
   const averageBytes = entryBytes + textBytes / Math.max(1, count);
-  const limit = Math.max(portion, Math.min(maxPortion, Math.floor(listedBytes / averageBytes)));
+  const limit = Math.max(
+    rowsPerPortion,
+    Math.min(maxPortion, Math.floor(listedBytes / averageBytes)),
+  );
   for (let last = ""; ;) {
     const position = [organizationId, incidentId, last, limit];
-    const [next] = await store.query<{ entries: string }>(further[name], position);
+    const [next] = await store.query<{ entries: string }>(furtherEntriesText[name], position);
     const entries = JSON.parse(next?.entries ?? "[]") as T[];
     yield entries;
     if (entries.length < limit) return;
     last = entries.at(-1)?.id ?? last;
-    await turn();
+    await yieldToEventLoop();
   }
 }
 
@@ -165,35 +179,37 @@ export async function findUpdate(
 ): Promise<UpdateRecord | null> {
   type Stored = Omit<UpdateRecord, "automatic"> & { automatic: string | null };
   const [row] = await store.query<Stored>(updateText, [organizationId, incidentId, id]);
-  return row === undefined ? null : { ...row, automatic: factsIn<AutomaticUpdate>(row.automatic) };
+  return row === undefined
+    ? null
+    : { ...row, automatic: parseFacts<AutomaticUpdate>(row.automatic) };
 }
 
 /** Streams the earlier texts of an update, oldest first. */
-export function revisionsOf(tenant: Tenant, incidentId: string, updateId: string) {
+export function streamRevisions(tenant: Tenant, incidentId: string, updateId: string) {
   return new StreamedList<IncidentUpdateRevision>(async function* () {
     for (let last = ""; ;) {
-      const entries = await revisionsAfter(tenant, incidentId, updateId, last);
+      const entries = await findRevisionsAfter(tenant, incidentId, updateId, last);
       yield entries;
-      if (entries.length < portion) return;
+      if (entries.length < rowsPerPortion) return;
       last = entries.at(-1)?.id ?? last;
-      await turn();
+      await yieldToEventLoop();
     }
   });
 }
 
-async function revisionsAfter(
+async function findRevisionsAfter(
   { store, organizationId }: Tenant,
   incidentId: string,
   updateId: string,
   last: string,
 ): Promise<IncidentUpdateRevision[]> {
-  const ofUpdate = matching(incidentUpdateRevisions, { organizationId, incidentId, updateId });
+  const ofUpdate = matchValues(incidentUpdateRevisions, { organizationId, incidentId, updateId });
   const rows = await store.db
     .select()
     .from(incidentUpdateRevisions)
     .where(and(ofUpdate, gt(incidentUpdateRevisions.id, last)))
     .orderBy(incidentUpdateRevisions.id)
-    .limit(portion);
+    .limit(rowsPerPortion);
   return rows.map(({ id, message, editedAt, authorType, authorId, authorName }) => ({
     id,
     message,
@@ -203,23 +219,23 @@ async function revisionsAfter(
 }
 
 /** Returns a page of an organization's incidents, newest first, and the total number of matches. */
-export async function pageOfIncidents(tenant: Searching, query: IncidentQuery) {
+export async function findIncidentPage(tenant: Searching, query: IncidentQuery) {
   const { store, organizationId } = tenant;
-  if (query.monitorId !== undefined || query.q !== undefined) return search(tenant, query);
-  const { source, parameters, total } = selection(organizationId, query);
+  if (query.monitorId !== undefined || query.q !== undefined) return searchIncidents(tenant, query);
+  const { source, parameters, total } = buildSelection(organizationId, query);
   const [count] = await store.query<{ total: number }>(total.text, total.parameters);
   const found = count?.total ?? 0;
   // Skipping a million rows to return an empty page would block other requests.
-  if (offsetOf(query) >= found) return page<IncidentSummary>(query, [], found);
+  if (computeOffset(query) >= found) return buildPage<IncidentSummary>(query, [], found);
   const rows = await store.query<SummaryRow>(
     `SELECT ${summary} FROM ${source} ORDER BY id DESC LIMIT ? OFFSET ?`,
-    [...parameters, query.per_page, offsetOf(query)],
+    [...parameters, query.per_page, computeOffset(query)],
   );
-  return page(query, rows.map(shown), found);
+  return buildPage(query, rows.map(toSummary), found);
 }
 
-function shown(row: SummaryRow): IncidentSummary {
-  return { ...row, public: row.public === 1, monitorIds: monitorIdsIn(row) };
+function toSummary(row: SummaryRow): IncidentSummary {
+  return { ...row, public: row.public === 1, monitorIds: parseMonitorIds(row) };
 }
 
 type Selection = {
@@ -230,8 +246,8 @@ type Selection = {
 
 // IDs are UUIDv7 created together with createdAt. Sorting by ID therefore means newest first, with
 // a tie-break.
-function selection(organizationId: string, query: IncidentQuery): Selection {
-  const states = statesWanted(query);
+function buildSelection(organizationId: string, query: IncidentQuery): Selection {
+  const states = parseWantedStates(query);
   const counts = `SELECT coalesce(sum(count), 0) AS total FROM incident_counts WHERE organization_id = ?`;
   if (states === null)
     return {
@@ -243,7 +259,7 @@ function selection(organizationId: string, query: IncidentQuery): Selection {
   // plain IN would sort all matches.
   const branch = `SELECT * FROM (SELECT * FROM incidents WHERE organization_id = ? AND status = ?
     AND severity = ? ORDER BY id DESC LIMIT ?)`;
-  const needed = Math.min(offsetOf(query) + query.per_page, Number.MAX_SAFE_INTEGER);
+  const needed = Math.min(computeOffset(query) + query.per_page, Number.MAX_SAFE_INTEGER);
   return {
     source: `(${states.map(() => branch).join(" UNION ALL ")})`,
     parameters: states.flatMap(({ status, severity }) => [
@@ -254,49 +270,49 @@ function selection(organizationId: string, query: IncidentQuery): Selection {
     ]),
     total: {
       text: `${counts} AND status || ' ' || severity IN (SELECT value FROM json_each(?))`,
-      parameters: [organizationId, namesOf(states)],
+      parameters: [organizationId, serializeStates(states)],
     },
   };
 }
 
-function namesOf(states: NonNullable<ReturnType<typeof statesWanted>>): string {
+function serializeStates(states: NonNullable<ReturnType<typeof parseWantedStates>>): string {
   return JSON.stringify(states.map(({ status, severity }) => `${status} ${severity}`));
 }
 
-const ofMonitor = `incident_monitors l CROSS JOIN incidents i
+const ofMonitorSql = `incident_monitors l CROSS JOIN incidents i
   ON i.organization_id = l.organization_id AND i.id = l.incident_id`;
 
-async function search(tenant: Searching, query: IncidentQuery) {
+async function searchIncidents(tenant: Searching, query: IncidentQuery) {
   const { store, organizationId, signal } = tenant;
   const { monitorId, q } = query;
-  const states = statesWanted(query);
+  const states = parseWantedStates(query);
   const source =
     monitorId === undefined
       ? { from: "incidents i", text: "i.organization_id = ?", parameters: [organizationId] }
       : {
-          from: ofMonitor,
+          from: ofMonitorSql,
           text: "l.organization_id = ? AND l.monitor_id = ?",
           parameters: [organizationId, monitorId],
         };
   const conditions: Condition[] = [];
-  if (q !== undefined) conditions.push(containing("i.title", q));
+  if (q !== undefined) conditions.push(buildContains("i.title", q));
   if (states !== null)
     conditions.push({
       text: "i.status || ' ' || i.severity IN (SELECT value FROM json_each(?))",
-      parameters: [namesOf(states)],
+      parameters: [serializeStates(states)],
       cost: 0,
     });
   const { from, ...where } = source;
-  const portions = matchingIds(
+  const portions = findMatchingIds(
     { store, from, id: "i.id", where: { ...where, cost: 0 } },
-    allOf(conditions),
+    combineConditions(conditions),
     signal,
   );
-  const { ids, total } = await pageOfIds(portions, offsetOf(query), query.per_page);
+  const { ids, total } = await collectPage(portions, computeOffset(query), query.per_page);
   const rows = await store.query<SummaryRow>(
     `SELECT ${summary} FROM incidents WHERE organization_id = ?
      AND id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
     [organizationId, JSON.stringify(ids)],
   );
-  return page(query, rows.map(shown), total);
+  return buildPage(query, rows.map(toSummary), total);
 }

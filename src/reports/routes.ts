@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import { Report, ReportQuery } from "./schema.ts";
-import { downloadReport, reportOf } from "./service.ts";
+import { downloadReport, getReport } from "./service.ts";
 
-export const reportRoutes = routesUnder("/api/v1/reports")
+export const reportRoutes = createRouter("/api/v1/reports")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "getReport",
       access: "read",
       long: true,
@@ -15,11 +15,11 @@ export const reportRoutes = routesUnder("/api/v1/reports")
         "Covers the organization, or only the given monitor, monitor group or status page. A UTC hour belongs to the month in which it starts. Figures of groups, pages and the organization are sums of their monitors' figures, or are computed from such sums.",
       query: ReportQuery,
       data: Report,
-      handle: ({ scope, query }) => reportOf(scope, query),
+      handle: ({ scope, query }) => getReport(scope, query),
     }),
   )
   .get(
-    ...endpoint("/csv", {
+    ...defineEndpoint("/csv", {
       name: "getReportAsCsv",
       access: "read",
       bytes: "text/csv",

@@ -1,8 +1,14 @@
 /** Computes the outages, uptime and other figures of a monthly report, and writes the report as CSV. */
-import { timestamp } from "../core/time/clock.ts";
-import { csvRow } from "../core/text/words.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
+import { formatCsvRow } from "../core/text/words.ts";
 import { toInstant, toLocal } from "../core/time/time-zones.ts";
-import { beginOfSpan, dayMs, hourMs, ratioOf, type Seconds } from "../monitoring/uptime/rules.ts";
+import {
+  computeSpanStart,
+  dayMs,
+  hourMs,
+  computeRatio,
+  type Seconds,
+} from "../monitoring/uptime/rules.ts";
 import type { Outage, Report, ReportFigures } from "./schema.ts";
 
 export type { Seconds };
@@ -10,70 +16,70 @@ export type { Seconds };
 /** A calendar month in a time zone: `from` inclusive, `to` exclusive. */
 export type Span = { from: number; to: number };
 
-export function monthIn(month: string, timeZone: string): Span {
+export function monthSpan(month: string, timeZone: string): Span {
   const [year = 0, number = 0] = month.split("-").map(Number);
-  const beginOf = (index: number) => toInstant(Date.UTC(year, index, 1), timeZone);
-  return { from: beginOf(number - 1), to: beginOf(number) };
+  const startOfMonth = (index: number) => toInstant(Date.UTC(year, index, 1), timeZone);
+  return { from: startOfMonth(number - 1), to: startOfMonth(number) };
 }
 
 /** Returns the month of a time in a time zone, such as `2026-11`. */
-export const monthAt = (at: number, timeZone: string) =>
-  timestamp(toLocal(at, timeZone)).slice(0, 7);
+export const formatZonedMonth = (at: number, timeZone: string) =>
+  formatTimestamp(toLocal(at, timeZone)).slice(0, 7);
 
 /** Hours and days of a range. A period belongs to the range that contains its start. */
 export type Periods = { hours: number[]; days: number[] };
 
 /** Splits a range into whole UTC days and the hours around them, which have the same sums in fewer rows. */
-export function periodsOf({ from, to }: Span): Periods {
+export function splitPeriods({ from, to }: Span): Periods {
   const [firstHour, endHour] = [Math.ceil(from / hourMs), Math.ceil(to / hourMs)];
   const perDay = dayMs / hourMs;
   const [firstDay, endDay] = [Math.ceil(firstHour / perDay), Math.floor(endHour / perDay)];
-  if (firstDay >= endDay) return { hours: range(firstHour, endHour), days: [] };
+  if (firstDay >= endDay) return { hours: createRange(firstHour, endHour), days: [] };
   return {
-    hours: [...range(firstHour, firstDay * perDay), ...range(endDay * perDay, endHour)],
-    days: range(firstDay, endDay),
+    hours: [...createRange(firstHour, firstDay * perDay), ...createRange(endDay * perDay, endHour)],
+    days: createRange(firstDay, endDay),
   };
 }
 
-const range = (from: number, to: number) =>
+const createRange = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
 
 /** Start of a monitor's state. */
-export type StateBegun = { isDown: boolean; at: number; message: string | null };
+export type StateStart = { isDown: boolean; at: number; message: string | null };
 
 /** Derives the outages of a monitor within the range. `states` must be sorted, oldest first. */
-export function outagesOf(
+export function findOutages(
   monitorId: string,
-  states: readonly StateBegun[],
+  states: readonly StateStart[],
   { from, to }: Span,
 ): Outage[] {
   const outages: Outage[] = [];
-  let begun: StateBegun | null = null;
-  const end = (at: number | null) => {
-    if (begun === null) return;
+  let startedOutage: StateStart | null = null;
+  const endOutage = (at: number | null) => {
+    if (startedOutage === null) return;
     // After a clock correction a state can end before its start.
-    const until = Math.max(begun.at, Math.min(at ?? to, to));
+    const until = Math.max(startedOutage.at, Math.min(at ?? to, to));
     if (until > from)
       outages.push({
         monitorId,
-        from: timestamp(begun.at),
-        to: at === null || at > to ? null : timestamp(until),
-        seconds: Math.round((until - Math.max(begun.at, from)) / 1000),
-        message: begun.message,
+        from: formatTimestamp(startedOutage.at),
+        to: at === null || at > to ? null : formatTimestamp(until),
+        seconds: Math.round((until - Math.max(startedOutage.at, from)) / 1000),
+        message: startedOutage.message,
       });
-    begun = null;
+    startedOutage = null;
   };
   for (const state of states) {
     if (state.at >= to) break;
-    if (state.isDown) begun ??= state;
-    else end(state.at);
+    if (state.isDown) startedOutage ??= state;
+    else endOutage(state.at);
   }
-  end(null);
+  endOutage(null);
   return outages;
 }
 
 /** Measurements of one monitor. */
-type Found = {
+type MeasuredMonitor = {
   seconds: Seconds;
   createdAt: number;
   /** Start and length of the first measured hour or day of the range. */
@@ -83,28 +89,32 @@ type Found = {
   incidents: number;
 };
 
-export function figuresOf(found: Found, span: Span, slaTarget: number | null): ReportFigures {
+export function computeFigures(
+  found: MeasuredMonitor,
+  span: Span,
+  slaTarget: number | null,
+): ReportFigures {
   const { measured, createdAt } = found;
-  const begin = beginOfSpan(span.from, createdAt, measured?.at ?? null, measured?.length ?? 0);
+  const begin = computeSpanStart(span.from, createdAt, measured?.at ?? null, measured?.length ?? 0);
   return {
-    from: timestamp(Math.min(begin, span.to)),
+    from: formatTimestamp(Math.min(begin, span.to)),
     isPartial: begin > span.from,
-    ...judged(found.seconds, found.outages && lengthsOf(found.outages), slaTarget),
+    ...computeShares(found.seconds, found.outages && summarizeOutages(found.outages), slaTarget),
     incidents: found.incidents,
   };
 }
 
 /** Number and duration of outages. */
-type Lengths = { count: number; seconds: number; longest: number };
+type OutageTotals = { count: number; seconds: number; longest: number };
 
-const lengthsOf = (outages: readonly Outage[]): Lengths => ({
+const summarizeOutages = (outages: readonly Outage[]): OutageTotals => ({
   count: outages.length,
   seconds: outages.reduce((sum, { seconds }) => sum + seconds, 0),
   longest: Math.max(0, ...outages.map(({ seconds }) => seconds)),
 });
 
-function judged(seconds: Seconds, outages: Lengths | null, slaTarget: number | null) {
-  const ratio = ratioOf(seconds);
+function computeShares(seconds: Seconds, outages: OutageTotals | null, slaTarget: number | null) {
+  const ratio = computeRatio(seconds);
   const { upSeconds, degradedSeconds, downSeconds, unknownSeconds, maintenanceSeconds } = seconds;
   const isMean = outages !== null && outages.count > 0;
   return {
@@ -123,7 +133,7 @@ function judged(seconds: Seconds, outages: Lengths | null, slaTarget: number | n
 }
 
 /** Combines the figures of several monitors: sums, and means and ratios computed from sums. */
-export function together(
+export function combineFigures(
   all: readonly ReportFigures[],
   incidents: number,
   span: Span,
@@ -136,25 +146,25 @@ export function together(
     unknownSeconds: 0,
     maintenanceSeconds: 0,
   };
-  let outages: Lengths | null = { count: 0, seconds: 0, longest: 0 };
-  let from = all.length === 0 ? timestamp(span.from) : timestamp(span.to);
+  let outages: OutageTotals | null = { count: 0, seconds: 0, longest: 0 };
+  let from = all.length === 0 ? formatTimestamp(span.from) : formatTimestamp(span.to);
   for (const one of all) {
     for (const name of Object.keys(seconds) as (keyof Seconds)[]) seconds[name] += one[name];
-    outages = outages && bothOf(outages, one);
+    outages = outages && combineOutages(outages, one);
     if (one.from < from) from = one.from;
   }
   return {
     from,
     isPartial: Date.parse(from) > span.from,
-    ...judged(seconds, outages, slaTarget),
+    ...computeShares(seconds, outages, slaTarget),
     incidents,
   };
 }
 
-function bothOf(
-  { count, seconds, longest }: Lengths,
+function combineOutages(
+  { count, seconds, longest }: OutageTotals,
   { outages, mttrSeconds, longestOutageSeconds }: ReportFigures,
-): Lengths | null {
+): OutageTotals | null {
   if (outages === null) return null;
   return {
     count: count + outages,
@@ -187,16 +197,16 @@ const columns = [
   "slaMet",
 ];
 
-const cell = (value: number | null) => (value === null ? "" : String(Math.round(value)));
+const formatCell = (value: number | null) => (value === null ? "" : String(Math.round(value)));
 // Rounds down to six decimals, so that only a share of 1 becomes 100.
-const percent = (share: number | null) =>
+const formatPercent = (share: number | null) =>
   share === null ? "" : String(Math.floor(share * 1e8 + 1e-4) / 1e6);
 
 /** Writes the report as CSV (RFC 4180): a line for the whole report, each group and each monitor. */
-export function csvOf({ subject, summary, groups, monitors, ...report }: Report): string {
+export function formatCsv({ subject, summary, groups, monitors, ...report }: Report): string {
   const names = new Map(groups.map(({ id, name }) => [id, name]));
-  const row = (kind: string, id: string, name: string, group: string, one: ReportFigures) =>
-    csvRow([
+  const formatRow = (kind: string, id: string, name: string, group: string, one: ReportFigures) =>
+    formatCsvRow([
       kind,
       id,
       name,
@@ -205,29 +215,29 @@ export function csvOf({ subject, summary, groups, monitors, ...report }: Report)
       report.timeZone,
       one.from,
       report.to,
-      percent(one.ratio),
-      cell(one.upSeconds),
-      cell(one.degradedSeconds),
-      cell(one.downSeconds),
-      cell(one.unknownSeconds),
-      cell(one.maintenanceSeconds),
-      cell(one.outages),
-      cell(one.mttrSeconds),
-      cell(one.mtbfSeconds),
-      cell(one.longestOutageSeconds),
-      cell(one.incidents),
-      percent(report.slaTarget),
+      formatPercent(one.ratio),
+      formatCell(one.upSeconds),
+      formatCell(one.degradedSeconds),
+      formatCell(one.downSeconds),
+      formatCell(one.unknownSeconds),
+      formatCell(one.maintenanceSeconds),
+      formatCell(one.outages),
+      formatCell(one.mttrSeconds),
+      formatCell(one.mtbfSeconds),
+      formatCell(one.longestOutageSeconds),
+      formatCell(one.incidents),
+      formatPercent(report.slaTarget),
       one.isMet === null ? "" : one.isMet ? "yes" : "no",
     ]);
   return [
-    csvRow(columns),
-    row(subject.type, subject.id, subject.name, "", summary),
+    formatCsvRow(columns),
+    formatRow(subject.type, subject.id, subject.name, "", summary),
     ...(subject.type === "monitor"
       ? []
       : [
-          ...groups.map((group) => row("group", group.id ?? "", group.name, "", group)),
+          ...groups.map((group) => formatRow("group", group.id ?? "", group.name, "", group)),
           ...monitors.map((one) =>
-            row("monitor", one.id, one.name, names.get(one.groupId) ?? "", one),
+            formatRow("monitor", one.id, one.name, names.get(one.groupId) ?? "", one),
           ),
         ]),
   ].join("");

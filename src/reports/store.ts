@@ -1,11 +1,11 @@
 /** Reads the monitors, uptime sums, states and incidents of monthly reports. */
-import { dayMs, hourMs, timestamp } from "../core/time/clock.ts";
+import { dayMs, hourMs, formatTimestamp } from "../core/time/clock.ts";
 import { incidentStatuses } from "../core/statuses.ts";
-import { turn } from "../core/time/yielding.ts";
+import { yieldToEventLoop } from "../core/time/yielding.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import { stateTypeList } from "../events/catalogue.ts";
-import type { Periods, Seconds, Span, StateBegun } from "./rules.ts";
+import type { Periods, Seconds, Span, StateStart } from "./rules.ts";
 import type { ReportedIncident } from "./schema.ts";
 
 export type ReportedMonitor = {
@@ -17,21 +17,21 @@ export type ReportedMonitor = {
 };
 
 /** Monitors of a report: some groups and single monitors, or null for all of the organization. */
-export type Wanted = { groupIds: readonly string[]; monitorIds: readonly string[] } | null;
+export type WantedMonitors = { groupIds: readonly string[]; monitorIds: readonly string[] } | null;
 
-const monitorText = (condition: string) => `select s.key, m.id, m.name, m.group_id as groupId,
+const buildMonitorText = (condition: string) => `select s.key, m.id, m.name, m.group_id as groupId,
     m.created_at as createdAt
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
   where m.organization_id = ?${condition}
   order by g.id is null, g.position, g.id, m.position, m.id`;
-const allText = monitorText("");
-const someText = monitorText(` and (m.group_id in (select value from json_each(?))
+const allText = buildMonitorText("");
+const someText = buildMonitorText(` and (m.group_id in (select value from json_each(?))
   or m.id in (select value from json_each(?)))`);
 
 /** Reads the monitors of a report in dashboard order. */
-export function reportedMonitors({ store, organizationId }: Tenant, wanted: Wanted) {
+export function findReportedMonitors({ store, organizationId }: Tenant, wanted: WantedMonitors) {
   return wanted === null
     ? store.query<ReportedMonitor>(allText, [organizationId])
     : store.query<ReportedMonitor>(someText, [
@@ -41,7 +41,7 @@ export function reportedMonitors({ store, organizationId }: Tenant, wanted: Want
       ]);
 }
 
-export function groupNames({ store, organizationId }: Tenant) {
+export function findGroupNames({ store, organizationId }: Tenant) {
   return store.query<{ id: string; name: string }>(
     "select id, name from monitor_groups where organization_id = ? order by position, id",
     [organizationId],
@@ -51,22 +51,22 @@ export function groupNames({ store, organizationId }: Tenant) {
 const seconds = (["up", "degraded", "down", "unknown", "maintenance"] as const)
   .map((status) => `sum(${status}_seconds) as ${status}Seconds`)
   .join(", ");
-const sumText = (table: "uptime_hours" | "uptime_days", period: "hour" | "day") =>
+const buildSumText = (table: "uptime_hours" | "uptime_days", period: "hour" | "day") =>
   `select monitor_key as key, ${seconds}, min(case when up_seconds + degraded_seconds + down_seconds
       + maintenance_seconds > 0 then ${period} end) as first
     from json_each(?) periods cross join json_each(?) keys cross join ${table} sums
       on sums.${period} = periods.value and sums.monitor_key = keys.value
     group by monitor_key`;
 const sumTexts = {
-  hours: sumText("uptime_hours", "hour"),
-  days: sumText("uptime_days", "day"),
+  hours: buildSumText("uptime_hours", "hour"),
+  days: buildSumText("uptime_days", "day"),
 };
 
-export type Measured = Seconds & { measured: { at: number; length: number } | null };
+export type MeasuredSeconds = Seconds & { measured: { at: number; length: number } | null };
 
 /** Reads the sums of these periods for each monitor with data. */
-export async function sumsIn(store: Store, keys: readonly number[], periods: Periods) {
-  const found = new Map<number, Measured>();
+export async function sumPeriods(store: Store, keys: readonly number[], periods: Periods) {
+  const found = new Map<number, MeasuredSeconds>();
   for (const [unit, length] of [
     ["hours", hourMs],
     ["days", dayMs],
@@ -85,7 +85,7 @@ export async function sumsIn(store: Store, keys: readonly number[], periods: Per
         before.measured = begin;
     }
   }
-  await toFirstHours(store, found);
+  await refineFirstHours(store, found);
   return found;
 }
 
@@ -97,7 +97,7 @@ const firstHourText = `select days.value ->> 0 as key, min(hour) as hour
   group by days.value ->> 0`;
 
 /** Replaces a first measured day by its first measured hour, if the hours of that day are still stored. */
-async function toFirstHours(store: Store, found: ReadonlyMap<number, Measured>) {
+async function refineFirstHours(store: Store, found: ReadonlyMap<number, MeasuredSeconds>) {
   const days = [...found].flatMap(([key, { measured }]) =>
     measured?.length === dayMs ? [[key, measured.at / hourMs]] : [],
   );
@@ -110,7 +110,7 @@ async function toFirstHours(store: Store, found: ReadonlyMap<number, Measured>) 
 }
 
 /** Returns the start of the retained hours, in Unix milliseconds; null while all are retained. */
-export async function oldestHour(store: Store): Promise<number | null> {
+export async function findOldestHour(store: Store): Promise<number | null> {
   const [row] = await store.query<{ hour: number | null; day: number | null }>(
     "select (select min(hour) from uptime_hours) as hour, (select min(day) from uptime_days) as day",
     [],
@@ -120,7 +120,7 @@ export async function oldestHour(store: Store): Promise<number | null> {
 }
 
 /** Returns the time of the oldest retained event; null without events. */
-export async function oldestEvent(store: Store): Promise<string | null> {
+export async function findOldestEvent(store: Store): Promise<string | null> {
   const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);
   return row?.at ?? null;
 }
@@ -134,23 +134,23 @@ const beforeText = `select ${eventColumns} from json_each(?) wanted cross join e
       and type in (${stateTypeList}) and at < ?)`;
 
 /** Reads the starts of these monitors' states in a range, oldest first, including the state at the start of the range. */
-export async function statesIn(
+export async function findStates(
   { store, organizationId }: Tenant,
   ids: readonly string[],
   span: Span,
 ) {
   type Row = { id: string; type: string; at: string; message: string | null };
-  const [from, to] = [timestamp(span.from), timestamp(span.to)];
+  const [from, to] = [formatTimestamp(span.from), formatTimestamp(span.to)];
   const wanted = JSON.stringify(ids);
   const rows = [
     ...(await store.query<Row>(beforeText, [wanted, organizationId, from])),
     ...(await store.query<Row>(withinText, [wanted, organizationId, from, to])),
   ];
-  const states = new Map<string, StateBegun[]>();
+  const states = new Map<string, StateStart[]>();
   for (const { id, type, at, message } of rows) {
-    const its = states.get(id) ?? [];
-    states.set(id, its);
-    its.push({ isDown: type === "monitor.down", at: Date.parse(at), message });
+    const monitorStates = states.get(id) ?? [];
+    states.set(id, monitorStates);
+    monitorStates.push({ isDown: type === "monitor.down", at: Date.parse(at), message });
   }
   return states;
 }
@@ -165,13 +165,13 @@ const incidentText = `from incidents i
         where organization_id = ? and status in (${openStatuses.map((one) => `'${one}'`).join(", ")}))
     and i.created_at < ? and (i.resolved_at is null or i.resolved_at > ?)`;
 
-function incidentParameters(organizationId: string, { from, to }: Span) {
-  const [begin, end] = [timestamp(from), timestamp(to)];
+function buildIncidentParameters(organizationId: string, { from, to }: Span) {
+  const [begin, end] = [formatTimestamp(from), formatTimestamp(to)];
   return [organizationId, organizationId, begin, organizationId, end, begin];
 }
 
 /** Reads the incidents that were open in the range: the newest, their number, and the number per monitor. */
-export async function incidentsIn(
+export async function findIncidentsInSpan(
   { store, organizationId }: Tenant,
   span: Span,
   /** Null for the whole organization, including incidents without a monitor. */
@@ -183,19 +183,19 @@ export async function incidentsIn(
       ? ""
       : ` and exists (select 1 from incident_monitors its where its.organization_id = i.organization_id
           and its.incident_id = i.id and its.monitor_id in (select value from json_each(?)))`;
-  const own = incidentParameters(organizationId, span);
+  const own = buildIncidentParameters(organizationId, span);
   const parameters = [...own, ...(monitorIds === null ? [] : [JSON.stringify(monitorIds)])];
   const newest = await store.query<ReportedIncident>(
     `select i.id, i.title, i.severity, i.status, i.created_at as createdAt, i.resolved_at as resolvedAt
       ${incidentText}${of} order by i.id desc limit ?`,
     [...parameters, limit],
   );
-  await turn();
+  await yieldToEventLoop();
   const [count] = await store.query<{ total: number }>(
     `select count(*) as total ${incidentText}${of}`,
     parameters,
   );
-  await turn();
+  await yieldToEventLoop();
   const each = await store.query<{ monitorId: string; count: number }>(
     `select its.monitor_id as monitorId, count(*) as count from (select i.id ${incidentText}) open
       cross join incident_monitors its
@@ -203,7 +203,7 @@ export async function incidentsIn(
       group by its.monitor_id`,
     [...own, organizationId],
   );
-  await turn();
+  await yieldToEventLoop();
   return {
     newest,
     total: count?.total ?? 0,
@@ -212,14 +212,14 @@ export async function incidentsIn(
 }
 
 /** Counts the incidents of each group. An incident of several monitors in a group counts once. */
-export async function incidentsByGroup({ store, organizationId }: Tenant, span: Span) {
+export async function countIncidentsByGroup({ store, organizationId }: Tenant, span: Span) {
   const rows = await store.query<{ groupId: string | null; count: number }>(
     `select m.group_id as groupId, count(distinct its.incident_id) as count
       from incident_monitors its
         join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
       where its.organization_id = ? and its.incident_id in (select i.id ${incidentText})
       group by m.group_id`,
-    [organizationId, ...incidentParameters(organizationId, span)],
+    [organizationId, ...buildIncidentParameters(organizationId, span)],
   );
   return new Map(rows.map((row) => [row.groupId, row.count]));
 }

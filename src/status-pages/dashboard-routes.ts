@@ -1,5 +1,5 @@
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import { checkHost, type HostCheckDependencies } from "./site/host-check-service.ts";
 import {
   type PreviewDependencies,
@@ -9,12 +9,12 @@ import {
 import { HostCheck, HostToCheck, StatusPagePatch, StatusPagePreview } from "./schema.ts";
 
 /** Status page routes that only the admin page uses. */
-export const statusPageDashboardRoutes = (
+export const createStatusPageDashboardRoutes = (
   dependencies: PreviewDependencies & HostCheckDependencies,
 ) =>
-  routesUnder("/status-pages")
+  createRouter("/status-pages")
     .post(
-      ...endpoint("/:id/preview", {
+      ...defineEndpoint("/:id/preview", {
         name: "previewStatusPage",
         access: "write",
         long: true,
@@ -26,7 +26,7 @@ export const statusPageDashboardRoutes = (
       }),
     )
     .post(
-      ...endpoint("/:id/host-check", {
+      ...defineEndpoint("/:id/host-check", {
         name: "checkStatusPageHost",
         access: "write",
         summary: "Check one of a status page's host names by DNS, TLS and HTTP",

@@ -1,12 +1,12 @@
 /** Renders incidents as HTML: on the overview, in lists of past incidents, and one incident on a page. */
 import { Fragment } from "react";
-import { countInWords } from "../core/text/words.ts";
-import { BackLink, documentOf, type PageDocument, Time } from "./layout.tsx";
-import { earlierInWords, type IncidentView } from "./rendering/view.ts";
-import type { WordsOf } from "./rendering/words.ts";
+import { formatCount } from "../core/text/words.ts";
+import { BackLink, renderDocument, type PageDocument, Time } from "./layout.tsx";
+import { describeEarlierUpdates, type IncidentView } from "./rendering/view.ts";
+import type { RenderText } from "./rendering/words.ts";
 
 /** A text by people, rendered from Markdown. */
-export function Written({ text, words }: { text: string; words: WordsOf }) {
+export function Written({ text, words }: { text: string; words: RenderText }) {
   return <div className="md" dangerouslySetInnerHTML={{ __html: words(text).html }} />;
 }
 
@@ -22,14 +22,14 @@ export function Names({ names }: { names: readonly string[] }) {
           <b dir="auto">{name}</b>
         </Fragment>
       ))}
-      {more > 0 && ` and ${countInWords(more)} more`}
+      {more > 0 && ` and ${formatCount(more)} more`}
     </>
   );
 }
 
 type IncidentProps = {
   incident: IncidentView;
-  words: WordsOf;
+  words: RenderText;
   base: string;
   /** Whether the incident has the page to itself, with its whole timeline. */
   isWhole?: boolean;
@@ -86,7 +86,7 @@ export function Incident({
       <Updates updates={isWhole ? updates : updates.slice(0, 1)} words={words} />
       {folded.length > 0 && (
         <details id={`earlier-${id}`}>
-          <summary>{earlierInWords(folded.length + incident.earlier)}</summary>
+          <summary>{describeEarlierUpdates(folded.length + incident.earlier)}</summary>
           <Updates updates={folded} words={words} />
           {incident.earlier > 0 && <Earlier count={incident.earlier} address={address} />}
         </details>
@@ -105,12 +105,12 @@ export function Incident({
 function Earlier({ count, address }: { count: number; address: string }) {
   return (
     <p className="more">
-      <a href={address}>{earlierInWords(count)} →</a>
+      <a href={address}>{describeEarlierUpdates(count)} →</a>
     </p>
   );
 }
 
-function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: WordsOf }) {
+function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: RenderText }) {
   return (
     <ol className="timeline">
       {updates.map((update) => (
@@ -134,7 +134,7 @@ function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: Wo
 
 type PastProps = {
   incidents: readonly IncidentView[];
-  words: WordsOf;
+  words: RenderText;
   base: string;
   level: "h2" | "h3";
 };
@@ -173,13 +173,13 @@ type IncidentPageOptions = {
 };
 
 /** Renders the page of one incident with its whole timeline. */
-export function incidentPage(
+export function renderIncidentPage(
   document: PageDocument,
   incident: IncidentView,
   { url = null, isContinued = false }: IncidentPageOptions = {},
 ): string {
   const { view, words, base } = document;
-  return documentOf(
+  return renderDocument(
     document,
     `${incident.title} – ${view.page.title}`,
     <>
@@ -193,7 +193,7 @@ export function incidentPage(
 type LinkPreviewProps = {
   page: PageDocument["view"]["page"];
   incident: IncidentView;
-  words: WordsOf;
+  words: RenderText;
   url: string;
 };
 

@@ -1,95 +1,121 @@
 /** Reads the incidents that a status page shows, with their updates and postmortems. */
-import { timestamp } from "../core/time/clock.ts";
-import { firstIdAt } from "../core/ids.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
+import { buildFirstId } from "../core/ids.ts";
 import { statusPageBounds } from "../core/limits.ts";
 import type { Store } from "../database/store.ts";
 import {
   type AutomaticTitle,
   type AutomaticUpdate,
-  factsIn,
-  titleInWords,
-  updateInWords,
+  parseFacts,
+  composeIncidentTitle,
+  describeAutomaticUpdate,
 } from "../incidents/rules.ts";
 import {
   type IncidentHead,
   type MonitorColumns,
-  monitorIdsIn,
+  parseMonitorIds,
   type ShownIncident,
 } from "../incidents/store.ts";
-import { turn } from "../core/time/yielding.ts";
+import { yieldToEventLoop } from "../core/time/yielding.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { IncidentMark, PublicIncident } from "./formats/public-data.ts";
-import { bytesOfText, textBudget, withinBudget } from "./site/text-budget.ts";
+import { bytesOfText, createTextBudget, limitUpdates } from "./site/text-budget.ts";
 
 type Page = { organizationId: string; isDefault: boolean };
 
 /** Monitors of the page under their public names. */
-type Shown = ReadonlyMap<string, { name: string }>;
+type ShownMonitors = ReadonlyMap<string, { name: string }>;
 
 /** Creates a reader of the incidents that a page publishes. */
-export function incidentReader(store: Store, page: Page, shown: Shown) {
+export function createIncidentReader(store: Store, page: Page, shownMonitors: ShownMonitors) {
   const { organizationId, isDefault } = page;
-  const published = [JSON.stringify([...shown.keys()]), isDefault ? 1 : 0];
-  const read = (text: string, ...parameters: (string | number)[]) =>
+  const published = [JSON.stringify([...shownMonitors.keys()]), isDefault ? 1 : 0];
+  const queryIncidents = (text: string, ...parameters: (string | number)[]) =>
     store.query<StoredIncident>(text, [organizationId, ...parameters]);
-  const whole = async (rows: readonly StoredIncident[]) => {
-    const budget = textBudget();
+  const loadWithinBudget = async (rows: readonly StoredIncident[]) => {
+    const budget = createTextBudget();
     const all: PublicIncident[] = [];
-    for (let from = 0; from < rows.length; from += portion) {
-      if (from > 0) await turn();
-      const some = rows.slice(from, from + portion);
-      const read = await incidentsOf(store, page, shown, some, { limit: updatesPerIncident });
-      all.push(...withinBudget(read, bytesOfText, budget));
+    for (let from = 0; from < rows.length; from += incidentsPerPortion) {
+      if (from > 0) await yieldToEventLoop();
+      const some = rows.slice(from, from + incidentsPerPortion);
+      const read = await loadIncidents(store, page, shownMonitors, some, {
+        limit: updatesPerIncident,
+      });
+      all.push(...limitUpdates(read, bytesOfText, budget));
     }
     return all;
   };
   return {
     /** Open incidents, and incidents with an update or postmortem in the last 8 days, newest first. */
     currentIncidents: async (now: number) => {
-      const since = timestamp(now - 8 * dayMs);
+      const since = formatTimestamp(now - 8 * dayMs);
       const [open, recent] = await Promise.all([
-        read(openText, ...published, maxIncidents),
-        read(recentText, since, since, ...published, maxIncidents),
+        queryIncidents(openText, ...published, maxIncidents),
+        queryIncidents(recentText, since, since, ...published, maxIncidents),
       ]);
       const rows = [...new Map([...open, ...recent].map((row) => [row.id, row])).values()];
       rows.sort((a, b) => (a.id < b.id ? 1 : -1));
-      return whole(rows);
+      return loadWithinBudget(rows);
     },
     /**
      * An incident of any age with its latest updates, the updates before `before`, or the update `only`. Null if the
      * page does not show the incident.
      */
-    async incident(id: string, { before, only }: { before?: string; only?: string } = {}) {
-      const rows = await read(oneText, id, ...published);
+    async findIncident(id: string, { before, only }: { before?: string; only?: string } = {}) {
+      const rows = await queryIncidents(oneText, id, ...published);
       const limit = updatesPerIncidentPage;
       const wanted = { limit, ...(before && { before }), ...(only && { only }) };
-      const found = await incidentsOf(store, page, shown, rows, wanted);
+      const found = await loadIncidents(store, page, shownMonitors, rows, wanted);
       if (before !== undefined && found[0]?.updates.length === 0) return null;
-      return withinBudget(found, bytesOfText, textBudget(maxTextOfOne))[0] ?? null;
+      return limitUpdates(found, bytesOfText, createTextBudget(maxTextOfOne))[0] ?? null;
     },
     /** Incidents opened in this period, newest first. */
     openedBetween: async (from: number, to: number) =>
-      whole(await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)),
+      loadWithinBudget(
+        await queryIncidents(
+          betweenText,
+          buildFirstId(from),
+          buildFirstId(to),
+          ...published,
+          maxIncidents,
+        ),
+      ),
     /** Incidents opened in this period, without their timelines. */
     marksBetween: async (from: number, to: number): Promise<IncidentMark[]> =>
-      (await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)).map(
-        (row) => publishedAs(incidentIn(row), { updates: [], earlier: 0, postmortem: null }, shown),
+      (
+        await queryIncidents(
+          betweenText,
+          buildFirstId(from),
+          buildFirstId(to),
+          ...published,
+          maxIncidents,
+        )
+      ).map((row) =>
+        toPublicIncident(
+          parseIncidentRow(row),
+          { updates: [], earlier: 0, postmortem: null },
+          shownMonitors,
+        ),
       ),
     hasBefore: async (at: number) =>
-      (await read(beforeText, firstIdAt(at), ...published)).length > 0,
+      (await queryIncidents(beforeText, buildFirstId(at), ...published)).length > 0,
     /** Time of the last change of an incident on the page; null without incidents. */
-    lastChange: async () => (await read(lastText, ...published))[0]?.updatedAt ?? null,
+    lastChange: async () => (await queryIncidents(lastText, ...published))[0]?.updatedAt ?? null,
     /** An unsaved draft as the page would show it; null if the page would not show it. */
-    asShown(draft: ShownIncident): PublicIncident | null {
+    publishDraft(draft: ShownIncident): PublicIncident | null {
       const { monitorIds, origin } = draft;
       const isPublished =
-        monitorIds.some((id) => shown.has(id)) ||
+        monitorIds.some((id) => shownMonitors.has(id)) ||
         (origin === "manual" && (monitorIds.length === 0 || isDefault));
       return draft.public && isPublished
-        ? publishedAs(
+        ? toPublicIncident(
             draft,
-            { updates: draft.updates.toReversed(), earlier: 0, postmortem: publishedOf(draft) },
-            shown,
+            {
+              updates: draft.updates.toReversed(),
+              earlier: 0,
+              postmortem: toPublicPostmortem(draft),
+            },
+            shownMonitors,
           )
         : null;
     },
@@ -180,13 +206,13 @@ const updatesPerIncidentPage = statusPageBounds.updatesPerIncidentPage.value;
 /** Maximum text on the page of an incident, in bytes: the longest postmortem and the same size for updates. */
 const maxTextOfOne = statusPageBounds.texts.value;
 /** Incidents per query. Other work can run between two queries. */
-const portion = 20;
+const incidentsPerPortion = 20;
 
 /** Reads the timelines of these incidents, and shows monitors under their public names. */
-async function incidentsOf(
+async function loadIncidents(
   store: Store,
   { organizationId }: Page,
-  shown: Shown,
+  shown: ShownMonitors,
   rows: readonly StoredIncident[],
   { limit, before, only }: { limit: number; before?: string; only?: string },
 ): Promise<PublicIncident[]> {
@@ -199,7 +225,7 @@ async function incidentsOf(
           await store.query<{ seq: number }>(seqText, [organizationId, rows[0]?.id ?? "", before])
         )[0]?.seq ?? 0);
   const [updates, counts, postmortems] = await Promise.all([
-    store.query<Stored<UpdateRow> & { incidentId: string }>(updatesText, [
+    store.query<StoredFacts<UpdateRow> & { incidentId: string }>(updatesText, [
       ids,
       organizationId,
       until,
@@ -220,25 +246,25 @@ async function incidentsOf(
   return rows.map((row) => {
     const own = (byIncident.get(row.id) ?? []).map((update) => ({
       ...update,
-      automatic: factsIn<AutomaticUpdate>(update.automatic),
+      automatic: parseFacts<AutomaticUpdate>(update.automatic),
     }));
     const earlier = (countOf.get(row.id) ?? 0) - own.length;
     const postmortem = postmortemOf.get(row.id) ?? null;
-    return publishedAs(incidentIn(row), { updates: own, earlier, postmortem }, shown);
+    return toPublicIncident(parseIncidentRow(row), { updates: own, earlier, postmortem }, shown);
   });
 }
 
 type PublicPostmortem = NonNullable<PublicIncident["postmortem"]>;
-type Stored<T> = Omit<T, "automatic" | "monitorIds"> & { automatic: string | null };
-type StoredIncident = Stored<IncidentRow> & MonitorColumns;
+type StoredFacts<T> = Omit<T, "automatic" | "monitorIds"> & { automatic: string | null };
+type StoredIncident = StoredFacts<IncidentRow> & MonitorColumns;
 
-const incidentIn = (row: StoredIncident): IncidentRow => ({
+const parseIncidentRow = (row: StoredIncident): IncidentRow => ({
   ...row,
-  monitorIds: monitorIdsIn(row),
-  automatic: factsIn<AutomaticTitle>(row.automatic),
+  monitorIds: parseMonitorIds(row),
+  automatic: parseFacts<AutomaticTitle>(row.automatic),
 });
 
-const publishedOf = ({
+const toPublicPostmortem = ({
   status,
   postmortem,
 }: Pick<IncidentHead, "status" | "postmortem">): PublicPostmortem | null =>
@@ -252,17 +278,17 @@ type Timeline = {
   postmortem: PublicPostmortem | null;
 };
 
-function publishedAs(
+function toPublicIncident(
   incident: IncidentRow,
   { updates, earlier, postmortem }: Timeline,
-  shown: Shown,
+  shown: ShownMonitors,
 ): PublicIncident {
   const { id, title, automatic, status, severity, monitorIds, ...times } = incident;
   // Automatic texts are about the first monitor, even if the page shows only others.
   const name = shown.get(monitorIds[0] ?? "")?.name ?? "A service";
   return {
     id,
-    title: automatic === null ? title : titleInWords(name),
+    title: automatic === null ? title : composeIncidentTitle(name),
     status,
     severity,
     monitors: monitorIds.flatMap((id) => {
@@ -277,7 +303,7 @@ function publishedAs(
     updates: updates.map(({ id, status, message, automatic, createdAt, editedAt }) => ({
       id,
       status,
-      message: automatic === null ? message : updateInWords(automatic, name),
+      message: automatic === null ? message : describeAutomaticUpdate(automatic, name),
       isMarkdown: automatic === null,
       createdAt,
       editedAt,

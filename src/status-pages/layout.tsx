@@ -1,22 +1,22 @@
 /** Renders the frame of all pages of a status page: document head, header and footer. */
 import type { CSSProperties, ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { publicAsset } from "../core/assets.ts";
-import { readableAccent } from "./rendering/accent.ts";
+import { resolvePublicAsset } from "../core/assets.ts";
+import { adjustAccent } from "./rendering/accent.ts";
 import { Bell, Mark } from "./icons.tsx";
 import type { Moment, StatusView, Tone } from "./rendering/view.ts";
-import type { WordsOf } from "./rendering/words.ts";
+import type { RenderText } from "./rendering/words.ts";
 
 /** Content of a page. `base` is its path in links. A preview has no script, and its links open a new tab. */
 export type PageDocument = {
   view: StatusView;
-  words: WordsOf;
+  words: RenderText;
   base: string;
   isPreview?: boolean;
 };
 
 /** Renders an HTML document with the page's header, `content` and the footer. */
-export function documentOf(
+export function renderDocument(
   { view: { page, headline, checked }, words, base, isPreview = false }: PageDocument,
   title: string,
   content: ReactNode,
@@ -25,7 +25,7 @@ export function documentOf(
   const accent =
     page.accentColor === null
       ? {}
-      : { style: { "--accent": readableAccent(page.accentColor) } as CSSProperties };
+      : { style: { "--accent": adjustAccent(page.accentColor) } as CSSProperties };
   return `<!doctype html>${renderToStaticMarkup(
     <html lang="en" data-theme={page.theme} {...accent}>
       <head>
@@ -40,16 +40,20 @@ export function documentOf(
         {head}
         <link
           rel="preload"
-          href={publicAsset("inter-latin.woff2")}
+          href={resolvePublicAsset("inter-latin.woff2")}
           as="font"
           type="font/woff2"
           crossOrigin="anonymous"
         />
-        <link rel="stylesheet" href={publicAsset("status.css")} />
-        <link rel="icon" href={faviconOf(headline.tone)} type="image/svg+xml" />
+        <link rel="stylesheet" href={resolvePublicAsset("status.css")} />
+        <link rel="icon" href={renderFavicon(headline.tone)} type="image/svg+xml" />
         <link rel="alternate" type="application/rss+xml" title="RSS" href={`${base}/feed.rss`} />
         <link rel="alternate" type="application/atom+xml" title="Atom" href={`${base}/feed.atom`} />
-        {isPreview ? <base target="_blank" /> : <script src={publicAsset("status.js")} defer />}
+        {isPreview ? (
+          <base target="_blank" />
+        ) : (
+          <script src={resolvePublicAsset("status.js")} defer />
+        )}
       </head>
       <body>
         <div className="wrap">
@@ -92,7 +96,7 @@ export function documentOf(
 }
 
 /** Returns the icon of the browser tab: a dot in the colour of the state. */
-function faviconOf(tone: Tone): string {
+function renderFavicon(tone: Tone): string {
   const colours = {
     up: "12805c",
     degraded: "9a6200",

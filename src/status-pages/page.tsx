@@ -1,34 +1,34 @@
 /** Renders the overview of a status page, and its incidents month by month, as HTML. */
 import { Fragment } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { BackLink, documentOf, type PageDocument } from "./layout.tsx";
+import { BackLink, renderDocument, type PageDocument } from "./layout.tsx";
 import type { History } from "./formats/history.ts";
 import { StateIcon } from "./icons.tsx";
 import { Incident, Names, Past, Written } from "./incident.tsx";
 import type { DayView, MonitorView, StatusView, Tone, WorkView } from "./rendering/view.ts";
-import { maintenanceAnchor, recentDays } from "./rendering/view.ts";
-import type { WordsOf } from "./rendering/words.ts";
+import { formatMaintenanceAnchor, recentDays } from "./rendering/view.ts";
+import type { RenderText } from "./rendering/words.ts";
 
 /** Placeholder for the content of a section. It can't occur in people's texts, because those are escaped. */
-const gap = "<!--section-->";
+const sectionsPlaceholder = "<!--section-->";
 
 /** Renders the overview, which needs no script. Each piece is rendered when it is consumed. */
-export function* statusPage(document: PageDocument): Generator<string> {
+export function* renderStatusPage(document: PageDocument): Generator<string> {
   const { view } = document;
   const overview = <Overview document={document} />;
-  const between = documentOf(document, view.page.title, overview).split(gap);
+  const between = renderDocument(document, view.page.title, overview).split(sectionsPlaceholder);
   for (const [index, piece] of between.entries()) {
     yield piece;
     const section = view.sections[index];
-    if (section !== undefined) yield* sectionPieces(section, document);
+    if (section !== undefined) yield* renderSection(section, document);
   }
 }
 
 /** Renders the page with the incidents of one month. */
-export function historyPage(document: PageDocument, history: History): string {
+export function renderHistoryPage(document: PageDocument, history: History): string {
   const { view, words, base } = document;
   const { month, incidents, earlier, later } = history;
-  return documentOf(
+  return renderDocument(
     document,
     `Incidents, ${month} – ${view.page.title}`,
     <>
@@ -89,7 +89,11 @@ function Overview({ document: { view, words, base } }: { document: PageDocument 
         </div>
       )}
       {sections.map((_, index) => (
-        <section className="sec" key={index} dangerouslySetInnerHTML={{ __html: gap }} />
+        <section
+          className="sec"
+          key={index}
+          dangerouslySetInnerHTML={{ __html: sectionsPlaceholder }}
+        />
       ))}
       {scheduled.length > 0 && (
         <Maintenance title="Scheduled maintenance" work={scheduled} words={words} />
@@ -117,7 +121,7 @@ const legend = [
 /** Maintenance windows that are visible at first; later ones are folded. */
 const maxUnfolded = 5;
 
-type WorkProps = { work: readonly WorkView[]; words: WordsOf };
+type WorkProps = { work: readonly WorkView[]; words: RenderText };
 
 function Maintenance({ title, work, words }: WorkProps & { title: string }) {
   const folded = work.slice(maxUnfolded);
@@ -139,7 +143,7 @@ function Maintenance({ title, work, words }: WorkProps & { title: string }) {
 
 function Work({ work, words }: WorkProps) {
   return work.map(({ id, title, description, affects, times: [next, ...later] }) => (
-    <article key={id} id={next && maintenanceAnchor(next.id)}>
+    <article key={id} id={next && formatMaintenanceAnchor(next.id)}>
       <header>
         <h3 dir="auto">{title}</h3>
         <span className="when">{next?.text}</span>
@@ -156,7 +160,7 @@ function Work({ work, words }: WorkProps) {
           {later.map((time, index) => (
             <Fragment key={time.id}>
               {index > 0 && ", and "}
-              <span id={maintenanceAnchor(time.id)}>{time.text}</span>
+              <span id={formatMaintenanceAnchor(time.id)}>{time.text}</span>
             </Fragment>
           ))}
         </p>
@@ -169,24 +173,24 @@ function Work({ work, words }: WorkProps) {
 const denseFrom = 170;
 
 /** Renders a section as strings, because React would be slow for thousands of monitors. */
-function* sectionPieces(
+function* renderSection(
   { name, monitors }: StatusView["sections"][number],
   document: PageDocument,
 ): Generator<string> {
   yield `<h2 dir="auto">${Bun.escapeHTML(name)}</h2>`;
   if (monitors.length === 0) yield '<p class="quiet">Nothing is shown here yet.</p>';
-  for (const monitor of monitors) yield* monitorPieces(monitor, document);
+  for (const monitor of monitors) yield* renderMonitor(monitor, document);
 }
 
 const icons = new Map<Tone, string>();
 
-function iconOf(tone: Tone): string {
+function renderIcon(tone: Tone): string {
   const icon = icons.get(tone) ?? renderToStaticMarkup(<StateIcon tone={tone} />);
   icons.set(tone, icon);
   return icon;
 }
 
-function* monitorPieces(monitor: MonitorView, { words, base }: PageDocument): Generator<string> {
+function* renderMonitor(monitor: MonitorView, { words, base }: PageDocument): Generator<string> {
   const { name, description, tone, word, lastKnown, figures, latency } = monitor;
   const { daysBetween, settled, marks } = monitor;
   const { uptime, since } = figures;
@@ -199,41 +203,41 @@ function* monitorPieces(monitor: MonitorView, { words, base }: PageDocument): Ge
   const about =
     description === null ? "" : `<div class="about md">${words(description).html}</div>`;
   const known = lastKnown === null ? "" : `<p class="quiet">${Bun.escapeHTML(lastKnown)}</p>`;
-  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b></span> ${byWidth("since", since, recent.since)} <span class="num">${took} <span class="word ${tone}">${word}</span> ${byWidth("uptime", uptime, recent.uptime)}</span></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
-  yield settledBars(monitor);
-  yield `${barsOf(daysBetween(settled.count, count))}</div></div>`;
+  yield `<div class="comp"><div class="line"><span class="what">${renderIcon(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b></span> ${renderByWidth("since", since, recent.since)} <span class="num">${took} <span class="word ${tone}">${word}</span> ${renderByWidth("uptime", uptime, recent.uptime)}</span></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
+  yield renderSettledBars(monitor);
+  yield `${renderBars(daysBetween(settled.count, count))}</div></div>`;
 }
 
 /** Wraps a figure in a `span`. Text for narrow windows stays hidden without the style sheet. */
-function spanOf(names: string, text: string): string {
+function renderSpan(names: string, text: string): string {
   return `<span class="${names}"${names.endsWith("recent") ? " hidden" : ""}>${text}</span>`;
 }
 
 /** Renders a figure of all days, and the figure that narrow windows show instead. */
-function byWidth(name: string, whole: string | null, recent: string | null): string {
-  if (whole === recent) return whole === null ? "" : spanOf(name, whole);
-  const wide = whole === null ? "" : spanOf(`${name} whole`, whole);
-  const narrow = recent === null ? "" : spanOf(`${name} recent`, recent);
+function renderByWidth(name: string, whole: string | null, recent: string | null): string {
+  if (whole === recent) return whole === null ? "" : renderSpan(name, whole);
+  const wide = whole === null ? "" : renderSpan(`${name} whole`, whole);
+  const narrow = recent === null ? "" : renderSpan(`${name} recent`, recent);
   return `${wide} ${narrow}`;
 }
 
 /** Cached bars of days that no longer change. A large page has 90,000 days; only two per monitor are rendered again. */
 const writtenBars = new WeakMap<object, { id: string; bars: string }>();
 
-function settledBars({ daysBetween, settled: { of, count, until } }: MonitorView): string {
+function renderSettledBars({ daysBetween, settled: { of, count, until } }: MonitorView): string {
   const id = `${count} ${until}`;
   const written = writtenBars.get(of);
   if (written?.id === id) return written.bars;
-  const bars = barsOf(daysBetween(0, count));
+  const bars = renderBars(daysBetween(0, count));
   writtenBars.set(of, { id, bars });
   return bars;
 }
 
 /** Renders bars in ASCII, which needs half the memory. */
-function barsOf(days: readonly DayView[]): string {
-  return days.map(bar).join("").replaceAll("\u202f", "&#8239;");
+function renderBars(days: readonly DayView[]): string {
+  return days.map(renderBar).join("").replaceAll("\u202f", "&#8239;");
 }
 
-function bar({ tone, text }: DayView): string {
+function renderBar({ tone, text }: DayView): string {
   return tone === "up" ? `<i title="${text}"></i>` : `<i class="${tone}" title="${text}"></i>`;
 }

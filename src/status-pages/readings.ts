@@ -1,10 +1,10 @@
 /** Reads the published data of each page at most once a second, and shares it between all renders. */
 import type { Clock } from "../core/time/clock.ts";
 import type { Store } from "../database/store.ts";
-import { type Loaded, loaderOf } from "./load.ts";
+import { type LoadedPage, loaderOf } from "./load.ts";
 import {
-  afterRenewal,
-  allRenewals,
+  spendRenewal,
+  createRenewals,
   canRenew,
   isFull,
   renewMs,
@@ -13,7 +13,7 @@ import {
 import { findPublicPageById, type PageHead, type PublicPage } from "./store.ts";
 
 /** Published data of a page. `readAt` is a time of the cache's monotonic clock. */
-export type Reading = { page: PublicPage; loaded: Loaded; readAt: number };
+export type Reading = { page: PublicPage; loaded: LoadedPage; readAt: number };
 
 type CachedReading = {
   organizationId: string;
@@ -22,7 +22,7 @@ type CachedReading = {
   reading: Promise<Reading | null>;
 };
 
-export function pageReadings(
+export function createPageReadings(
   store: Store,
   clock: Clock,
   monotonic: () => number = () => performance.now(),
@@ -39,14 +39,18 @@ export function pageReadings(
   const isStale = ({ organizationId, readAt }: CachedReading) =>
     (touched.get(organizationId) ?? -Infinity) >= readAt;
 
-  const renewalsOf = (id: string) => spent.get(id) ?? allRenewals(monotonic());
+  const renewalsOf = (id: string) => spent.get(id) ?? createRenewals(monotonic());
 
   function sweep() {
     for (const [id, one] of cached) if (isOver(one)) cached.delete(id);
     for (const [id, one] of spent) if (isFull(one, monotonic())) spent.delete(id);
   }
 
-  async function read(head: PageHead, now: number, readAt: number): Promise<Reading | null> {
+  async function readPublishedPage(
+    head: PageHead,
+    now: number,
+    readAt: number,
+  ): Promise<Reading | null> {
     const page = await findPublicPageById({ store, organizationId: head.organizationId }, head.id);
     if (page === null || page.visibility !== head.visibility) return null;
     return { page, loaded: await loaderOf(store)(page, now), readAt };
@@ -57,15 +61,15 @@ export function pageReadings(
      * Returns the shared data of a page, read again at most once a second while it changes. Null for a deleted page,
      * or if its visibility differs from `head`.
      */
-    of(head: PageHead): Promise<Reading | null> {
+    findReading(head: PageHead): Promise<Reading | null> {
       sweep();
       const { id, organizationId } = head;
       const known = cached.get(id);
       if (known !== undefined && !(isStale(known) && canRenew(renewalsOf(id), monotonic())))
         return known.reading;
-      if (known !== undefined) spent.set(id, afterRenewal(renewalsOf(id), monotonic()));
+      if (known !== undefined) spent.set(id, spendRenewal(renewalsOf(id), monotonic()));
       const [now, readAt] = [clock(), monotonic()];
-      const reading = read(head, now, readAt);
+      const reading = readPublishedPage(head, now, readAt);
       const one = { organizationId, now, readAt, reading };
       cached.set(id, one);
       // A failed reading is not cached, so the next request repeats it.

@@ -1,8 +1,8 @@
 /** REST routes of status pages and their logos. */
 import { z } from "zod";
 import { Deleted } from "../core/paging.ts";
-import { endpoint } from "../http/endpoint.ts";
-import { routesUnder } from "../http/request-context.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import { createRouter } from "../http/request-context.ts";
 import { logoTypes, NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";
 import {
   createStatusPage,
@@ -14,9 +14,9 @@ import {
   updateStatusPage,
 } from "./service.ts";
 
-export const statusPageRoutes = routesUnder("/api/v1/status-pages")
+export const statusPageRoutes = createRouter("/api/v1/status-pages")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listStatusPages",
       access: "read",
       cached: true,
@@ -27,7 +27,7 @@ export const statusPageRoutes = routesUnder("/api/v1/status-pages")
     }),
   )
   .post(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "createStatusPage",
       access: "write",
       summary: "Create a status page",
@@ -40,7 +40,7 @@ export const statusPageRoutes = routesUnder("/api/v1/status-pages")
     }),
   )
   .get(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "getStatusPage",
       access: "read",
       cached: true,
@@ -50,7 +50,7 @@ export const statusPageRoutes = routesUnder("/api/v1/status-pages")
     }),
   )
   .patch(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "updateStatusPage",
       access: "write",
       summary: "Update a status page",
@@ -63,7 +63,7 @@ export const statusPageRoutes = routesUnder("/api/v1/status-pages")
     }),
   )
   .delete(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "deleteStatusPage",
       access: "write",
       summary: "Delete a status page",
@@ -74,7 +74,7 @@ export const statusPageRoutes = routesUnder("/api/v1/status-pages")
     }),
   )
   .put(
-    ...endpoint("/:id/logo", {
+    ...defineEndpoint("/:id/logo", {
       name: "setStatusPageLogo",
       access: "write",
       summary: "Set the logo of a status page",
@@ -87,7 +87,7 @@ export const statusPageRoutes = routesUnder("/api/v1/status-pages")
     }),
   )
   .delete(
-    ...endpoint("/:id/logo", {
+    ...defineEndpoint("/:id/logo", {
       name: "removeStatusPageLogo",
       access: "write",
       summary: "Remove the logo of a status page",

@@ -1,6 +1,6 @@
 /** Decides who can open a status page and at which addresses, how many days it shows, and which logos are valid. */
 import { statusPageBounds } from "../core/limits.ts";
-import { invalid } from "../core/validation.ts";
+import { invalidFieldError } from "../core/validation.ts";
 import type { OwnHosts } from "../core/security/own-hosts.ts";
 import type { StatusPage } from "./schema.ts";
 
@@ -12,12 +12,15 @@ export function validateAccess(visibility: StatusPage["visibility"], passwordIsS
 }
 
 /** Returns the host names of a page without those that now belong to the appliance itself. */
-export function hostsOf(page: { hosts: readonly string[] }, ownHosts: OwnHosts): string[] {
+export function selectEffectiveHosts(
+  page: { hosts: readonly string[] },
+  ownHosts: OwnHosts,
+): string[] {
   return page.hosts.filter((host) => !ownHosts.reserves(host));
 }
 
 /** Returns the public address of a page: its first host name, or else its slug. Without a trailing slash. */
-export function addressesOf(
+export function buildAddresses(
   { slug, hosts }: { slug: string; hosts: readonly string[] },
   origin: string,
 ): { page: string; root: string } {
@@ -34,24 +37,24 @@ export const maxShownMonitors = statusPageBounds.shownMonitors.value;
 const maxShownDays = statusPageBounds.shownDays.value;
 
 /** Returns the days per monitor that a page shows: with very many monitors, fewer than configured. */
-export function shownDays(historyDays: number, monitorCount: number): number {
+export function limitShownDays(historyDays: number, monitorCount: number): number {
   return Math.min(historyDays, Math.floor(maxShownDays / Math.max(1, monitorCount)));
 }
 
 /** Derives a version from the image, so that clients can cache a versioned URL forever. */
-export function logoVersionOf(logoData: string): string {
+export function hashLogo(logoData: string): string {
   return Bun.hash(logoData).toString(36);
 }
 
 /** Returns the path of a page's logo, which changes with the image; null without a logo. */
-export function logoUrlOf({
+export function buildLogoUrl({
   slug,
   logoData,
 }: {
   slug: string;
   logoData: string | null;
 }): string | null {
-  return logoData === null ? null : `/status/${slug}/logo?v=${logoVersionOf(logoData)}`;
+  return logoData === null ? null : `/status/${slug}/logo?v=${hashLogo(logoData)}`;
 }
 
 type SectionRow = { position: number; name: string | null; groupId: string | null };
@@ -63,7 +66,7 @@ type MonitorRow = {
 };
 
 /** Builds sections from ordered rows. Monitor rows of a deleted group have no section and are ignored. */
-export function sectionsOf(sections: readonly SectionRow[], monitors: readonly MonitorRow[]) {
+export function assembleSections(sections: readonly SectionRow[], monitors: readonly MonitorRow[]) {
   const bySection = Map.groupBy(monitors, ({ section }) => section);
   return sections.map(({ position, name, groupId }) => ({
     name,
@@ -81,14 +84,14 @@ const pngHeader = [0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52];
 const riff = [0x52, 0x49, 0x46, 0x46];
 const webp = [0x57, 0x45, 0x42, 0x50, 0x56, 0x50, 0x38];
 
-const hasAt = (bytes: Uint8Array, offset: number, wanted: readonly number[]) =>
+const hasBytesAt = (bytes: Uint8Array, offset: number, wanted: readonly number[]) =>
   wanted.every((byte, index) => bytes[offset + index] === byte);
 
 /** Whether the bytes start with the signature of this image type (PNG §5.2, WebP container RFC 9649 §2.4). */
 function hasSignature(type: "image/png" | "image/webp", bytes: Uint8Array): boolean {
   return type === "image/png"
-    ? hasAt(bytes, 0, pngStart) && hasAt(bytes, 8, pngHeader)
-    : hasAt(bytes, 0, riff) && hasAt(bytes, 8, webp);
+    ? hasBytesAt(bytes, 0, pngStart) && hasBytesAt(bytes, 8, pngHeader)
+    : hasBytesAt(bytes, 0, riff) && hasBytesAt(bytes, 8, webp);
 }
 
 /** Maximum elements of an SVG, which limits the work of drawing it. Its response is sandboxed against scripts. */
@@ -101,16 +104,20 @@ export function assertLogo({ type, bytes }: { type: string; bytes: Uint8Array })
     throw new Error(`The route accepted a logo of the type ${type}.`);
   const name = type === "image/png" ? "PNG" : "WebP";
   if (!hasSignature(type, bytes))
-    throw invalid("logo", `must be a ${name} image, as its Content-Type says`);
+    throw invalidFieldError("logo", `must be a ${name} image, as its Content-Type says`);
 }
 
 function assertSvg(text: string) {
   if (!/<(?:[\w.-]+:)?svg[\s/>]/.test(text) || !text.includes("http://www.w3.org/2000/svg"))
-    throw invalid("logo", "must be an SVG: its root must be svg of http://www.w3.org/2000/svg");
+    throw invalidFieldError(
+      "logo",
+      "must be an SVG: its root must be svg of http://www.w3.org/2000/svg",
+    );
   // An entity can expand to any number of elements.
-  if (/<!ENTITY/i.test(text)) throw invalid("logo", "must be an SVG without entities of its own");
+  if (/<!ENTITY/i.test(text))
+    throw invalidFieldError("logo", "must be an SVG without entities of its own");
   if ((text.match(/<[^!?/]/g)?.length ?? 0) > maxSvgElements)
-    throw invalid(
+    throw invalidFieldError(
       "logo",
       `must be an SVG of at most ${maxSvgElements} elements: simplify it, or send a PNG`,
     );

@@ -1,12 +1,12 @@
 /** Wire format of status pages, their sections, previews and host checks. */
 import { z } from "zod";
 import {
-  bodyOf,
+  bodySchema,
   Id,
   integer,
   line,
   optionalParagraphs,
-  patchOf,
+  toPatchShape,
   secret,
   Timestamp,
   TimeZone,
@@ -104,9 +104,9 @@ const sections = z
         issue([index, "groupId"], "must name a group only once on a page");
       if (groupId !== null) groups.add(groupId);
       count += listed.length;
-      for (const [place, { id }] of listed.entries()) {
+      for (const [position, { id }] of listed.entries()) {
         if (monitors.has(id))
-          issue([index, "monitors", place, "id"], "must name a monitor only once on a page");
+          issue([index, "monitors", position, "id"], "must name a monitor only once on a page");
         monitors.add(id);
       }
     }
@@ -145,7 +145,7 @@ export const statusPageFields = {
 
 const readOnly = ["id", "default", "logoUrl", "secretsSet", "createdAt", "updatedAt"];
 
-export const NewStatusPage = bodyOf(
+export const NewStatusPage = bodySchema(
   readOnly,
   z
     .strictObject(statusPageFields)
@@ -153,10 +153,10 @@ export const NewStatusPage = bodyOf(
 );
 export type NewStatusPage = z.infer<typeof NewStatusPage>;
 
-export const StatusPagePatch = bodyOf(
+export const StatusPagePatch = bodySchema(
   readOnly,
   z
-    .strictObject(patchOf(statusPageFields))
+    .strictObject(toPatchShape(statusPageFields))
     .meta({ id: "StatusPagePatch", example: { hosts: ["status.team.example"] } }),
 );
 export type StatusPagePatch = z.infer<typeof StatusPagePatch>;

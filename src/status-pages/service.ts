@@ -1,18 +1,18 @@
 /** Lists, creates, updates and deletes status pages, and sets their logos. */
 import { commit, guardCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { timestamp } from "../core/time/clock.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
+import { createId } from "../core/ids.ts";
 import { hashPassword } from "../core/security/passwords.ts";
-import { deleted } from "../core/paging.ts";
-import { invalid } from "../core/validation.ts";
-import { mustBeWithin } from "../database/references.ts";
-import { mustName, removeRow, nextVersion } from "../database/rows.ts";
-import { retrying, type Statement } from "../database/store.ts";
+import { deletedBody } from "../core/paging.ts";
+import { invalidFieldError } from "../core/validation.ts";
+import { guardLimit } from "../database/references.ts";
+import { guardFieldExists, removeRow, buildNextVersion } from "../database/rows.ts";
+import { retryOnStaleRead, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
-import { assertLogo, validateAccess, hostsOf, logoUrlOf } from "./rules.ts";
+import { assertLogo, validateAccess, selectEffectiveHosts, buildLogoUrl } from "./rules.ts";
 import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
 import { changePage, findPages, insertPage, type StoredPage } from "./store.ts";
 
@@ -20,12 +20,12 @@ type StatusPageRecord = StatusPage & { version: number };
 
 /** Lists all pages of the organization, the default page first, then newest first. */
 export async function listStatusPages(scope: Scope): Promise<StatusPageRecord[]> {
-  return (await findPages(scope)).map((page) => shown(scope, page));
+  return (await findPages(scope)).map((page) => toStatusPageRecord(scope, page));
 }
 
 /** Throws NOT_FOUND. */
 export async function getStatusPage(scope: Scope, id: string): Promise<StatusPageRecord> {
-  return shown(scope, await getStored(scope, id));
+  return toStatusPageRecord(scope, await getStored(scope, id));
 }
 
 /** Returns the stored page, including the password hash and the logo. Throws NOT_FOUND. */
@@ -35,30 +35,30 @@ export async function getStored(scope: Scope, id: string): Promise<StoredPage> {
   return page;
 }
 
-function shown({ ownHosts }: Scope, page: StoredPage): StatusPageRecord {
+function toStatusPageRecord({ ownHosts }: Scope, page: StoredPage): StatusPageRecord {
   return {
     ...page,
     default: page.isDefault,
-    hosts: hostsOf(page, ownHosts),
-    logoUrl: logoUrlOf(page),
+    hosts: selectEffectiveHosts(page, ownHosts),
+    logoUrl: buildLogoUrl(page),
     secretsSet: page.passwordHash === null ? [] : ["password"],
   };
 }
 
 /** Throws VALIDATION_ERROR if the page asks for a password but has none. */
-export function mustBeOpenable(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
+export function assertOpenable(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
   const issue = validateAccess(visibility, passwordIsSet);
-  if (issue !== null) throw invalid("password", issue);
+  if (issue !== null) throw invalidFieldError("password", issue);
 }
 
-export const passwordHashOf = ({ organizationId }: Scope, password: string) =>
+export const hashPagePassword = ({ organizationId }: Scope, password: string) =>
   hashPassword(password, { lane: "page", client: organizationId });
 
 /** Throws VALIDATION_ERROR for a host name of the appliance itself. */
-export function mustBeFree({ ownHosts }: Scope, hosts: readonly string[]) {
+export function assertHostsFree({ ownHosts }: Scope, hosts: readonly string[]) {
   const index = hosts.findIndex((host) => ownHosts.reserves(host));
   if (index !== -1)
-    throw invalid(
+    throw invalidFieldError(
       `hosts[${index}]`,
       "must be a name with a dot that is not this appliance's own (see --url and --allowed-host)",
     );
@@ -73,13 +73,13 @@ export async function createStatusPage(
   { password, sections, hosts, ...fields }: NewStatusPage,
 ): Promise<StatusPageRecord> {
   const { organizationId } = scope;
-  mustBeOpenable(fields.visibility, password !== null);
-  mustBeFree(scope, hosts);
-  const passwordHash = password === null ? null : await passwordHashOf(scope, password);
+  assertOpenable(fields.visibility, password !== null);
+  assertHostsFree(scope, hosts);
+  const passwordHash = password === null ? null : await hashPagePassword(scope, password);
   const now = scope.clock();
   const page: StoredPage = {
     organizationId,
-    id: newId(now),
+    id: createId(now),
     isDefault: false,
     ...fields,
     sections,
@@ -88,31 +88,31 @@ export async function createStatusPage(
     logoType: null,
     logoData: null,
     version: 1,
-    createdAt: timestamp(now),
-    updatedAt: timestamp(now),
+    createdAt: formatTimestamp(now),
+    updatedAt: formatTimestamp(now),
   };
   return commit(
     scope,
     [
-      ...mustKnow(scope, sections),
+      ...guardReferences(scope, sections),
       ...insertPage(scope, page),
-      mustBeWithin(scope, "status-pages", statusPages),
+      guardLimit(scope, "status-pages", statusPages),
     ],
     { action: "status-page.created", subjectId: page.id },
-    shown(scope, page),
+    toStatusPageRecord(scope, page),
   );
 }
 
 /** Updates a page, or nothing if it throws: the errors of `createStatusPage`, NOT_FOUND, PRECONDITION_FAILED. */
 export async function updateStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
   const { password, ...fields } = patch;
-  mustBeFree(scope, patch.hosts ?? []);
+  assertHostsFree(scope, patch.hosts ?? []);
   // Hashing is slow: skip it for an unknown page, and do it once for all retries of the write.
   if (password) await getStored(scope, id);
-  const passwordHash = password ? await passwordHashOf(scope, password) : password;
-  return rewrite(scope, id, Object.keys(patch), (before) => {
+  const passwordHash = password ? await hashPagePassword(scope, password) : password;
+  return rewritePage(scope, id, Object.keys(patch), (before) => {
     const hash = passwordHash === undefined ? before.passwordHash : passwordHash;
-    mustBeOpenable(patch.visibility ?? before.visibility, hash !== null);
+    assertOpenable(patch.visibility ?? before.visibility, hash !== null);
     return { ...(fields as Partial<StoredPage>), passwordHash: hash };
   });
 }
@@ -124,44 +124,44 @@ export async function updateStatusPage(scope: Scope, id: string, patch: StatusPa
 export function setLogo(scope: Scope, id: string, image: { type: string; bytes: Uint8Array }) {
   assertLogo(image);
   const logo = { logoType: image.type, logoData: image.bytes.toBase64() };
-  return rewrite(scope, id, ["logo"], () => logo);
+  return rewritePage(scope, id, ["logo"], () => logo);
 }
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function removeLogo(scope: Scope, id: string): Promise<StatusPageRecord> {
   const none = { logoType: null, logoData: null };
-  return rewrite(scope, id, ["logo"], () => none);
+  return rewritePage(scope, id, ["logo"], () => none);
 }
 
-function rewrite(
+function rewritePage(
   scope: Scope,
   id: string,
-  named: readonly string[],
+  changedFields: readonly string[],
   changeOf: (before: StoredPage) => Partial<StoredPage>,
 ): Promise<StatusPageRecord> {
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getStored(scope, id);
-    const updatedAt = timestamp(scope.clock());
-    const change = { ...changeOf(before), ...nextVersion(before, updatedAt) };
+    const updatedAt = formatTimestamp(scope.clock());
+    const change = { ...changeOf(before), ...buildNextVersion(before, updatedAt) };
     return commit(
       scope,
       [
-        ...mustKnow(scope, change.sections ?? []),
+        ...guardReferences(scope, change.sections ?? []),
         ...guardCurrent(scope, statusPages, before),
         ...changePage(scope, before, change),
       ],
-      { action: "status-page.updated", subjectId: id, fields: named },
-      shown(scope, { ...before, ...change }),
+      { action: "status-page.updated", subjectId: id, fields: changedFields },
+      toStatusPageRecord(scope, { ...before, ...change }),
     );
   });
 }
 
-function mustKnow(scope: Scope, sections: readonly StatusPageSection[]): Statement[] {
+function guardReferences(scope: Scope, sections: readonly StatusPageSection[]): Statement[] {
   const groupIds = sections.flatMap(({ groupId }) => groupId ?? []);
   const monitorIds = sections.flatMap(({ monitors }) => monitors.map(({ id }) => id));
   return [
-    ...mustName(scope, "sections", monitorGroups, groupIds),
-    ...mustName(scope, "sections", monitors, monitorIds),
+    ...guardFieldExists(scope, "sections", monitorGroups, groupIds),
+    ...guardFieldExists(scope, "sections", monitors, monitorIds),
   ];
 }
 
@@ -169,8 +169,8 @@ function mustKnow(scope: Scope, sections: readonly StatusPageSection[]): Stateme
  * Deletes a page with its logo, sections and hosts. Throws NOT_FOUND, PRECONDITION_FAILED, and CONFLICT for the
  * default page.
  */
-export function deleteStatusPage(scope: Scope, id: string): Promise<typeof deleted> {
-  return retrying(async () => {
+export function deleteStatusPage(scope: Scope, id: string): Promise<typeof deletedBody> {
+  return retryOnStaleRead(async () => {
     const page = await getStored(scope, id);
     if (page.isDefault)
       throw new AppError(
@@ -181,7 +181,7 @@ export function deleteStatusPage(scope: Scope, id: string): Promise<typeof delet
       scope,
       [...guardCurrent(scope, statusPages, page), removeRow(scope, statusPages, id)],
       { action: "status-page.deleted", subjectId: id },
-      deleted,
+      deletedBody,
     );
   });
 }

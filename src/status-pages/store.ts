@@ -1,18 +1,18 @@
 /** Reads and writes status pages with their sections, monitors and host names. */
 import { desc, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
-import { firstIdAt } from "../core/ids.ts";
+import { buildFirstId } from "../core/ids.ts";
 import type { Limits } from "../core/limits.ts";
-import { listed, mustBeWithin } from "../database/references.ts";
-import { matching, replaceLinks, type Tenant } from "../database/rows.ts";
-import { must, type Prepared, type Statement, type Store } from "../database/store.ts";
+import { buildIdTable, guardLimit } from "../database/references.ts";
+import { matchValues, replaceLinks, type Tenant } from "../database/rows.ts";
+import { guard, type Prepared, type Statement, type Store } from "../database/store.ts";
 import {
   statusPageHosts,
   statusPageMonitors,
   statusPages,
   statusPageSections,
 } from "../database/tables/status-pages.ts";
-import { logoUrlOf, logoVersionOf, sectionsOf } from "./rules.ts";
+import { buildLogoUrl, hashLogo, assembleSections } from "./rules.ts";
 import type { StatusPageSection } from "./schema.ts";
 
 type PageRow = typeof statusPages.$inferSelect;
@@ -35,35 +35,39 @@ export async function findPages({ store, organizationId }: Tenant, id?: string) 
   const pages = await store.db
     .select()
     .from(statusPages)
-    .where(matching(statusPages, { organizationId, id }))
+    .where(matchValues(statusPages, { organizationId, id }))
     .orderBy(desc(statusPages.isDefault), desc(statusPages.id));
   if (pages.length === 0) return [];
   const [sections, monitors, hosts] = await Promise.all([
     store.db
       .select()
       .from(statusPageSections)
-      .where(matching(statusPageSections, ofPage))
+      .where(matchValues(statusPageSections, ofPage))
       .orderBy(statusPageSections.position),
     store.db
       .select()
       .from(statusPageMonitors)
-      .where(matching(statusPageMonitors, ofPage))
+      .where(matchValues(statusPageMonitors, ofPage))
       .orderBy(statusPageMonitors.section, statusPageMonitors.position),
     store.db
       .select()
       .from(statusPageHosts)
-      .where(matching(statusPageHosts, ofPage))
+      .where(matchValues(statusPageHosts, ofPage))
       .orderBy(statusPageHosts.position),
   ]);
-  const [sectionsBy, monitorsBy, hostsBy] = [byPage(sections), byPage(monitors), byPage(hosts)];
+  const [sectionsBy, monitorsBy, hostsBy] = [
+    groupByPage(sections),
+    groupByPage(monitors),
+    groupByPage(hosts),
+  ];
   return pages.map((page) => ({
     ...page,
-    sections: sectionsOf(sectionsBy.get(page.id) ?? [], monitorsBy.get(page.id) ?? []),
+    sections: assembleSections(sectionsBy.get(page.id) ?? [], monitorsBy.get(page.id) ?? []),
     hosts: (hostsBy.get(page.id) ?? []).map(({ host }) => host),
   }));
 }
 
-const byPage = <T extends { pageId: string }>(rows: readonly T[]) =>
+const groupByPage = <T extends { pageId: string }>(rows: readonly T[]) =>
   Map.groupBy(rows, ({ pageId }) => pageId);
 
 /** Reads the page with this id; null if it is hidden or missing. */
@@ -71,7 +75,7 @@ export async function findPublicPageById(tenant: Tenant, id: string) {
   const [page] = await findPages(tenant, id);
   if (page === undefined || page.visibility === "hidden") return null;
   const { logoType: _type, logoData: _data, ...open } = page;
-  return { ...open, logoUrl: logoUrlOf(page) };
+  return { ...open, logoUrl: buildLogoUrl(page) };
 }
 
 const headText = `select organization_id as organizationId, id, slug, title, visibility,
@@ -94,39 +98,39 @@ export async function findHeadByHost(store: Store, host: string): Promise<PageHe
 }
 
 /** Reads the logo of a page as it was uploaded; null without one. */
-export async function logoOf(
+export async function findLogo(
   store: Store,
   { organizationId, id }: { organizationId: string; id: string },
 ): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer>; version: string } | null> {
   const [row] = await store.db
     .select({ type: statusPages.logoType, data: statusPages.logoData })
     .from(statusPages)
-    .where(matching(statusPages, { organizationId, id }));
+    .where(matchValues(statusPages, { organizationId, id }));
   if (row === undefined || row.type === null || row.data === null) return null;
   const { type, data } = row;
-  return { type, bytes: Uint8Array.fromBase64(data), version: logoVersionOf(data) };
+  return { type, bytes: Uint8Array.fromBase64(data), version: hashLogo(data) };
 }
 
 /** Guards that no other page, in any organization, has the slug; else CONFLICT. */
-function mustHaveFreeSlug(organizationId: string, id: string, slug: string): Prepared {
-  return must(
+function guardFreeSlug(organizationId: string, id: string, slug: string): Prepared {
+  return guard(
     sql`not exists (select 1 from ${statusPages}
       where slug = ${slug} and (organization_id, id) <> (${organizationId}, ${id}))`,
-    () => taken("slug", "The slug is taken by another status page."),
+    () => createTakenError("slug", "The slug is taken by another status page."),
   );
 }
 
 /** Guards that no other page, in any organization, has one of the host names; else CONFLICT. */
-function mustHaveFreeHosts(organizationId: string, id: string, hosts: readonly string[]) {
-  return must(
+function guardFreeHosts(organizationId: string, id: string, hosts: readonly string[]) {
+  return guard(
     sql`not exists (select 1 from ${statusPageHosts}
-      where host in (select value from ${listed(hosts)})
+      where host in (select value from ${buildIdTable(hosts)})
         and (organization_id, page_id) <> (${organizationId}, ${id}))`,
-    () => taken("hosts", "One of the hosts belongs to another status page."),
+    () => createTakenError("hosts", "One of the hosts belongs to another status page."),
   );
 }
 
-function taken(path: string, message: string) {
+function createTakenError(path: string, message: string) {
   const details = [{ path, message: "must not be in use by another status page" }];
   return new AppError("CONFLICT", message, { details });
 }
@@ -161,7 +165,7 @@ function replaceHosts(owner: PageOwner, pageId: string, hosts: readonly string[]
   const { store, organizationId } = owner;
   return [
     ...replaceLinks(store, statusPageHosts, { organizationId, pageId }, "host", hosts),
-    mustBeWithin(owner, "status-page-hosts", statusPageHosts),
+    guardLimit(owner, "status-page-hosts", statusPageHosts),
   ];
 }
 
@@ -171,8 +175,8 @@ type PageOwner = Tenant & { limits: Limits };
 export function insertPage(owner: PageOwner, page: StoredPage): Statement[] {
   const { organizationId, id, slug, hosts, sections } = page;
   return [
-    mustHaveFreeSlug(organizationId, id, slug),
-    mustHaveFreeHosts(organizationId, id, hosts),
+    guardFreeSlug(organizationId, id, slug),
+    guardFreeHosts(organizationId, id, hosts),
     owner.store.db.insert(statusPages).values(page),
     ...replaceSections(organizationId, id, sections),
     ...replaceHosts(owner, id, hosts),
@@ -187,12 +191,12 @@ export function changePage(
 ): Statement[] {
   const { slug = before } = columns;
   return [
-    mustHaveFreeSlug(organizationId, id, slug),
-    mustHaveFreeHosts(organizationId, id, hosts ?? []),
+    guardFreeSlug(organizationId, id, slug),
+    guardFreeHosts(organizationId, id, hosts ?? []),
     owner.store.db
       .update(statusPages)
       .set(columns)
-      .where(matching(statusPages, { organizationId, id })),
+      .where(matchValues(statusPages, { organizationId, id })),
     ...(sections ? replaceSections(organizationId, id, sections) : []),
     ...(hosts ? replaceHosts(owner, id, hosts) : []),
   ];
@@ -215,7 +219,7 @@ export const isShownText = `exists (select 1 from status_page_sections s
         and l.page_id = p.id and l.section = s.position and l.monitor_id = m.id))))`;
 
 /** Whether the page can show this incident. Checked before the page itself is loaded. */
-export async function mayShowIncident(
+export async function canShowIncident(
   store: Store,
   { organizationId, id }: PageHead,
   incidentId: string,
@@ -238,7 +242,7 @@ export async function mayShowIncident(
 export async function hasIncidentsBefore(store: Store, organizationId: string, at: number) {
   const rows = await store.query(
     "select 1 from incidents where organization_id = ? and public and id < ? limit 1",
-    [organizationId, firstIdAt(at)],
+    [organizationId, buildFirstId(at)],
   );
   return rows.length > 0;
 }
@@ -265,7 +269,7 @@ export async function findDefaultSlugs(store: Store): Promise<string[]> {
 }
 
 /** Returns a mark per organization with unjudged monitors: their number and the latest start. */
-export async function unjudgedByOrganization(store: Store): Promise<Map<string, string>> {
+export async function findUnjudgedByOrganization(store: Store): Promise<Map<string, string>> {
   const rows = await store.query<{ id: string; mark: string }>(
     `select organization_id as id, count(*) || ' ' || max(not_judged_since) as mark
      from monitor_states where not_judged_since is not null group by organization_id`,

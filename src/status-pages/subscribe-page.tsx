@@ -1,5 +1,5 @@
 /** Renders the page that offers updates by e-mail, feed and calendar. */
-import { BackLink, documentOf, type PageDocument } from "./layout.tsx";
+import { BackLink, renderDocument, type PageDocument } from "./layout.tsx";
 
 /** Result of a sign-up; null before the form is submitted. */
 export type SignUpResult = {
@@ -11,10 +11,14 @@ export type SignUpResult = {
 } | null;
 
 /** Renders the page. The e-mail form needs a mail server. A successful sign-up replaces it with a confirmation. */
-export function subscribePage(document: PageDocument, takesMail: boolean, result: SignUpResult) {
+export function renderSubscribePage(
+  document: PageDocument,
+  takesMail: boolean,
+  result: SignUpResult,
+) {
   const { view, base } = document;
   const isSent = result !== null && result.trouble === null;
-  return documentOf(
+  return renderDocument(
     document,
     `Get updates – ${view.page.title}`,
     <>

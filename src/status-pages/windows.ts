@@ -1,10 +1,10 @@
 /** Reads the maintenance that a status page shows: running, announced and recently completed work. */
-import { timestamp } from "../core/time/clock.ts";
-import { derivedId } from "../core/ids.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
+import { deriveId } from "../core/ids.ts";
 import { mapYielding } from "../core/time/yielding.ts";
 import type { Store } from "../database/store.ts";
-import { occurrencesBetween } from "../monitoring/maintenance/rules.ts";
-import { publicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";
+import { listOccurrences } from "../monitoring/maintenance/rules.ts";
+import { listPublicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 
 /** Time before its start from which maintenance is announced. */
@@ -14,35 +14,35 @@ const maxOccurrences = 3;
 /** How far ahead the next occurrence of a window is searched: 50 years, as in the maintenance service. */
 const plannedMs = 50 * 366 * dayMs;
 /** How long feeds list completed maintenance. */
-const rememberedMs = 8 * dayMs;
+const endedWindowsMs = 8 * dayMs;
 /** Maximum occurrences of a window in that time: a rule repeats at most hourly, so 192. */
-const maxRemembered = 200;
+const maxEndedWindows = 200;
 
 /** One occurrence of a maintenance window. */
-export type PublicWindow = ReturnType<typeof publicWindow>;
+export type PublicWindow = ReturnType<typeof buildPublicWindow>;
 
 type Monitors = readonly { id: string; name: string }[];
 type Page = { organizationId: string; isDefault: boolean };
 
 /** Monitors of the page under their public names. */
-type Shown = readonly { id: string; name: string; groupId: string | null }[];
+type ShownMonitorList = readonly { id: string; name: string; groupId: string | null }[];
 
 /** Creates a reader of a page's maintenance at `now`. The default page shows all windows. */
-export function windowReader(
+export function createWindowReader(
   store: Store,
   { organizationId, isDefault }: Page,
-  shown: Shown,
+  shownMonitors: ShownMonitorList,
   now: number,
 ) {
-  const open = shown.map(({ id, name }) => ({ id, name }));
-  const byId = new Map(shown.map(({ id }, index) => [id, [index]]));
-  const byGroup = Map.groupBy(shown.keys(), (index) => shown[index]?.groupId ?? "");
+  const open = shownMonitors.map(({ id, name }) => ({ id, name }));
+  const byId = new Map(shownMonitors.map(({ id }, index) => [id, [index]]));
+  const byGroup = Map.groupBy(shownMonitors.keys(), (index) => shownMonitors[index]?.groupId ?? "");
 
-  type Announced = readonly [StoredWindow, Monitors];
+  type AnnouncedWindow = readonly [StoredWindow, Monitors];
 
-  async function announced(endedBefore: number): Promise<Announced[]> {
-    const windows = await publicWindows(store, organizationId, timestamp(endedBefore));
-    const found = await mapYielding(windows, (window): Announced[] => {
+  async function readAnnounced(endedBefore: number): Promise<AnnouncedWindow[]> {
+    const windows = await listPublicWindows(store, organizationId, formatTimestamp(endedBefore));
+    const found = await mapYielding(windows, (window): AnnouncedWindow[] => {
       const { monitorIds, groupIds } = window;
       const affected = new Set([
         ...monitorIds.flatMap((id) => byId.get(id) ?? []),
@@ -58,49 +58,50 @@ export function windowReader(
   return {
     /** Running and announced occurrences, soonest first. */
     currentWindows: async () => {
-      const found = await mapYielding(await announced(now), ([window, monitors]) =>
-        occurrencesBetween(window, now, now + announcedMs, maxOccurrences).map((occurrence) =>
-          publicWindow(window, occurrence, monitors, now),
+      const found = await mapYielding(await readAnnounced(now), ([window, monitors]) =>
+        listOccurrences(window, now, now + announcedMs, maxOccurrences).map((occurrence) =>
+          buildPublicWindow(window, occurrence, monitors, now),
         ),
       );
       return found.flat().sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1));
     },
     /** Occurrences that ended in the last 8 days, latest first. */
-    async windowsOver() {
-      const since = now - rememberedMs;
-      const found = await mapYielding(await announced(since), ([window, monitors]) =>
-        occurrencesBetween(window, since, now, maxRemembered)
+    async readEndedWindows() {
+      const since = now - endedWindowsMs;
+      const found = await mapYielding(await readAnnounced(since), ([window, monitors]) =>
+        listOccurrences(window, since, now, maxEndedWindows)
           .filter(({ end }) => end <= now)
           .slice(-maxOccurrences)
-          .map((occurrence) => publicWindow(window, occurrence, monitors, now)),
+          .map((occurrence) => buildPublicWindow(window, occurrence, monitors, now)),
       );
       return found.flat().sort((a, b) => (a.endsAt < b.endsAt ? 1 : -1));
     },
     /** The current or next occurrence of a window, even if it is years ahead; null if the page does not show it. */
-    async window(id: string) {
-      const found = (await announced(now)).find(([window]) => window.id === id);
+    async findWindow(id: string) {
+      const found = (await readAnnounced(now)).find(([window]) => window.id === id);
       if (found === undefined) return null;
       const [window, monitors] = found;
-      const [next] = occurrencesBetween(window, now, now + plannedMs, 1);
-      return next === undefined ? null : publicWindow(window, next, monitors, now);
+      const [next] = listOccurrences(window, now, now + plannedMs, 1);
+      return next === undefined ? null : buildPublicWindow(window, next, monitors, now);
     },
   };
 }
 
-function publicWindow(
+function buildPublicWindow(
   { id, title, description, rrule, createdAt, updatedAt }: StoredWindow,
   { start, end }: { start: number; end: number },
   monitors: Monitors,
   now: number,
 ) {
-  const [startsAt, endsAt] = [timestamp(start), timestamp(end)];
-  const announcedAt = [createdAt, timestamp(start - announcedMs)].toSorted().at(-1) ?? createdAt;
+  const [startsAt, endsAt] = [formatTimestamp(start), formatTimestamp(end)];
+  const announcedAt =
+    [createdAt, formatTimestamp(start - announcedMs)].toSorted().at(-1) ?? createdAt;
   const isOver = end <= now;
   const steps = [announcedAt, updatedAt, ...(start <= now ? [startsAt] : [])];
   return {
     id,
     /** Stable id of this occurrence. A window that does not repeat uses its own id. */
-    occurrenceId: rrule === null ? id : derivedId(id, startsAt),
+    occurrenceId: rrule === null ? id : deriveId(id, startsAt),
     title,
     description,
     /** Affected monitors that the page shows. */

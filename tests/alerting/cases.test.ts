@@ -2,27 +2,32 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { sweepAlerts } from "../../src/alerting/sending/retention.ts";
-import { sweepingOf } from "../../src/database/backup/portions.ts";
+import { createSweeping } from "../../src/database/backup/portions.ts";
 import type { Event } from "../../src/events/catalogue.ts";
 import { appendEvent } from "../../src/events/log.ts";
 import { recordProblem, recordProblemEnd } from "../../src/events/problems.ts";
-import { type Mood, caseServices } from "../support/case-services.ts";
-import { pager } from "../support/pager.ts";
-import { answer } from "../support/target.ts";
-import { tries } from "../support/tries.ts";
+import { type ServiceMode, createCaseServices } from "../support/case-services.ts";
+import { createPager } from "../support/pager.ts";
+import { replyWith } from "../support/target.ts";
+import { limitTries } from "../support/tries.ts";
 
 const day = 86_400;
 
 /** A monitor `Shop` that is up, and channels of both services that open cases. */
 async function watching(fields: object = {}) {
-  const services = caseServices();
-  const made = await pager({ exchange: services.exchange });
+  const services = createCaseServices();
+  const made = await createPager({ exchange: services.exchange });
   const pagerduty = await made.channel({ type: "pagerduty", routingKey: "r".repeat(32) });
   const opsgenie = await made.channel({ type: "opsgenie", apiKey: "key" });
   const both = [pagerduty.id as string, opsgenie.id as string];
   const group = await made.group({ name: "Payments" });
   const watched = (more: object = {}) =>
-    made.watched([pagerduty, opsgenie], { name: "Shop", degradedAfterMs: 500, ...fields, ...more });
+    made.createWatchedJob([pagerduty, opsgenie], {
+      name: "Shop",
+      degradedAfterMs: 500,
+      ...fields,
+      ...more,
+    });
   return {
     ...made,
     ...services,
@@ -47,10 +52,10 @@ const isDown = ["critical Shop is down"];
 describe("a case is closed", () => {
   test("when the monitor is up again", async () => {
     const { shop, later, opened, cases } = await watching();
-    await shop.goes("down");
+    await shop.changeState("down");
     await later();
     expect(opened()).toEqual(isDown);
-    await shop.goes("up");
+    await shop.changeState("up");
     await later();
     expect(opened()).toEqual([]);
     expect([cases.pagerduty.length, cases.opsgenie.length]).toEqual([1, 1]);
@@ -96,7 +101,7 @@ describe("a case is closed", () => {
     test(`when the monitor is ${what} while it is down${undone ? ", and another opens when that is over" : ""}`, async () => {
       const made = await watching();
       const { shop, later, opened, pages, restart } = made;
-      await shop.goes("down");
+      await shop.changeState("down");
       await later();
       await end(made);
       restart();
@@ -109,17 +114,17 @@ describe("a case is closed", () => {
       await later();
       expect(opened()).toEqual(isDown);
       expect(pages).toHaveLength(4);
-      await shop.goes("up");
+      await shop.changeState("up");
       await later();
       expect(opened()).toEqual([]);
     });
 
   test("when its muted monitor recovers", async () => {
     const { shop, later, opened } = await watching();
-    await shop.goes("down");
+    await shop.changeState("down");
     await later();
     await shop.change({ muted: true });
-    await shop.goes("up");
+    await shop.changeState("up");
     await later();
     expect(opened()).toEqual([]);
     await shop.change({ muted: false });
@@ -130,11 +135,11 @@ describe("a case is closed", () => {
   test("even if the request that opened it was never confirmed", async () => {
     const { shop, later, opened, behave } = await watching();
     behave("lost");
-    await shop.goes("down");
+    await shop.changeState("down");
     for (let hours = 0; hours < 26; hours++) await later(3_600);
     expect(opened()).toContain("critical Shop is down");
     behave("well");
-    await shop.goes("up");
+    await shop.changeState("up");
     await later();
     await later(900);
     await later();
@@ -143,28 +148,28 @@ describe("a case is closed", () => {
 
   test("even if the log no longer contains its opening", async () => {
     const { shop, later, opened, store, time, database } = await watching();
-    await shop.goes("down");
+    await shop.changeState("down");
     await later();
     time.now += 200 * day * 1_000;
-    await sweepAlerts(sweepingOf(store, time.now));
+    await sweepAlerts(createSweeping(store, time.now));
     expect(database.query("select count(*) from deliveries").values()).toEqual([[0]]);
-    await shop.goes("up");
+    await shop.changeState("up");
     await later();
     expect(opened()).toEqual([]);
-    await sweepAlerts(sweepingOf(store, time.now + 200 * day * 1_000));
+    await sweepAlerts(createSweeping(store, time.now + 200 * day * 1_000));
     expect(database.query("select count(*) from alerts").values()).toEqual([[0]]);
   });
 
   test("of a failing channel, when the channel works again", async () => {
     const { inbox, watched, later, opened } = await watching({ alertChannelIds: [] });
-    await using hook = await inbox({ name: "Bot" }, answer(403));
+    await using hook = await inbox({ name: "Bot" }, replyWith(403));
     const job = await watched({ name: "Job" });
     await job.change({ alertChannelIds: [hook.id] });
-    await job.goes("down");
+    await job.changeState("down");
     await later();
     await later();
     expect(opened()).toEqual(["warning Alerts to Bot can't be delivered"]);
-    hook.reply(answer());
+    hook.setReply(replyWith());
     await later(60);
     await later();
     expect(opened()).toEqual([]);
@@ -175,7 +180,7 @@ describe("a service that rejects requests for hours and then recovers", () => {
   test("gets the opening of a case", async () => {
     const { shop, later, opened, behave } = await watching();
     behave("forbidden");
-    await shop.goes("down");
+    await shop.changeState("down");
     for (let hours = 0; hours < 5; hours++) await later(3_600);
     behave("well");
     await later(1_200);
@@ -185,10 +190,10 @@ describe("a service that rejects requests for hours and then recovers", () => {
 
   test("gets the closing of a case", async () => {
     const { shop, later, opened, behave } = await watching();
-    await shop.goes("down");
+    await shop.changeState("down");
     await later();
     behave("forbidden");
-    await shop.goes("up");
+    await shop.changeState("up");
     for (let hours = 0; hours < 5; hours++) await later(3_600);
     behave("well");
     await later(1_200);
@@ -200,41 +205,41 @@ describe("a service that rejects requests for hours and then recovers", () => {
 describe("each problem of a monitor has its own case, which replaces the previous one:", () => {
   test("an outage pages even if the slowness before it was acknowledged", async () => {
     const { shop, later, opened, acknowledge, pages } = await watching();
-    await shop.goes("slow");
+    await shop.changeState("slow");
     await later();
     expect(opened()).toEqual(["warning Shop is degraded"]);
     acknowledge();
-    await shop.goes("down");
+    await shop.changeState("down");
     await later();
     expect(opened()).toEqual(isDown);
     expect(pages).toContain("opsgenie P1 Shop is down");
     acknowledge();
-    await shop.goes("slow");
+    await shop.changeState("slow");
     await later();
     expect(opened()).toEqual(["warning Shop is degraded"]);
-    await shop.goes("up");
+    await shop.changeState("up");
     await later();
     expect(opened()).toEqual([]);
   });
 
   test("the next outage pages even if the previous case was never closed", async () => {
     const { shop, later, pages, behave, acknowledge } = await watching();
-    await shop.goes("down");
+    await shop.changeState("down");
     await later();
     acknowledge();
     behave("broken");
-    await shop.goes("up");
+    await shop.changeState("up");
     for (let hours = 0; hours < 30; hours++) await later(3_600);
     behave("well");
     await later(3_600);
-    await shop.goes("down");
+    await shop.changeState("down");
     await later();
     expect(pages.filter((one) => one.endsWith("Shop is down"))).toHaveLength(4);
   });
 
   test("reminders are added to the same case", async () => {
     const { shop, later, opened, pages } = await watching({ reminderInterval: 600 });
-    await shop.goes("down");
+    await shop.changeState("down");
     for (let minutes = 0; minutes < 60; minutes += 10) await later(600);
     expect(opened()).toEqual(isDown);
     expect(pages).toHaveLength(2);
@@ -242,10 +247,10 @@ describe("each problem of a monitor has its own case, which replaces the previou
 
   test("flapping replaces an outage, and an outage replaces flapping", async () => {
     const { shop, later, opened } = await watching();
-    for (let turn = 0; turn < 12; turn++) await shop.goes(turn % 2 === 0 ? "down" : "up");
+    for (let turn = 0; turn < 12; turn++) await shop.changeState(turn % 2 === 0 ? "down" : "up");
     await later();
     expect(opened()).toEqual(["warning Shop is flapping"]);
-    await shop.goes("down");
+    await shop.changeState("down");
     await later(700);
     await later();
     expect(opened()).toEqual(isDown);
@@ -256,7 +261,7 @@ describe("a certificate", () => {
   async function certified(days: number) {
     const made = await watching();
     const fields = { name: "Site", alertChannelIds: made.both, interval: 3_600 };
-    const site = await made.site(fields);
+    const site = await made.createSite(fields);
     await made.engine.runOnce();
     const endsAt = (at: string) =>
       made.database.run(
@@ -324,10 +329,10 @@ describe("a certificate", () => {
     await using made = await certified(5.5);
     const { opened, site, checked } = made;
     const ends = "warning The certificate of Site expires in 5 days";
-    site.fails();
+    site.failNow();
     await checked();
     expect(opened()).toEqual(["critical Site is down", ends]);
-    site.recovers();
+    site.recoverNow();
     await checked();
     expect(opened()).toEqual([ends]);
   });
@@ -375,7 +380,7 @@ describe("an incident", () => {
     const made = await watching();
     const job = await made.watched({ name: "Job", autoIncidentSeverity: "major" });
     await job.change({ alertChannelIds: [] });
-    await job.goes("down");
+    await job.changeState("down");
     await made.later();
     expect(made.opened()).toEqual([expect.stringContaining("error Incident: ")]);
     await made.api("DELETE", `/api/v1/monitors/${job.id}`);
@@ -387,11 +392,11 @@ describe("an incident", () => {
     const made = await watching();
     const job = await made.watched({ name: "Job", autoIncidentSeverity: "major" });
     await job.change({ alertChannelIds: [] });
-    await job.goes("down");
+    await job.changeState("down");
     await made.later();
     expect(made.opened()).toEqual([expect.stringContaining("error Incident: ")]);
     await job.change({ muted: true });
-    await job.goes("up");
+    await job.changeState("up");
     await made.later();
     expect(made.opened()).toEqual([]);
   });
@@ -484,7 +489,7 @@ describe("after any sequence of events", () => {
       async goes(index: number, status: "up" | "down" | "slow") {
         const { job, state } = stateOf(index);
         if (state.gone || state.paused) return;
-        await job.goes(status);
+        await job.changeState(status);
         state.status = status;
       },
       async flutter(index: number) {
@@ -542,7 +547,7 @@ describe("after any sequence of events", () => {
         if (body === null) await api("DELETE", `/api/v1/incidents/${id}`);
         else await api("PATCH", `/api/v1/incidents/${id}`, { body });
       },
-      behave: (mood: Mood) => services.behave(mood),
+      behave: (mood: ServiceMode) => services.behave(mood),
       acknowledge: () => services.acknowledge(),
       pass: async (seconds: number) => {
         await later(seconds);
@@ -639,7 +644,7 @@ describe("after any sequence of events", () => {
   test("a case is open while its reported problem lasts, and none once everything is up", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 40, size: "max" }), run),
-      tries(25),
+      limitTries(25),
     );
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { pager } from "../support/pager.ts";
+import { createPager } from "../support/pager.ts";
 
 const day = 86_400;
 
 /** A monitor that is up, whose certificate expires in this number of days. */
 async function certified(days: number, fields: object = {}) {
-  const made = await pager();
+  const made = await createPager();
   const { time, database, engine, later } = made;
   const hook = await made.inbox();
-  const shop = await made.site({ alertChannelIds: [hook.id], interval: day, ...fields });
+  const shop = await made.createSite({ alertChannelIds: [hook.id], interval: day, ...fields });
   await engine.runOnce();
   const endsIn = (days: number) => {
     const expiresAt = new Date(time.now + days * day * 1000).toISOString();
@@ -135,6 +135,6 @@ describe("no channel is notified", () => {
     await made.changeChannel(made.hook, { enabled: false });
     await made.days(1);
     expect(made.hook.asked).toEqual([]);
-    expect(other.heard()).toEqual(["certificate.expiring Shop"]);
+    expect(other.listTitles()).toEqual(["certificate.expiring Shop"]);
   });
 });

@@ -1,22 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { appendEvent } from "../../src/events/log.ts";
 import { unknownId } from "../support/appliance.ts";
-import { pager } from "../support/pager.ts";
-import { answer, hang } from "../support/target.ts";
+import { createPager } from "../support/pager.ts";
+import { replyWith, hang } from "../support/target.ts";
 
 const down = "monitor.down Backup";
 const up = "monitor.up Backup";
 
 describe("a channel that fails permanently is reported", () => {
   test("only to the default channels, with its name and the reason", async () => {
-    const { inbox, watched, later } = await pager();
-    await using failing = await inbox({ name: "Broken" }, answer(410));
+    const { inbox, createWatchedJob: watched, later } = await createPager();
+    await using failing = await inbox({ name: "Broken" }, replyWith(410));
     await using fallback = await inbox({ default: true });
     await using other = await inbox();
     await using off = await inbox({ default: true, enabled: false });
     const backup = await watched([failing]);
     await backup.change({ alertChannelIds: [failing.id] });
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     await later();
     expect(fallback.received()).toMatchObject([
@@ -38,62 +38,63 @@ describe("a channel that fails permanently is reported", () => {
     ["if it is the only default channel", true],
   ] as const)
     test(`to all other enabled channels ${what}`, async () => {
-      const { inbox, watched, later } = await pager();
+      const { inbox, createWatchedJob: watched, later } = await createPager();
       await using first = await inbox();
       await using second = await inbox();
       await using off = await inbox({ enabled: false });
-      await using failing = await inbox({ name: "Broken", default: isDefault }, answer(410));
+      await using failing = await inbox({ name: "Broken", default: isDefault }, replyWith(410));
       const backup = await watched([failing]);
-      await backup.goes("down");
+      await backup.changeState("down");
       await later();
       await later();
-      for (const { heard } of [first, second]) expect(heard()).toEqual(["channel.failed Broken"]);
+      for (const { listTitles: heard } of [first, second])
+        expect(heard()).toEqual(["channel.failed Broken"]);
       expect(off.asked).toEqual([]);
-      expect(failing.heard()).toEqual([down]);
+      expect(failing.listTitles()).toEqual([down]);
     });
 
   test("once, until a delivery succeeds again", async () => {
-    const { inbox, watched, later } = await pager();
-    await using failing = await inbox({ name: "Broken" }, answer(410));
+    const { inbox, createWatchedJob: watched, later } = await createPager();
+    await using failing = await inbox({ name: "Broken" }, replyWith(410));
     await using fallback = await inbox({ default: true });
     const jobs = await Promise.all(
       ["A", "B", "C", "D"].map((name) => watched([failing], { name })),
     );
     const fail = async (index: number) => {
       await jobs[index]?.change({ alertChannelIds: [failing.id] });
-      await jobs[index]?.goes("down");
+      await jobs[index]?.changeState("down");
       await later();
       await later();
     };
     await fail(0);
     await fail(1);
-    expect(fallback.heard()).toEqual(["channel.failed Broken"]);
-    failing.reply(answer());
+    expect(fallback.listTitles()).toEqual(["channel.failed Broken"]);
+    failing.setReply(replyWith());
     await fail(2);
-    failing.reply(answer(410));
+    failing.setReply(replyWith(410));
     await fail(3);
-    expect(fallback.heard()).toEqual(["channel.failed Broken", "channel.failed Broken"]);
+    expect(fallback.listTitles()).toEqual(["channel.failed Broken", "channel.failed Broken"]);
   });
 
   test("after 24 hours of failed attempts, not earlier", async () => {
-    const { inbox, watched, later } = await pager();
-    await using failing = await inbox({ name: "Broken" }, answer(500));
+    const { inbox, createWatchedJob: watched, later } = await createPager();
+    await using failing = await inbox({ name: "Broken" }, replyWith(500));
     await using fallback = await inbox({ default: true });
     const backup = await watched([failing]);
     await backup.change({ alertChannelIds: [failing.id] });
-    await backup.goes("down");
+    await backup.changeState("down");
     for (let quarter = 0; quarter < 4 * 23; quarter++) await later(900);
     expect(fallback.asked).toEqual([]);
     for (let quarter = 0; quarter < 8; quarter++) await later(900);
-    expect(fallback.heard()).toEqual(["channel.failed Broken"]);
+    expect(fallback.listTitles()).toEqual(["channel.failed Broken"]);
   });
 
   test("once each if two fail, which are not notified of each other", async () => {
-    const { inbox, watched, later, told } = await pager();
-    await using one = await inbox({ name: "One" }, answer(410));
-    await using two = await inbox({ name: "Two" }, answer(410));
+    const { inbox, createWatchedJob: watched, later, readAlerts: told } = await createPager();
+    await using one = await inbox({ name: "One" }, replyWith(410));
+    await using two = await inbox({ name: "Two" }, replyWith(410));
     const backup = await watched([one, two]);
-    await backup.goes("down");
+    await backup.changeState("down");
     for (let turn = 0; turn < 10; turn++) await later();
     expect((await told()).map(({ type }) => type)).toEqual([
       "monitor.down",
@@ -105,28 +106,36 @@ describe("a channel that fails permanently is reported", () => {
 });
 
 test("a channel shows its last failure until a delivery arrives, and edits do not conflict with it", async () => {
-  const { inbox, watched, later, channelOf, etagOf, isStale, time } = await pager();
-  await using hook = await inbox({}, answer(500));
+  const {
+    inbox,
+    createWatchedJob: watched,
+    later,
+    readChannel: channelOf,
+    readEtag: etagOf,
+    isStale,
+    time,
+  } = await createPager();
+  await using hook = await inbox({}, replyWith(500));
   const path = `/api/v1/alert-channels/${hook.id}`;
   const backup = await watched([hook]);
   const etag = await etagOf(path);
   const { updatedAt } = await channelOf(hook);
-  await backup.goes("down");
+  await backup.changeState("down");
   await later();
   expect(await channelOf(hook)).toMatchObject({
     lastError: "The receiver answered HTTP 500 (Internal Server Error).",
     lastDeliveryAt: null,
     updatedAt,
   });
-  hook.reply(answer());
+  hook.setReply(replyWith());
   await later();
   expect(await channelOf(hook)).toMatchObject({
     lastError: null,
     lastDeliveryAt: new Date(time.now).toISOString(),
     updatedAt,
   });
-  hook.reply(answer(500));
-  await backup.goes("up");
+  hook.setReply(replyWith(500));
+  await backup.changeState("up");
   await later();
   expect((await channelOf(hook)).lastError).toContain("HTTP 500");
   expect(await isStale(path, etag)).toBe(false);
@@ -137,7 +146,7 @@ describe("a problem of the appliance is reported", () => {
     test(
       isDefault ? "to the default channels" : "to all enabled ones where none is default",
       async () => {
-        const { inbox, store, ours, time, later } = await pager();
+        const { inbox, store, ours, time, later } = await createPager();
         await using first = await inbox({ default: isDefault });
         await using second = await inbox();
         await using off = await inbox({ default: true, enabled: false });
@@ -172,38 +181,51 @@ describe("a problem of the appliance is reported", () => {
 
 describe("a waiting delivery of a channel", () => {
   test("that is disabled is skipped when it is due, and is not sent when it is enabled", async () => {
-    const { inbox, watched, later, changeChannel, deliveriesOf } = await pager();
-    await using hook = await inbox({}, answer(500));
+    const {
+      inbox,
+      createWatchedJob: watched,
+      later,
+      changeChannel,
+      readDeliveries: deliveriesOf,
+    } = await createPager();
+    await using hook = await inbox({}, replyWith(500));
     const backup = await watched([hook]);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     await changeChannel(hook, { enabled: false });
-    hook.reply(answer());
+    hook.setReply(replyWith());
     await later(60);
     expect(hook.asked).toHaveLength(1);
     expect(await deliveriesOf(hook)).toMatchObject([
       { status: "skipped", error: "The channel was disabled.", nextAttemptAt: null },
     ]);
     await changeChannel(hook, { enabled: true });
-    await backup.goes("up");
+    await backup.changeState("up");
     await later();
     await later(3_600);
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
   });
 
   test("that is deleted is removed", async () => {
-    const { api, inbox, watched, later, told, logged } = await pager();
-    await using gone = await inbox({ name: "Gone" }, answer(500));
+    const {
+      api,
+      inbox,
+      createWatchedJob: watched,
+      later,
+      readAlerts: told,
+      logged,
+    } = await createPager();
+    await using gone = await inbox({ name: "Gone" }, replyWith(500));
     await using other = await inbox();
     const backup = await watched([gone, other]);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     expect((await api("DELETE", `/api/v1/alert-channels/${gone.id}`)).status).toBe(200);
-    gone.reply(answer());
-    await backup.goes("up");
+    gone.setReply(replyWith());
+    await backup.changeState("up");
     for (let turn = 0; turn < 3; turn++) await later(600);
     expect(gone.asked).toHaveLength(1);
-    expect(other.heard()).toEqual([down, up]);
+    expect(other.listTitles()).toEqual([down, up]);
     const [first] = await told();
     const { json } = await api("GET", `/api/v1/alerts/${first.id}`);
     expect(json.data.deliveries.map((one: { channelId: unknown }) => one.channelId)).toEqual([
@@ -215,19 +237,24 @@ describe("a waiting delivery of a channel", () => {
 });
 
 test.concurrent("a silent receiver gets its full timeout and delays no other channel", async () => {
-  const { inbox, watched, later, deliveriesOf } = await pager({ attemptMs: 10_000 });
+  const {
+    inbox,
+    createWatchedJob: watched,
+    later,
+    readDeliveries: deliveriesOf,
+  } = await createPager({ attemptMs: 10_000 });
   await using silent = await inbox({}, hang);
   await using well = await inbox();
   const backup = await watched([silent, well]);
-  await backup.goes("down");
+  await backup.changeState("down");
   const sending = later();
-  await silent.untilAsked(1);
-  await well.untilAsked(1);
-  expect(well.heard()).toEqual([down]);
-  silent.reply(answer());
+  await silent.waitUntilAsked(1);
+  await well.waitUntilAsked(1);
+  expect(well.listTitles()).toEqual([down]);
+  silent.setReply(replyWith());
   await sending;
   await later();
-  expect(silent.heard()).toEqual([down, down]);
+  expect(silent.listTitles()).toEqual([down, down]);
   const [delivery] = await deliveriesOf(silent);
   expect(delivery.attempts[0].message).toStartWith("Timed out after 10 s");
 });
@@ -235,20 +262,20 @@ test.concurrent("a silent receiver gets its full timeout and delays no other cha
 test.concurrent(
   "a silent receiver does not delay a stop, and is retried after the start",
   async () => {
-    const { inbox, watched, later, restart, time } = await pager();
+    const { inbox, createWatchedJob: watched, later, restart, time } = await createPager();
     await using silent = await inbox({}, hang);
     const backup = await watched([silent]);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later(0);
     time.now += 10_000;
     const engine = restart();
     await engine.start();
-    await silent.untilAsked(1);
+    await silent.waitUntilAsked(1);
     await engine.stop();
-    silent.reply(answer());
+    silent.setReply(replyWith());
     restart();
     await later(30);
-    expect(silent.heard()).toEqual([down, down]);
+    expect(silent.listTitles()).toEqual([down, down]);
     const [first, second] = silent.received();
     expect(second?.id).toBe(first?.id as string);
   },

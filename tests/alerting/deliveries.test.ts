@@ -1,19 +1,19 @@
 /** Deliveries to a failing receiver: retries, order, and restarts. */
 import { describe, expect, test } from "bun:test";
-import { applianceOn } from "../support/appliance.ts";
-import { pager } from "../support/pager.ts";
-import { answer, hang, type Reply, reset } from "../support/target.ts";
+import { createAppliance } from "../support/appliance.ts";
+import { createPager } from "../support/pager.ts";
+import { replyWith, hang, type Reply, reset } from "../support/target.ts";
 
 const down = "monitor.down Backup";
 const up = "monitor.up Backup";
 
 /** A monitor that went down, and its channel, whose receiver has these responses. */
-async function outage(reply: Reply = answer(500), settings = {}) {
-  const made = await pager();
+async function outage(reply: Reply = replyWith(500), settings = {}) {
+  const made = await createPager();
   const hook = await made.inbox(settings, reply);
-  const backup = await made.watched([hook]);
-  await backup.goes("down");
-  const nextAt = async () => (await made.deliveriesOf(hook))[0].nextAttemptAt as string | null;
+  const backup = await made.createWatchedJob([hook]);
+  await backup.changeState("down");
+  const nextAt = async () => (await made.readDeliveries(hook))[0].nextAttemptAt as string | null;
   return {
     ...made,
     hook,
@@ -36,7 +36,7 @@ async function outage(reply: Reply = answer(500), settings = {}) {
 
 describe("a failed delivery is retried", () => {
   test("after 5 s, 15 s, 1 min, 5 min, then every 15 min for 24 hours, and then given up", async () => {
-    const { hook, next, time, later, deliveriesOf } = await outage();
+    const { hook, next, time, later, readDeliveries: deliveriesOf } = await outage();
     await using _ = hook;
     await later(5);
     const first = time.now;
@@ -85,17 +85,22 @@ describe("a failed delivery is retried", () => {
   });
 
   test("after the receiver's Retry-After, up to an hour", async () => {
-    const { hook, next, time, later } = await outage(answer(429, "", { "retry-after": "3600" }));
+    const { hook, next, time, later } = await outage(replyWith(429, "", { "retry-after": "3600" }));
     await using _ = hook;
     await later(5);
     expect(await next(time.now)).toBe(3_600);
-    hook.reply(answer(503, "", { "retry-after": "1" }));
+    hook.setReply(replyWith(503, "", { "retry-after": "1" }));
     expect(await next(time.now)).toBe(3_600);
     expect(await next(time.now)).toBe(60);
   });
 
   test("but not after HTTP 410, which is permanent", async () => {
-    const { hook, later, deliveriesOf, channelOf } = await outage(answer(410));
+    const {
+      hook,
+      later,
+      readDeliveries: deliveriesOf,
+      readChannel: channelOf,
+    } = await outage(replyWith(410));
     await using _ = hook;
     await later();
     await later(86_400);
@@ -108,22 +113,29 @@ describe("a failed delivery is retried", () => {
 
   for (const status of [401, 403, 404]) {
     test(`after HTTP ${status}, which can be a proxy's temporary response, other channels are notified at once, and it arrives`, async () => {
-      const made = await outage(answer(status));
-      const { hook, later, inbox, deliveriesOf, channelOf, backup } = made;
+      const made = await outage(replyWith(status));
+      const {
+        hook,
+        later,
+        inbox,
+        readDeliveries: deliveriesOf,
+        readChannel: channelOf,
+        backup,
+      } = made;
       await using _ = hook;
       await using other = await inbox({ default: true });
       await later();
       await later();
-      expect(other.heard()).toEqual([expect.stringContaining("channel.failed")]);
+      expect(other.listTitles()).toEqual([expect.stringContaining("channel.failed")]);
       const [delivery] = await deliveriesOf(hook);
       expect(delivery).toMatchObject({ status: "pending" });
       expect((await channelOf(hook)).lastError).toContain(`HTTP ${status}`);
-      hook.reply(answer());
+      hook.setReply(replyWith());
       await later(60);
       expect((await channelOf(hook)).lastError).toBeNull();
-      await backup.goes("up");
+      await backup.changeState("up");
       await later();
-      expect(hook.heard().filter((one) => one === up)).toHaveLength(1);
+      expect(hook.listTitles().filter((one) => one === up)).toHaveLength(1);
       expect(await deliveriesOf(hook)).toMatchObject([
         { status: "delivered" },
         { status: "delivered" },
@@ -131,7 +143,14 @@ describe("a failed delivery is retried", () => {
     });
 
     test(`after HTTP ${status} it is given up within an hour, and reported once`, async () => {
-      const { hook, later, next, time, inbox, deliveriesOf } = await outage(answer(status));
+      const {
+        hook,
+        later,
+        next,
+        time,
+        inbox,
+        readDeliveries: deliveriesOf,
+      } = await outage(replyWith(status));
       await using _ = hook;
       await using other = await inbox({ default: true });
       await later(5);
@@ -147,49 +166,49 @@ describe("a failed delivery is retried", () => {
   }
 
   test("for a day if it looked permanent for less than an hour", async () => {
-    const { hook, later, next, time, deliveriesOf } = await outage(answer(404));
+    const { hook, later, next, time, readDeliveries: deliveriesOf } = await outage(replyWith(404));
     await using _ = hook;
     await later(5);
     const first = time.now;
     for (let tries = 0; tries < 6; tries++) await next(first);
-    hook.reply(answer(500));
+    hook.setReply(replyWith(500));
     await next(first);
-    hook.reply(answer(404));
+    hook.setReply(replyWith(404));
     await next(first);
     expect(await deliveriesOf(hook)).toMatchObject([{ status: "pending" }]);
   });
 
   test("a Retry-After delays the whole channel, also after a restart", async () => {
-    const made = await outage(answer(429, "", { "retry-after": "600" }));
-    const { hook, later, watched, restart, inbox } = made;
+    const made = await outage(replyWith(429, "", { "retry-after": "600" }));
+    const { hook, later, createWatchedJob: watched, restart, inbox } = made;
     await using _ = hook;
     await using other = await inbox();
     await later(5);
-    hook.reply(answer());
+    hook.setReply(replyWith());
     const more = await watched([hook, other], { name: "Other" });
-    await more.goes("down");
+    await more.changeState("down");
     for (const seconds of [100, 200, 200]) {
       await later(seconds);
       restart();
     }
     expect([hook.asked.length, other.asked.length]).toEqual([1, 1]);
     await later(120);
-    expect(hook.heard()).toEqual([down, down, "monitor.down Other"]);
+    expect(hook.listTitles()).toEqual([down, down, "monitor.down Other"]);
   });
 
   test("a Retry-After with a date is honored unless the date has passed", async () => {
-    const made = await pager();
+    const made = await createPager();
     const date = (seconds: number) => new Date(made.time.now + seconds * 1000).toUTCString();
     await using hook = await made.inbox({}, (response) =>
-      answer(503, "", { "retry-after": date(400) })(response),
+      replyWith(503, "", { "retry-after": date(400) })(response),
     );
-    const backup = await made.watched([hook]);
-    await backup.goes("down");
+    const backup = await made.createWatchedJob([hook]);
+    await backup.changeState("down");
     await made.later(5);
     expect(hook.asked).toHaveLength(1);
     await made.later(390);
     expect(hook.asked).toHaveLength(1);
-    hook.reply((response) => answer(503, "", { "retry-after": date(-400) })(response));
+    hook.setReply((response) => replyWith(503, "", { "retry-after": date(-400) })(response));
     await made.later(12);
     expect(hook.asked).toHaveLength(2);
     await made.later(20);
@@ -197,14 +216,14 @@ describe("a failed delivery is retried", () => {
   });
 
   test("together with everything that waits, once a delivery succeeds", async () => {
-    const { hook, later, watched, deliveriesOf } = await outage();
+    const { hook, later, createWatchedJob: watched, readDeliveries: deliveriesOf } = await outage();
     await using _ = hook;
     for (const wait of [10, 6, 16, 61, 301]) await later(wait);
     const other = await watched([hook], { name: "Other" });
-    await other.goes("down");
-    hook.reply(answer());
+    await other.changeState("down");
+    hook.setReply(replyWith());
     await later(5);
-    expect(hook.heard().slice(-2).toSorted()).toEqual([down, "monitor.down Other"]);
+    expect(hook.listTitles().slice(-2).toSorted()).toEqual([down, "monitor.down Other"]);
     expect((await deliveriesOf(hook)).map(({ status }) => status)).toEqual([
       "delivered",
       "delivered",
@@ -214,73 +233,73 @@ describe("a failed delivery is retried", () => {
 
 describe("the order:", () => {
   test("an outage that can't be delivered delays its end, but no other deliveries", async () => {
-    const { inbox, watched, later } = await pager();
+    const { inbox, createWatchedJob: watched, later } = await createPager();
     await using hook = await inbox();
-    hook.reply((response) => {
+    hook.setReply((response) => {
       const { body } = hook.asked.at(-1) as { body: string };
       const isPoison = body.includes("Backup");
-      answer(isPoison ? 500 : 200)(response);
+      replyWith(isPoison ? 500 : 200)(response);
     });
-    const taken = () => hook.heard().filter((one) => !one.endsWith("Backup"));
+    const taken = () => hook.listTitles().filter((one) => !one.endsWith("Backup"));
     const backup = await watched([hook]);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     for (const name of ["A", "B", "C"]) {
       const job = await watched([hook], { name });
-      await job.goes("down");
+      await job.changeState("down");
       await later();
-      await job.goes("up");
+      await job.changeState("up");
       await later();
     }
-    await backup.goes("up");
+    await backup.changeState("up");
     await later();
     expect(taken()).toEqual(
       ["A", "B", "C"].flatMap((name) => [`monitor.down ${name}`, `monitor.up ${name}`]),
     );
-    expect(hook.heard()).not.toContain(up);
-    hook.reply(answer());
+    expect(hook.listTitles()).not.toContain(up);
+    hook.setReply(replyWith());
     await later(900);
-    expect(hook.heard().slice(-2)).toEqual([down, up]);
+    expect(hook.listTitles().slice(-2)).toEqual([down, up]);
   });
 
   test("while two messages fail no others are tried", async () => {
-    const { inbox, watched, later } = await pager();
-    await using hook = await inbox({}, answer(500));
+    const { inbox, createWatchedJob: watched, later } = await createPager();
+    await using hook = await inbox({}, replyWith(500));
     const names = ["A", "B", "C", "D", "E"];
     for (const name of names) {
-      await (await watched([hook], { name })).goes("down");
+      await (await watched([hook], { name })).changeState("down");
       await later();
     }
     await later(60);
     expect(new Set(hook.received().map(({ id }) => id)).size).toBe(2);
-    hook.reply(answer());
+    hook.setReply(replyWith());
     await later(300);
     await later();
-    const heard = new Set(hook.heard());
+    const heard = new Set(hook.listTitles());
     expect(heard).toEqual(new Set(names.map((name) => `monitor.down ${name}`)));
   });
 });
 
 describe("the end of an outage", () => {
   test("is not sent if the outage was given up", async () => {
-    const { hook, backup, later, deliveriesOf } = await outage(answer(410));
+    const { hook, backup, later, readDeliveries: deliveriesOf } = await outage(replyWith(410));
     await using _ = hook;
     await later();
-    hook.reply(answer());
-    await backup.goes("up");
+    hook.setReply(replyWith());
+    await backup.changeState("up");
     await later();
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
     expect(await deliveriesOf(hook)).toMatchObject([{ status: "failed" }]);
   });
 
   test("is left out of a digest without affecting its other alerts", async () => {
-    const { hook, backup, watched, later } = await outage(answer(410));
+    const { hook, backup, createWatchedJob: watched, later } = await outage(replyWith(410));
     await using _ = hook;
     await later();
-    hook.reply(answer());
+    hook.setReply(replyWith());
     const other = await watched([hook], { name: "Other" });
-    await backup.goes("up");
-    await other.goes("down");
+    await backup.changeState("up");
+    await other.changeState("down");
     await later();
     expect(hook.received().at(-1)).toMatchObject({
       type: "monitor.down",
@@ -289,22 +308,22 @@ describe("the end of an outage", () => {
   });
 
   test("is sent if the outage arrived, even if a reminder of it was given up", async () => {
-    const { hook, backup, later, lasts } = await outage(answer());
+    const { hook, backup, later, deliverTwiceAfter: lasts } = await outage(replyWith());
     await using _ = hook;
     await later();
     await backup.change({ reminderInterval: 600 });
-    hook.reply(answer(410));
+    hook.setReply(replyWith(410));
     await lasts(600);
-    hook.reply(answer());
-    await backup.goes("up");
+    hook.setReply(replyWith());
+    await backup.changeState("up");
     await later();
-    expect(hook.heard()).toEqual([down, "monitor.reminder Backup", up]);
+    expect(hook.listTitles()).toEqual([down, "monitor.reminder Backup", up]);
   });
 });
 
 describe("the machine stops", () => {
   test("before an outage was read: it is sent once", async () => {
-    const { hook, later, diesBefore, restart } = await outage(answer());
+    const { hook, later, crashBefore: diesBefore, restart } = await outage(replyWith());
     await using _ = hook;
     diesBefore('insert into "deliveries"');
     const failure = await later().catch(String);
@@ -312,32 +331,32 @@ describe("the machine stops", () => {
     restart();
     await later();
     await later(3_600);
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
   });
 
   test("before it was sent: it is sent once", async () => {
-    const { hook, later, diesBefore, restart } = await outage(answer());
+    const { hook, later, crashBefore: diesBefore, restart } = await outage(replyWith());
     await using _ = hook;
     diesBefore("set status = 'sending'");
     await later();
-    expect(hook.heard()).toEqual([]);
+    expect(hook.listTitles()).toEqual([]);
     restart();
     await later();
     await later(3_600);
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
   });
 
   test("before the attempt is stored: it is sent again with the same ID, and before its end", async () => {
-    const { hook, backup, later, diesBefore, restart } = await outage(answer());
+    const { hook, backup, later, crashBefore: diesBefore, restart } = await outage(replyWith());
     await using _ = hook;
     diesBefore("delivery_attempts");
     await later();
     restart();
-    await backup.goes("up");
+    await backup.changeState("up");
     await later();
     await later();
     await later(3_600);
-    expect(hook.heard()).toEqual([down, down, up]);
+    expect(hook.listTitles()).toEqual([down, down, up]);
     const [first, second] = hook.asked;
     expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"] as string);
     expect(second?.body).toBe(first?.body as string);
@@ -350,30 +369,33 @@ describe("the machine stops", () => {
     time.now += 10_000;
     const engine = restart();
     await engine.start();
-    await hook.untilAsked(1);
+    await hook.waitUntilAsked(1);
     const stopping = engine.stop();
     hook.release();
     await stopping;
     restart();
     await later();
     await later(3_600);
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
   });
 
   test("and starts again, twenty times: nothing is repeated, whatever is down or up", async () => {
-    const made = await pager();
+    const made = await createPager();
     await using hook = await made.inbox();
     const alertChannelIds = [hook.id];
-    await using well = await made.site({ alertChannelIds });
-    await using ill = await made.site({ alertChannelIds });
-    ill.fails();
-    const [quiet, broken] = [await made.watched([hook]), await made.watched([hook])];
+    await using well = await made.createSite({ alertChannelIds });
+    await using ill = await made.createSite({ alertChannelIds });
+    ill.failNow();
+    const [quiet, broken] = [
+      await made.createWatchedJob([hook]),
+      await made.createWatchedJob([hook]),
+    ];
     await made.engine.runOnce();
-    await broken.goes("down");
+    await broken.changeState("down");
     await made.later();
-    expect(hook.heard()).toEqual(["monitor.down Shop", down]);
+    expect(hook.listTitles()).toEqual(["monitor.down Shop", down]);
     for (let restart = 0; restart < 20; restart++) {
-      const { engine, alerts } = applianceOn({
+      const { engine, alerts } = createAppliance({
         store: made.store,
         clock: () => made.time.now,
         vault: made.appliance.vault,
@@ -383,7 +405,7 @@ describe("the machine stops", () => {
       await engine.runOnce();
       await alerts.runOnce();
     }
-    const states = await Promise.all([well.id, ill.id, quiet.id, broken.id].map(made.statusOf));
+    const states = await Promise.all([well.id, ill.id, quiet.id, broken.id].map(made.readStatus));
     expect(states).toEqual(["up", "down", "up", "down"]);
     expect([well.asked.length, ill.asked.length].every((count) => count > 10)).toBe(true);
     expect(hook.asked).toHaveLength(1);

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { deliveryTurns, turnOf } from "../../src/alerting/sending/delivery-turns.ts";
-import type { Waiting } from "../../src/alerting/sending/queue.ts";
+import { createDeliveryTurns, createTurn } from "../../src/alerting/sending/delivery-turns.ts";
+import type { WaitingReceiver } from "../../src/alerting/sending/queue.ts";
 
 /** `a1 b2!` are receivers of the organizations `a` and `b`; the last delivery to `b2` failed. */
-const receivers = (names: string): Waiting[] =>
+const receivers = (names: string): WaitingReceiver[] =>
   names
     .split(" ")
     .filter((name) => name !== "")
@@ -16,12 +16,12 @@ const receivers = (names: string): Waiting[] =>
     }));
 
 function slots(shared: number, kept: number) {
-  const turns = deliveryTurns({ shared, kept });
-  const started: ReturnType<typeof turnOf>[] = [];
+  const turns = createDeliveryTurns({ shared, kept });
+  const started: ReturnType<typeof createTurn>[] = [];
   /** Starts all receivers that get a slot and returns their names. */
   const starts = () => {
     const names: string[] = [];
-    for (let next = turns.next(); next !== null; next = turns.next()) {
+    for (let next = turns.beginNext(); next !== null; next = turns.beginNext()) {
       started.push(next);
       names.push(next.receiverId);
     }
@@ -29,13 +29,13 @@ function slots(shared: number, kept: number) {
   };
   return {
     starts,
-    wait: (names: string) => turns.replace(receivers(names).map(turnOf)),
+    wait: (names: string) => turns.replace(receivers(names).map(createTurn)),
     /** Finishes a delivery, and returns the receivers that start then. */
     ends: (name: string, again = false) => {
       const index = started.findIndex(({ receiverId }) => receiverId === name);
-      const [turn] = started.splice(index, 1) as [ReturnType<typeof turnOf>];
+      const [turn] = started.splice(index, 1) as [ReturnType<typeof createTurn>];
       turns.end(turn);
-      if (again) turns.add(turnOf(turn));
+      if (again) turns.add(createTurn(turn));
       return starts();
     },
   };
@@ -97,18 +97,18 @@ test("every organization gets slots, however long the deliveries of others take"
       organizations,
       fc.infiniteStream(fc.nat(1_000)),
       (shared, kept, sizes, dice) => {
-        const turns = deliveryTurns({ shared, kept });
+        const turns = createDeliveryTurns({ shared, kept });
         turns.replace(
           sizes.flatMap((count, index) =>
             receivers(Array.from({ length: count }, (_, n) => `${index}-${n}`).join(" ")).map(
-              turnOf,
+              createTurn,
             ),
           ),
         );
-        const busy: ReturnType<typeof turnOf>[] = [];
+        const busy: ReturnType<typeof createTurn>[] = [];
         const begun = new Map<string, number>();
         const fill = () => {
-          for (let next = turns.next(); next !== null; next = turns.next()) {
+          for (let next = turns.beginNext(); next !== null; next = turns.beginNext()) {
             busy.push(next);
             begun.set(next.organizationId, (begun.get(next.organizationId) ?? 0) + 1);
           }
@@ -118,9 +118,9 @@ test("every organization gets slots, however long the deliveries of others take"
         expect(begun.size).toBeGreaterThanOrEqual(Math.min(sizes.length, kept + 1));
         for (let step = 0; step < 200; step++) {
           const [roll = 0] = dice.take(1);
-          const [one] = busy.splice(roll % busy.length, 1) as [ReturnType<typeof turnOf>];
+          const [one] = busy.splice(roll % busy.length, 1) as [ReturnType<typeof createTurn>];
           turns.end(one);
-          turns.add(turnOf(one));
+          turns.add(createTurn(one));
           fill();
           const own = [...Map.groupBy(busy, ({ organizationId }) => organizationId).values()];
           for (const { length } of own) expect(length).toBeLessThanOrEqual(shared + 1);

@@ -2,16 +2,16 @@
 import { describe, expect, test } from "bun:test";
 import { exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { appendEvent } from "../../src/events/log.ts";
-import { pager } from "../support/pager.ts";
-import { answer, reset, target } from "../support/target.ts";
+import { createPager } from "../support/pager.ts";
+import { replyWith, reset, startTarget } from "../support/target.ts";
 
 /** Monitors A, B, C, … on one channel, and times in seconds from the start. */
 async function moments() {
-  const made = await pager();
+  const made = await createPager();
   const hook = await made.inbox();
   const begin = made.time.now + 60_000;
   const down = async (name: string) =>
-    (await made.watched([hook], { name: `Job ${name}` })).goes("down");
+    (await made.createWatchedJob([hook], { name: `Job ${name}` })).changeState("down");
   return {
     ...made,
     hook,
@@ -27,7 +27,13 @@ async function moments() {
 const maxBytes = 20_000;
 
 test("hundreds of monitors that go down at once are a few messages below 20 kB, in order", async () => {
-  const { inbox, job, later, changes, deliveriesOf } = await pager();
+  const {
+    inbox,
+    createJob: job,
+    later,
+    readStateChanges: changes,
+    readDeliveries: deliveriesOf,
+  } = await createPager();
   await using hook = await inbox();
   const alertChannelIds = [hook.id];
   const numbers = Array.from({ length: 200 }, (_, index) => index);
@@ -58,12 +64,12 @@ test("alerts that do not fit into a digest are sent in another one", async () =>
   expect(hook.asked).toEqual([]);
   await at(5.6);
   expect(hook.asked.length).toBeGreaterThan(1);
-  expect(hook.heard()).toEqual(names.map((name) => `monitor.down Job ${name}`));
+  expect(hook.listTitles()).toEqual(names.map((name) => `monitor.down Job ${name}`));
 });
 
 test("the size of a digest is that of its encoding, also across a restart", async () => {
-  const { inbox, job, later, restart } = await pager();
-  await using hook = await inbox({}, answer(500));
+  const { inbox, createJob: job, later, restart } = await createPager();
+  await using hook = await inbox({}, replyWith(500));
   for (let number = 0; number < 60; number++) {
     const name = `${'\u{1f6f0}"'.repeat(100)} ${number}`;
     const { report } = await job({ name, interval: 86_400, alertChannelIds: [hook.id] });
@@ -74,7 +80,7 @@ test("the size of a digest is that of its encoding, also across a restart", asyn
       restart();
     }
   }
-  hook.reply(answer());
+  hook.setReply(replyWith());
   for (let minute = 0; minute < 30; minute++) await later(60);
   const taken = hook.received().filter((_, index) => index > 2);
   expect(new Set(hook.alerts().map(({ data }) => data.monitor.id)).size).toBe(60);
@@ -83,8 +89,8 @@ test("the size of a digest is that of its encoding, also across a restart", asyn
 });
 
 test("more than 1,000 alerts are several messages, whatever the service accepts", async () => {
-  await using chat = await target(answer(200, "ok"));
-  const { channel, store, ours, time, later, deliveriesOf } = await pager();
+  await using chat = await startTarget(replyWith(200, "ok"));
+  const { channel, store, ours, time, later, readDeliveries: deliveriesOf } = await createPager();
   const team = await channel({ type: "mattermost", webhookUrl: chat.at(), default: true });
   const at = new Date(time.now).toISOString();
   const type = "appliance.troubled" as const;
@@ -121,9 +127,11 @@ describe("an alert", () => {
     await at(5.6);
     await at(5.7, "D");
     expect(hook.received()).toMatchObject([{ type: "digest" }]);
-    expect(hook.heard()).toEqual(["Job A", "Job B", "Job C"].map((name) => `monitor.down ${name}`));
+    expect(hook.listTitles()).toEqual(
+      ["Job A", "Job B", "Job C"].map((name) => `monitor.down ${name}`),
+    );
     await at(11);
-    expect(hook.heard().at(-1)).toBe("monitor.down Job D");
+    expect(hook.listTitles().at(-1)).toBe("monitor.down Job D");
     expect(hook.received()).toHaveLength(2);
   });
 
@@ -146,17 +154,17 @@ describe("an alert", () => {
     for (const second of seconds) await at(second, `at ${second}`);
     expect(hook.asked).toEqual([]);
     await at(10.1);
-    expect(hook.heard()).toEqual(seconds.map((second) => `monitor.down Job at ${second}`));
+    expect(hook.listTitles()).toEqual(seconds.map((second) => `monitor.down Job at ${second}`));
     expect(hook.asked).toHaveLength(1);
   });
 
   test("of the same monitor within five seconds is in the same message, in order", async () => {
-    const { inbox, watched, later } = await pager();
+    const { inbox, createWatchedJob: watched, later } = await createPager();
     await using hook = await inbox();
     const backup = await watched([hook]);
-    for (const status of ["down", "up", "down"] as const) await backup.goes(status);
+    for (const status of ["down", "up", "down"] as const) await backup.changeState(status);
     await later();
-    expect(hook.heard()).toEqual([
+    expect(hook.listTitles()).toEqual([
       "monitor.down Backup",
       "monitor.up Backup",
       "monitor.down Backup",
@@ -170,12 +178,19 @@ for (const [type, secrets] of [
   ["opsgenie", { apiKey: "key" }],
 ] as const)
   test(`${type} gets every alert separately and at once, because each is a case`, async () => {
-    await using service = await target(answer(202, JSON.stringify({ status: "success" })));
-    const { channel, watched, later, deliveriesOf, told } = await pager({
+    await using service = await startTarget(replyWith(202, JSON.stringify({ status: "success" })));
+    const {
+      channel,
+      createWatchedJob: watched,
+      later,
+      readDeliveries: deliveriesOf,
+      readAlerts: told,
+    } = await createPager({
       exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
     });
     const cases = await channel({ type, ...secrets });
-    for (const name of ["A", "B", "C"]) await (await watched([cases], { name })).goes("down");
+    for (const name of ["A", "B", "C"])
+      await (await watched([cases], { name })).changeState("down");
     await later(0);
     expect(service.asked).toHaveLength(3);
     const deliveries = await deliveriesOf(cases);
@@ -185,31 +200,35 @@ for (const [type, secrets] of [
   });
 
 test("a monitor whose alerts are rejected delays no others, however many are collected", async () => {
-  await using service = await target();
-  service.reply((response) => {
+  await using service = await startTarget();
+  service.setReply((response) => {
     const isPoison = service.asked.at(-1)?.body.includes("Poison") === true;
-    answer(isPoison ? 500 : 202, JSON.stringify({ status: "success" }))(response);
+    replyWith(isPoison ? 500 : 202, JSON.stringify({ status: "success" }))(response);
   });
-  const { channel, watched, later } = await pager({
+  const {
+    channel,
+    createWatchedJob: watched,
+    later,
+  } = await createPager({
     exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
   });
   const cases = await channel({ type: "pagerduty", routingKey: "r".repeat(32) });
   const poison = await watched([cases], { name: "Poison", reminderInterval: 60 });
   const fine = await watched([cases], { name: "Fine" });
-  await poison.goes("down");
+  await poison.changeState("down");
   for (let minute = 0; minute < 30; minute++) await later(60);
-  await fine.goes("down");
+  await fine.changeState("down");
   for (let minute = 0; minute < 10; minute++) await later(60);
   expect(service.asked.filter(({ body }) => body.includes("Fine"))).toHaveLength(1);
 });
 
 test("an alert has one id, alone or in a digest, on any channel, and in the log", async () => {
-  const { inbox, watched, later, told } = await pager();
+  const { inbox, createWatchedJob: watched, later, readAlerts: told } = await createPager();
   await using both = await inbox();
   await using one = await inbox();
   const [a, b] = [await watched([both, one], { name: "A" }), await watched([both], { name: "B" })];
-  await a.goes("down");
-  await b.goes("down");
+  await a.changeState("down");
+  await b.changeState("down");
   await later();
   const idsOf = ({ alerts }: typeof both) => alerts().map(({ data }) => data.alertId);
   const [ofA, ofB] = (await told()).map(({ id }) => id);
@@ -220,15 +239,20 @@ test("an alert has one id, alone or in a digest, on any channel, and in the log"
 
 describe("while a channel is down", () => {
   test("new alerts are collected, and sent as one message when it works again", async () => {
-    const { inbox, watched, later, deliveriesOf } = await pager();
-    await using hook = await inbox({}, answer(503));
+    const {
+      inbox,
+      createWatchedJob: watched,
+      later,
+      readDeliveries: deliveriesOf,
+    } = await createPager();
+    await using hook = await inbox({}, replyWith(503));
     const names = Array.from({ length: 12 }, (_, index) => `Job ${index}`);
     const jobs = await Promise.all(names.map((name) => watched([hook], { name })));
     for (const job of jobs) {
-      await job.goes("down");
+      await job.changeState("down");
       await later(300);
     }
-    hook.reply(answer());
+    hook.setReply(replyWith());
     const before = hook.asked.length;
     await later(900);
     await later(900);
@@ -236,7 +260,7 @@ describe("while a channel is down", () => {
     expect(arrived.length).toBeLessThanOrEqual(3);
     const counts = arrived.map(({ data }) => data.alerts?.length ?? 1);
     expect(counts.toSorted((a, b) => a - b).at(-1)).toBe(10);
-    expect(hook.heard().slice(before).toSorted()).toEqual(
+    expect(hook.listTitles().slice(before).toSorted()).toEqual(
       names.map((name) => `monitor.down ${name}`).toSorted(),
     );
     const deliveries = await deliveriesOf(hook);
@@ -244,45 +268,53 @@ describe("while a channel is down", () => {
   });
 
   test("nothing is lost or reordered in 23 hours", async () => {
-    const { inbox, watched, later } = await pager();
-    await using hook = await inbox({}, answer(500));
+    const { inbox, createWatchedJob: watched, later } = await createPager();
+    await using hook = await inbox({}, replyWith(500));
     const backup = await watched([hook]);
     const expected: string[] = [];
     for (let hour = 0; hour < 23; hour++) {
       const status = hour % 2 === 0 ? "down" : "up";
-      await backup.goes(status);
+      await backup.changeState(status);
       expected.push(`monitor.${status} Backup`);
       await later(3_600);
     }
     const before = hook.asked.length;
-    hook.reply(answer());
+    hook.setReply(replyWith());
     for (let quarter = 0; quarter < 4; quarter++) await later(900);
-    expect(hook.heard().slice(before)).toEqual(expected);
+    expect(hook.listTitles().slice(before)).toEqual(expected);
   });
 
   test("each alert arrives with one id and in order, whatever the responses and restarts", async () => {
-    const { inbox, watched, later, restart, diesBefore, told } = await pager();
+    const {
+      inbox,
+      createWatchedJob: watched,
+      later,
+      restart,
+      crashBefore: diesBefore,
+      readAlerts: told,
+    } = await createPager();
     let dice = 7;
     const random = () => (dice = (dice * 16_807) % 2_147_483_647) / 2_147_483_647;
     const taken = new Set<string>();
     await using hook = await inbox();
-    hook.reply((response) => {
+    hook.setReply((response) => {
       const roll = random();
       if (roll < 0.4) taken.add(String(response.req.headers["webhook-id"]));
-      (roll < 0.4 ? answer() : roll < 0.7 ? answer(500) : reset)(response);
+      (roll < 0.4 ? replyWith() : roll < 0.7 ? replyWith(500) : reset)(response);
     });
     const jobs = await Promise.all(["A", "B", "C"].map((name) => watched([hook], { name })));
     for (let turn = 0; turn < 30; turn++) {
-      for (const job of jobs) if (random() < 0.7) await job.goes(turn % 2 === 0 ? "down" : "up");
+      for (const job of jobs)
+        if (random() < 0.7) await job.changeState(turn % 2 === 0 ? "down" : "up");
       const roll = random();
       if (roll < 0.3) diesBefore("set status = 'sending'");
       else if (roll < 0.6) diesBefore("delivery_attempts");
       await later(240);
       restart();
     }
-    hook.reply((response) => {
+    hook.setReply((response) => {
       taken.add(String(response.req.headers["webhook-id"]));
-      answer()(response);
+      replyWith()(response);
     });
     for (let minute = 0; minute < 10; minute++) await later(60);
     const arrived = hook.alerts().filter(({ id }) => taken.has(id));

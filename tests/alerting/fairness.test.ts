@@ -1,21 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { AlertFanOut } from "../../src/alerting/deciding/fan-out.ts";
-import { outboxRoom } from "../../src/alerting/sending/outbox-room.ts";
-import { newId } from "../../src/core/ids.ts";
-import { compiled } from "../../src/database/store.ts";
+import { createOutboxRoom } from "../../src/alerting/sending/outbox-room.ts";
+import { createId } from "../../src/core/ids.ts";
+import { compileStatement } from "../../src/database/store.ts";
 import { readSince } from "../../src/events/log.ts";
-import { slowestCursor } from "../../src/events/retention.ts";
-import { pager } from "../support/pager.ts";
+import { findSlowestCursor } from "../../src/events/retention.ts";
+import { createPager } from "../support/pager.ts";
 
 const channels = 490;
 const incidents = 3_500;
 
 /** Counts the writes of fan-outs; the power fails before write number `dies`. */
-function countWrites(store: Awaited<ReturnType<typeof pager>>["store"], dies = -1) {
+function countWrites(store: Awaited<ReturnType<typeof createPager>>["store"], dies = -1) {
   const counted = { writes: 0 };
   const atomic = store.atomic.bind(store);
   store.atomic = (statements) => {
-    if (!statements.some((one) => compiled(one).text.includes("into followers")))
+    if (!statements.some((one) => compileStatement(one).text.includes("into followers")))
       return atomic(statements);
     if (counted.writes === dies) {
       dies = -1;
@@ -29,7 +29,7 @@ function countWrites(store: Awaited<ReturnType<typeof pager>>["store"], dies = -
 
 /** One organization with many incidents for many channels, and another with one monitor and one channel. */
 async function flooded(size = { channels, incidents }) {
-  const made = await pager();
+  const made = await createPager();
   const { database, ours, theirs, time } = made;
   const hook = await made.channel({ type: "webhook", url: "http://bot.lan/a", incidents: true });
   const copyChannel = database.query(
@@ -38,7 +38,7 @@ async function flooded(size = { channels, incidents }) {
      select organization_id, ?1, name, type, enabled, is_default, incidents, settings, secrets, version,
        created_at, updated_at from alert_channels where id = ?2`,
   );
-  for (let index = 1; index < size.channels; index++) copyChannel.run(newId(time.now), hook.id);
+  for (let index = 1; index < size.channels; index++) copyChannel.run(createId(time.now), hook.id);
   const body = { name: "Theirs", type: "webhook", url: "http://bot.lan/b" };
   const { id: channelId } = (await theirs.api("POST", "/api/v1/alert-channels", { body })).json
     .data;
@@ -50,7 +50,7 @@ async function flooded(size = { channels, incidents }) {
   return { ...made, channelId };
 }
 
-type Made = Awaited<ReturnType<typeof pager>>;
+type Made = Awaited<ReturnType<typeof createPager>>;
 
 /** Copies an incident with its timeline and its event. */
 function copyRows({ database, time }: Made, id: string, count: number) {
@@ -72,7 +72,7 @@ function copyRows({ database, time }: Made, id: string, count: number) {
   const event = copy("events", { subject_id: "?1", data }, "subject_id = ?2");
   database.transaction(() => {
     for (let index = 0; index < count; index++) {
-      const [copied, update] = [newId(time.now), newId(time.now)];
+      const [copied, update] = [createId(time.now), createId(time.now)];
       incident.run(copied, id);
       updates.run(copied, id, update);
       event.run(copied, id, update);
@@ -83,7 +83,7 @@ function copyRows({ database, time }: Made, id: string, count: number) {
 /** A fan-out without state in memory. */
 function restarted({ store, appliance }: Made, most?: number) {
   const { clock, origin, signals } = appliance;
-  const room = outboxRoom(store, "alerts", most);
+  const room = createOutboxRoom(store, "alerts", most);
   return { fan: new AlertFanOut({ store, clock, origin, signals, room }) };
 }
 
@@ -95,7 +95,7 @@ async function readAll({ store }: Made, fan: Fan) {
     const events = await readSince(store, seq, 500);
     const last = events.at(-1);
     if (last === undefined) return;
-    await fan.follower.take(events);
+    await fan.follower.handleBatch(events);
     ({ seq } = last);
   }
 }
@@ -131,11 +131,11 @@ describe("an organization with 1.7 million alerts to send", () => {
   });
 
   test("delays another's reminder by at most two writes", async () => {
-    const made = await pager();
+    const made = await createPager();
     const { database, theirs, time } = made;
     const hook = await made.channel({ type: "webhook", url: "http://bot.lan/a" });
-    const job = await made.watched([hook], { reminderInterval: 600 });
-    await job.goes("down");
+    const job = await made.createWatchedJob([hook], { reminderInterval: 600 });
+    await job.changeState("down");
     const body = { name: "Theirs", type: "webhook", url: "http://bot.lan/b" };
     const { id } = (await theirs.api("POST", "/api/v1/alert-channels", { body })).json.data;
     const { fan } = restarted(made);
@@ -146,7 +146,7 @@ describe("an organization with 1.7 million alerts to send", () => {
        values (?, ?, '[]', ?, ?)`,
     );
     for (let index = 0; index < 5_000; index++)
-      memory.run(made.ours.id, newId(time.now), 1, time.now);
+      memory.run(made.ours.id, createId(time.now), 1, time.now);
     const monitor = {
       name: "Job",
       type: "push",
@@ -213,7 +213,7 @@ describe("deferred events", () => {
     made.database.run(
       "insert or replace into followers (name, seq, version) values ('subscribers', 1000000, 1)",
     );
-    expect(await slowestCursor(made.store)).toBe(row?.seq ?? -1);
+    expect(await findSlowestCursor(made.store)).toBe(row?.seq ?? -1);
   });
 });
 

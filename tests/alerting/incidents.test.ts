@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { pager } from "../support/pager.ts";
+import { createPager } from "../support/pager.ts";
 
 /** A person who posts incidents, and a channel that is notified. */
 async function setUp() {
-  const made = await pager();
+  const made = await createPager();
   const hook = await made.inbox();
   const { api } = made;
   const incident = async (fields: object = {}) => {
@@ -38,7 +38,7 @@ describe("a manual incident", () => {
     await post({ message: "Rolling back." });
     await post({ status: "resolved" });
     const told = hook.received();
-    expect(hook.heard()).toEqual([opened, updated, updated, resolved]);
+    expect(hook.listTitles()).toEqual([opened, updated, updated, resolved]);
     expect(told[0]).toMatchObject({ type: "incident.opened", timestamp: at });
     expect(told[0]?.data).toEqual({
       alertId: expect.any(String),
@@ -62,7 +62,7 @@ describe("a manual incident", () => {
   });
 
   test("is sent to enabled channels with incidents enabled, attached to a monitor or not", async () => {
-    const { hook, inbox, incident, watched, later } = await setUp();
+    const { hook, inbox, incident, createWatchedJob: watched, later } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
     await using unwanted = await inbox({ incidents: false });
@@ -70,7 +70,7 @@ describe("a manual incident", () => {
     const backup = await watched([attached, unwanted, off]);
     await incident({ monitorId: backup.id });
     await later();
-    for (const { heard } of [hook, attached]) expect(heard()).toEqual([opened]);
+    for (const { listTitles: heard } of [hook, attached]) expect(heard()).toEqual([opened]);
     for (const { asked } of [unwanted, off]) expect(asked).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe("a manual incident", () => {
     await post({ status: "resolved" });
     await post({ status: "monitoring", message: "It is back." });
     await post({ status: "resolved", message: "Now it is over." });
-    expect(hook.heard()).toEqual([opened, resolved, updated, resolved]);
+    expect(hook.listTitles()).toEqual([opened, resolved, updated, resolved]);
   });
 
   test("sends nothing without a post, nor when it is deleted", async () => {
@@ -94,7 +94,7 @@ describe("a manual incident", () => {
     await post({ severity: "critical", public: false });
     await api("DELETE", `/api/v1/incidents/${id}`);
     await later();
-    expect(hook.heard()).toEqual([opened]);
+    expect(hook.listTitles()).toEqual([opened]);
   });
 
   test("is sent with the text from when it was posted, not with later edits", async () => {
@@ -123,18 +123,18 @@ describe("a manual incident", () => {
     await post({ message: "Rolling back." });
     await changeChannel(never, { incidents: true });
     await post({ status: "resolved" });
-    expect(hook.heard()).toEqual([opened, updated, resolved]);
-    expect(late.heard()).toEqual([updated, resolved]);
-    expect(never.heard()).toEqual([]);
+    expect(hook.listTitles()).toEqual([opened, updated, resolved]);
+    expect(late.listTitles()).toEqual([updated, resolved]);
+    expect(never.listTitles()).toEqual([]);
   });
 
   test("about a muted monitor is sent anyway", async () => {
-    const { hook, incident, watched, later } = await setUp();
+    const { hook, incident, createWatchedJob: watched, later } = await setUp();
     await using _ = hook;
     const backup = await watched([], { muted: true });
     await incident({ monitorId: backup.id });
     await later();
-    expect(hook.heard()).toEqual([opened]);
+    expect(hook.listTitles()).toEqual([opened]);
   });
 
   test("is not sent to another organization", async () => {
@@ -150,19 +150,19 @@ describe("an automatic incident", () => {
   const fields = { autoIncidentSeverity: "critical", degradedAfterMs: 500 };
 
   test("is sent with its updates to other channels than the monitor's, which get the outage itself", async () => {
-    const { hook, inbox, watched, later } = await setUp();
+    const { hook, inbox, createWatchedJob: watched, later } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
     await using unwanted = await inbox({ incidents: false });
     const backup = await watched([attached], fields);
     for (const status of ["down", "slow", "down", "up"] as const) {
-      await backup.goes(status);
+      await backup.changeState(status);
       await later();
     }
-    expect(hook.heard()).toEqual(
+    expect(hook.listTitles()).toEqual(
       ["opened", "updated", "updated", "resolved"].map((step) => `incident.${step} Backup is down`),
     );
-    expect(attached.heard()).toEqual(
+    expect(attached.listTitles()).toEqual(
       ["down", "degraded", "down", "up"].map((status) => `monitor.${status} Backup`),
     );
     expect(unwanted.asked).toEqual([]);
@@ -173,30 +173,30 @@ describe("an automatic incident", () => {
   });
 
   test("is sent as resolved once its monitor is deleted, to channels that were notified of it", async () => {
-    const { hook, api, inbox, watched, later, time } = await setUp();
+    const { hook, api, inbox, createWatchedJob: watched, later, time } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
     const backup = await watched([attached], fields);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     await using late = await inbox();
     time.now += 60_000;
     await api("DELETE", `/api/v1/monitors/${backup.id}`);
     await later();
-    expect(hook.heard()).toEqual(
+    expect(hook.listTitles()).toEqual(
       ["opened", "resolved"].map((step) => `incident.${step} Backup is down`),
     );
     expect(hook.received()[1]?.data).toMatchObject({
       incident: { status: "resolved", monitorId: null },
       message: "Backup is no longer monitored.",
     });
-    expect(attached.heard()).toEqual(["monitor.down Backup"]);
+    expect(attached.listTitles()).toEqual(["monitor.down Backup"]);
     expect(late.asked).toEqual([]);
   });
 
   for (const what of ["monitor", "group"])
     test(`is not sent while the ${what} is muted, nor its end to channels without its start`, async () => {
-      const { hook, group, watched, later, muteGroup } = await setUp();
+      const { hook, group, createWatchedJob: watched, later, muteGroup } = await setUp();
       await using _ = hook;
       const { id: groupId } = await group();
       const backup = await watched([], { ...fields, groupId });
@@ -205,30 +205,30 @@ describe("an automatic incident", () => {
         else await muteGroup(groupId, muted);
       };
       await mute(true);
-      await backup.goes("down");
+      await backup.changeState("down");
       await later();
       await mute(false);
-      await backup.goes("up");
+      await backup.changeState("up");
       await later();
-      expect(hook.heard()).toEqual([]);
-      await backup.goes("down");
+      expect(hook.listTitles()).toEqual([]);
+      await backup.changeState("down");
       await later();
-      expect(hook.heard()).toEqual(["incident.opened Backup is down"]);
+      expect(hook.listTitles()).toEqual(["incident.opened Backup is down"]);
     });
 
   test("that was resolved manually is not sent as resolved again when the monitor is up", async () => {
-    const { hook, api, watched, later } = await setUp();
+    const { hook, api, createWatchedJob: watched, later } = await setUp();
     await using _ = hook;
     const backup = await watched([], fields);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     const { json } = await api("GET", "/api/v1/incidents");
     const path = `/api/v1/incidents/${json.data[0].id}`;
     await api("PATCH", path, { body: { status: "resolved" } });
     await later();
-    await backup.goes("up");
+    await backup.changeState("up");
     await later();
-    expect(hook.heard()).toEqual(
+    expect(hook.listTitles()).toEqual(
       ["opened", "resolved"].map((step) => `incident.${step} Backup is down`),
     );
   });

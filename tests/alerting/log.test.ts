@@ -1,24 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import { exchange } from "../../src/core/outgoing/http/exchange.ts";
-import { dump, unknownId } from "../support/appliance.ts";
-import { mailServer } from "../support/mail-server.ts";
-import { pager } from "../support/pager.ts";
+import { dumpTables, unknownId } from "../support/appliance.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { createPager } from "../support/pager.ts";
 import { apiRoutes } from "../support/records.ts";
 import { canary, newChannels } from "../support/samples.ts";
-import { answer, target } from "../support/target.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 
 /** Two monitors that went down and recovered, an incident, and a test, each at a different time. */
 async function history() {
-  const made = await pager();
+  const made = await createPager();
   const { api, later } = made;
   const hook = await made.inbox();
   const [a, b] = [
-    await made.watched([hook], { name: "A" }),
-    await made.watched([hook], { name: "B" }),
+    await made.createWatchedJob([hook], { name: "A" }),
+    await made.createWatchedJob([hook], { name: "B" }),
   ];
   for (const status of ["down", "up"] as const)
     for (const job of [a, b]) {
-      await job.goes(status);
+      await job.changeState(status);
       await later();
     }
   const { json } = await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
@@ -52,7 +52,7 @@ describe("the log of alerts", () => {
   });
 
   test("can be filtered by monitor, incident and type, and has pages", async () => {
-    const { told, hook, a, incidentId, api } = await history();
+    const { readAlerts: told, hook, a, incidentId, api } = await history();
     await using _ = hook;
     const types = async (query: string) => (await told(query)).map(({ type }) => type);
     expect(await types(`&monitorId=${a.id}`)).toEqual(["monitor.down", "monitor.up"]);
@@ -68,11 +68,18 @@ describe("the log of alerts", () => {
   });
 
   test("has each alert with all its deliveries", async () => {
-    const { inbox, watched, later, told, api, deliveriesOf } = await pager();
+    const {
+      inbox,
+      createWatchedJob: watched,
+      later,
+      readAlerts: told,
+      api,
+      readDeliveries: deliveriesOf,
+    } = await createPager();
     await using first = await inbox();
-    await using second = await inbox({}, answer(500));
+    await using second = await inbox({}, replyWith(500));
     const backup = await watched([first, second]);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     const [alert] = await told();
     const { json } = await api("GET", `/api/v1/alerts/${alert.id}`);
@@ -81,7 +88,7 @@ describe("the log of alerts", () => {
   });
 
   test("retains alerts of a renamed or deleted monitor", async () => {
-    const { api, told, hook, a } = await history();
+    const { api, readAlerts: told, hook, a } = await history();
     await using _ = hook;
     await a.change({ name: "Renamed" });
     const before = await told();
@@ -91,9 +98,9 @@ describe("the log of alerts", () => {
   });
 
   test("has no events that notified no channel", async () => {
-    const { inbox, watched, later, told } = await pager();
+    const { inbox, createWatchedJob: watched, later, readAlerts: told } = await createPager();
     await using off = await inbox({ enabled: false });
-    await (await watched([off])).goes("down");
+    await (await watched([off])).changeState("down");
     await later();
     expect(await told()).toEqual([]);
   });
@@ -101,10 +108,16 @@ describe("the log of alerts", () => {
 
 describe("the log of a channel's deliveries", () => {
   test("shows waiting, retrying, delivered and failed deliveries", async () => {
-    const { inbox, watched, later, deliveriesOf, time } = await pager();
-    await using hook = await inbox({}, answer(500));
+    const {
+      inbox,
+      createWatchedJob: watched,
+      later,
+      readDeliveries: deliveriesOf,
+      time,
+    } = await createPager();
+    await using hook = await inbox({}, replyWith(500));
     const backup = await watched([hook]);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later(0);
     const begun = time.now;
     const at = (seconds: number) => new Date(begun + seconds * 1000).toISOString();
@@ -127,14 +140,14 @@ describe("the log of a channel's deliveries", () => {
     const failed = { at: at(10), outcome: "failed", message: error, durationMs };
     const failing = { ...waiting, attempts: [failed], error, nextAttemptAt: at(15) };
     expect(await deliveriesOf(hook)).toEqual([failing]);
-    hook.reply(answer());
+    hook.setReply(replyWith());
     await later(10);
     const taken = { at: at(20), outcome: "delivered", message: "Delivered.", durationMs };
     const attempts = [failed, taken];
     const arrived = { status: "delivered", error: null, nextAttemptAt: null, deliveredAt: at(20) };
     expect(await deliveriesOf(hook)).toEqual([{ ...waiting, attempts, ...arrived }]);
-    hook.reply(answer(410));
-    for (const status of ["up", "down"] as const) await backup.goes(status);
+    hook.setReply(replyWith(410));
+    for (const status of ["up", "down"] as const) await backup.changeState(status);
     await later();
     expect((await deliveriesOf(hook))[1]).toMatchObject({
       type: "digest",
@@ -161,10 +174,10 @@ describe("the log of a channel's deliveries", () => {
 
 test("another organization sees none of it, and gets the same responses as for an unknown id", async () => {
   const made = await history();
-  const { theirs, hook, a, told } = made;
+  const { theirs, hook, a, readAlerts: told } = made;
   await using _ = hook;
   const [alert] = await told();
-  const before = dump(made);
+  const before = dumpTables(made);
   expect((await theirs.api("GET", "/api/v1/alerts")).json.data).toEqual([]);
   const filtered = await theirs.api("GET", `/api/v1/alerts?monitorId=${a.id}`);
   expect(filtered.json.data).toEqual([]);
@@ -185,38 +198,38 @@ test("another organization sees none of it, and gets the same responses as for a
     expect(answers[0]?.[0]).toBe(404);
     expect(answers[0]).toEqual(answers[1]);
   }
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
 });
 
 test("no secret of a channel or mail server, and no text of a receiver, is in a response, the log or the database", async () => {
   const gossip = "GOSSIP-91c2";
-  await using echo = await target();
-  echo.reply((response) => {
+  await using echo = await startTarget();
+  echo.setReply((response) => {
     const { req } = response;
     const said = JSON.stringify([gossip, req.url, req.headers, echo.asked.at(-1)?.body]);
-    answer(500, said, { "x-said": gossip, "retry-after": gossip })(response);
+    replyWith(500, said, { "x-said": gossip, "retry-after": gossip })(response);
   });
-  await using mail = await mailServer({ users: { signalbox: "right" } });
-  const made = await pager({
+  await using mail = await startMailServer({ users: { signalbox: "right" } });
+  const made = await createPager({
     exchange: (request, context) => {
       const url = new URL(request.url.pathname + request.url.search, echo.at());
       return exchange({ ...request, url }, context);
     },
   });
-  const { api, later, told } = made;
+  const { api, later, readAlerts: told } = made;
   const { host, port, from } = mail.smtp();
   const smtp = { host, port, from, tls: "none", user: "signalbox", password: canary };
   expect((await api("PATCH", "/api/v1/settings", { body: { smtp } })).status).toBe(200);
   const channels: { id: string }[] = [];
   for (const [type, { secrets, others }] of Object.entries(newChannels))
     channels.push(await made.channel({ type, ...others, ...secrets }));
-  const backup = await made.watched(channels, { autoIncidentSeverity: "major" });
-  await backup.goes("down");
+  const backup = await made.createWatchedJob(channels, { autoIncidentSeverity: "major" });
+  await backup.changeState("down");
   for (const seconds of [10, 6, 16, 61]) await later(seconds);
   for (const { id } of channels) await api("POST", `/api/v1/alert-channels/${id}/test`);
   // All channels were attempted; otherwise this would prove nothing.
   for (const channel of channels)
-    expect((await made.deliveriesOf(channel)).map(({ status }) => status)).not.toContain(
+    expect((await made.readDeliveries(channel)).map(({ status }) => status)).not.toContain(
       "delivered",
     );
   expect(echo.asked.length).toBeGreaterThan(40);
@@ -227,7 +240,7 @@ test("no secret of a channel or mail server, and no text of a receiver, is in a 
   for (const { method, path } of apiRoutes.filter(({ method }) => method === "GET"))
     for (const id of path.includes(":id") ? ids : [""])
       answers.push((await api(method, path.replace(":id", id))).text);
-  const all = [...answers, ...made.logged, dump(made)].join("\n");
+  const all = [...answers, ...made.logged, dumpTables(made)].join("\n");
   expect(all).toContain("HTTP 500");
   for (const secret of [canary, gossip, "said the server", Buffer.from(canary).toString("base64")])
     expect(all.split("\n").filter((line) => line.includes(secret))).toEqual([]);

@@ -1,7 +1,7 @@
 /** Alerts of outages, reminders and flapping monitors. */
 import { describe, expect, test } from "bun:test";
-import { pager } from "../support/pager.ts";
-import { answer, target } from "../support/target.ts";
+import { createPager } from "../support/pager.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 
 const down = "monitor.down Backup";
 const up = "monitor.up Backup";
@@ -10,15 +10,15 @@ const reminder = "monitor.reminder Backup";
 
 describe("an outage is reported", () => {
   test("to every enabled channel of its monitor, in the monitor's order, and to no other", async () => {
-    const { inbox, watched, later, told, api } = await pager();
+    const { inbox, createWatchedJob: watched, later, readAlerts: told, api } = await createPager();
     await using first = await inbox();
     await using second = await inbox();
     await using disabled = await inbox({ enabled: false });
     await using stranger = await inbox({ incidents: false });
     const backup = await watched([second, disabled, first]);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
-    for (const { heard } of [first, second]) expect(heard()).toEqual([down]);
+    for (const { listTitles: heard } of [first, second]) expect(heard()).toEqual([down]);
     for (const { asked } of [disabled, stranger]) expect(asked).toEqual([]);
     const [{ id }] = await told();
     const { json } = await api("GET", `/api/v1/alerts/${id}`);
@@ -29,7 +29,7 @@ describe("an outage is reported", () => {
   });
 
   test("with its monitor, state, start and reason, and its end with the duration", async () => {
-    const { inbox, watched, later, time } = await pager();
+    const { inbox, createWatchedJob: watched, later, time } = await createPager();
     await using hook = await inbox();
     const backup = await watched([hook]);
     time.now += 60_000;
@@ -62,9 +62,9 @@ describe("an outage is reported", () => {
   });
 
   test("with its target, tags, group and the start of its description", async () => {
-    const { inbox, monitor, group, pass, later, told } = await pager();
+    const { inbox, monitor, group, pass, later, readAlerts: told } = await createPager();
     await using hook = await inbox();
-    await using shop = await target(answer(500));
+    await using shop = await startTarget(replyWith(500));
     const { id: groupId } = await group({ name: "Front of house" });
     const watched = {
       type: "http",
@@ -95,14 +95,14 @@ describe("an outage is reported", () => {
   });
 
   test("and slowness as degraded, also between its outage and its recovery", async () => {
-    const { inbox, watched, later } = await pager();
+    const { inbox, createWatchedJob: watched, later } = await createPager();
     await using hook = await inbox();
     const backup = await watched([hook], { degradedAfterMs: 500 });
     for (const status of ["slow", "up", "down", "slow", "up"] as const) {
-      await backup.goes(status);
+      await backup.changeState(status);
       await later();
     }
-    expect(hook.heard()).toEqual([degraded, up, down, degraded, up]);
+    expect(hook.listTitles()).toEqual([degraded, up, down, degraded, up]);
     expect(hook.received()[0]?.data).toMatchObject({
       latencyMs: 900,
       message: "Answered in 900 ms, more than 500 ms.",
@@ -113,7 +113,7 @@ describe("an outage is reported", () => {
 describe("no channel is notified", () => {
   for (const what of ["monitor", "group"])
     test(`of a ${what} that is muted, nor of the end of an earlier outage; afterwards everything is sent again`, async () => {
-      const { inbox, watched, group, later, muteGroup } = await pager();
+      const { inbox, createWatchedJob: watched, group, later, muteGroup } = await createPager();
       await using hook = await inbox();
       const { id: groupId } = await group();
       const backup = await watched([hook], { groupId, reminderInterval: 60 });
@@ -121,69 +121,69 @@ describe("no channel is notified", () => {
         if (what === "monitor") await backup.change({ muted });
         else await muteGroup(groupId, muted);
       };
-      await backup.goes("down");
+      await backup.changeState("down");
       await later();
       await mute(true);
       await later(600);
-      await backup.goes("up");
+      await backup.changeState("up");
       await later();
-      await backup.goes("down");
+      await backup.changeState("down");
       await later();
       await mute(false);
-      await backup.goes("up");
+      await backup.changeState("up");
       await later();
-      expect(hook.heard()).toEqual([down]);
-      await backup.goes("down");
+      expect(hook.listTitles()).toEqual([down]);
+      await backup.changeState("down");
       await later();
-      expect(hook.heard()).toEqual([down, down]);
+      expect(hook.listTitles()).toEqual([down, down]);
     });
 
   test("of an interrupted outage again after a pause, but of its end", async () => {
-    const { inbox, watched, later } = await pager();
+    const { inbox, createWatchedJob: watched, later } = await createPager();
     await using hook = await inbox();
     const backup = await watched([hook]);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     await backup.change({ paused: true });
-    await backup.goes("up");
+    await backup.changeState("up");
     await later(3_600);
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
     await backup.change({ paused: false });
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
     await backup.change({ paused: true });
     await backup.change({ paused: false });
-    await backup.goes("up");
+    await backup.changeState("up");
     await later();
-    expect(hook.heard()).toEqual([down, up]);
+    expect(hook.listTitles()).toEqual([down, up]);
   });
 
   test("of the end of an outage after it was detached, even if it is attached again", async () => {
-    const { inbox, watched, later } = await pager();
+    const { inbox, createWatchedJob: watched, later } = await createPager();
     await using hook = await inbox();
     const backup = await watched([hook]);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     await backup.change({ alertChannelIds: [] });
-    await backup.goes("up");
+    await backup.changeState("up");
     await later();
     await backup.change({ alertChannelIds: [hook.id] });
     await backup.change({ paused: true });
     await backup.change({ paused: false });
-    await backup.goes("up");
+    await backup.changeState("up");
     await later();
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
   });
 
   test("of an outage's end if it was attached or enabled during it, but of an outage after a pause", async () => {
-    const { inbox, watched, later, changeChannel } = await pager();
+    const { inbox, createWatchedJob: watched, later, changeChannel } = await createPager();
     await using first = await inbox();
     await using attached = await inbox();
     await using enabled = await inbox({ enabled: false });
     const backup = await watched([first, enabled]);
     for (const interrupted of [false, true]) {
-      await backup.goes("down");
+      await backup.changeState("down");
       await later();
       await backup.change({ alertChannelIds: [first.id, attached.id, enabled.id] });
       await changeChannel(enabled, { enabled: true });
@@ -191,21 +191,21 @@ describe("no channel is notified", () => {
       if (interrupted) {
         await backup.change({ paused: true });
         await backup.change({ paused: false });
-        await backup.goes("down");
+        await backup.changeState("down");
         await later();
       }
-      await backup.goes("up");
+      await backup.changeState("up");
       await later();
       await backup.change({ alertChannelIds: [first.id, enabled.id] });
       await changeChannel(enabled, { enabled: false });
     }
-    expect(first.heard()).toEqual([down, up, down, up]);
-    expect(attached.heard()).toEqual([down, up]);
-    expect(enabled.heard()).toEqual([down, up]);
+    expect(first.listTitles()).toEqual([down, up, down, up]);
+    expect(attached.listTitles()).toEqual([down, up]);
+    expect(enabled.listTitles()).toEqual([down, up]);
   });
 
   test("of another organization's monitor", async () => {
-    const { inbox, theirs, stranger, later } = await pager();
+    const { inbox, theirs, stranger, later } = await createPager();
     await using hook = await inbox({ default: true });
     const body = { type: "push", name: "Theirs", retries: 0 };
     const { json } = await theirs.api("POST", "/api/v1/monitors", { body });
@@ -217,96 +217,122 @@ describe("no channel is notified", () => {
 
 describe("a reminder", () => {
   test("is sent at every interval while the monitor is down, with the duration, and not after", async () => {
-    const { inbox, watched, later, lasts } = await pager();
+    const {
+      inbox,
+      createWatchedJob: watched,
+      later,
+      deliverTwiceAfter: lasts,
+    } = await createPager();
     await using hook = await inbox();
     const backup = await watched([hook], { reminderInterval: 600 });
-    await backup.goes("down");
+    await backup.changeState("down");
     await later(590);
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
     await lasts(10);
     await lasts(590);
-    expect(hook.heard()).toEqual([down, reminder, reminder]);
+    expect(hook.listTitles()).toEqual([down, reminder, reminder]);
     expect(hook.received().map(({ data }) => data.downSeconds)).toEqual([undefined, 600, 1_200]);
-    await backup.goes("up");
+    await backup.changeState("up");
     await lasts(3_600);
-    expect(hook.heard()).toEqual([down, reminder, reminder, up]);
+    expect(hook.listTitles()).toEqual([down, reminder, reminder, up]);
   });
 
   test.each([1, 3_650])(
     "is sent even if the clock was %d days ahead when the outage began",
     async (days) => {
-      const { inbox, watched, later, lasts, time } = await pager();
+      const {
+        inbox,
+        createWatchedJob: watched,
+        later,
+        deliverTwiceAfter: lasts,
+        time,
+      } = await createPager();
       await using hook = await inbox();
       const backup = await watched([hook], { reminderInterval: 600 });
       time.now += days * 86_400_000;
-      await backup.goes("down");
+      await backup.changeState("down");
       await later();
       time.now -= days * 86_400_000;
       await lasts(600);
-      const heard = hook.heard();
+      const heard = hook.listTitles();
       expect([heard[0], new Set(heard.slice(1))]).toEqual([down, new Set([reminder])]);
       await lasts(600);
-      expect(hook.heard().length).toBe(heard.length + 1);
+      expect(hook.listTitles().length).toBe(heard.length + 1);
     },
   );
 
   test("can be set, shortened and removed while the monitor is down", async () => {
-    const { inbox, watched, later, lasts } = await pager();
+    const {
+      inbox,
+      createWatchedJob: watched,
+      later,
+      deliverTwiceAfter: lasts,
+    } = await createPager();
     await using hook = await inbox();
     const backup = await watched([hook]);
-    await backup.goes("down");
+    await backup.changeState("down");
     await lasts(3_600);
     await backup.change({ reminderInterval: 3_600 });
     await lasts(3_000);
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
     await lasts(600);
-    expect(hook.heard()).toEqual([down, reminder]);
+    expect(hook.listTitles()).toEqual([down, reminder]);
     await backup.change({ reminderInterval: 60 });
     await lasts(60);
-    expect(hook.heard()).toEqual([down, reminder, reminder]);
+    expect(hook.listTitles()).toEqual([down, reminder, reminder]);
     await backup.change({ reminderInterval: null });
     await later(7_200);
-    expect(hook.heard()).toEqual([down, reminder, reminder]);
+    expect(hook.listTitles()).toEqual([down, reminder, reminder]);
   });
 
   test("is sent to all enabled channels; one that was attached meanwhile then gets the end as well", async () => {
-    const { inbox, watched, later, lasts } = await pager();
+    const {
+      inbox,
+      createWatchedJob: watched,
+      later,
+      deliverTwiceAfter: lasts,
+    } = await createPager();
     await using first = await inbox();
     await using second = await inbox();
     const backup = await watched([first], { reminderInterval: 600 });
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     await backup.change({ alertChannelIds: [first.id, second.id] });
     await lasts(600);
-    await backup.goes("up");
+    await backup.changeState("up");
     await later();
-    expect(first.heard()).toEqual([down, reminder, up]);
-    expect(second.heard()).toEqual([reminder, up]);
+    expect(first.listTitles()).toEqual([down, reminder, up]);
+    expect(second.listTitles()).toEqual([reminder, up]);
   });
 
   test("is not sent while the monitor is muted or paused", async () => {
-    const { inbox, watched, later, lasts } = await pager();
+    const {
+      inbox,
+      createWatchedJob: watched,
+      later,
+      deliverTwiceAfter: lasts,
+    } = await createPager();
     await using hook = await inbox();
     const backup = await watched([hook], { reminderInterval: 60 });
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     await backup.change({ muted: true });
     await lasts(600);
     await backup.change({ muted: false, paused: true });
     await lasts(600);
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
   });
 });
 
 describe("a flapping monitor", () => {
   async function flapper() {
-    const made = await pager();
+    const made = await createPager();
     const hook = await made.inbox();
-    const backup = await made.watched([hook]);
+    const backup = await made.createWatchedJob([hook]);
     /** Changes its state several times, with a delay of some seconds after each. */
     const turns = async (times: number, seconds = 60) => {
       for (let turn = 0; turn < times; turn++) {
-        await backup.goes((await made.statusOf(backup.id)) === "down" ? "up" : "down");
+        await backup.changeState((await made.readStatus(backup.id)) === "down" ? "up" : "down");
         await made.later(seconds);
       }
     };
@@ -320,35 +346,35 @@ describe("a flapping monitor", () => {
     const { hook, turns, later } = await flapper();
     await using _ = hook;
     await turns(10);
-    expect(hook.heard()).toEqual(fiveTimes);
+    expect(hook.listTitles()).toEqual(fiveTimes);
     await turns(20);
-    expect(hook.heard()).toEqual([...fiveTimes, flapping]);
+    expect(hook.listTitles()).toEqual([...fiveTimes, flapping]);
     expect(hook.received().at(-1)?.data.changes).toBe(11);
     await later(530);
-    expect(hook.heard()).toHaveLength(11);
+    expect(hook.listTitles()).toHaveLength(11);
     await later();
     await later();
-    expect(hook.heard()).toEqual([...fiveTimes, flapping, up]);
+    expect(hook.listTitles()).toEqual([...fiveTimes, flapping, up]);
   });
 
   test("is sent as down if it stays down, and its count restarts", async () => {
-    const { hook, turns, lasts } = await flapper();
+    const { hook, turns, deliverTwiceAfter: lasts } = await flapper();
     await using _ = hook;
     await turns(11);
     await lasts(600);
-    expect(hook.heard().slice(10)).toEqual([flapping, down]);
+    expect(hook.listTitles().slice(10)).toEqual([flapping, down]);
     await turns(10);
-    expect(hook.heard().slice(12)).toEqual(fiveTimes.map((one) => (one === down ? up : down)));
+    expect(hook.listTitles().slice(12)).toEqual(fiveTimes.map((one) => (one === down ? up : down)));
     await turns(1);
-    expect(hook.heard().at(-1)).toBe(flapping);
+    expect(hook.listTitles().at(-1)).toBe(flapping);
   });
 
   test("has changed more than ten times within half an hour, not in longer", async () => {
     const { hook, turns } = await flapper();
     await using _ = hook;
     await turns(24, 181);
-    expect(hook.heard()).not.toContain(flapping);
-    expect(hook.heard()).toHaveLength(24);
+    expect(hook.listTitles()).not.toContain(flapping);
+    expect(hook.listTitles()).toHaveLength(24);
   });
 
   test("is not flapping after a pause, which resets the count", async () => {
@@ -358,13 +384,13 @@ describe("a flapping monitor", () => {
     await backup.change({ paused: true });
     await later();
     await backup.change({ paused: false });
-    await backup.goes("up");
+    await backup.changeState("up");
     await turns(1);
-    expect(hook.heard()).toEqual([...fiveTimes, down]);
+    expect(hook.listTitles()).toEqual([...fiveTimes, down]);
   });
 
   test("sends no reminders; a channel that was attached meanwhile gets only a steady problem", async () => {
-    const { hook, inbox, turns, backup, lasts } = await flapper();
+    const { hook, inbox, turns, backup, deliverTwiceAfter: lasts } = await flapper();
     await using _ = hook;
     await using late = await inbox();
     await backup.change({ reminderInterval: 60 });
@@ -373,9 +399,9 @@ describe("a flapping monitor", () => {
     await backup.change({ alertChannelIds: [hook.id, late.id] });
     await turns(1);
     await lasts(600);
-    expect(late.heard()).toEqual([]);
+    expect(late.listTitles()).toEqual([]);
     await turns(1, 10);
-    expect(late.heard()).toEqual([down]);
-    expect(hook.heard().slice(10)).toEqual([flapping, up, down]);
+    expect(late.listTitles()).toEqual([down]);
+    expect(hook.listTitles().slice(10)).toEqual([flapping, up, down]);
   });
 });

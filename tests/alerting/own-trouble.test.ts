@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
-import { alertEngine } from "../../src/alerting/deciding/engine.ts";
-import { subscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
-import { pager } from "../support/pager.ts";
-import { answer } from "../support/target.ts";
+import { createAlertEngine } from "../../src/alerting/deciding/engine.ts";
+import { createSubscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
+import { createPager } from "../support/pager.ts";
+import { replyWith } from "../support/target.ts";
 
 /** Alerts of a machine that is suspended or loses its network during a test. */
 async function troubled() {
-  const made = await pager();
+  const made = await createPager();
   const world = { lacked: null as string | null, runningSince: 0 };
   const { appliance } = made;
-  const alerts = alertEngine({
+  const alerts = createAlertEngine({
     ...appliance,
-    subscribers: subscriberReceivers(appliance),
+    subscribers: createSubscriberReceivers(appliance),
     random: () => 0.5,
     lackedSince: () => world.lacked,
     runningSince: () => world.runningSince,
@@ -28,32 +28,32 @@ async function troubled() {
 test("after a suspension no reminder is sent for a monitor until it is checked again", async () => {
   const made = await troubled();
   await using hook = await made.inbox();
-  await using shop = await made.site({
+  await using shop = await made.createSite({
     interval: 10,
     reminderInterval: 300,
     alertChannelIds: [hook.id],
   });
-  shop.fails();
+  shop.failNow();
   await made.pass(10);
   await made.send();
-  expect(hook.heard()).toEqual(["monitor.down Shop"]);
+  expect(hook.listTitles()).toEqual(["monitor.down Shop"]);
   made.time.now += 8 * 3_600_000;
   made.world.runningSince = made.time.now;
   await made.send();
-  expect(hook.heard()).toEqual(["monitor.down Shop"]);
+  expect(hook.listTitles()).toEqual(["monitor.down Shop"]);
   await made.pass(70);
   await made.send();
-  expect(hook.heard()).toEqual(["monitor.down Shop", "monitor.reminder Shop"]);
+  expect(hook.listTitles()).toEqual(["monitor.down Shop", "monitor.reminder Shop"]);
 });
 
 test("a delivery that fails because of this machine is retried, and is not the channel's failure", async () => {
   const made = await troubled();
-  await using hook = await made.inbox({}, answer(503));
-  await using shop = await made.site({ interval: 10, alertChannelIds: [hook.id] });
+  await using hook = await made.inbox({}, replyWith(503));
+  await using shop = await made.createSite({ interval: 10, alertChannelIds: [hook.id] });
   const channelOf = async () =>
     (await made.api("GET", `/api/v1/alert-channels/${hook.id}`)).json.data;
   made.world.lacked = "this machine had no network";
-  shop.fails();
+  shop.failNow();
   await made.pass(10);
   await made.send();
   expect(hook.asked.length).toBe(1);
@@ -62,8 +62,8 @@ test("a delivery that fails because of this machine is retried, and is not the c
     .data;
   expect(deliveries[0]).toMatchObject({ error: "Not sent: this machine had no network." });
   made.world.lacked = null;
-  hook.reply(answer());
+  hook.setReply(replyWith());
   await made.send();
-  expect(hook.heard().at(-1)).toBe("monitor.down Shop");
+  expect(hook.listTitles().at(-1)).toBe("monitor.down Shop");
   expect((await channelOf()).lastDeliveryAt).not.toBeNull();
 });

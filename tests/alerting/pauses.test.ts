@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { pager } from "../support/pager.ts";
+import { createPager } from "../support/pager.ts";
 
-type Pager = Awaited<ReturnType<typeof pager>>;
+type Pager = Awaited<ReturnType<typeof createPager>>;
 
 /** A pause of the monitor, of its group, or by joining a paused group. */
 const pauses: Record<
@@ -26,11 +26,11 @@ for (const [what, pauseOf] of Object.entries(pauses))
   describe(`a pause through ${what}`, () => {
     /** A checked site with a channel. */
     async function watched() {
-      const made = await pager();
+      const made = await createPager();
       const hook = await made.inbox();
       const { id: groupId } = await made.group();
       const fields = { groupId, alertChannelIds: [hook.id], interval: 10, reminderInterval: 60 };
-      const shop = await made.site(fields);
+      const shop = await made.createSite(fields);
       await made.engine.runOnce();
       const pause = pauseOf(made, shop.id, groupId);
       return {
@@ -57,35 +57,35 @@ for (const [what, pauseOf] of Object.entries(pauses))
       await made.goesOn(120);
       await made.pause(false);
       await made.goesOn(20);
-      expect(await made.statusOf(made.shop.id)).toBe("up");
-      expect(made.hook.heard()).toEqual([]);
+      expect(await made.readStatus(made.shop.id)).toBe("up");
+      expect(made.hook.listTitles()).toEqual([]);
     });
 
     test("delays an outage, which is sent once the pause is over", async () => {
       await using made = await watched();
       await made.pause(true);
-      made.shop.fails();
+      made.shop.failNow();
       await made.goesOn(120);
-      expect(made.hook.heard()).toEqual([]);
+      expect(made.hook.listTitles()).toEqual([]);
       await made.pause(false);
       await made.goesOn(20);
-      expect(made.hook.heard()).toEqual(["monitor.down Shop"]);
+      expect(made.hook.listTitles()).toEqual(["monitor.down Shop"]);
     });
 
     test("in an outage stops the reminders; the state at its end is sent to channels that don't know it", async () => {
       await using made = await watched();
-      made.shop.fails();
+      made.shop.failNow();
       await made.goesOn(20);
       await made.pause(true);
       await made.goesOn(300);
       await made.pause(false);
       await made.goesOn(20);
-      expect(made.hook.heard()).toEqual(["monitor.down Shop"]);
+      expect(made.hook.listTitles()).toEqual(["monitor.down Shop"]);
       await made.pause(true);
-      made.shop.recovers();
+      made.shop.recoverNow();
       await made.goesOn(20);
       await made.pause(false);
       await made.goesOn(20);
-      expect(made.hook.heard()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
+      expect(made.hook.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
     });
   });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { dump } from "../support/appliance.ts";
-import { dashboard } from "../support/dashboard.ts";
-import { pager } from "../support/pager.ts";
+import { dumpTables } from "../support/appliance.ts";
+import { createDashboard } from "../support/dashboard.ts";
+import { createPager } from "../support/pager.ts";
 import { canary, newChannels } from "../support/samples.ts";
-import { target } from "../support/target.ts";
+import { startTarget } from "../support/target.ts";
 
 const path = "/api/v1/alert-channels";
 const fixed = ["webhook", "pagerduty", "opsgenie", "jsm"];
@@ -17,9 +17,9 @@ const complete = (type: string) => {
 
 /** Sends each body with POST, and with PATCH to a channel of its type; both must be rejected. */
 async function expectRefused(type: string, named: string, ...refused: object[]) {
-  const made = await dashboard();
+  const made = await createDashboard();
   const { id } = await made.channel(complete(type));
-  const before = dump(made);
+  const before = dumpTables(made);
   for (const fields of refused)
     for (const { status, json, text } of [
       await made.api("POST", path, { body: { ...complete(type), ...fields } }),
@@ -31,13 +31,13 @@ async function expectRefused(type: string, named: string, ...refused: object[]) 
       expect([fields, status, json.error.details?.[0].path]).toEqual([fields, 422, named]);
       expect(text).not.toContain(canary);
     }
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
 }
 
 describe("a template", () => {
   for (const type of Object.keys(newChannels).filter((type) => !fixed.includes(type)))
     test(`of ${type} accepts every placeholder that exists, and no other`, async () => {
-      const { channel, api } = await dashboard();
+      const { channel, api } = await createDashboard();
       const { id } = await channel({ ...complete(type), template: every });
       expect((await api("GET", `${path}/${id}`)).json.data.template).toBe(every);
       const wrong = ["{{name}}", "{{monitor}} {{ Status }}", "{{}}", "{{monitor.name}}"];
@@ -57,8 +57,8 @@ describe("a template", () => {
 describe("a custom template", () => {
   /** The message of an ntfy channel with this template. */
   async function told(template: string | null) {
-    const made = await pager();
-    const server = await target();
+    const made = await createPager();
+    const server = await startTarget();
     const ntfy = { type: "ntfy", server: server.at(), topic: "alerts", template };
     const channel: { id: string } = await made.channel(ntfy);
     const texts = () => server.asked.map(({ body }) => JSON.parse(body).message as string);
@@ -66,7 +66,15 @@ describe("a custom template", () => {
   }
 
   test("is used for alerts about one monitor", async () => {
-    const { channel, texts, server, watched, group, later, time } = await told(every);
+    const {
+      channel,
+      texts,
+      server,
+      createWatchedJob: watched,
+      group,
+      later,
+      time,
+    } = await told(every);
     await using _ = server;
     const { id: groupId } = await group({ name: "Nightly" });
     const about = { tags: ["nas", "eu"], description: "Tapes {{url}}" };
@@ -95,18 +103,32 @@ describe("a custom template", () => {
   });
 
   test("can have spaces in its placeholders, and several lines", async () => {
-    const { channel, texts, server, watched, later } = await told("{{ monitor }}\nis {{status}}!");
+    const {
+      channel,
+      texts,
+      server,
+      createWatchedJob: watched,
+      later,
+    } = await told("{{ monitor }}\nis {{status}}!");
     await using _ = server;
-    await (await watched([channel])).goes("down");
+    await (await watched([channel])).changeState("down");
     await later();
     expect(texts()).toEqual(["Backup\nis down!"]);
   });
 
   test("is not used in digests or in alerts of incidents, channels or tests", async () => {
-    const { api, channel, texts, server, watched, later, inbox } = await told("MINE {{monitor}}");
+    const {
+      api,
+      channel,
+      texts,
+      server,
+      createWatchedJob: watched,
+      later,
+      inbox,
+    } = await told("MINE {{monitor}}");
     await using _ = server;
     const jobs = await Promise.all(["A", "B"].map((name) => watched([channel], { name })));
-    for (const job of jobs) await job.goes("down");
+    for (const job of jobs) await job.changeState("down");
     await later();
     await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
     await later();
@@ -118,7 +140,7 @@ describe("a custom template", () => {
     expect(gone.asked).toHaveLength(1);
     expect(texts().length).toBe(5);
     expect(texts().join("\n")).not.toContain("MINE");
-    await jobs[0]?.goes("up");
+    await jobs[0]?.changeState("up");
     await later();
     expect(texts().at(-1)).toBe("MINE A");
   });
@@ -177,14 +199,14 @@ describe("rejected with the field:", () => {
     if (optional !== true)
       for (const name of Object.keys(secrets))
         test(`${type} without its ${name}, or with an empty one`, async () => {
-          const made = await dashboard();
-          const before = dump(made);
+          const made = await createDashboard();
+          const before = dumpTables(made);
           for (const value of [undefined, null, "", "a\nb"]) {
             const body = { ...complete(type), [name]: value };
             const { status, json } = await made.api("POST", path, { body });
             expect([status, json.error.details[0].path]).toEqual([422, name]);
           }
-          expect(dump(made)).toBe(before);
+          expect(dumpTables(made)).toBe(before);
         });
 
   for (const secret of [

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { newId } from "../../src/core/ids.ts";
-import { compiled, type Statement, type Store } from "../../src/database/store.ts";
+import { createId } from "../../src/core/ids.ts";
+import { compileStatement, type Statement, type Store } from "../../src/database/store.ts";
 import { SubscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
-import { pager } from "../support/pager.ts";
-import { publisher } from "../support/subscribing.ts";
+import { createPager } from "../support/pager.ts";
+import { createPublisher } from "../support/subscribing.ts";
 
 // A fiftieth of the rows per write in production.
 const rowsAtOnce = 40;
@@ -14,7 +14,9 @@ function watchWrites(store: Store, fails: (write: number) => boolean = () => fal
   const sizes: number[] = [];
   const atomic = store.atomic.bind(store);
   store.atomic = (statements: readonly Statement[]) => {
-    const isFanOut = statements.some((one) => compiled(one).text.includes("into followers"));
+    const isFanOut = statements.some((one) =>
+      compileStatement(one).text.includes("into followers"),
+    );
     if (isFanOut && fails(sizes.length)) {
       fails = () => false;
       return Promise.reject(new Error("The power failed."));
@@ -28,11 +30,11 @@ function watchWrites(store: Store, fails: (write: number) => boolean = () => fal
 /** A monitor with more channels than fit into one write; every other one opens cases. */
 async function widely() {
   const services = { status: 202, headers: new Map<string, string>(), body: "{}" };
-  const made = await pager({ exchange: async () => services });
+  const made = await createPager({ exchange: async () => services });
   Object.assign(made.appliance, { rowsAtOnce });
   made.restart();
   const { database, ours } = made;
-  const other = await made.watched([
+  const other = await made.createWatchedJob([
     await made.channel({ type: "webhook", url: "http://bot.lan/other" }),
   ]);
   const hook = await made.channel({ type: "webhook", url: "http://bot.lan/alerts" });
@@ -43,9 +45,9 @@ async function widely() {
      select organization_id, ?1, name, type, enabled, is_default, incidents, settings, secrets, version,
        created_at, updated_at from alert_channels where id = ?2`,
   );
-  const ids = Array.from({ length: channels }, () => newId(made.time.now));
+  const ids = Array.from({ length: channels }, () => createId(made.time.now));
   for (const [index, id] of ids.entries()) copy.run(id, index % 2 === 0 ? hook.id : pagerduty.id);
-  const job = await made.watched([], { reminderInterval: 600 });
+  const job = await made.createWatchedJob([], { reminderInterval: 600 });
   const attach = database.query("insert into monitor_channels values (?, ?, ?, ?)");
   for (const [index, id] of ids.entries()) attach.run(ours.id, job.id, id, index);
   const counted = (type: string) =>
@@ -66,7 +68,7 @@ const once = { channels, deliveries: channels, alerts: 1 };
 async function settled({
   later,
   restart,
-}: Pick<Awaited<ReturnType<typeof pager>>, "later" | "restart">) {
+}: Pick<Awaited<ReturnType<typeof createPager>>, "later" | "restart">) {
   for (let turn = 0; turn < 4; turn++) {
     await later(0).catch(() => {});
     restart();
@@ -82,7 +84,7 @@ describe("an alert with more channels than fit into one write", () => {
         ["down", "monitor.down"],
         ["up", "monitor.up"],
       ] as const) {
-        await made.job.goes(status);
+        await made.job.changeState(status);
         await settled(made);
         expect(made.counted(type)).toEqual(once);
       }
@@ -94,7 +96,7 @@ describe("an alert with more channels than fit into one write", () => {
 
   test("has reminders and closed cases in several writes as well", async () => {
     const made = await widely();
-    await made.job.goes("down");
+    await made.job.changeState("down");
     await settled(made);
     let first = true;
     const sizes = watchWrites(made.store, (write) => first && write === 1);
@@ -120,7 +122,7 @@ describe("an alert with more channels than fit into one write", () => {
     const { job, other } = made;
     const sizes = watchWrites(made.store);
     for (const status of ["down", "up"] as const)
-      for (const one of [job, other]) await one.goes(status);
+      for (const one of [job, other]) await one.changeState(status);
     await made.later(0);
     expect([made.counted("monitor.down"), made.counted("monitor.up")]).toEqual([
       { channels: channels + 1, deliveries: channels + 1, alerts: 2 },
@@ -140,7 +142,7 @@ describe("a notice for more subscribers than fit into one write", () => {
   const many = 90;
   for (const dies of [null, 1, 2])
     test(`is sent to each of them once${dies === null ? "" : `, even if the machine stops before write ${dies}`}`, async () => {
-      await using made = await publisher();
+      await using made = await createPublisher();
       const one = await made.added({ type: "webhook", url: "http://bot.lan/0" });
       const copy = made.database.query(
         `insert into subscribers (organization_id, id, page_id, type, address, address_key, secrets,
@@ -175,7 +177,7 @@ describe("a notice for more subscribers than fit into one write", () => {
         grown.push(counts().all - before);
       };
       const { appliance } = made;
-      await made.incident();
+      await made.createIncident();
       grown.length = 0;
       for (let turn = 0; turn < 2; turn++)
         await new SubscriberFanOut({ ...appliance, rowsAtOnce }).runOnce().catch(() => {});

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { unknownId } from "../support/appliance.ts";
-import { pager } from "../support/pager.ts";
+import { createPager } from "../support/pager.ts";
 
 /** A monitor with a channel, and its preview. */
 async function previewed(fields: object = {}, settings: object = {}) {
-  const made = await pager();
+  const made = await createPager();
   const { api, ours, channel } = made;
   const { id: channelId } = await channel({ name: "Office", ...settings });
-  const backup = await made.watched([{ id: channelId }], fields);
+  const backup = await made.createWatchedJob([{ id: channelId }], fields);
   return {
     ...made,
     backup,
@@ -79,10 +79,17 @@ describe("a preview shows", () => {
   });
 
   test("that the monitor flaps, until it is steady", async () => {
-    const { reason, backup, later, statusOf, changeChannel, channelId } = await previewed();
+    const {
+      reason,
+      backup,
+      later,
+      readStatus: statusOf,
+      changeChannel,
+      channelId,
+    } = await previewed();
     await changeChannel({ id: channelId }, { to: ["a@b.example"] });
     for (let turn = 0; turn < 11; turn++)
-      await backup.goes((await statusOf(backup.id)) === "up" ? "down" : "up");
+      await backup.changeState((await statusOf(backup.id)) === "up" ? "down" : "up");
     await later(0);
     expect(await reason()).toBe(
       "Office was alerted that the monitor is flapping, and will be alerted again once it is stable.",
@@ -93,7 +100,7 @@ describe("a preview shows", () => {
 });
 
 test("exactly the channels in a preview are notified", async () => {
-  const { inbox, watched, group, later, api, database } = await pager();
+  const { inbox, createWatchedJob: watched, group, later, api, database } = await createPager();
   await using attached = await inbox();
   await using off = await inbox({ enabled: false });
   await using away = await inbox();
@@ -105,7 +112,7 @@ test("exactly the channels in a preview are notified", async () => {
     const { json } = await api("GET", `/api/v1/monitors/${backup.id}/alert-preview`);
     const named = json.data.told.map(({ id }: { id: string }) => id);
     const before = all.map(({ asked }) => asked.length);
-    await backup.goes("down");
+    await backup.changeState("down");
     await later();
     const told = all.filter(({ asked }, index) => asked.length > (before[index] ?? 0));
     expect(told.map(({ id }) => id)).toEqual(named);

@@ -2,10 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  heldUntil,
-  nextAttemptAt,
-  nextDelivery,
-  overtakenBy,
+  computeWaitEnd,
+  computeNextAttempt,
+  pickNextDelivery,
+  findOvertaken,
   type Queued,
 } from "../../src/alerting/deciding/rules.ts";
 
@@ -41,7 +41,7 @@ const failing = (id: string, subjects: string[], fields: Partial<Queued> = {}): 
     ...fields,
   });
 const reached = (...addresses: string[]) => ({ reached: addresses, refused: [] });
-const goes = (...queue: Queued[]) => nextDelivery(queue, now)?.id ?? "nothing";
+const goes = (...queue: Queued[]) => pickNextDelivery(queue, now)?.id ?? "nothing";
 
 const soon = { dueAt: now + second };
 const past = { dueAt: now - second };
@@ -175,7 +175,7 @@ const again = (
     patience?: number;
   } & Partial<Queued>,
 ) =>
-  nextAttemptAt(
+  computeNextAttempt(
     fresh("a", [], {
       attempts: scheduledAttempts,
       scheduledAttempts,
@@ -275,7 +275,7 @@ test("for any queue, deliveries of one subject stay in order, and only due or pr
           ...times,
         });
       });
-      const next = nextDelivery(queue, now);
+      const next = pickNextDelivery(queue, now);
       const failing = queue.filter((one) => one.attempts > 0 && one.progress === null);
       const twoFail = failing.length > 1;
       const isFree = ({ leasedUntil }: Queued) => leasedUntil === null || leasedUntil <= now;
@@ -288,7 +288,7 @@ test("for any queue, deliveries of one subject stay in order, and only due or pr
         one.dueAt <= now && isFree(one) && isFirst(one) && (!twoFail || failing.includes(one));
       if (next === null) return expect(queue.filter(mayGo)).toEqual([]);
       expect(isFirst(next) && isFree(next)).toBe(true);
-      expect(overtakenBy(next, queue)).toEqual(earlier(next));
+      expect(findOvertaken(next, queue)).toEqual(earlier(next));
       if (queue.some(mayGo)) return expect(next).toBe(queue.find(mayGo) as Queued);
       expect(next.attempts).toBeGreaterThan(0);
       expect(now - (next.lastAttemptAt ?? now)).toBeGreaterThanOrEqual(15 * second);
@@ -332,7 +332,7 @@ describe("a delivery with unknown recipients", () => {
 });
 
 test("waits for a Retry-After of at most an hour", () => {
-  expect([undefined, 0, 17, 1e9].map((seconds) => heldUntil(seconds, now))).toEqual([
+  expect([undefined, 0, 17, 1e9].map((seconds) => computeWaitEnd(seconds, now))).toEqual([
     null,
     null,
     now + 17 * second,

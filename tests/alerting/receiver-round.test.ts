@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { receiverRound, type ReceiverType } from "../../src/alerting/sending/queue.ts";
+import { createReceiverRound, type ReceiverType } from "../../src/alerting/sending/queue.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
@@ -14,7 +14,7 @@ async function waiting() {
   );
   let made = 0;
   return {
-    round: receiverRound(store),
+    round: createReceiverRound(store),
     add: (
       organizationId: string,
       receiverId: string,

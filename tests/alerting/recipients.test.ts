@@ -1,22 +1,22 @@
 /** Mailboxes of one channel that reject a mail, while others accept it. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { mailServer } from "../support/mail-server.ts";
+import { startMailServer } from "../support/mail-server.ts";
 import { ann, bob, cid } from "../support/mailing.ts";
-import { pager } from "../support/pager.ts";
+import { createPager } from "../support/pager.ts";
 import { exchange } from "../../src/core/outgoing/http/exchange.ts";
-import { answer, target } from "../support/target.ts";
-import { tries } from "../support/tries.ts";
+import { replyWith, startTarget } from "../support/target.ts";
+import { limitTries } from "../support/tries.ts";
 
 /** A channel of three mailboxes, whose server rejects some with these codes. */
 async function mailing(refusals: Record<string, number>) {
-  const made = await pager({ allowTarget: ["127.0.0.1/32"] });
+  const made = await createPager({ allowTarget: ["127.0.0.1/32"] });
   const codes = new Map(Object.entries(refusals));
-  const server = await mailServer({ recipient: (address) => codes.get(address) ?? 0 });
+  const server = await startMailServer({ recipient: (address) => codes.get(address) ?? 0 });
   const body = { smtp: server.smtp() };
   expect((await made.api("PATCH", "/api/v1/settings", { body })).status).toBe(200);
   const team = await made.channel({ type: "email", to: [ann, bob, cid] });
-  const backup = await made.watched([team]);
+  const backup = await made.createWatchedJob([team]);
   return {
     ...made,
     team,
@@ -40,13 +40,13 @@ const name = (...addresses: string[]) => addresses.join(" ");
 describe("a mailbox that temporarily rejects mails", () => {
   test("is retried alone, also after a restart, with the same mail", async () => {
     await using made = await mailing({ [cid]: 451 });
-    await made.backup.goes("down");
+    await made.backup.changeState("down");
     for (const seconds of [10, 6, 16, 61, 301]) {
       await made.later(seconds);
       made.restart();
     }
     expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`]);
-    const [waiting] = await made.deliveriesOf(made.team);
+    const [waiting] = await made.readDeliveries(made.team);
     expect(waiting).toMatchObject({
       status: "pending",
       error: "The mail server refused 1 of 3 recipients for now.",
@@ -57,21 +57,21 @@ describe("a mailbox that temporarily rejects mails", () => {
     expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`, `${down}: ${cid}`]);
     for (const header of ["message-id", "date", "to", "subject"])
       expect(made.mails[1]?.headers[header]).toEqual(made.mails[0]?.headers[header]);
-    expect(await made.deliveriesOf(made.team)).toMatchObject([
+    expect(await made.readDeliveries(made.team)).toMatchObject([
       { status: "delivered", error: null },
     ]);
-    expect((await made.channelOf(made.team)).lastError).toBeNull();
+    expect((await made.readChannel(made.team)).lastError).toBeNull();
   });
 
   test("delays neither the end for the others nor other alerts, and gets both in one mail", async () => {
     await using made = await mailing({ [cid]: 450 });
-    const other = await made.watched([made.team], { name: "Other" });
-    await made.backup.goes("down");
+    const other = await made.createWatchedJob([made.team], { name: "Other" });
+    await made.backup.changeState("down");
     const wentDown = now(made);
     await made.later();
-    await other.goes("down");
+    await other.changeState("down");
     await made.later();
-    await made.backup.goes("up");
+    await made.backup.changeState("up");
     const wentUp = now(made);
     await made.later(6);
     made.codes.clear();
@@ -92,7 +92,7 @@ describe("a mailbox that temporarily rejects mails", () => {
     );
     const ids = made.mails.map(({ headers }) => headers["message-id"]?.[0]);
     expect(new Set(ids).size).toBe(4);
-    const all = await made.deliveriesOf(made.team);
+    const all = await made.readDeliveries(made.team);
     expect(all.map(({ status, type }) => `${type} ${status}`)).toEqual([
       "monitor.down delivered",
       "monitor.down delivered",
@@ -104,52 +104,52 @@ describe("a mailbox that temporarily rejects mails", () => {
   test("for a day is given up; the channel is not, because the others get their mails", async () => {
     await using made = await mailing({ [cid]: 450 });
     await using fallback = await made.inbox({ default: true });
-    await made.backup.goes("down");
+    await made.backup.changeState("down");
     for (let hours = 0; hours < 26; hours += 2) await made.later(7_200);
     expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`]);
-    expect(await made.deliveriesOf(made.team)).toMatchObject([
+    expect(await made.readDeliveries(made.team)).toMatchObject([
       { status: "delivered", error: "The mail server refused 1 of 3 recipients for now." },
     ]);
     expect(fallback.asked).toEqual([]);
-    await made.backup.goes("up");
+    await made.backup.changeState("up");
     await made.later();
     expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`, `${up}: ${name(ann, bob)}`]);
   });
 
   test("is retried if another rejects permanently, which is not retried", async () => {
     await using made = await mailing({ [bob]: 550, [cid]: 451 });
-    await made.backup.goes("down");
+    await made.backup.changeState("down");
     await made.later();
     made.codes.delete(cid);
     await made.later(60);
     expect(made.sent()).toEqual([`${down}: ${ann}`, `${down}: ${cid}`]);
-    expect(await made.deliveriesOf(made.team)).toMatchObject([{ status: "delivered" }]);
-    expect((await made.channelOf(made.team)).lastError).toBe(
+    expect(await made.readDeliveries(made.team)).toMatchObject([{ status: "delivered" }]);
+    expect((await made.readChannel(made.team)).lastError).toBe(
       "The mail server refused 1 of 3 recipients.",
     );
   });
 
   test("and is then removed from the channel is not retried", async () => {
     await using made = await mailing({ [cid]: 451 });
-    await made.backup.goes("down");
+    await made.backup.changeState("down");
     await made.later();
     await made.changeChannel(made.team, { to: [ann, bob] });
     await made.later(60);
     expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`]);
-    expect(await made.deliveriesOf(made.team)).toMatchObject([{ status: "delivered" }]);
+    expect(await made.readDeliveries(made.team)).toMatchObject([{ status: "delivered" }]);
   });
 });
 
 test("only permanent rejections by all mailboxes end a delivery", async () => {
   await using gone = await mailing({ [ann]: 550, [bob]: 550, [cid]: 550 });
-  await gone.backup.goes("down");
+  await gone.backup.changeState("down");
   await gone.later();
   await gone.later(86_400);
-  expect(await gone.deliveriesOf(gone.team)).toMatchObject([
+  expect(await gone.readDeliveries(gone.team)).toMatchObject([
     { status: "failed", attempts: [{ outcome: "failed" }] },
   ]);
   await using late = await mailing({ [ann]: 450, [bob]: 550, [cid]: 450 });
-  await late.backup.goes("down");
+  await late.backup.changeState("down");
   await late.later();
   late.codes.clear();
   await late.later(60);
@@ -157,26 +157,26 @@ test("only permanent rejections by all mailboxes end a delivery", async () => {
 });
 
 test("a delivery without known recipients is attempted three times, and counts as delivered", async () => {
-  await using service = await target(answer(424));
+  await using service = await startTarget(replyWith(424));
   await using made = {
-    ...(await pager({
+    ...(await createPager({
       exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
     })),
     [Symbol.asyncDispose]: async () => {},
   };
   const apprise = await made.channel({ type: "apprise", server: service.at(), key: "team" });
-  const backup = await made.watched([apprise]);
-  await backup.goes("down");
+  const backup = await made.createWatchedJob([apprise]);
+  await backup.changeState("down");
   for (const seconds of [10, 6, 16, 61, 301, 901]) {
     await made.later(seconds);
     made.restart();
   }
   expect(service.asked).toHaveLength(3);
   const error = "Apprise could not notify all of its services.";
-  expect(await made.deliveriesOf(apprise)).toMatchObject([{ status: "delivered", error }]);
-  expect((await made.channelOf(apprise)).lastError).toBe(error);
-  service.reply(answer());
-  await backup.goes("up");
+  expect(await made.readDeliveries(apprise)).toMatchObject([{ status: "delivered", error }]);
+  expect((await made.readChannel(apprise)).lastError).toBe(error);
+  service.setReply(replyWith());
+  await backup.changeState("up");
   await made.later();
   expect(service.asked).toHaveLength(4);
   // People behind it may not know of the outage.
@@ -196,10 +196,10 @@ describe("no recipient gets an end without its start", () => {
 
   test("if it was rejected permanently", async () => {
     await using made = await mailing({ [cid]: 552 });
-    await made.backup.goes("down");
+    await made.backup.changeState("down");
     await made.later();
     made.codes.clear();
-    await made.backup.goes("up");
+    await made.backup.changeState("up");
     await made.later();
     expect(toldTo(made.mails, ann)).toEqual([["down"], ["up again"]]);
     expect(toldTo(made.mails, cid)).toEqual([["down", "up again"]]);
@@ -208,10 +208,10 @@ describe("no recipient gets an end without its start", () => {
   test("if they joined the channel during the outage", async () => {
     await using made = await mailing({});
     await made.changeChannel(made.team, { to: [ann] });
-    await made.backup.goes("down");
+    await made.backup.changeState("down");
     await made.later();
     await made.changeChannel(made.team, { to: [bob] });
-    await made.backup.goes("up");
+    await made.backup.changeState("up");
     await made.later();
     expect(toldTo(made.mails, ann)).toEqual([["down"]]);
     expect(toldTo(made.mails, bob)).toEqual([["down", "up again"]]);
@@ -220,23 +220,23 @@ describe("no recipient gets an end without its start", () => {
   test("if a reminder reached them instead, they get only the end", async () => {
     await using made = await mailing({ [cid]: 450 });
     await made.backup.change({ reminderInterval: 3_600 });
-    await made.backup.goes("down");
+    await made.backup.changeState("down");
     await made.later(3_500);
     made.codes.clear();
     await made.later(200);
     await made.later();
-    await made.backup.goes("up");
+    await made.backup.changeState("up");
     await made.later();
     expect(toldTo(made.mails, cid).slice(-2)).toEqual([["still down"], ["up again"]]);
   });
 
   test("in a digest with other alerts", async () => {
     await using made = await mailing({ [cid]: 450 });
-    const other = await made.watched([made.team], { name: "Other" });
-    await made.backup.goes("down");
+    const other = await made.createWatchedJob([made.team], { name: "Other" });
+    await made.backup.changeState("down");
     await made.later();
-    await made.backup.goes("up");
-    await other.goes("down");
+    await made.backup.changeState("up");
+    await other.changeState("down");
     await made.later();
     made.codes.clear();
     await made.later(3_600);
@@ -275,16 +275,16 @@ describe("no recipient gets an end without its start", () => {
         await using made = await mailing({});
         for (const one of steps) {
           if (typeof one === "number") await made.later(one);
-          else if (typeof one === "string") await made.backup.goes(one);
+          else if (typeof one === "string") await made.backup.changeState(one);
           else made.codes.set(one.whom, one.code);
           if (one === "down" || one === "up") await made.later(6);
         }
         made.codes.clear();
         await made.later(3_600);
         await made.later();
-        await made.backup.goes("down");
+        await made.backup.changeState("down");
         await made.later();
-        await made.backup.goes("up");
+        await made.backup.changeState("up");
         await made.later();
         for (const address of [ann, bob, cid]) {
           const told = toldTo(made.mails, address).flat();
@@ -294,7 +294,7 @@ describe("no recipient gets an end without its start", () => {
           });
         }
       }),
-      tries(6),
+      limitTries(6),
     );
   });
 });

@@ -1,36 +1,36 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  afterChange,
-  afterFlapping,
-  afterReminder,
+  stepAfterChange,
+  stepAfterFlapping,
+  stepAfterReminder,
   emptyHistory,
   type Step,
   type NotifiedState,
 } from "../../src/alerting/deciding/rules.ts";
-import { type AlertedWorld, alertedWorld } from "../support/alert-model-world.ts";
-import { type ModelEvent, expectedNotifications } from "../support/alert-model.ts";
-import { type Target, target } from "../support/target.ts";
-import { tries } from "../support/tries.ts";
+import { type AlertedWorld, createAlertedWorld } from "../support/alert-model-world.ts";
+import { type ModelEvent, computeExpectedNotifications } from "../support/alert-model.ts";
+import { type Target, startTarget } from "../support/target.ts";
+import { limitTries } from "../support/tries.ts";
 import type { StoredStatus } from "../../src/core/statuses.ts";
 
 let server: Target;
-beforeAll(async () => void (server = await target()));
+beforeAll(async () => void (server = await startTarget()));
 afterAll(() => server[Symbol.asyncDispose]());
 
 type Action = readonly [keyof AlertedWorld, ...unknown[]];
 
 /** Ends all problems; then every channel must have its expected alerts, in order. */
 async function asTheRulesSay(...actions: readonly Action[]) {
-  const snapshot = await alertedWorld(server);
+  const snapshot = await createAlertedWorld(server);
   for (const [name, ...parts] of actions) {
     await (snapshot[name] as (...parts: unknown[]) => unknown)(...parts);
     await snapshot.look();
   }
   await snapshot.heal();
-  const { wanted, got } = snapshot.compared();
+  const { wanted, got } = snapshot.compareAlerts();
   expect(got).toEqual(wanted);
-  expect(snapshot.oddities()).toEqual([]);
+  expect(snapshot.findOddities()).toEqual([]);
 }
 
 /** Mostly the first one: errors need several actions on the same subject. */
@@ -50,9 +50,16 @@ const one = (weight: number, name: keyof AlertedWorld, ...parts: fc.Arbitrary<un
 
 const action = fc.oneof(
   one(40, "report", index, fc.constantFrom("up", "down", "slow")),
-  one(30, "pass", seconds, fc.constantFrom(1, 1, 2, 5)),
-  one(2, "pass", fc.constant(100_000), fc.constantFrom(7, 40)),
-  one(8, "flutter", index, fc.integer({ min: 3, max: 13 }), fc.constantFrom(5, 60, 160), yes),
+  one(30, "passTime", seconds, fc.constantFrom(1, 1, 2, 5)),
+  one(2, "passTime", fc.constant(100_000), fc.constantFrom(7, 40)),
+  one(
+    8,
+    "changeStateOften",
+    index,
+    fc.integer({ min: 3, max: 13 }),
+    fc.constantFrom(5, 60, 160),
+    yes,
+  ),
   one(4, "restart"),
   one(5, "mute", index, yes),
   one(3, "muteGroup", yes),
@@ -67,7 +74,7 @@ const action = fc.oneof(
   one(2, "remove", fc.constantFrom(0, 1)),
   one(
     4,
-    "patch",
+    "patchChannel",
     index,
     fc.record({ enabled: yes, incidents: yes, default: yes }, { requiredKeys: [] }),
   ),
@@ -83,17 +90,17 @@ const action = fc.oneof(
 
 test("a pause resets a monitor's flapping", () =>
   asTheRulesSay(
-    ["flutter", 0, 11, 5, true],
+    ["changeStateOften", 0, 11, 5, true],
     ["renew", 0],
     ["report", 0, "down"],
     ["report", 0, "up"],
   ));
 
 const lostOn = (word: Action): Action[] => [
-  ["pass", 10],
+  ["passTime", 10],
   ["receive", 0, "gone"],
   word,
-  ["pass", 10],
+  ["passTime", 10],
   ["receive", 0, "well"],
 ];
 
@@ -107,11 +114,11 @@ test.each<[string, Action[]]>([
     [
       ["remind", 0, 300],
       ["report", 0, "down"],
-      ["pass", 20],
-      ["pass", 299],
-      ["patch", 0, { enabled: false }],
-      ["pass", 30],
-      ["patch", 0, { enabled: true }],
+      ["passTime", 20],
+      ["passTime", 299],
+      ["patchChannel", 0, { enabled: false }],
+      ["passTime", 30],
+      ["patchChannel", 0, { enabled: true }],
       ["report", 0, "up"],
     ],
   ],
@@ -127,7 +134,7 @@ test("channels get the alerts of the model, for any sequence of events", async (
   const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(actions, (all) => asTheRulesSay(...all)),
-    tries(25),
+    limitTries(25),
   );
 });
 
@@ -151,14 +158,17 @@ function toldByRules(history: readonly ModelEvent[], reminderMs: number | null):
     const { at } = one;
     if (one.is === "monitor") facts = { ...facts, ...one.now };
     if (one.is === "state") {
-      follow(afterChange(memory, told, { from: status, to: one.to, at }, audience, reminderMs), at);
+      follow(
+        stepAfterChange(memory, told, { from: status, to: one.to, at }, audience, reminderMs),
+        at,
+      );
       status = one.to;
     }
     if (one.is !== "look") continue;
-    const steady = afterFlapping(memory, told, status, audience, at);
+    const steady = stepAfterFlapping(memory, told, status, audience, at);
     if (steady !== null) follow(steady, at);
     else if (memory.remindAt !== null && memory.remindAt <= at)
-      follow(afterReminder(memory, status, audience, reminderMs, at), at);
+      follow(stepAfterReminder(memory, status, audience, reminderMs, at), at);
   }
   return lines;
 }
@@ -196,11 +206,11 @@ test("the rules agree with the model over random histories of a monitor", () => 
         state = to;
         history.push({ is: "look", at });
       }
-      const wanted = expectedNotifications(history).filter(({ channel }) => channel !== "*");
+      const wanted = computeExpectedNotifications(history).filter(({ channel }) => channel !== "*");
       expect(toldByRules(history, reminderMs).toSorted()).toEqual(
         wanted.map((one) => `${one.at} ${one.channel} ${one.type}`).toSorted(),
       );
     }),
-    tries(1_500),
+    limitTries(1_500),
   );
 });

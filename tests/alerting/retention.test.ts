@@ -1,12 +1,20 @@
 import { expect, test } from "bun:test";
 import { sweepAlerts } from "../../src/alerting/sending/retention.ts";
-import { sweepingOf } from "../../src/database/backup/portions.ts";
-import { pager } from "../support/pager.ts";
+import { createSweeping } from "../../src/database/backup/portions.ts";
+import { createPager } from "../support/pager.ts";
 
 const day = 86_400_000;
 
 test("the delivery log is stored for 90 days, and waiting deliveries until they end", async () => {
-  const { inbox, watched, later, store, time, api, database } = await pager();
+  const {
+    inbox,
+    createWatchedJob: watched,
+    later,
+    store,
+    time,
+    api,
+    database,
+  } = await createPager();
   await using hook = await inbox();
   const backup = await watched([hook]);
   const left = async () => {
@@ -14,40 +22,40 @@ test("the delivery log is stored for 90 days, and waiting deliveries until they 
     const alerts = await api("GET", "/api/v1/alerts");
     return [deliveries.json.meta.total, alerts.json.meta.total];
   };
-  await backup.goes("down");
+  await backup.changeState("down");
   await later();
-  await backup.goes("up");
+  await backup.changeState("up");
   await later();
   time.now += 60 * day;
-  await backup.goes("down");
+  await backup.changeState("down");
   await later();
   expect(await left()).toEqual([3, 3]);
 
-  await sweepAlerts(sweepingOf(store, time.now + 29 * day));
+  await sweepAlerts(createSweeping(store, time.now + 29 * day));
   expect(await left()).toEqual([3, 3]);
-  await sweepAlerts(sweepingOf(store, time.now + 31 * day));
+  await sweepAlerts(createSweeping(store, time.now + 31 * day));
   expect(await left()).toEqual([1, 1]);
 
   database.run("UPDATE deliveries SET status = 'sending', due_at = 0");
-  await sweepAlerts(sweepingOf(store, time.now + 365 * day));
+  await sweepAlerts(createSweeping(store, time.now + 365 * day));
   expect(await left()).toEqual([1, 1]);
 });
 
 test("the end of an outage is sent even if the log no longer has its start", async () => {
-  const { inbox, watched, later, store, time } = await pager();
+  const { inbox, createWatchedJob: watched, later, store, time } = await createPager();
   await using hook = await inbox();
   const backup = await watched([hook]);
-  await backup.goes("down");
+  await backup.changeState("down");
   await later();
   time.now += 100 * day;
-  await sweepAlerts(sweepingOf(store, time.now));
-  await backup.goes("up");
+  await sweepAlerts(createSweeping(store, time.now));
+  await backup.changeState("up");
   await later();
-  expect(hook.heard()).toEqual(["monitor.down Backup", "monitor.up Backup"]);
+  expect(hook.listTitles()).toEqual(["monitor.down Backup", "monitor.up Backup"]);
 });
 
 test("a sweep has any number of portions, and can be stopped between two", async () => {
-  const { inbox, later, store, time, job, api } = await pager();
+  const { inbox, later, store, time, createJob: job, api } = await createPager();
   await using hook = await inbox();
   const made = await job({ interval: 86_400, alertChannelIds: [hook.id] });
   await made.report({ status: "up" });
@@ -57,8 +65,8 @@ test("a sweep has any number of portions, and can be stopped between two", async
   }
   await later();
   const total = async () => (await api("GET", "/api/v1/alerts")).json.meta.total as number;
-  await sweepAlerts(sweepingOf(store, time.now + 100 * day, () => true));
+  await sweepAlerts(createSweeping(store, time.now + 100 * day, () => true));
   expect(await total()).toBe(45);
-  await sweepAlerts(sweepingOf(store, time.now + 100 * day));
+  await sweepAlerts(createSweeping(store, time.now + 100 * day));
   expect(await total()).toBe(0);
 });

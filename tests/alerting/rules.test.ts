@@ -1,18 +1,18 @@
 /** Pure rules that decide which channels are notified of a change. */
 import { describe, expect, test } from "bun:test";
 import {
-  afterChange,
-  afterFlapping,
-  afterReminder,
+  stepAfterChange,
+  stepAfterFlapping,
+  stepAfterReminder,
   type Audience,
-  certificateStep,
-  dueAt,
-  incidentAudience,
-  channelsForOwnTrouble,
+  findCertificateStep,
+  nextDueAt,
+  selectIncidentAudience,
+  selectChannelsForProblems,
   type Memory,
   type MonitorFacts,
   emptyHistory,
-  silenceReason,
+  explainSilence,
   type Step,
   type NotifiedState,
 } from "../../src/alerting/deciding/rules.ts";
@@ -41,7 +41,7 @@ type Course = { before?: Memory; to?: Audience; reminderMs?: number };
 function went(states: string, knows?: Knows, course: Course = {}): Step {
   const [from, to] = states.split(" > ") as [StoredStatus, StoredStatus];
   const { before = emptyHistory, to: audience = all, reminderMs = null } = course;
-  return afterChange(before, told(knows), { from, to, at: now }, audience, reminderMs);
+  return stepAfterChange(before, told(knows), { from, to, at: now }, audience, reminderMs);
 }
 
 /** A number of changes, the last one a minute ago. */
@@ -159,7 +159,7 @@ describe("flapping", () => {
   const last = flapping.changes.at(-1) as number;
   const steadyAt = last + 10 * minute;
   const then = (status: StoredStatus, knows?: Knows, to = all, at = steadyAt, before = flapping) =>
-    afterFlapping(before, told(knows), status, to, at);
+    stepAfterFlapping(before, told(knows), status, to, at);
 
   test("it ends only after the state has lasted ten minutes", () => {
     expect(then("down", {}, all, steadyAt - 1)).toBeNull();
@@ -190,10 +190,10 @@ describe("flapping", () => {
   });
 
   test("its end is determined when it is due", () => {
-    expect(dueAt(flapping)).toBe(steadyAt);
-    expect(dueAt({ ...flapping, remindAt: now })).toBe(now);
-    expect(dueAt({ ...changed(3), remindAt: now })).toBe(now);
-    expect(dueAt(changed(3))).toBeNull();
+    expect(nextDueAt(flapping)).toBe(steadyAt);
+    expect(nextDueAt({ ...flapping, remindAt: now })).toBe(now);
+    expect(nextDueAt({ ...changed(3), remindAt: now })).toBe(now);
+    expect(nextDueAt(changed(3))).toBeNull();
   });
 });
 
@@ -201,7 +201,7 @@ describe("reminders", () => {
   const hour = 60 * minute;
   const due: Memory = { ...emptyHistory, remindAt: now };
   const remind = (status: StoredStatus, interval: number | null, before = due, to = all) =>
-    afterReminder(before, status, to, interval, now);
+    stepAfterReminder(before, status, to, interval, now);
 
   test("the first is due an interval after the outage began", () => {
     const dueAfter = (states: string) =>
@@ -236,7 +236,7 @@ describe("a certificate", () => {
     within: number | null = 14,
     of = ends,
   ) =>
-    certificateStep(
+    findCertificateStep(
       ends,
       toldStep === null ? null : { expiresAt: of, days: toldStep },
       within,
@@ -281,7 +281,7 @@ describe("an incident", () => {
   ];
   type Of = { byMonitor?: boolean; monitorMuted?: boolean };
   const hear = (step: "opened" | "updated" | "resolved", of: Of = {}, knows: Knows = {}) =>
-    incidentAudience(channels, step, told(knows), {
+    selectIncidentAudience(channels, step, told(knows), {
       byMonitor: false,
       monitorMuted: false,
       monitorChannels: ["chat"],
@@ -313,8 +313,8 @@ describe("an incident", () => {
 
 test("problems of the appliance are sent to the default channels, or to all if there is none", () => {
   const one = (id: string, isDefault: boolean, enabled = true) => ({ id, isDefault, enabled });
-  const hear = (...[channels, except]: Parameters<typeof channelsForOwnTrouble>) =>
-    channelsForOwnTrouble(channels, except).map(({ id }) => id);
+  const hear = (...[channels, except]: Parameters<typeof selectChannelsForProblems>) =>
+    selectChannelsForProblems(channels, except).map(({ id }) => id);
   const some = [one("mail", true), one("chat", false), one("off", true, false)];
   expect(hear(some)).toEqual(["mail"]);
   expect(hear(some, "chat")).toEqual(["mail"]);
@@ -343,6 +343,6 @@ test.each<[Partial<MonitorFacts>, object, RegExp]>([
   [{ flapping: true }, {}, /flapping/],
 ])("a channel that would not be notified has a reason: %j %j", (facts, channel, reason) => {
   const how = { enabled: true, isAttached: true };
-  expect(silenceReason({ ...usual, ...facts }, { ...how, ...channel })).toMatch(reason);
-  expect(silenceReason(usual, how)).toBeNull();
+  expect(explainSilence({ ...usual, ...facts }, { ...how, ...channel })).toMatch(reason);
+  expect(explainSilence(usual, how)).toBeNull();
 });

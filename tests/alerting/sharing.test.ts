@@ -1,21 +1,22 @@
 import { expect, test } from "bun:test";
-import { inbox } from "../support/inbox.ts";
-import { sharing } from "../support/sharing.ts";
-import { clientOf } from "../support/appliance.ts";
-import { answer, hang } from "../support/target.ts";
+import { startInbox } from "../support/inbox.ts";
+import { createSharing } from "../support/sharing.ts";
+import { createApplianceClient } from "../support/appliance.ts";
+import { replyWith, hang } from "../support/target.ts";
 
 test("if a node dies while sending, every alert arrives, and only those in flight can arrive twice", async () => {
-  const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
+  const made = await createSharing({ allowTarget: ["127.0.0.1/32"] });
   const { both, ours, pass, time, store } = made;
   const [alive, dying] = both;
-  await using hook = await inbox();
+  await using hook = await startInbox();
   const post = async (path: string, body: object) => {
     const { status, json, text } = await ours.api("POST", path, { body });
     expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
     return json.data;
   };
   const paths = new Map<string, string>();
-  const heldBy = ({ node }: typeof alive) => [...paths.keys()].filter((id) => node.of(id) !== null);
+  const heldBy = ({ node }: typeof alive) =>
+    [...paths.keys()].filter((id) => node.findByRecord(id) !== null);
   // Ids are random, so either node can have the channel's lease.
   while (both.some((server) => heldBy(server).length < 2)) {
     const path = `/${paths.size}`;
@@ -26,28 +27,28 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
   const job = { name: "Job", type: "push", retries: 0, alertChannelIds: [...paths.keys()] };
   const { id, pushUrl } = await post("/api/v1/monitors", job);
   await pass(1, both);
-  const [owner] = both.filter(({ node }) => node.of(id) !== null);
+  const [owner] = both.filter(({ node }) => node.findByRecord(id) !== null);
   const report = (query: string) =>
-    clientOf(owner!.app, null)("GET", `${new URL(pushUrl).pathname}?${query}`);
+    createApplianceClient(owner!.app, null)("GET", `${new URL(pushUrl).pathname}?${query}`);
   await report("status=up");
   await report("status=down");
 
   const its = heldBy(dying).map((id) => paths.get(id) ?? "");
-  hook.behave((response) => (its.includes(response.req.url ?? "") ? hang : answer())(response));
+  hook.behave((response) => (its.includes(response.req.url ?? "") ? hang : replyWith())(response));
   // Either node decides.
   await Promise.all(both.map(({ alerts }) => alerts.runOnce()));
   time.now += 6_000;
   await Promise.all(both.map(({ node }) => node.runOnce()));
   await alive.alerts.runOnce();
   const sending = dying.alerts.runOnce();
-  await hook.untilAsked(channels);
+  await hook.waitUntilAsked(channels);
 
-  hook.behave(answer());
+  hook.behave(replyWith());
   await pass(16, [alive]);
   const arrivedAt = () => hook.asked.map(({ path }) => path).toSorted();
   const twice = [...paths.values(), ...its].toSorted();
   expect(arrivedAt()).toEqual(twice);
-  expect(hook.arrived()).toHaveLength(channels);
+  expect(hook.listArrived()).toHaveLength(channels);
 
   // Late results of the dead node change nothing.
   hook.release();

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { StorageAlarm } from "../../src/alerting/sending/storage-alarm.ts";
-import { pager } from "../support/pager.ts";
-import { answer } from "../support/target.ts";
-import { unstorable } from "../support/unstorable.ts";
+import { createPager } from "../support/pager.ts";
+import { replyWith } from "../support/target.ts";
+import { makeUnstorable } from "../support/unstorable.ts";
 
 /** An appliance whose regular writes can fail, with its own clock. */
 async function watched() {
-  const made = await pager();
-  const disk = unstorable(made.store, made.time);
+  const made = await createPager();
+  const disk = makeUnstorable(made.store, made.time);
   const alarm = new StorageAlarm({
     ...made.appliance,
     monotonic: () => made.time.now,
@@ -16,8 +16,8 @@ async function watched() {
   const passes = async (seconds: number, isFailing: boolean) => {
     for (let passed = 0; passed < seconds; passed++) {
       made.time.now += 1_000;
-      if (isFailing) made.store.writes.failed("results");
-      else made.store.writes.succeeded("results");
+      if (isFailing) made.store.writes.recordFailure("results");
+      else made.store.writes.recordSuccess("results");
       await alarm.runOnce();
     }
   };
@@ -64,11 +64,11 @@ test("without a default channel all channels of an organization are notified", a
 
 test("a channel that fails is retried with the same id, and gets the end after the start", async () => {
   const made = await watched();
-  await using hook = await made.inbox({ default: true }, answer(503));
+  await using hook = await made.inbox({ default: true }, replyWith(503));
   await made.passes(8, true);
   const first = hook.received()[0]?.id;
   await made.passes(20, false);
-  hook.reply(answer());
+  hook.setReply(replyWith());
   await made.passes(60, false);
   const delivered = hook.received().slice(-2);
   expect(delivered.map(({ type }) => type)).toEqual(["appliance.troubled", "appliance.recovered"]);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { testAppliance } from "../support/appliance.ts";
-import { mailServer } from "../support/mail-server.ts";
-import { member } from "../support/visiting.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { signInMember } from "../support/visiting.ts";
 
 const path = "/dashboard/settings/test-mail";
 const settings = "/dashboard/api/v1/settings";
 
 async function admin() {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin", { name: "Ada" });
+  const { page } = await signInMember(appliance, "admin", { name: "Ada" });
   const send = async (body: object) => page("POST", path, { body });
   return { ...appliance, page, send };
 }
@@ -17,7 +17,7 @@ const to = "ada@team.example";
 
 describe("a test mail", () => {
   test("is sent through the configured mail server", async () => {
-    await using server = await mailServer(
+    await using server = await startMailServer(
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
     );
@@ -27,7 +27,7 @@ describe("a test mail", () => {
     });
     const { status, json } = await send({ to });
     expect([status, json.data]).toEqual([200, { delivered: true, message: "Delivered." }]);
-    const mail = server.mail();
+    const mail = server.getOnlyMail();
     expect([mail.to, mail.user, mail.headers["subject"]]).toEqual([
       [to],
       "box",
@@ -38,7 +38,7 @@ describe("a test mail", () => {
   });
 
   test("tests a mail server before it is saved, and stores nothing of it", async () => {
-    await using server = await mailServer();
+    await using server = await startMailServer();
     const { page, send } = await admin();
     const { json } = await send({ to, smtp: server.smtp() });
     expect(json.data.delivered).toBe(true);
@@ -46,7 +46,7 @@ describe("a test mail", () => {
   });
 
   test("requires no stored secret of another authentication method", async () => {
-    await using server = await mailServer(
+    await using server = await startMailServer(
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
     );
@@ -61,7 +61,7 @@ describe("a test mail", () => {
   });
 
   test("uses the stored password if the unsaved settings have none", async () => {
-    await using server = await mailServer(
+    await using server = await startMailServer(
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
     );
@@ -71,11 +71,11 @@ describe("a test mail", () => {
     });
     const { json } = await send({ to, smtp: { from: "new@team.example" } });
     expect(json.data.delivered).toBe(true);
-    expect(server.mail().from).toBe("new@team.example");
+    expect(server.getOnlyMail().from).toBe("new@team.example");
   });
 
   test("reports why it was not sent", async () => {
-    await using server = await mailServer(
+    await using server = await startMailServer(
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
     );
@@ -103,7 +103,7 @@ describe("a test mail", () => {
 
   test("is for admins, and limited per minute", async () => {
     const { send, ...appliance } = await admin();
-    const { page } = await member(appliance as Parameters<typeof member>[0], "member");
+    const { page } = await signInMember(appliance as Parameters<typeof signInMember>[0], "member");
     expect((await page("POST", path, { body: { to } })).status).toBe(403);
     const statuses = [];
     for (let count = 0; count < 7; count++) statuses.push((await send({ to })).status);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { unknownId } from "../support/appliance.ts";
-import { mailServer } from "../support/mail-server.ts";
-import { pager } from "../support/pager.ts";
-import { answer, hang, reset, target } from "../support/target.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { createPager } from "../support/pager.ts";
+import { replyWith, hang, reset, startTarget } from "../support/target.ts";
 
 /** Requests for a test alert. */
 async function tester() {
-  const made = await pager();
+  const made = await createPager();
   const send = async ({ id }: { id: string }, headers = {}, api = made.api) =>
     api("POST", `/api/v1/alert-channels/${id}/test`, { headers });
   return {
@@ -23,7 +23,14 @@ async function tester() {
 
 describe("a test alert", () => {
   test("is sent at once and returns its outcome, as in the log", async () => {
-    const { inbox, sent, deliveriesOf, channelOf, told, time } = await tester();
+    const {
+      inbox,
+      sent,
+      readDeliveries: deliveriesOf,
+      readChannel: channelOf,
+      readAlerts: told,
+      time,
+    } = await tester();
     await using hook = await inbox({ name: "Deploy bot" });
     const delivery = await sent(hook);
     const at = new Date(time.now).toISOString();
@@ -54,8 +61,14 @@ describe("a test alert", () => {
   });
 
   test("that fails has the reason in one sentence, is not retried, and is shown on the channel", async () => {
-    const { inbox, sent, later, channelOf, deliveriesOf } = await tester();
-    await using hook = await inbox({}, answer(500, "gossip"));
+    const {
+      inbox,
+      sent,
+      later,
+      readChannel: channelOf,
+      readDeliveries: deliveriesOf,
+    } = await tester();
+    await using hook = await inbox({}, replyWith(500, "gossip"));
     const delivery = await sent(hook);
     const error = "The receiver answered HTTP 500 (Internal Server Error).";
     expect(delivery).toMatchObject({ status: "failed", error, deliveredAt: null });
@@ -64,7 +77,7 @@ describe("a test alert", () => {
     await later(86_400);
     expect(hook.asked).toHaveLength(1);
     expect(await deliveriesOf(hook)).toEqual([delivery]);
-    hook.reply(answer());
+    hook.setReply(replyWith());
     await sent(hook);
     expect((await channelOf(hook)).lastError).toBe(null);
   });
@@ -78,7 +91,7 @@ describe("a test alert", () => {
 
   test("to a closed port or a broken connection fails with the reason", async () => {
     const { inbox, channel, sent } = await tester();
-    const gone = await target();
+    const gone = await startTarget();
     await gone[Symbol.asyncDispose]();
     const nobody = await channel({ type: "webhook", url: gone.at() });
     expect(await sent(nobody)).toMatchObject({
@@ -102,25 +115,25 @@ describe("a test alert", () => {
     const mail = await channel();
     const { status, error } = await sent(mail);
     expect([status, error]).toEqual(["failed", expect.stringMatching(/mail server.*\.$/)]);
-    await using server = await mailServer();
+    await using server = await startMailServer();
     const { host, port, from } = server.smtp();
     const smtp = { host, port, from, tls: "none" };
     expect((await api("PATCH", "/api/v1/settings", { body: { smtp } })).status).toBe(200);
     expect(await sent(mail)).toMatchObject({ status: "delivered", error: null });
-    expect(server.mail().to).toEqual(["oncall@team.example"]);
+    expect(server.getOnlyMail().to).toEqual(["oncall@team.example"]);
   });
 
   test("that arrives makes waiting alerts due at once", async () => {
-    const { inbox, watched, sent, later } = await tester();
-    await using hook = await inbox({}, answer(500));
+    const { inbox, createWatchedJob: watched, sent, later } = await tester();
+    await using hook = await inbox({}, replyWith(500));
     const backup = await watched([hook]);
-    await backup.goes("down");
+    await backup.changeState("down");
     for (const wait of [10, 6, 16, 61]) await later(wait);
-    hook.reply(answer());
+    hook.setReply(replyWith());
     const before = hook.asked.length;
     await sent(hook);
     await later(0);
-    expect(hook.heard().slice(before)).toEqual(["test On-call", "monitor.down Backup"]);
+    expect(hook.listTitles().slice(before)).toEqual(["test On-call", "monitor.down Backup"]);
   });
 });
 
@@ -128,7 +141,7 @@ test("a test alert to a channel that is deleted meanwhile gets the response of a
   const { inbox, send, api } = await tester();
   await using hook = await inbox({}, hang);
   const sending = send(hook);
-  await hook.untilAsked(1);
+  await hook.waitUntilAsked(1);
   await api("DELETE", `/api/v1/alert-channels/${hook.id}`);
   hook.release();
   const { status, json } = await sending;
@@ -137,7 +150,7 @@ test("a test alert to a channel that is deleted meanwhile gets the response of a
 
 describe("nothing is sent", () => {
   test("with a read key, without a key, or to an unknown or another organization's channel", async () => {
-    const { inbox, send, ours, theirs, stranger, told } = await tester();
+    const { inbox, send, ours, theirs, stranger, readAlerts: told } = await tester();
     await using hook = await inbox();
     const answers = [
       await send(hook, {}, ours.reader),
@@ -169,7 +182,7 @@ describe("nothing is sent", () => {
     await using hook = await inbox();
     const once = { "Idempotency-Key": "once" };
     const first = await send(hook, once);
-    hook.reply(answer(500));
+    hook.setReply(replyWith(500));
     const second = await send(hook, once);
     expect([second.status, second.json]).toEqual([first.status, first.json]);
     expect(hook.asked).toHaveLength(1);

@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { rowOf } from "../support/admin-world.ts";
+import { findRow } from "../support/admin-world.ts";
 import { timeToRows, watchForRows } from "./admin-page.ts";
 import { traced } from "./main-thread.ts";
 
@@ -58,7 +58,7 @@ const steps: Record<string, (page: Page, name: string) => Promise<unknown>> = {
       .waitFor({ state: "detached" });
   },
   async "open a monitor"(page, name) {
-    await rowOf(page, name).getByRole("link", { name }).click();
+    await findRow(page, name).getByRole("link", { name }).click();
     await page.getByRole("region", { name: "Figures" }).waitFor();
   },
   async "choose a range"(page) {
@@ -85,7 +85,7 @@ export async function interactionsOn(page: Page, url: string, monitor: string) {
   const { workIn } = await traced(page, async () => {
     await page.goto(url, { waitUntil: "commit" });
     await timeToRows(page);
-    await rowOf(page, monitor).waitFor();
+    await findRow(page, monitor).waitFor();
     const now = () => page.evaluate(() => performance.now());
     for (const [name, act] of Object.entries(steps)) {
       const from = await now();

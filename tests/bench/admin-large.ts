@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { ownedMachine, rowOf } from "../support/admin-world.ts";
+import { startOwnedMachine, findRow } from "../support/admin-world.ts";
 import type { launchChromium } from "../support/browsing.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
 import { baselinePage } from "./admin-baseline.ts";
@@ -69,12 +69,12 @@ export async function largeAdmin(browser: ReturnType<typeof launchChromium>, cou
   );
   const from = performance.now();
   await page.getByRole("searchbox", { name: "Filter monitors" }).fill(`service ${count - 1}`);
-  await rowOf(page, `Service ${count - 1}`).waitFor();
+  await findRow(page, `Service ${count - 1}`).waitFor();
   console.log(
     `found on the server: ${(performance.now() - from).toFixed(0)} ms after the last key`,
   );
   await page.getByRole("searchbox", { name: "Filter monitors" }).fill("");
-  await rowOf(page, "Service 1").waitFor();
+  await findRow(page, "Service 1").waitFor();
 
   const session = await context.newCDPSession(page);
   const heap = async () => {
@@ -106,7 +106,7 @@ async function liveUpdates(world: Awaited<ReturnType<typeof manyCopies>>, second
 }
 
 async function manyCopies(count: number) {
-  const world = await ownedMachine();
+  const world = await startOwnedMachine();
   const groups: string[] = [];
   for (let number = 0; number < 40; number++)
     groups.push(

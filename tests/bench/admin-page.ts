@@ -1,6 +1,6 @@
 /** Measurements inside the admin page: first paint, loaded bytes, scrolling, typing and repaints. */
 import type { BrowserContext, Cookie, Page } from "playwright-core";
-import { keptProfile } from "../support/browsing.ts";
+import { launchStoredProfile } from "../support/browsing.ts";
 import { quantile } from "./process.ts";
 
 // Measurements inside the page. Functions that Chromium runs use no outer names.
@@ -48,7 +48,7 @@ export async function usedProfile(
   cookies: readonly Cookie[],
   viewport: { width: number; height: number },
 ) {
-  const profile = await keptProfile(cookies, { viewport });
+  const profile = await launchStoredProfile(cookies, { viewport });
   for (let time = 0; time < 3; time++) await openedIn(profile.context, url);
   return profile;
 }

@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
-import { owner, ownedMachine, rowOf } from "../support/admin-world.ts";
+import { owner, startOwnedMachine, findRow } from "../support/admin-world.ts";
 import { launchChromium, wholeChromium } from "../support/browsing.ts";
-import { answer, target } from "../support/target.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 import { baselinePage } from "./admin-baseline.ts";
 import { interactionsOn } from "./admin-interactions.ts";
 import { largeAdmin } from "./admin-large.ts";
@@ -113,9 +113,9 @@ export async function adminSuite() {
       `typing in the search field: longest task ${typed.longest} (goal: none over 50 ms), slowest key to its picture ${typed.slowest.toFixed(0)} ms`,
     );
     const changed = await repaintedRows(page, async () => {
-      snapshot.site.reply(answer(502), "/checkout-0-0");
+      snapshot.site.setReply(replyWith(502), "/checkout-0-0");
       await snapshot.ask("POST", `/api/v1/monitors/${snapshot.first}/check`);
-      await rowOf(page, "Service 0 of Berlin")
+      await findRow(page, "Service 0 of Berlin")
         .getByRole("img", { name: "Down", exact: true })
         .waitFor();
     });
@@ -181,8 +181,8 @@ const cities = ["Berlin", "Hamburg", "Munich", "Cologne", "Vienna", "Zurich", "L
 
 /** A machine with 1,000 monitors that are up, and a day of results. */
 async function manyMonitors() {
-  const snapshot = await ownedMachine();
-  const site = await target(answer(200));
+  const snapshot = await startOwnedMachine();
+  const site = await startTarget(replyWith(200));
   let first = "";
   for (let group = 0; group < groups; group++) {
     const city = cities[group % cities.length] ?? "";
@@ -205,7 +205,7 @@ async function manyMonitors() {
       first ||= id;
     }
   }
-  await site.untilAsked(monitors);
+  await site.waitUntilAsked(monitors);
   const database = new Database(join(snapshot.box.dataDir, "signalbox.db"));
   database.run("PRAGMA busy_timeout = 5000");
   const add = database.query(

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, type ServerClient } from "../support/outside.ts";
 import { resultsSince } from "./heartbeats.ts";
 import { quantile } from "./process.ts";
 
@@ -50,7 +50,7 @@ function surroundings() {
   };
 }
 
-async function watched(api: Outside, target: string, channels: readonly string[]) {
+async function watched(api: ServerClient, target: string, channels: readonly string[]) {
   const alertChannelIds: string[] = [];
   for (const url of channels) {
     const { json } = await api("POST", "/api/v1/alert-channels", {
@@ -76,9 +76,9 @@ async function watched(api: Outside, target: string, channels: readonly string[]
 
 async function storm() {
   const around = surroundings();
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { url } = await box.serve({ flags: ["--rate-limit", "0"] });
-  const api = clientOf(url, box.key);
+  const api = createServerClient(url, box.key);
   await watched(api, around.target.url.href, [`${around.receiver.url.href}hook`]);
   const fellAt = performance.now();
   around.fall();
@@ -103,9 +103,9 @@ async function storm() {
 /** The gaps between checks for a minute in which the target flips four times. */
 async function gaps(path: "hang" | "well") {
   const around = surroundings();
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
-  await watched(clientOf(server.url, box.key), around.target.url.href, [
+  await watched(createServerClient(server.url, box.key), around.target.url.href, [
     `${around.receiver.url.href}${path}`,
   ]);
   await Bun.sleep(interval * 1_000);

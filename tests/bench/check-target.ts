@@ -1,7 +1,7 @@
 // A target that responds at once, with 1 MB of text, hangs or streams forever; argv: the port. With further arguments it
 // is a baseline instead: a bare loop against that port, of node:http requests `at-once`, or of fetches `a-second`.
 import { request } from "node:http";
-import { worstText } from "../support/bad-expressions.ts";
+import { createWorstText } from "../support/bad-expressions.ts";
 
 const [port = "0", manner, number] = process.argv.slice(2);
 if (manner === undefined) {
@@ -13,7 +13,7 @@ if (manner === undefined) {
       const { pathname, searchParams } = new URL(asked.url);
       if (pathname === "/hang") return new Promise<Response>(() => {});
       if (pathname === "/repeated")
-        return new Response(worstText(searchParams.get("text") ?? "", 1024 * 1024 - 1_024));
+        return new Response(createWorstText(searchParams.get("text") ?? "", 1024 * 1024 - 1_024));
       if (pathname === "/endless") {
         const chunk = new Uint8Array(64 * 1024);
         return new Response(new ReadableStream({ pull: (stream) => stream.enqueue(chunk) }));

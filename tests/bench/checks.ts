@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, signalbox, startServer, untilHealthy } from "../support/binary.ts";
-import { succeeded } from "../support/outside.ts";
+import { getFreePort, runSignalbox, startServer, waitUntilHealthy } from "../support/binary.ts";
+import { expectSuccess } from "../support/outside.ts";
 import { resultsSince } from "./heartbeats.ts";
 import { cpuSeconds, quantile, residentMb } from "./process.ts";
 import { resultsSuite } from "./results.ts";
@@ -12,11 +12,11 @@ type Wanted = { path: string; interval: number; timeout?: number };
 
 /** Measures checks against a target on loopback: rate, CPU cost, punctuality; then the size of their results. */
 export async function checksSuite() {
-  const port = freePort();
+  const port = getFreePort();
   const target = checkTarget(String(port));
-  const refused = freePort();
+  const refused = getFreePort();
   try {
-    await untilHealthy(`http://127.0.0.1:${port}`, "/ok");
+    await waitUntilHealthy(`http://127.0.0.1:${port}`, "/ok");
     console.log("checks: http on loopback\n");
 
     const baselineMs = await baselineMsOf(port);
@@ -97,9 +97,9 @@ async function loopMsOf(
 async function measure(wanted: readonly Wanted[], seconds: number, withLists = false) {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const dataDir = join(directory, "data");
-  await succeeded(signalbox(["orgs", "create", "Bench", "--data-dir", dataDir]));
+  await expectSuccess(runSignalbox(["orgs", "create", "Bench", "--data-dir", dataDir]));
   const args = ["keys", "create", "--org", "bench", "--name", "bench", "--data-dir", dataDir];
-  const key = await succeeded(signalbox(args));
+  const key = await expectSuccess(runSignalbox(args));
   seed(join(dataDir, "signalbox.db"), wanted);
   const server = await startServer({ dataDir, flags: ["--rate-limit", "0"] });
   const interval = wanted[0]?.interval ?? 0;

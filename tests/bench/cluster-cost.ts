@@ -1,16 +1,16 @@
 import { assets } from "../../src/core/assets.ts";
-import { timestamp } from "../../src/core/time/clock.ts";
+import { formatTimestamp } from "../../src/core/time/clock.ts";
 import { openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { ownTables } from "../../src/database/rqlite/migrate.ts";
-import { rqliteStore } from "../../src/database/rqlite/store.ts";
-import { compiled, type Statement, tableWrittenBy } from "../../src/database/store.ts";
+import { createRqliteStore } from "../../src/database/rqlite/store.ts";
+import { compileStatement, type Statement, findWrittenTable } from "../../src/database/store.ts";
 import { ResultWriter } from "../../src/monitoring/checks/engine/record.ts";
 import type { Watched } from "../../src/monitoring/checks/engine/watched-monitors.ts";
 import { soleNode } from "../../src/cluster/leases.ts";
-import { newSignals } from "../../src/events/signals.ts";
-import { addressOf, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
+import { createSignals } from "../../src/events/signals.ts";
+import { addressOfNodes, findLeader, type RqliteNode, startCluster } from "../support/rqlite.ts";
 import { cpuSeconds } from "./process.ts";
 import { logOf, syncsOf } from "./raft.ts";
 
@@ -56,15 +56,15 @@ export async function costOfChecks() {
 
 async function costOf({ batch, writes, checks }: Way) {
   const nodes = await startCluster();
-  const leader = await leaderOf(nodes);
+  const leader = await findLeader(nodes);
   await load(leader);
-  const store = rqliteStore(new RqliteClient(addressOf(...nodes)), Date.now);
+  const store = createRqliteStore(new RqliteClient(addressOfNodes(...nodes)), Date.now);
   const isKept = (statement: Statement) =>
-    checks === undefined || tableWrittenBy(compiled(statement).text) !== "heartbeats";
+    checks === undefined || findWrittenTable(compileStatement(statement).text) !== "heartbeats";
   const results = new ResultWriter({
     store: { ...store, atomic: (statements) => store.atomic(statements.filter(isKept)) },
     log: { info() {}, warn() {}, error: console.error },
-    signals: newSignals(),
+    signals: createSignals(),
     leases: soleNode,
   });
   const since = "2026-11-01T00:00:00.000Z";
@@ -89,7 +89,7 @@ async function costOf({ batch, writes, checks }: Way) {
       const found = { status: "up", latencyMs, seconds: 60 * stand, message: null } as const;
       const monitor = { key, epoch: 0, organizationId: "bench", id: `${key}`, lease } as Watched;
       const heartbeat = { monitorKey: key, at: Math.round(at), ...found };
-      const checkedAt = timestamp(heartbeat.at);
+      const checkedAt = formatTimestamp(heartbeat.at);
       results.add({ monitor, heartbeat, isEarly: false, checkedAt, ...unchanged, ...told });
     }
     await results.flush();

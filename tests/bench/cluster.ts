@@ -2,12 +2,12 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
-import { rqliteStore } from "../../src/database/rqlite/store.ts";
+import { createRqliteStore } from "../../src/database/rqlite/store.ts";
 import type { Store } from "../../src/database/store.ts";
-import { freePort, untilHealthy } from "../support/binary.ts";
-import { addressOf, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
-import { type Server, serversOn } from "../support/servers.ts";
-import { type Slotted, wrongSlots } from "../support/slots.ts";
+import { getFreePort, waitUntilHealthy } from "../support/binary.ts";
+import { addressOfNodes, findLeader, type RqliteNode, startCluster } from "../support/rqlite.ts";
+import { type Server, createServers } from "../support/servers.ts";
+import { type SlottedResult, findWrongSlots } from "../support/slots.ts";
 import { costOfChecks } from "./cluster-cost.ts";
 import { cpuSeconds, quantile, residentMb } from "./process.ts";
 import { logOf } from "./raft.ts";
@@ -56,14 +56,14 @@ export async function clusterSuite() {
 
 /** Runs `use` with a cluster of this many servers and a target on loopback. */
 async function withServers(count: number, use: (bench: Bench) => Promise<void>) {
-  const port = freePort();
+  const port = getFreePort();
   const script = join(import.meta.dir, "check-target.ts");
   const target = Bun.spawn([process.execPath, script, String(port)], { stderr: "inherit" });
   const databases = await startCluster();
-  const { servers, key } = await serversOn(databases, count);
+  const { servers, key } = await createServers(databases, count);
   try {
-    await untilHealthy(`http://127.0.0.1:${port}`, "/ok");
-    const store = rqliteStore(new RqliteClient(addressOf(...databases)), Date.now);
+    await waitUntilHealthy(`http://127.0.0.1:${port}`, "/ok");
+    const store = createRqliteStore(new RqliteClient(addressOfNodes(...databases)), Date.now);
     await use({ databases, store, servers, key, target: `http://127.0.0.1:${port}/ok` });
   } finally {
     target.kill();
@@ -93,8 +93,8 @@ async function requestsOf(bench: Bench): Promise<string> {
   const idle = await idleOf(bench);
   const { servers, key, databases } = bench;
   const seconds = 4;
-  const clients = servers.map((server) => server.client(key));
-  const leader = await leaderOf(databases);
+  const clients = servers.map((server) => server.createServerKeyClient(key));
+  const leader = await findLeader(databases);
   const [cpu, log] = [cpuSeconds(leader.pid()), await logOf(leader)];
   const until = performance.now() + seconds * 1_000;
   let writes = 0;
@@ -120,7 +120,7 @@ async function requestsOf(bench: Bench): Promise<string> {
 /** Cost of idle nodes: heartbeats, leases and polling for events. */
 async function idleOf({ databases, servers }: Bench): Promise<string> {
   const seconds = 10;
-  const leader = await leaderOf(databases);
+  const leader = await findLeader(databases);
   const processor = () => [
     cpuSeconds(leader.pid()),
     sumOf(servers.map((one) => cpuSeconds(one.pid()))) / servers.length,
@@ -148,7 +148,7 @@ async function viewsOf(servers: readonly Server[], seconds: number): Promise<num
   return (await Promise.all(runs)).reduce((sum, one) => sum + one, 0);
 }
 
-type Row = Slotted & { status: number };
+type Row = SlottedResult & { status: number };
 type Wanted = { monitors: number; interval: number; organizations: number; isAsked?: boolean };
 
 /** Checks of these monitors for a number of seconds after one complete round. */
@@ -157,7 +157,7 @@ async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
   await seed(bench, wanted);
   await startAll(bench);
   await Bun.sleep(wanted.interval * 1_000 + 2_000);
-  const leader = await leaderOf(databases);
+  const leader = await findLeader(databases);
   const processor = () => ({
     leader: cpuSeconds(leader.pid()),
     followers: sumOf(databases.filter((one) => one !== leader).map((one) => cpuSeconds(one.pid()))),
@@ -182,7 +182,7 @@ async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
   return {
     perSecond: rows.length / seconds,
     failed: rows.filter(({ status }) => status !== 0).length,
-    ...wrongSlots(rows, keys, wanted.interval * 1_000, [from, until]),
+    ...findWrongSlots(rows, keys, wanted.interval * 1_000, [from, until]),
     gaps: gapsOf(rows),
     listed,
     cost: { leader: ms("leader"), followers: ms("followers"), servers: ms("servers") },

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { countInWords } from "../../src/core/text/words.ts";
-import { binary, signalbox, startServer } from "../support/binary.ts";
+import { formatCount } from "../../src/core/text/words.ts";
+import { binary, runSignalbox, startServer } from "../support/binary.ts";
 
 const monitors = 1_000;
 const groups = 20;
@@ -11,8 +11,8 @@ const groups = 20;
 export async function configSuite() {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const data = ["--data-dir", join(directory, "data")];
-  await signalbox(["orgs", "create", "Acme", ...data]);
-  const { stdout } = await signalbox([
+  await runSignalbox(["orgs", "create", "Acme", ...data]);
+  const { stdout } = await runSignalbox([
     "keys",
     "create",
     "--org",
@@ -27,7 +27,7 @@ export async function configSuite() {
   try {
     const env = { ...process.env, SIGNALBOX_URL: server.url, SIGNALBOX_KEY: stdout.trim() };
     console.log(
-      `config: ${countInWords(monitors)} monitors in ${groups} groups, through a server\n`,
+      `config: ${formatCount(monitors)} monitors in ${groups} groups, through a server\n`,
     );
     for (const [words, goal] of [
       ["apply", 3],

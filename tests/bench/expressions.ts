@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { freePort, untilHealthy } from "../support/binary.ts";
+import { getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { badExpressions } from "../support/bad-expressions.ts";
-import { check } from "../support/checking.ts";
+import { runCheckOfType } from "../support/checking.ts";
 
 const timeoutMs = 10_000;
 const goalMs = 20;
@@ -35,18 +35,18 @@ type Measured = { name: string; holdMs: number; checkMs: number; message: string
 async function measure(name: string, fields: object): Promise<Measured> {
   const startedAt = performance.now();
   const held = holdMeter();
-  const { message } = await check("http", fields, { timeoutMs });
+  const { message } = await runCheckOfType("http", fields, { timeoutMs });
   return { name, holdMs: held(), checkMs: performance.now() - startedAt, message };
 }
 
 /** Measures known-bad expressions on 1 MB of their worst input, in assertions and extractions: other work must not wait. */
 export async function expressionsSuite() {
-  const port = freePort();
+  const port = getFreePort();
   const script = join(import.meta.dir, "check-target.ts");
   const target = Bun.spawn([process.execPath, script, String(port)], { stderr: "inherit" });
   const at = (path: string) => `http://127.0.0.1:${port}${path}`;
   try {
-    await untilHealthy(at(""), "/ok");
+    await waitUntilHealthy(at(""), "/ok");
     const bodyOf = (text: string) => at(`/repeated?${new URLSearchParams({ text })}`);
     const withAssertion = (url: string, expression: string) => ({
       url,

@@ -4,11 +4,11 @@ import { connect } from "node:net";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { hang } from "../support/target.ts";
-import { inbox } from "../support/inbox.ts";
-import { manyConnections } from "../support/many-connections.ts";
-import { mutatedRequests, statusLineOf } from "../support/mutated-requests.ts";
-import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
-import { randomFrom } from "../support/seeded.ts";
+import { startInbox } from "../support/inbox.ts";
+import { openManyConnections } from "../support/many-connections.ts";
+import { generateMutatedRequests, readStatusLine } from "../support/mutated-requests.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { createRandom } from "../support/seeded.ts";
 import { writeUntilGone } from "../support/writers.ts";
 import { wrongRows } from "../soak/invariants.ts";
 import { quantile, residentMb } from "./process.ts";
@@ -51,9 +51,9 @@ async function latenciesDuring(work: () => Promise<unknown>, url: string, key?: 
 }
 
 async function backupsUnderLoad() {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { url } = await box.serve({ flags: unlimited });
-  const api = clientOf(url, box.key);
+  const api = createServerClient(url, box.key);
   let acknowledged = 0;
   let isEnding = false;
   const from = performance.now();
@@ -69,7 +69,7 @@ async function backupsUnderLoad() {
   for (let number = 0; number < 100; number++) {
     const file = join(box.directory, `backup-${number}.db`);
     const before = acknowledged;
-    await succeeded(box.run(["backup", file]));
+    await expectSuccess(box.run(["backup", file]));
     const wrong = wrongRows(file);
     using database = new Database(file, { readonly: true });
     const [[rows] = []] = database.query("select count(*) from incidents").values();
@@ -83,7 +83,7 @@ async function backupsUnderLoad() {
 }
 
 async function secondInstance() {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   await box.serve();
   const times = [];
   for (let round = 0; round < 10; round++) {
@@ -98,10 +98,10 @@ async function secondInstance() {
 async function stopUnderLoad() {
   const times = [];
   for (let round = 0; round < 5; round++) {
-    await using box = await machineWithKey();
-    await using hung = await inbox(hang);
+    await using box = await createMachineWithKey();
+    await using hung = await startInbox(hang);
     const server = await box.serve({ flags: unlimited });
-    const api = clientOf(server.url, box.key);
+    const api = createServerClient(server.url, box.key);
     const hook = { type: "webhook", name: "Hangs", url: hung.at("/hook"), default: true };
     await api("POST", "/api/v1/alert-channels", hook);
     for (let number = 0; number < 30; number++)
@@ -130,14 +130,14 @@ async function stopUnderLoad() {
 }
 
 async function mutated() {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { url, port } = await box.serve({ flags: unlimited });
-  const requests = mutatedRequests(box.key, randomFrom(1));
+  const requests = generateMutatedRequests(box.key, createRandom(1));
   const until = performance.now() + 10_000;
   let sent = 0;
   const send = async () => {
     while (performance.now() < until) {
-      const line = await statusLineOf(port, requests.next().value as string);
+      const line = await readStatusLine(port, requests.next().value as string);
       if (/ 50[0-4] /.test(line)) throw new Error(line);
       sent++;
     }
@@ -148,9 +148,9 @@ async function mutated() {
 }
 
 async function dripping() {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { url, port } = await box.serve({ flags: unlimited });
-  using clients = await manyConnections(port, 2_000, { drips: true });
+  using clients = await openManyConnections(port, 2_000, { drips: true });
   let open = 0;
   const work = async () => {
     await Bun.sleep(10_000);
@@ -161,7 +161,7 @@ async function dripping() {
 }
 
 async function idle() {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { url, port, child } = await box.serve({ flags: unlimited });
   const script = join(import.meta.dir, "hold-connections.ts");
   const each = 9_500;
@@ -185,11 +185,11 @@ async function idle() {
   return `P17  /healthz while ${open} silent connections come and stay: ${text}; ${mb.toFixed(0)} MB`;
 }
 
-type Box = Awaited<ReturnType<typeof machineWithKey>>;
+type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 
 async function owner(box: Box) {
   const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
-  const { email, password } = JSON.parse(await succeeded(box.run(["users", "create", ...ada])));
+  const { email, password } = JSON.parse(await expectSuccess(box.run(["users", "create", ...ada])));
   return { email, password } as { email: string; password: string };
 }
 
@@ -215,7 +215,7 @@ function signIn(port: number, from: string, person: { email: string; password: s
 }
 
 async function guessing() {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const person = await owner(box);
   const { port } = await box.serve({ flags: unlimited });
   const guess = { ...person, password: "a wrong password" };
@@ -233,7 +233,7 @@ async function guessing() {
 }
 
 async function guessingFromEverywhere() {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const person = await owner(box);
   const { port, url } = await box.serve({ flags: unlimited });
   // The owner has signed in from this network before.

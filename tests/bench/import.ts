@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bytesInWords, countInWords } from "../../src/core/text/words.ts";
-import { binary, signalbox } from "../support/binary.ts";
+import { formatBytes, formatCount } from "../../src/core/text/words.ts";
+import { binary, runSignalbox } from "../support/binary.ts";
 import { largeKuma } from "./kuma.ts";
 
 const monitors = 1_000;
@@ -15,10 +15,10 @@ export async function importSuite() {
     const file = join(directory, "kuma.db");
     largeKuma(file, monitors, beats, Date.now());
     console.log(
-      `import: ${countInWords(monitors)} monitors and ${countInWords(monitors * beats)} beats, ${bytesInWords(statSync(file).size)}\n`,
+      `import: ${formatCount(monitors)} monitors and ${formatCount(monitors * beats)} beats, ${formatBytes(statSync(file).size)}\n`,
     );
     const data = ["--data-dir", join(directory, "data")];
-    await signalbox(["orgs", "create", "Acme", ...data]);
+    await runSignalbox(["orgs", "create", "Acme", ...data]);
     for (const words of ["first", "again"]) {
       const since = performance.now();
       const child = Bun.spawn(

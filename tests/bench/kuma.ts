@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { copyFileSync } from "node:fs";
-import { fixture } from "../support/importing.ts";
+import { inflateFixture } from "../support/importing.ts";
 
 /** A database of Uptime Kuma 2 with this many monitors, each with as many beats, a minute apart up to `now`. */
 export function largeKuma(file: string, monitors: number, beats: number, now: number) {
-  copyFileSync(fixture("kuma-2-acme.db"), file);
+  copyFileSync(inflateFixture("kuma-2-acme.db"), file);
   const database = new Database(file);
   database.run("PRAGMA synchronous = OFF");
   database.run("PRAGMA foreign_keys = OFF");

@@ -1,7 +1,7 @@
 import { startApp } from "../../src/app.ts";
-import { configOf } from "../../src/config.ts";
+import { parseConfig } from "../../src/config.ts";
 import { assets } from "../../src/core/assets.ts";
-import { logTo } from "../../src/core/log.ts";
+import { createLog } from "../../src/core/log.ts";
 
 // A server that reports on request for how long it blocked its event loop since the last request.
 
@@ -9,8 +9,8 @@ import { logTo } from "../../src/core/log.ts";
 export type Held = { wall: number; cpu: number };
 
 const [dataDir = "", port = ""] = process.argv.slice(2);
-const config = configOf({ dataDir, host: "127.0.0.1", port, rateLimit: "0" });
-const log = logTo((line) => void process.stderr.write(line), { ...config, logLevel: "error" });
+const config = parseConfig({ dataDir, host: "127.0.0.1", port, rateLimit: "0" });
+const log = createLog((line) => void process.stderr.write(line), { ...config, logLevel: "error" });
 await startApp(config, { log, ...assets });
 
 const now = (): Held => {

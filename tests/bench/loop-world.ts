@@ -1,8 +1,8 @@
 /** A very large organization, for measuring how long its requests block the event loop. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { dayMs, hourMs, timestamp } from "../../src/core/time/clock.ts";
-import { ownedMachine } from "../support/admin-world.ts";
+import { dayMs, hourMs, formatTimestamp } from "../../src/core/time/clock.ts";
+import { startOwnedMachine } from "../support/admin-world.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
 
 const groups = 40;
@@ -27,7 +27,7 @@ const markdown = (length: number) =>
 
 /** An organization with very many records of every kind; stopped, with the id of one of each. */
 export async function loopWorld(monitors: number) {
-  const world = await ownedMachine();
+  const world = await startOwnedMachine();
   const { ask, box } = world;
   const groupIds: string[] = [];
   for (let number = 0; number < groups; number++)
@@ -71,7 +71,7 @@ export async function loopWorld(monitors: number) {
     published: true,
   });
   const inHours = (hours: number) =>
-    timestamp(Math.floor(Date.now() / hourMs) * hourMs + hours * hourMs);
+    formatTimestamp(Math.floor(Date.now() / hourMs) * hourMs + hours * hourMs);
   const windows: string[] = [];
   for (let number = 0; number < 200; number++)
     windows.push(
@@ -105,7 +105,7 @@ export async function loopWorld(monitors: number) {
   for (const [index, id] of groupIds.entries())
     database.run("INSERT INTO own VALUES (?, ?)", [index, id]);
   const now = Date.now();
-  const long = { checked: timestamp(now), since: timestamp(now - dayMs) };
+  const long = { checked: formatTimestamp(now), since: formatTimestamp(now - dayMs) };
   copyMonitor(
     database,
     template,

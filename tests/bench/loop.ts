@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
-import { owner, signedIn } from "../support/admin-world.ts";
-import { freePort, untilHealthy } from "../support/binary.ts";
+import { owner, signInAs } from "../support/admin-world.ts";
+import { getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { idOfCopy } from "../support/many-monitors.ts";
 import { nounOf } from "../support/records.ts";
 import type { Held } from "./loop-server.ts";
@@ -25,7 +25,7 @@ export async function loopSuite(counts: readonly number[] = [2_000, 10_000, 30_0
 async function measured(world: World, monitors: number) {
   const { email, password } = owner;
   await using server = await measuredServer(world.dataDir);
-  const { ask, cookie } = await signedIn(server.url, { email, password });
+  const { ask, cookie } = await signInAs(server.url, { email, password });
   for (const page of world.pages)
     await ask("POST", "/api/v1/status-pages", { title: "P", ...page });
   const { key } = await ask("POST", "/api-keys", {
@@ -221,7 +221,7 @@ function pathsOf(world: World): string[] {
 }
 
 async function measuredServer(dataDir: string) {
-  const port = freePort();
+  const port = getFreePort();
   const waiting: ((held: Held) => void)[] = [];
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "loop-server.ts"), dataDir, String(port)],
@@ -233,7 +233,7 @@ async function measuredServer(dataDir: string) {
     },
   );
   const url = `http://127.0.0.1:${port}`;
-  await untilHealthy(url);
+  await waitUntilHealthy(url);
   return {
     url,
     held: () =>

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
-import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, type ServerClient } from "../support/outside.ts";
 import { resultsSince } from "./heartbeats.ts";
 import { quantile } from "./process.ts";
 
@@ -36,9 +36,9 @@ export async function pagesSuite() {
 async function gapsOfChecks(wrk: string, isLooked: boolean) {
   const interval = 5;
   using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("fine") });
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   const monitors: { id: string; name: null }[] = [];
   for (let number = 0; number < 500; number++) {
     const body = { type: "http", name: `Service ${number}`, url: `${target.url.href}ok`, interval };
@@ -58,9 +58,9 @@ async function gapsOfChecks(wrk: string, isLooked: boolean) {
 }
 
 async function measure(count: number, wrk: string) {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   await publish(api, join(box.dataDir, "signalbox.db"), count);
   const url = `${server.url}/status/acme`;
   const plain = await (await fetch(url, { headers: { "Accept-Encoding": "identity" } })).bytes();
@@ -109,7 +109,7 @@ async function measure(count: number, wrk: string) {
 }
 
 /** Milliseconds from an incident's 201 until the page shows it, under constant load. */
-async function seenAfter(wrk: string, url: string, api: Outside): Promise<number[]> {
+async function seenAfter(wrk: string, url: string, api: ServerClient): Promise<number[]> {
   const args = ["-t1", "-c32", "-d10", "-H", "Accept-Encoding: br", url];
   const load = Bun.spawn([wrk, ...args], { stdout: "ignore" });
   const times: number[] = [];
@@ -147,7 +147,7 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 /** Puts a number of monitors with 90 days of results on the default page. */
-async function publish(api: Outside, file: string, count: number) {
+async function publish(api: ServerClient, file: string, count: number) {
   const ids: string[] = [];
   for (let number = 0; number < count; number++) {
     const body = { type: "push", name: `Service ${number}`, interval: 86_400 };

@@ -1,4 +1,4 @@
-import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, type ServerClient } from "../support/outside.ts";
 import { cpuSeconds, quantile } from "./process.ts";
 
 const rounds = 3;
@@ -9,9 +9,9 @@ const load = { checksPerSecond: 200, writesPerSecond: 350 };
 /** Measures lists of 20 during checks and writes, and the same bytes from a bare route under the same load. */
 export async function restUnderLoad(wrk: string) {
   using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("fine") });
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   const interval = monitors / load.checksPerSecond;
   for (let number = 0; number < monitors; number++)
     await api("POST", "/api/v1/monitors", {
@@ -60,7 +60,7 @@ export async function restUnderLoad(wrk: string) {
 }
 
 /** Writes at a fixed rate until stopped; returns the writes per second. */
-function writers(api: Outside) {
+function writers(api: ServerClient) {
   const startedAt = performance.now();
   let isStopped = false;
   let written = 0;

@@ -2,7 +2,13 @@ import { Database } from "bun:sqlite";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { binary, freePort, signalbox, startServer, untilHealthy } from "../support/binary.ts";
+import {
+  binary,
+  getFreePort,
+  runSignalbox,
+  startServer,
+  waitUntilHealthy,
+} from "../support/binary.ts";
 import { restUnderLoad } from "./rest-under-load.ts";
 
 const rounds = 5;
@@ -34,8 +40,10 @@ export async function restSuite() {
 async function measure(count: number, wrk: string) {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const dataDir = join(directory, "data");
-  const slug = (await signalbox(["orgs", "create", "Bench", "--data-dir", dataDir])).stdout.trim();
-  const created = await signalbox([
+  const slug = (
+    await runSignalbox(["orgs", "create", "Bench", "--data-dir", dataDir])
+  ).stdout.trim();
+  const created = await runSignalbox([
     "keys",
     "create",
     "--org",
@@ -51,7 +59,7 @@ async function measure(count: number, wrk: string) {
   cpSync(join(dataDir, "signalbox.db"), baselineFile);
 
   const server = await startServer({ dataDir, flags: ["--rate-limit", "0"] });
-  const baselinePort = freePort();
+  const baselinePort = getFreePort();
   const baseline = Bun.spawn(
     [
       process.execPath,
@@ -63,7 +71,7 @@ async function measure(count: number, wrk: string) {
     { stdout: "inherit", stderr: "inherit" },
   );
   const baselineUrl = `http://127.0.0.1:${baselinePort}`;
-  await untilHealthy(baselineUrl);
+  await waitUntilHealthy(baselineUrl);
   try {
     // The first two repeat one request, like polling clients. The other two cycle through more
     // requests than are cached, so that with a million incidents each response is rendered.

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { sweepingOf } from "../../src/database/backup/portions.ts";
-import { embeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
+import { createSweeping } from "../../src/database/backup/portions.ts";
+import { createEmbeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { sweepResults } from "../../src/monitoring/uptime/retention.ts";
-import { dayMs, lastPeriods } from "../../src/monitoring/uptime/rules.ts";
-import { insertHeartbeats, listSums, uptime24hOf } from "../../src/monitoring/uptime/store.ts";
+import { dayMs, listLastPeriods } from "../../src/monitoring/uptime/rules.ts";
+import { insertHeartbeats, listSums, computeUptime24h } from "../../src/monitoring/uptime/store.ts";
 import { quantile } from "./process.ts";
 
 const monitors = 1_000;
@@ -31,7 +31,7 @@ export async function resultsSuite() {
     "SELECT page_count AS size FROM pragma_page_count()",
   );
   const pagesBefore = empty.get()?.size ?? 0;
-  const store = embeddedStore(database);
+  const store = createEmbeddedStore(database);
   // The order and jitter of real checks: each monitor in its slot of the minute.
   const places = Array.from({ length: monitors }, (_, index) => index + 1)
     .map((key) => ({ key, phase: ((key * 0.618033988749895) % 1) * minute }))
@@ -73,13 +73,13 @@ export async function resultsSuite() {
     return `${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`;
   };
   const now = start + dayMs - 1;
-  const ninety = lastPeriods(now, dayMs, 90);
+  const ninety = listLastPeriods(now, dayMs, 90);
   const hundred = Array.from({ length: 100 }, (_, index) => index + 1);
   console.log(
     `uptime of 90 days: ${await asked(() => listSums(store, 500, "days", ninety))} (goal ≤ 10 ms)`,
   );
   console.log(
-    `uptime of 24 h for a list of 100: ${await asked(() => uptime24hOf(store, hundred, now))}`,
+    `uptime of 24 h for a list of 100: ${await asked(() => computeUptime24h(store, hundred, now))}`,
   );
 
   database.run("PRAGMA synchronous = FULL");
@@ -89,7 +89,10 @@ export async function resultsSuite() {
     late.push(performance.now() - last);
     last = performance.now();
   }, 1);
-  await sweepResults(sweepingOf(store, start + 15 * dayMs), { heartbeatDays: 14, hourDays: 400 });
+  await sweepResults(createSweeping(store, start + 15 * dayMs), {
+    heartbeatDays: 14,
+    hourDays: 400,
+  });
   clearInterval(ticking);
   console.log(
     `removing a day of results: the loop was held up ${Math.max(...late).toFixed(0)} ms at most (goal ≤ 50 ms)`,

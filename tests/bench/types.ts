@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
 import type { Fake } from "../support/fakes/fake.ts";
 import { fakes } from "../support/fakes/all.ts";
-import { serving } from "../support/fakes/serving.ts";
-import { freePort, signalbox, startServer, untilHealthy } from "../support/binary.ts";
-import { clientOf, succeeded } from "../support/outside.ts";
+import { startFake } from "../support/fakes/serving.ts";
+import { getFreePort, runSignalbox, startServer, waitUntilHealthy } from "../support/binary.ts";
+import { createServerClient, expectSuccess } from "../support/outside.ts";
 import { newMonitors } from "../support/samples.ts";
 import { checkTarget, pacedBaselineMsOf } from "./checks.ts";
 import { resultsSince } from "./heartbeats.ts";
@@ -27,13 +27,13 @@ function fieldsAt(type: MonitorType, port: number): object | null {
 
 /** Measures healthy monitors next to hanging ones of every type, then the cost of many next to other types. */
 export async function typesSuite() {
-  const port = freePort();
+  const port = getFreePort();
   const silent = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
   const mute = await Bun.udpSocket({ hostname: "127.0.0.1", port, socket: { data() {} } });
-  const okPort = freePort();
+  const okPort = getFreePort();
   const target = checkTarget(String(okPort));
   try {
-    await untilHealthy(`http://127.0.0.1:${okPort}`, "/ok");
+    await waitUntilHealthy(`http://127.0.0.1:${okPort}`, "/ok");
     const all = Object.keys(monitorKinds) as MonitorType[];
     const hangers = all.flatMap((type) => {
       const fields = fieldsAt(type, port);
@@ -72,7 +72,7 @@ async function manySuite(port: number) {
   await using servers = new AsyncDisposableStack();
   const others: object[] = [];
   for (const [type, fake] of answered) {
-    const server = servers.use(await serving(fake));
+    const server = servers.use(await startFake(fake));
     others.push({
       type,
       ...(fake.at?.("127.0.0.1", server.port, false) ?? { host: "127.0.0.1", port: server.port }),
@@ -99,12 +99,12 @@ async function manySuite(port: number) {
 async function measure(wanted: readonly (object | undefined)[]) {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const dataDir = join(directory, "data");
-  await succeeded(signalbox(["orgs", "create", "Bench", "--data-dir", dataDir]));
+  await expectSuccess(runSignalbox(["orgs", "create", "Bench", "--data-dir", dataDir]));
   const args = ["keys", "create", "--org", "bench", "--name", "bench", "--data-dir", dataDir];
-  const key = await succeeded(signalbox(args));
+  const key = await expectSuccess(runSignalbox(args));
   const server = await startServer({ dataDir, flags: ["--rate-limit", "0"] });
   try {
-    const ask = clientOf(server.url, key);
+    const ask = createServerClient(server.url, key);
     for (const [index, fields] of wanted.entries()) {
       const body = { name: `Monitor ${index}`, interval, timeout: interval, ...fields };
       const { status, json } = await ask("POST", "/api/v1/monitors", body);

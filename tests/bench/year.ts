@@ -6,9 +6,9 @@ import { growing } from "../docs/growth.ts";
 import { dayMs, hourMs } from "../../src/core/time/clock.ts";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
-import { freePort, signalbox, startServer } from "../support/binary.ts";
-import { succeeded } from "../support/outside.ts";
-import { bytesOf, simulatedYear } from "../support/year.ts";
+import { getFreePort, runSignalbox, startServer } from "../support/binary.ts";
+import { expectSuccess } from "../support/outside.ts";
+import { measureBytes, createSimulatedYear } from "../support/year.ts";
 import type { Cost } from "./housekeeping.ts";
 import { cpuSeconds, medianOf, quantile, residentMb } from "./process.ts";
 
@@ -37,7 +37,7 @@ export async function yearSuite() {
     console.log(`start with the year: ${await startOf(year)}`);
     await firstPages(year, password);
     const since = performance.now();
-    await succeeded(signalbox(["compact", "--data-dir", year]));
+    await expectSuccess(runSignalbox(["compact", "--data-dir", year]));
     console.log(`compact: ${((performance.now() - since) / 1000).toFixed(1)} s`);
   } finally {
     rmSync(directory, { recursive: true });
@@ -63,7 +63,7 @@ async function idleOf(empty: string, directory: string): Promise<string> {
 async function startOf(dataDir: string): Promise<string> {
   const [times, cpu]: [number[], number[]] = [[], []];
   for (let round = 0; round <= starts; round++) {
-    const port = freePort();
+    const port = getFreePort();
     const since = performance.now();
     const server = await startServer({ dataDir, port });
     const time = performance.now() - since;
@@ -79,7 +79,7 @@ async function startOf(dataDir: string): Promise<string> {
 
 /** Copies of one monitor, as many as in the largest measured appliance. */
 async function copyOfMany(dataDir: string) {
-  await succeeded(signalbox(["orgs", "create", "Many", "--data-dir", dataDir]));
+  await expectSuccess(runSignalbox(["orgs", "create", "Many", "--data-dir", dataDir]));
   const database = new Database(join(dataDir, "signalbox.db"));
   const { id } = database.query<{ id: string }, []>("SELECT id FROM organizations").get() ?? {};
   const settings = JSON.stringify({
@@ -123,7 +123,7 @@ async function aged(dataDir: string): Promise<string> {
   const { database } = data;
   for (const setting of ["journal_mode = MEMORY", "synchronous = OFF", "cache_size = -200000"])
     database.run(`PRAGMA ${setting}`);
-  const year = await simulatedYear(data, {
+  const year = await createSimulatedYear(data, {
     monitors,
     days: kept.hours,
     resultDays: kept.results,
@@ -141,7 +141,7 @@ async function aged(dataDir: string): Promise<string> {
   time.now = end;
   await housekept(dataDir, time.now);
   for (const { what, bytes, each } of growing) {
-    const measured = bytesOf(database, what);
+    const measured = measureBytes(database, what);
     if (measured !== null)
       console.log(`  ${what}: ${measured.toFixed(1)} bytes ${each} (documented: ${bytes})`);
   }
@@ -181,7 +181,8 @@ async function aged(dataDir: string): Promise<string> {
     "--data-dir",
     dataDir,
   ];
-  return JSON.parse(await succeeded(signalbox(["users", "create", ...args]))).password as string;
+  return JSON.parse(await expectSuccess(runSignalbox(["users", "create", ...args])))
+    .password as string;
 }
 
 /** One run of housekeeping at this time, in a separate process without other garbage. */

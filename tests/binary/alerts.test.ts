@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
-import { type Arrived, inbox, moody } from "../support/inbox.ts";
-import { clientOf, machineWithKey } from "../support/outside.ts";
-import { answer, hang } from "../support/target.ts";
+import { type ArrivedAlert, startInbox, createMoodyReply } from "../support/inbox.ts";
+import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { replyWith, hang } from "../support/target.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
-type Box = Awaited<ReturnType<typeof machineWithKey>>;
+type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 type Job = { id: string; path: string };
 
 /** Creates push monitors that are up, with these channels. Returns the paths for their reports. */
 async function jobs(url: string, { key }: Box, count: number, alertChannelIds: string[]) {
-  const api = clientOf(url, key);
+  const api = createServerClient(url, key);
   const made: Job[] = [];
   for (let number = 1; number <= count; number++) {
     const name = `Job ${number}`;
@@ -30,7 +30,7 @@ async function report(url: string, { path }: Job, status: "up" | "down"): Promis
 
 async function webhook(url: string, { key }: Box, to: string): Promise<string> {
   const body = { type: "webhook", name: "Hook", url: to };
-  return (await clientOf(url, key)("POST", "/api/v1/alert-channels", body)).json.data.id;
+  return (await createServerClient(url, key)("POST", "/api/v1/alert-channels", body)).json.data.id;
 }
 
 /** Alternating outages and recoveries. */
@@ -38,8 +38,8 @@ const changes = (count: number) =>
   Array.from({ length: count }, (_, index) => (index % 2 === 0 ? "down" : "up") as "down" | "up");
 
 test("400 changes of state, a receiver that often fails and 8 kills: every alert arrives, in order", async () => {
-  await using box = await machineWithKey();
-  await using hook = await inbox(moody());
+  await using box = await createMachineWithKey();
+  await using hook = await startInbox(createMoodyReply());
   let server = await box.serve({ flags: unlimited });
   const channel = await webhook(server.url, box, hook.at("/hook"));
   const watched = await jobs(server.url, box, 40, [channel]);
@@ -60,62 +60,64 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
       if (acknowledged % 150 === 0) {
         const before = hook.asked.length;
         await tellNews();
-        await hook.untilAsked(before + 1);
+        await hook.waitUntilAsked(before + 1);
       }
       server.child.kill("SIGKILL");
       await server.child.exited;
       server = await box.serve({ flags: unlimited });
     }
-  hook.behave(answer());
-  hook.release(answer());
+  hook.behave(replyWith());
+  hook.release(replyWith());
   await tellNews();
-  const ofJobs = (all: Arrived[]) => all.filter(({ monitorId }) => monitorId !== other.id);
-  await hook.untilArrived((all) => new Set(ofJobs(all).map(({ alertId }) => alertId)).size === 400);
+  const ofJobs = (all: ArrivedAlert[]) => all.filter(({ monitorId }) => monitorId !== other.id);
+  await hook.waitUntilArrived(
+    (all) => new Set(ofJobs(all).map(({ alertId }) => alertId)).size === 400,
+  );
 
   const first = new Map(
     hook
-      .arrived()
+      .listArrived()
       .toReversed()
       .map((one) => [one.alertId, one]),
   );
-  const order = [...new Set(hook.arrived().map(({ alertId }) => alertId))];
+  const order = [...new Set(hook.listArrived().map(({ alertId }) => alertId))];
   for (const { id } of watched) {
     const told = order.map((alertId) => first.get(alertId)).filter((one) => one?.monitorId === id);
     expect(told.map((one) => one?.type)).toEqual(perJob.map((status) => `monitor.${status}`));
   }
   // Duplicates have the same delivery id.
   const deliveryOf = new Map<string, string>();
-  for (const { alertId, delivery } of hook.arrived())
+  for (const { alertId, delivery } of hook.listArrived())
     expect(deliveryOf.getOrInsert(alertId, delivery)).toBe(delivery);
   expect(await server.stop()).toBe(0);
 }, 300_000);
 
 test("a stop during a hanging delivery exits with 0, and the next start delivers", async () => {
-  await using box = await machineWithKey();
-  await using hook = await inbox(hang);
+  await using box = await createMachineWithKey();
+  await using hook = await startInbox(hang);
   const server = await box.serve();
   const { url } = server;
   const [job] = await jobs(url, box, 1, [await webhook(url, box, hook.at("/hook"))]);
   await report(url, job as Job, "up");
   await report(url, job as Job, "down");
-  await hook.untilAsked(1);
+  await hook.waitUntilAsked(1);
   expect(await server.stop()).toBe(0);
-  hook.behave(answer());
+  hook.behave(replyWith());
   await box.serve();
-  await hook.untilArrived((all) => all.length > 0);
-  expect(hook.arrived().map(({ type }) => type)).toEqual(["monitor.down"]);
+  await hook.waitUntilArrived((all) => all.length > 0);
+  expect(hook.listArrived().map(({ type }) => type)).toEqual(["monitor.down"]);
 });
 
 test("six restarts repeat no alert", async () => {
-  await using box = await machineWithKey();
-  await using hook = await inbox();
+  await using box = await createMachineWithKey();
+  await using hook = await startInbox();
   let server = await box.serve();
   const watched = await jobs(server.url, box, 20, [
     await webhook(server.url, box, hook.at("/hook")),
   ]);
   for (const job of watched) await report(server.url, job, "up");
   for (const job of watched.slice(10)) await report(server.url, job, "down");
-  await hook.untilArrived((all) => all.length === 10);
+  await hook.waitUntilArrived((all) => all.length === 10);
   for (let round = 0; round < 6; round++) {
     await server.stop(round % 2 === 0 ? "SIGTERM" : "SIGKILL");
     server = await box.serve();
@@ -124,20 +126,20 @@ test("six restarts repeat no alert", async () => {
   }
   // This alert arrives last; a repeated one would have arrived before it.
   await report(server.url, watched[0] as Job, "down");
-  await hook.untilArrived((all) => all.length > 10);
+  await hook.waitUntilArrived((all) => all.length > 10);
   expect(
     hook
-      .arrived()
+      .listArrived()
       .slice(10)
       .map(({ monitorId }) => monitorId),
   ).toEqual([watched[0]?.id ?? ""]);
 });
 
 test("a hanging test alert or check gets a response", async () => {
-  await using box = await machineWithKey();
-  await using hook = await inbox(hang);
+  await using box = await createMachineWithKey();
+  await using hook = await startInbox(hang);
   const { url } = await box.serve();
-  const api = clientOf(url, box.key);
+  const api = createServerClient(url, box.key);
   const channel = await webhook(url, box, hook.at("/hook"));
   const body = { type: "http", name: "Slow", url: hook.at("/"), timeout: 13, interval: 60 };
   const { id } = (await api("POST", "/api/v1/monitors", body)).json.data;

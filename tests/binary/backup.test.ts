@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
 
 /** Signs a person in, as the page does. */
 async function signedIn(url: string, email: string, password: string) {
@@ -26,11 +26,11 @@ const copiesIn = (dataDir: string) =>
   readdirSync(dataDir).filter((name) => name.includes("backup"));
 
 test("backups downloaded during writes are complete and contain every earlier acknowledged write", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
-  const { email, password } = JSON.parse(await succeeded(box.run(["users", "create", ...ada])));
+  const { email, password } = JSON.parse(await expectSuccess(box.run(["users", "create", ...ada])));
   const server = await box.serve();
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   let acknowledged = 0;
   let writing = true;
   const writers = Array.from({ length: 4 }, async () => {
@@ -60,17 +60,17 @@ test("backups downloaded during writes are complete and contain every earlier ac
 });
 
 test("the next start removes the remains of a crashed backup", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   writeFileSync(join(box.dataDir, "signalbox.db.backup-01a1.part"), "half of it");
   await box.serve();
   expect(copiesIn(box.dataDir)).toEqual([]);
 });
 
 test("the command line writes a backup while the server runs, and never overwrites a file", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   await box.serve();
   const file = join(box.directory, "copy.db");
-  expect(await succeeded(box.run(["backup", file]))).toBe(file);
+  expect(await expectSuccess(box.run(["backup", file]))).toBe(file);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const copy = new Database(file, { readonly: true });
   expect(copy.query("SELECT name FROM organizations").values()).toEqual([["Acme"]]);

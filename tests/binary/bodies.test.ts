@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { clientOf, machineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey } from "../support/outside.ts";
 
 const MiB = 1024 * 1024;
 
@@ -46,9 +46,9 @@ async function pour(
 describe("30 bodies of 10 MiB from 30 networks", () => {
   for (const isChunked of [false, true])
     test(`${isChunked ? "without a length" : "with a length"} stay out of memory while passwords are hashed`, async () => {
-      await using box = await machineWithKey();
+      await using box = await createMachineWithKey();
       const { port, url, child } = await box.serve();
-      const api = clientOf(url, box.key);
+      const api = createServerClient(url, box.key);
       const { json } = await api("GET", "/api/v1/status-pages");
       const { id, slug } = json.data[0];
       const secret = { visibility: "password", password: "correct horse battery" };
@@ -75,7 +75,7 @@ describe("30 bodies of 10 MiB from 30 networks", () => {
 });
 
 test("2,400 endless sign-ins of 250 KiB stay out of memory", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { port, child } = await box.serve();
   const part = Buffer.alloc(250 * 1024, "x");
   const send = async (_: unknown, index: number) => {
@@ -105,9 +105,9 @@ test("2,400 endless sign-ins of 250 KiB stay out of memory", async () => {
 });
 
 test("ten long pages in every encoding at once, rendered twice, stay below 400 MB", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
-  const ask = clientOf(server.url, box.key);
+  const ask = createServerClient(server.url, box.key);
   const keys = Array.from({ length: 1_000 }, (_, index) => `service-${index}`);
   const hosts = Array.from({ length: 10 }, (_, index) => `status-${index}.team.example`);
   const monitors = keys.map((key, index) => [

@@ -3,19 +3,19 @@ import { X509Certificate } from "node:crypto";
 import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { binary, freePort } from "../support/binary.ts";
-import { selfSigned } from "../support/certificates.ts";
-import { machineWithKey } from "../support/outside.ts";
-import { scrapeOf } from "../support/metrics.ts";
-import { testWith } from "../support/real-targets.ts";
-import { dial } from "../support/wire.ts";
+import { binary, getFreePort } from "../support/binary.ts";
+import { writeSelfSigned } from "../support/certificates.ts";
+import { createMachineWithKey } from "../support/outside.ts";
+import { parseScrape } from "../support/metrics.ts";
+import { defineTestWith } from "../support/real-targets.ts";
+import { dialPort } from "../support/wire.ts";
 
 /** A server with a certificate on both ports and an awaitable log. */
 async function secureServer() {
-  const box = await machineWithKey();
-  const made = (name: string) => selfSigned(box.directory, name, "IP:127.0.0.1");
+  const box = await createMachineWithKey();
+  const made = (name: string) => writeSelfSigned(box.directory, name, "IP:127.0.0.1");
   const used = made("used");
-  const [port, publicPort] = [freePort(), freePort()];
+  const [port, publicPort] = [getFreePort(), getFreePort()];
   const at = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
   const tls = ["--tls-cert", used.cert, "--tls-key", used.key];
   const metricsToken = "t".repeat(32);
@@ -57,7 +57,7 @@ async function secureServer() {
         keepalive: false,
         tls: { rejectUnauthorized: false },
       });
-      const { samples } = scrapeOf(await response.text());
+      const { samples } = parseScrape(await response.text());
       return samples.get("signalbox_tls_certificate_expiry_timestamp_seconds");
     },
     /** The certificates on both ports. */
@@ -82,7 +82,7 @@ function serialAt(port: number): Promise<string> {
   });
 }
 
-testWith(
+defineTestWith(
   ["openssl"],
   "SIGHUP gives new connections the new certificate; running streams and requests continue",
   async () => {
@@ -107,9 +107,9 @@ testWith(
     const claimed = await post("/dashboard/set-up", { ...claim, ...secret }, {});
     const cookie = claimed.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
 
-    const live = await dial(port, { secure: true });
+    const live = await dialPort(port, { secure: true });
     live.send(`GET /dashboard/live HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: ${cookie}\r\n\r\n`);
-    await live.until(/retry: 1000/);
+    await live.waitForText(/retry: 1000/);
     const body = JSON.stringify({ title: "Half of it comes later" });
     const head = [
       "POST /api/v1/incidents HTTP/1.1",
@@ -118,9 +118,9 @@ testWith(
       "Content-Type: application/json",
       `Content-Length: ${body.length}`,
     ].join("\r\n");
-    const slow = await dial(port, { secure: true });
+    const slow = await dialPort(port, { secure: true });
     slow.send(`${head}\r\nExpect: 100-continue\r\n\r\n${body.slice(0, 10)}`);
-    await slow.until(/100 Continue/);
+    await slow.waitForText(/100 Continue/);
 
     for (const name of ["second", "third"]) {
       const files = made.made(name);
@@ -134,17 +134,17 @@ testWith(
     }
 
     slow.send(body.slice(10));
-    await slow.until(/HTTP\/1\.1 201 /);
+    await slow.waitForText(/HTTP\/1\.1 201 /);
     const title = "Told through the old connection";
     const opened = await post("/dashboard/api/v1/incidents/", { title }, { Cookie: cookie });
     expect(opened.status).toBe(201);
-    await live.until(/incident/);
+    await live.waitForText(/incident/);
     made.child.kill("SIGTERM");
     expect(await made.child.exited).toBe(0);
   },
 );
 
-testWith(["openssl"], "an invalid certificate or a wrong key changes nothing", async () => {
+defineTestWith(["openssl"], "an invalid certificate or a wrong key changes nothing", async () => {
   await using made = await secureServer();
   const { used } = made;
   const serial = serialOf(used.cert);
@@ -176,8 +176,8 @@ testWith(["openssl"], "an invalid certificate or a wrong key changes nothing", a
   expect(await made.serials()).toEqual([serialOf(other.cert), serialOf(other.cert)]);
 });
 
-testWith([], "SIGHUP does not end a server without a certificate", async () => {
-  await using box = await machineWithKey();
+defineTestWith([], "SIGHUP does not end a server without a certificate", async () => {
+  await using box = await createMachineWithKey();
   const { url, child } = await box.serve();
   child.kill("SIGHUP");
   const log = child.stderr.getReader();
@@ -190,8 +190,8 @@ testWith([], "SIGHUP does not end a server without a certificate", async () => {
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
-testWith([], "SIGHUP ends a server on a terminal whose window was closed", async () => {
-  await using box = await machineWithKey();
+defineTestWith([], "SIGHUP ends a server on a terminal whose window was closed", async () => {
+  await using box = await createMachineWithKey();
   const running = Promise.withResolvers<void>();
   let text = "";
   const child = Bun.spawn(

@@ -1,26 +1,35 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { freePort } from "../support/binary.ts";
-import { clientOf, machineWithKey, type Outside, succeeded } from "../support/outside.ts";
-import { hang, redirect, target } from "../support/target.ts";
+import { getFreePort } from "../support/binary.ts";
+import {
+  createServerClient,
+  createMachineWithKey,
+  type ServerClient,
+  expectSuccess,
+} from "../support/outside.ts";
+import { hang, replyWithRedirect, startTarget } from "../support/target.ts";
 import type { Json } from "../support/json.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
 type Fields = Record<string, unknown>;
 
-async function monitor(api: Outside, fields: Fields): Promise<Json> {
+async function monitor(api: ServerClient, fields: Fields): Promise<Json> {
   const { status, json } = await api("POST", "/api/v1/monitors", { name: "Shop", ...fields });
   expect([status, json.error]).toEqual([201, undefined]);
   return json.data;
 }
 
-const site = (api: Outside, url: string, fields: Fields = {}) =>
+const site = (api: ServerClient, url: string, fields: Fields = {}) =>
   monitor(api, { type: "http", url, retries: 0, ...fields });
 
 /** Polls a monitor until it has this status. */
-async function until(api: Outside, id: string, isSo: (monitor: Json) => boolean): Promise<Json> {
+async function until(
+  api: ServerClient,
+  id: string,
+  isSo: (monitor: Json) => boolean,
+): Promise<Json> {
   for (;;) {
     const { data } = (await api("GET", `/api/v1/monitors/${id}`)).json;
     if (isSo(data)) return data;
@@ -28,7 +37,7 @@ async function until(api: Outside, id: string, isSo: (monitor: Json) => boolean)
   }
 }
 
-const untilIs = (api: Outside, id: string, status: string) =>
+const untilIs = (api: ServerClient, id: string, status: string) =>
   until(api, id, (monitor) => monitor.status === status);
 
 /** Reads rows from the data directory, during or after a server's run. */
@@ -43,24 +52,24 @@ const told = `SELECT seq, type, subject_id FROM events WHERE type GLOB 'incident
   OR type IN ('monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.pending')`;
 
 test("a new or changed monitor is checked at once, long before it is due", async () => {
-  await using box = await machineWithKey();
-  await using shop = await target();
+  await using box = await createMachineWithKey();
+  await using shop = await startTarget();
   const { url } = await box.serve({ flags: unlimited });
-  const api = clientOf(url, box.key);
+  const api = createServerClient(url, box.key);
   const { id } = await site(api, shop.at(), { interval: 3_600 });
   await untilIs(api, id, "up");
-  await api("PATCH", `/api/v1/monitors/${id}`, { url: `http://127.0.0.1:${freePort()}` });
+  await api("PATCH", `/api/v1/monitors/${id}`, { url: `http://127.0.0.1:${getFreePort()}` });
   const red = await untilIs(api, id, "down");
   expect(red.lastMessage).toBe("The connection was refused.");
 });
 
 test("restarts and kills preserve every state and send no alert", async () => {
-  await using box = await machineWithKey();
-  await using shop = await target();
+  await using box = await createMachineWithKey();
+  await using shop = await startTarget();
   let server = await box.serve({ flags: unlimited });
-  let api = clientOf(server.url, box.key);
+  let api = createServerClient(server.url, box.key);
   const quick = { interval: 5, autoIncidentSeverity: "major" };
-  const closed = `http://127.0.0.1:${freePort()}`;
+  const closed = `http://127.0.0.1:${getFreePort()}`;
   const expected = new Map<string, string>();
   for (let index = 0; index < 5; index++) {
     expected.set((await site(api, shop.at(`/${index}`), quick)).id, "up");
@@ -81,7 +90,7 @@ test("restarts and kills preserve every state and send no alert", async () => {
     expect(await server.stop(signal)).toBe(signal === "SIGTERM" ? 0 : 137);
     const restartedAt = new Date().toISOString();
     server = await box.serve({ flags: unlimited });
-    api = clientOf(server.url, box.key);
+    api = createServerClient(server.url, box.key);
     for (const id of checked) await until(api, id, (found) => found.lastCheckedAt > restartedAt);
     for (const [id, status] of expected) {
       const found = (await api("GET", `/api/v1/monitors/${id}`)).json.data;
@@ -92,18 +101,18 @@ test("restarts and kills preserve every state and send no alert", async () => {
 });
 
 test("a suspended process that continues turns no monitor down, whether checked or reporting", async () => {
-  await using box = await machineWithKey();
-  await using shop = await target();
+  await using box = await createMachineWithKey();
+  await using shop = await startTarget();
   const { url, child } = await box.serve({ flags: unlimited });
-  const api = clientOf(url, box.key);
+  const api = createServerClient(url, box.key);
   const { id } = await site(api, shop.at(), { interval: 60, timeout: 7 });
   const job = await monitor(api, { type: "push", retries: 0, interval: 7, grace: 0 });
   await untilIs(api, id, "up");
-  shop.reply(hang);
+  shop.setReply(hang);
   const asked = shop.asked.length;
   expect((await fetch(job.pushUrl)).status).toBe(200);
   const checking = api("POST", `/api/v1/monitors/${id}/check`);
-  await shop.untilAsked(asked + 1);
+  await shop.waitUntilAsked(asked + 1);
   child.kill("SIGSTOP");
   // Both become due in the meantime.
   await Bun.sleep(8_000);
@@ -114,7 +123,7 @@ test("a suspended process that continues turns no monitor down, whether checked 
     "unknown",
     "Not judged: this appliance stalled for a moment.",
   ]);
-  shop.reply((response) => void response.end());
+  shop.setReply((response) => void response.end());
   await until(api, job.id, ({ lastMessage }) => lastMessage.startsWith("Not judged"));
   await api("PATCH", `/api/v1/monitors/${job.id}`, { interval: 3_600 });
   expect((await fetch(job.pushUrl)).status).toBe(200);
@@ -127,14 +136,14 @@ test("a suspended process that continues turns no monitor down, whether checked 
 });
 
 test("a stop during checks exits with 0 and records nothing about their targets", async () => {
-  await using box = await machineWithKey();
-  await using shop = await target(hang);
+  await using box = await createMachineWithKey();
+  await using shop = await startTarget(hang);
   const server = await box.serve({ flags: unlimited });
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   const ids = [];
   for (let index = 0; index < 30; index++)
     ids.push((await site(api, shop.at(`/${index}`), { interval: 60, timeout: 60 })).id);
-  await shop.untilAsked(30);
+  await shop.waitUntilAsked(30);
   const checking = api("POST", `/api/v1/monitors/${ids[0]}/check`);
   await api("GET", "/api/v1/monitors");
   expect(await server.stop()).toBe(0);
@@ -145,17 +154,17 @@ test("a stop during checks exits with 0 and records nothing about their targets"
 });
 
 test("its own port is rejected as a number, and never connected to by name or redirect", async () => {
-  await using box = await machineWithKey();
-  await using shop = await target();
+  await using box = await createMachineWithKey();
+  await using shop = await startTarget();
   const { url, port } = await box.serve({ flags: unlimited });
-  const api = clientOf(url, box.key);
+  const api = createServerClient(url, box.key);
   // A connection to it would leave a record.
   const job = await monitor(api, { type: "push", retries: 0 });
   const named = job.pushUrl.replace("127.0.0.1", "localhost");
   const body = { name: "Itself", type: "http", url: job.pushUrl };
   const refused = await api("POST", "/api/v1/monitors", body);
   expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "url"]);
-  shop.reply(redirect(job.pushUrl));
+  shop.setReply(replyWithRedirect(job.pushUrl));
   const monitors = [
     await site(api, named, { retries: 5 }),
     await site(api, shop.at(), { retries: 5 }),
@@ -169,10 +178,10 @@ test("its own port is rejected as a number, and never connected to by name or re
 });
 
 test("--allow-target allows a range, including the appliance's own port", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const flags = [...unlimited, "--allow-target", "127.0.0.0/8", "169.254.10.0/24"];
   const { url } = await box.serve({ flags });
-  const api = clientOf(url, box.key);
+  const api = createServerClient(url, box.key);
   const job = await monitor(api, { type: "push" });
   const { id } = await site(api, job.pushUrl);
   await untilIs(api, id, "up");
@@ -183,15 +192,15 @@ test("--allow-target allows a range, including the appliance's own port", async 
 });
 
 test("a second organization blocks loopback for checks until it is deleted, except for --allow-target", async () => {
-  await using box = await machineWithKey();
-  await using shop = await target();
+  await using box = await createMachineWithKey();
+  await using shop = await startTarget();
   const server = await box.serve({ flags: unlimited });
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   const { id } = await site(api, shop.at(), { retries: 0 });
   await untilIs(api, id, "up");
-  await succeeded(box.run(["orgs", "create", "Second"]));
+  await expectSuccess(box.run(["orgs", "create", "Second"]));
   const asked = shop.asked.length;
-  const checked = async (api: Outside) =>
+  const checked = async (api: ServerClient) =>
     (await api("POST", `/api/v1/monitors/${id}/check`)).json.data;
   expect(await checked(api)).toMatchObject({
     status: "unknown",
@@ -199,13 +208,13 @@ test("a second organization blocks loopback for checks until it is deleted, exce
       "Not judged: the target is this machine itself, which several organizations share (see --allow-target).",
   });
   expect(shop.asked).toHaveLength(asked);
-  await succeeded(box.run(["orgs", "delete", "second", "--yes"]));
+  await expectSuccess(box.run(["orgs", "delete", "second", "--yes"]));
   expect((await checked(api)).status).toBe("up");
-  await succeeded(box.run(["orgs", "create", "Third"]));
+  await expectSuccess(box.run(["orgs", "create", "Third"]));
   expect((await checked(api)).status).toBe("unknown");
   await server.stop();
   const again = await box.serve({ flags: [...unlimited, "--allow-target", "127.0.0.0/8"] });
-  expect((await checked(clientOf(again.url, box.key))).status).toBe("up");
+  expect((await checked(createServerClient(again.url, box.key))).status).toBe("up");
 });
 
 test.each([
@@ -217,7 +226,7 @@ test.each([
   ["--deny-target", "10.0.0.0/33", "range such as 10.0.0.0/8, an address or a name"],
   ["--deny-target", "http://db.lan", "range such as 10.0.0.0/8, an address or a name"],
 ])("%s %s is wrong usage, and the message has the valid values", async (flag, value, right) => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { exitCode, stdout, stderr } = await box.run(["serve", `${flag}=${value}`]);
   expect([exitCode, stdout]).toEqual([2, ""]);
   expect(stderr).toContain(`must be a ${right}`);

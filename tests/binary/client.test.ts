@@ -1,22 +1,27 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { binary, freePort, type Run, signalbox } from "../support/binary.ts";
+import { binary, getFreePort, type Run, runSignalbox } from "../support/binary.ts";
 import type { Json } from "../support/json.ts";
-import { clientOf, machineWithKey, type Outside, succeeded } from "../support/outside.ts";
-import { scratch } from "../support/scratch.ts";
-import { answer, target } from "../support/target.ts";
+import {
+  createServerClient,
+  createMachineWithKey,
+  type ServerClient,
+  expectSuccess,
+} from "../support/outside.ts";
+import { createScratch } from "../support/scratch.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 
-const newDirectory = scratch();
-let box: Awaited<ReturnType<typeof machineWithKey>>;
+const newDirectory = createScratch();
+let box: Awaited<ReturnType<typeof createMachineWithKey>>;
 let server: string;
-let api: Outside;
+let api: ServerClient;
 
 beforeAll(async () => {
-  box = await machineWithKey();
+  box = await createMachineWithKey();
   const served = await box.serve({ flags: ["--allow-target", "127.0.0.0/8"] });
   server = served.url;
-  api = clientOf(server, box.key);
+  api = createServerClient(server, box.key);
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
@@ -28,9 +33,9 @@ function account(variables: Record<string, string> = {}) {
     cwd: home,
     env,
     credentials: join(home, ".config", "signalbox", "credentials.json"),
-    run: (...args: string[]): Promise<Run> => signalbox(args, { cwd: home, env }),
+    run: (...args: string[]): Promise<Run> => runSignalbox(args, { cwd: home, env }),
     json: async (...args: string[]): Promise<Json> =>
-      JSON.parse(await succeeded(signalbox([...args, "--json"], { cwd: home, env }))),
+      JSON.parse(await expectSuccess(runSignalbox([...args, "--json"], { cwd: home, env }))),
   };
 }
 
@@ -38,7 +43,7 @@ const visitor = () => account({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key })
 
 /** A monitor of the appliance's port or of a closed one, after its first check. */
 async function newMonitor(name: string, isUp: boolean): Promise<Json> {
-  const port = isUp ? Number(new URL(server).port) : freePort();
+  const port = isUp ? Number(new URL(server).port) : getFreePort();
   const monitor = { type: "tcp", name, host: "127.0.0.1", port, retries: 0 };
   const { json } = await api("POST", "/api/v1/monitors", monitor);
   await api("POST", `/api/v1/monitors/${json.data.id}/check`);
@@ -123,11 +128,11 @@ test("login reads a key from standard input, a file or an option, and does not s
 });
 
 test("a key is sent only to its own server", async () => {
-  await using other = await target(answer(200, "{}"));
+  await using other = await startTarget(replyWith(200, "{}"));
   const elsewhere = other.at("").replace(/\/$/, "");
   const me = account();
   writeFileSync(join(me.cwd, "key"), box.key);
-  await succeeded(me.run("login", "--server", server, "--key-file", "key"));
+  await expectSuccess(me.run("login", "--server", server, "--key-file", "key"));
   const stored = await me.run("status", "--server", elsewhere);
   const variables = account({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
   const inVariable = await variables.run("status", "--server", elsewhere);
@@ -145,7 +150,7 @@ test("monitors are listed, paused, resumed and checked by name, start of a name 
   ];
   const [found, ...others] = await me.json("monitor", "list", "--search", "LISTED s");
   expect([found.id, others]).toEqual([shop.id, []]);
-  const list = (await succeeded(me.run("monitor", "list", "--search", "Listed"))).split("\n");
+  const list = (await expectSuccess(me.run("monitor", "list", "--search", "Listed"))).split("\n");
   expect(list.map((line) => line.split(/ {2,}/)[0])).toEqual(["name", blog.name, shop.name]);
 
   const unclear = await me.run("monitor", "pause", "listed");
@@ -162,7 +167,7 @@ test("monitors are listed, paused, resumed and checked by name, start of a name 
   expect(resumed.map(({ paused }: Json) => paused)).toEqual([false, false]);
 
   expect(
-    (await succeeded(me.run("monitor", "check", "listed s"))).startsWith(`${shop.name}: up in`),
+    (await expectSuccess(me.run("monitor", "check", "listed s"))).startsWith(`${shop.name}: up in`),
   ).toBe(true);
   const failed = await me.run("monitor", "check", "listed s", "listed b");
   expect([failed.exitCode, failed.stdout, failed.stderr]).toEqual([
@@ -176,7 +181,7 @@ test("monitors are listed, paused, resumed and checked by name, start of a name 
 test("an incident is opened, updated and resolved, and found by title while it is open", async () => {
   const me = visitor();
   const shop = await newMonitor("Incident shop", true);
-  const id = await succeeded(
+  const id = await expectSuccess(
     me.run(
       "incident",
       "open",
@@ -218,7 +223,7 @@ test("status counts monitors, lists outages, open incidents and maintenance, and
   const started = await me.json(...maintain, "--group", "maintained");
   expect(started).toMatchObject({ state: "running", groupIds: [json.data.id], public: true });
   expect(Date.parse(started.endsAt) - Date.parse(started.startsAt)).toBe(30 * 60_000);
-  const id = await succeeded(me.run("incident", "open", "Fire", "--internal"));
+  const id = await expectSuccess(me.run("incident", "open", "Fire", "--internal"));
   const down = await newMonitor("Status", false);
 
   const shown = await me.run("status");
@@ -237,10 +242,10 @@ test("status counts monitors, lists outages, open incidents and maintenance, and
   const ended = (await api("GET", `/api/v1/maintenance-windows/${started.id}`)).json.data;
   expect(ended.state).toBe("over");
   expect((await me.run("maintenance", "end", "new")).exitCode).toBe(1);
-  for (const { name } of status.down) await succeeded(me.run("monitor", "pause", name));
+  for (const { name } of status.down) await expectSuccess(me.run("monitor", "pause", name));
   expect(await me.run("status")).toMatchObject({ exitCode: 0, stderr: "" });
   const nobody = account({
-    SIGNALBOX_URL: `http://127.0.0.1:${freePort()}`,
+    SIGNALBOX_URL: `http://127.0.0.1:${getFreePort()}`,
     SIGNALBOX_KEY: box.key,
   });
   expect((await nobody.run("status")).exitCode).toBe(6);

@@ -2,10 +2,10 @@ import { expect } from "bun:test";
 import { Glob } from "bun";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { inbox } from "../support/inbox.ts";
-import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
-import { testWith } from "../support/real-targets.ts";
-import { answer, target } from "../support/target.ts";
+import { startInbox } from "../support/inbox.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { defineTestWith } from "../support/real-targets.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 
 /** A settable wall clock for one process; its monotonic clock is unchanged. */
 function settableClock(directory: string) {
@@ -26,18 +26,20 @@ function settableClock(directory: string) {
   };
 }
 
-testWith(
+defineTestWith(
   ["faketime"],
   "a clock that jumps back three days and ahead six reports no monitor as down and stops no check",
   async () => {
-    await using box = await machineWithKey();
-    await using shop = await target();
-    await using hook = await inbox();
+    await using box = await createMachineWithKey();
+    await using shop = await startTarget();
+    await using hook = await startInbox();
     const clock = settableClock(box.directory);
     const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
-    const { email, password } = JSON.parse(await succeeded(box.run(["users", "create", ...ada])));
+    const { email, password } = JSON.parse(
+      await expectSuccess(box.run(["users", "create", ...ada])),
+    );
     const server = await box.serve({ env: clock.env });
-    const api = clientOf(server.url, box.key);
+    const api = createServerClient(server.url, box.key);
     const made = async (path: string, body: object) =>
       (await api("POST", `/api/v1/${path}`, body)).json.data;
     const hookAt = { type: "webhook", name: "Hook", url: hook.at("/hook") };
@@ -72,7 +74,7 @@ testWith(
 
     expect((await api("POST", `/api/v1/monitors/${id}/check`)).status).toBe(200);
     // Clock jumps are reported as well.
-    const ofMonitors = () => hook.arrived().filter(({ type }) => type.startsWith("monitor."));
+    const ofMonitors = () => hook.listArrived().filter(({ type }) => type.startsWith("monitor."));
 
     // With the clock ahead, a session counts as idle for too long; with the right clock it is valid again.
     for (const [offset, state] of [
@@ -81,13 +83,13 @@ testWith(
       ["+0", "signed-in"],
     ] as const) {
       clock.set(offset);
-      await shop.untilAsked(shop.asked.length + 1);
+      await shop.waitUntilAsked(shop.asked.length + 1);
       expect([offset, await statuses(), ofMonitors()]).toEqual([offset, ["up", "up"], []]);
       expect([offset, await session()]).toEqual([offset, state]);
       expect((await api("POST", "/api/v1/monitor-groups", { name: offset })).status).toBe(201);
     }
-    shop.reply(answer(500));
-    await hook.untilArrived((all) => all.some(({ type }) => type === "monitor.down"));
+    shop.setReply(replyWith(500));
+    await hook.waitUntilArrived((all) => all.some(({ type }) => type === "monitor.down"));
     expect(ofMonitors().map(({ monitorId, type }) => [monitorId, type])).toEqual([
       [id, "monitor.down"],
     ]);

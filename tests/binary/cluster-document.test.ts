@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { hasRqlite, rqlited } from "../support/rqlite.ts";
 
 const document = join(import.meta.dir, "../../docs/cluster.md");
@@ -33,7 +33,11 @@ function stepsOf(title: string): Step[] {
 function machines() {
   const root = mkdtempSync(join(tmpdir(), "signalbox-document-"));
   const network = `127.${1 + (process.pid % 250)}.${1 + Math.floor(Math.random() * 250)}.`;
-  const ports: Record<string, number> = { 3210: freePort(), 4001: freePort(), 4002: freePort() };
+  const ports: Record<string, number> = {
+    3210: getFreePort(),
+    4001: getFreePort(),
+    4002: getFreePort(),
+  };
   const running: Bun.Subprocess[] = [];
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => {});
@@ -106,7 +110,7 @@ function machines() {
     hostOf: (n: number, port: 3210 | 4001) => `${network}${n}:${ports[port]}`,
     /** Resolves when Signalbox responds there; rejects when a started process has exited. */
     untilHealthy(n: number) {
-      return Promise.race([untilHealthy(`http://${this.hostOf(n, 3210)}`), ended.promise]);
+      return Promise.race([waitUntilHealthy(`http://${this.hostOf(n, 3210)}`), ended.promise]);
     },
     /** Copies a release into the home of the first machine. */
     release() {

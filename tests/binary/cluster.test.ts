@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Report } from "../../src/operations/diagnostics/diagnostic.ts";
-import { signalbox } from "../support/binary.ts";
-import { clientOf, machine, succeeded } from "../support/outside.ts";
+import { runSignalbox } from "../support/binary.ts";
+import { createServerClient, createMachine, expectSuccess } from "../support/outside.ts";
 import { hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";
-import { scratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const password = "not-in-any-output";
 
 describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
@@ -20,29 +20,29 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
   afterAll(() => node.kill());
 
   test("serves, is backed up, names unsupported commands, and never shows its password", async () => {
-    await using box = machine();
+    await using box = createMachine();
     const { PATH = "" } = process.env;
     const env = { PATH, SIGNALBOX_DATABASE: `rqlite://box:${password}@${node.host}` };
     const run = (...args: string[]) => box.run(args, { env });
 
-    await succeeded(run("orgs", "create", "Acme"));
-    const key = await succeeded(run("keys", "create", "--org", "acme", "--name", "Script"));
-    expect(await succeeded(run("migrate"))).toBe("The data is up to date.");
+    await expectSuccess(run("orgs", "create", "Acme"));
+    const key = await expectSuccess(run("keys", "create", "--org", "acme", "--name", "Script"));
+    expect(await expectSuccess(run("migrate"))).toBe("The data is up to date.");
     const server = await box.serve({ env });
-    const api = clientOf(server.url, key);
+    const api = createServerClient(server.url, key);
     const { json } = await api("POST", "/api/v1/incidents", { title: "Slow" });
     expect((await api("GET", `/api/v1/incidents/${json.data.id}`)).json.data.title).toBe("Slow");
     // From another process, so that no response is cached.
-    await succeeded(run("orgs", "create", "Globex"));
-    expect(JSON.parse(await succeeded(run("orgs", "list", "--json")))).toHaveLength(2);
+    await expectSuccess(run("orgs", "create", "Globex"));
+    expect(JSON.parse(await expectSuccess(run("orgs", "list", "--json")))).toHaveLength(2);
 
     const file = join(box.directory, "backup.db");
-    await succeeded(run("backup", file));
+    await expectSuccess(run("backup", file));
     const other = join(box.directory, "restored");
     const restored = { ...process.env, SIGNALBOX_DATABASE: undefined, SIGNALBOX_DATA_DIR: other };
     const secretKey = join(box.dataDir, "secret.key");
-    await succeeded(signalbox(["restore", file, "--key", secretKey], { env: restored }));
-    const listed = await succeeded(signalbox(["orgs", "list", "--json"], { env: restored }));
+    await expectSuccess(runSignalbox(["restore", file, "--key", secretKey], { env: restored }));
+    const listed = await expectSuccess(runSignalbox(["orgs", "list", "--json"], { env: restored }));
     expect(JSON.parse(listed)).toHaveLength(2);
 
     for (const command of [["compact"], ["restore", file]]) {
@@ -76,15 +76,15 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
       2,
       expect.stringContaining("--database is needed"),
     ]);
-    const down = JSON.parse(await succeeded(run("cluster", "export", "--json")));
+    const down = JSON.parse(await expectSuccess(run("cluster", "export", "--json")));
     expect(down).toMatchObject({
       file: join(box.dataDir, "signalbox.db"),
       tables: expect.any(Number),
     });
     const onFile = { env: { PATH } };
-    expect(JSON.parse(await succeeded(box.run(["orgs", "list", "--json"], onFile)))).toHaveLength(
-      2,
-    );
+    expect(
+      JSON.parse(await expectSuccess(box.run(["orgs", "list", "--json"], onFile))),
+    ).toHaveLength(2);
     const up = await run("cluster", "import");
     expect(up.stdout).toMatch(/^The cluster holds \d+ tables with \d+ rows .* each table compared/);
     expect(up.stderr).toContain("already has exactly this data");

@@ -3,54 +3,59 @@ import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { signalbox } from "../support/binary.ts";
-import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
+import { runSignalbox } from "../support/binary.ts";
+import {
+  createServerClient,
+  createMachine,
+  createMachineWithKey,
+  expectSuccess,
+} from "../support/outside.ts";
 
 const newKey = ["keys", "create", "--org", "acme", "--name", "Script"];
 const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
 
 describe("data is written to stdout, messages to stderr", () => {
   test("creating an organization prints its slug and nothing else", async () => {
-    await using box = machine();
+    await using box = createMachine();
     const run = await box.run(["orgs", "create", "Zoë & Søn"]);
     const stderr = `Created the data directory ${box.dataDir}.\n`;
     expect(run).toEqual({ exitCode: 0, stdout: "zoe-son\n", stderr });
   });
 
   test("creating a key prints only the key to stdout, and a warning to stderr", async () => {
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     const { exitCode, stdout, stderr } = await box.run(newKey);
     expect([exitCode, keyShape.test(stdout.trim())]).toEqual([0, true]);
     expect(stderr).toContain("not shown again");
   });
 
   test("a key expires at the given time", async () => {
-    await using box = await machineWithKey();
-    await succeeded(box.run([...newKey, "--expires", "30d"]));
-    const keys = JSON.parse(await succeeded(box.run(["keys", "list", "--json"])));
+    await using box = await createMachineWithKey();
+    await expectSuccess(box.run([...newKey, "--expires", "30d"]));
+    const keys = JSON.parse(await expectSuccess(box.run(["keys", "list", "--json"])));
     const [forever, month] = keys;
     expect(forever.expiresAt).toBeNull();
     expect(Date.parse(month.expiresAt) - Date.parse(month.createdAt)).toBe(30 * 86_400_000);
   });
 
   test("lists have a heading and a line for each row", async () => {
-    await using box = await machineWithKey();
-    const [heading, row, ...others] = (await succeeded(box.run(["orgs", "list"]))).split("\n");
+    await using box = await createMachineWithKey();
+    const [heading, row, ...others] = (await expectSuccess(box.run(["orgs", "list"]))).split("\n");
     expect(heading).toMatch(/^slug +name +createdAt$/);
     expect(row).toMatch(/^acme +Acme +\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
     expect(others).toEqual([]);
-    const keys = await succeeded(box.run(["keys", "list", "--org", "acme"]));
+    const keys = await expectSuccess(box.run(["keys", "list", "--org", "acme"]));
     expect(keys).toContain("Script");
     expect(keys).not.toContain("sbx_");
   });
 
   test("an audit log is exported as CSV or JSON Lines, each entry once", async () => {
-    await using box = await machineWithKey();
-    await succeeded(box.run(newKey));
+    await using box = await createMachineWithKey();
+    await expectSuccess(box.run(newKey));
     const args = ["audit-log", "export", "--org", "acme"];
-    const csv = (await succeeded(box.run(args))).split("\r\n");
-    const lines = (await succeeded(box.run([...args, "--format", "jsonl"]))).split("\n");
-    const document = JSON.parse(await succeeded(box.run([...args, "--json"])));
+    const csv = (await expectSuccess(box.run(args))).split("\r\n");
+    const lines = (await expectSuccess(box.run([...args, "--format", "jsonl"]))).split("\n");
+    const document = JSON.parse(await expectSuccess(box.run([...args, "--json"])));
     expect(lines.map((line) => JSON.parse(line))).toEqual(document);
     expect(document.map(({ action }: { action: string }) => action)).toEqual([
       "organization.created",
@@ -63,7 +68,7 @@ describe("data is written to stdout, messages to stderr", () => {
   });
 
   test("compact frees the space of removed rows, and needs exclusive access", async () => {
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     const file = join(box.dataDir, "signalbox.db");
     const rows = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
       INSERT INTO heartbeats SELECT 1, i, 0, 3, 60, 'some text of a result' FROM n`;
@@ -74,7 +79,7 @@ describe("data is written to stdout, messages to stderr", () => {
     const server = await box.serve();
     expect((await box.run(["compact"])).exitCode).toBe(5);
     await server.stop();
-    const { before, after } = JSON.parse(await succeeded(box.run(["compact", "--json"])));
+    const { before, after } = JSON.parse(await expectSuccess(box.run(["compact", "--json"])));
     expect([before > 2_000_000, after < 1_000_000, statSync(file).size]).toEqual([
       true,
       true,
@@ -83,18 +88,18 @@ describe("data is written to stdout, messages to stderr", () => {
     const left = new Database(file, { readonly: true });
     expect(left.query("SELECT count(*) FROM heartbeats").values()).toEqual([[10]]);
     left.close();
-    expect(JSON.parse(await succeeded(box.run(["orgs", "list", "--json"])))).toHaveLength(1);
+    expect(JSON.parse(await expectSuccess(box.run(["orgs", "list", "--json"])))).toHaveLength(1);
   });
 
   test("version prints the version", async () => {
-    expect(await succeeded(signalbox(["version"]))).toBe(manifest.version);
-    expect(await succeeded(signalbox(["--version"]))).toBe(manifest.version);
+    expect(await expectSuccess(runSignalbox(["version"]))).toBe(manifest.version);
+    expect(await expectSuccess(runSignalbox(["--version"]))).toBe(manifest.version);
   });
 });
 
 describe("--json prints one document", () => {
   test("for every command", async () => {
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     const script = { organization: "acme", name: "Script", scope: "write", revokedAt: null };
     const documents: [string[], unknown][] = [
       [["orgs", "create", "Beta"], { slug: "beta", name: "Beta" }],
@@ -120,13 +125,13 @@ describe("--json prints one document", () => {
       expect([command, exitCode]).toEqual([command, 0]);
       expect(JSON.parse(stdout)).toMatchObject(expected as object);
     }
-    const version = JSON.parse(await succeeded(signalbox(["version", "--json"])));
+    const version = JSON.parse(await expectSuccess(runSignalbox(["version", "--json"])));
     expect(version).toMatchObject({ version: manifest.version, bun: Bun.version });
   });
 
   test("an empty list is an empty document", async () => {
-    await using box = await machineWithKey();
-    expect(JSON.parse(await succeeded(box.run(["users", "list", "--json"])))).toEqual([]);
+    await using box = await createMachineWithKey();
+    expect(JSON.parse(await expectSuccess(box.run(["users", "list", "--json"])))).toEqual([]);
   });
 });
 
@@ -148,8 +153,8 @@ describe("wrong usage exits with 2 and shows the valid usage", () => {
   ];
   for (const [command, message] of cases)
     test(`signalbox ${command.join(" ")}`, async () => {
-      await using box = machine();
-      const { exitCode, stdout, stderr } = await signalbox(command, { cwd: box.directory });
+      await using box = createMachine();
+      const { exitCode, stdout, stderr } = await runSignalbox(command, { cwd: box.directory });
       expect([exitCode, stdout]).toEqual([2, ""]);
       expect(stderr).toMatch(message);
     });
@@ -170,15 +175,15 @@ describe("a failed action exits with 1 and one sentence", () => {
   ];
   for (const [name, command, sentence] of cases)
     test(name, async () => {
-      await using box = await machineWithKey();
+      await using box = await createMachineWithKey();
       const run = await box.run(command);
       expect(run).toEqual({ exitCode: 1, stdout: "", stderr: sentence });
     });
 
   test("revoking a key a second time", async () => {
-    await using box = await machineWithKey();
-    const [{ id }] = JSON.parse(await succeeded(box.run(["keys", "list", "--json"])));
-    await succeeded(box.run(["keys", "revoke", id]));
+    await using box = await createMachineWithKey();
+    const [{ id }] = JSON.parse(await expectSuccess(box.run(["keys", "list", "--json"])));
+    await expectSuccess(box.run(["keys", "revoke", id]));
     const { exitCode, stderr } = await box.run(["keys", "revoke", id]);
     expect([exitCode, stderr]).toEqual([1, "signalbox: This API key was already revoked.\n"]);
   });
@@ -194,7 +199,7 @@ describe("data of another version is rejected with 4 and stays unchanged", () =>
   ];
   for (const [name, change] of histories)
     test(name, async () => {
-      await using box = await machineWithKey();
+      await using box = await createMachineWithKey();
       const file = join(box.dataDir, "signalbox.db");
       const changed = new Database(file);
       changed.run(change);
@@ -208,30 +213,33 @@ describe("data of another version is rejected with 4 and stays unchanged", () =>
 
 describe("while the server runs", () => {
   test("an organization and a key created meanwhile work, and a revoked key stops", async () => {
-    await using box = machine();
+    await using box = createMachine();
     const { url } = await box.serve();
-    await succeeded(box.run(["orgs", "create", "Acme"]));
-    const { id, key } = JSON.parse(await succeeded(box.run([...newKey, "--json"])));
-    const api = clientOf(url, key);
+    await expectSuccess(box.run(["orgs", "create", "Acme"]));
+    const { id, key } = JSON.parse(await expectSuccess(box.run([...newKey, "--json"])));
+    const api = createServerClient(url, key);
     const answersWith = async (expected: number) => {
       while ((await api("GET", "/api/v1/incidents")).status !== expected) await Bun.sleep(5);
     };
     await answersWith(200);
-    await succeeded(box.run(["keys", "revoke", id]));
+    await expectSuccess(box.run(["keys", "revoke", id]));
     await answersWith(401);
     expect((await api("POST", "/api/v1/incidents", { title: "x" })).status).toBe(401);
   });
 
   test("migrate finds nothing to do", async () => {
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     await box.serve();
-    expect(await succeeded(box.run(["migrate"]))).toBe("The data is up to date.");
+    expect(await expectSuccess(box.run(["migrate"]))).toBe("The data is up to date.");
   });
 
   test("a read key created meanwhile can read and cannot write", async () => {
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     const { url } = await box.serve();
-    const reader = clientOf(url, await succeeded(box.run([...newKey, "--scope", "read"])));
+    const reader = createServerClient(
+      url,
+      await expectSuccess(box.run([...newKey, "--scope", "read"])),
+    );
     expect((await reader("GET", "/api/v1/incidents")).status).toBe(200);
     expect((await reader("POST", "/api/v1/incidents", { title: "x" })).status).toBe(403);
   });

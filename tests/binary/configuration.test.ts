@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { signalbox, startServer } from "../support/binary.ts";
-import { machineWithKey } from "../support/outside.ts";
+import { runSignalbox, startServer } from "../support/binary.ts";
+import { createMachineWithKey } from "../support/outside.ts";
 
 /** The example of docs/configuration-as-code.md, unchanged. */
 const example = () => {
@@ -11,7 +11,7 @@ const example = () => {
 };
 
 test("the documented example is applied, exported and applied again, offline and by a server, at each start and on SIGHUP", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { dataDir, directory, key } = box;
   const folder = join(directory, "configuration");
   mkdirSync(folder);
@@ -23,13 +23,13 @@ test("the documented example is applied, exported and applied again, offline and
   };
   const env = { ...process.env, ...secrets };
   const onData = ["--data-dir", dataDir];
-  const applied = await signalbox(["apply", "-f", file, ...onData], { env });
+  const applied = await runSignalbox(["apply", "-f", file, ...onData], { env });
   expect([applied.exitCode, applied.stdout]).toEqual([
     10,
     expect.stringContaining("+ monitors.shop"),
   ]);
-  expect((await signalbox(["apply", "-f", folder, ...onData], { env })).exitCode).toBe(0);
-  const unset = await signalbox(["apply", "-f", file, ...onData]);
+  expect((await runSignalbox(["apply", "-f", folder, ...onData], { env })).exitCode).toBe(0);
+  const unset = await runSignalbox(["apply", "-f", file, ...onData]);
   expect([unset.exitCode, unset.stderr]).toEqual([
     2,
     expect.stringMatching(/signalbox\.yaml:\d+:\d+: the variable \w+ is not set/),
@@ -42,21 +42,21 @@ test("the documented example is applied, exported and applied again, offline and
   });
   try {
     const atServer = { ...env, SIGNALBOX_URL: server.url, SIGNALBOX_KEY: key };
-    const exported = await signalbox(["export"], { env: atServer });
+    const exported = await runSignalbox(["export"], { env: atServer });
     const copy = join(directory, "export.yaml");
     writeFileSync(copy, exported.stdout);
-    expect(await signalbox(["apply", "-f", copy], { env: atServer })).toMatchObject({
+    expect(await runSignalbox(["apply", "-f", copy], { env: atServer })).toMatchObject({
       exitCode: 0,
       stderr: "",
     });
     writeFileSync(copy, exported.stdout.replace("interval: 30", "intervall: 30"));
-    const wrong = await signalbox(["apply", "-f", copy], { env: atServer });
+    const wrong = await runSignalbox(["apply", "-f", copy], { env: atServer });
     expect([wrong.exitCode, wrong.stderr]).toEqual([
       2,
       expect.stringMatching(/export\.yaml:\d+:\d+: monitors\.\w+\.intervall is not a field/),
     ]);
     writeFileSync(copy, exported.stdout.replace("interval: 30", "interval: 31"));
-    const dry = await signalbox(["apply", "-f", copy, "--dry-run"], { env: atServer });
+    const dry = await runSignalbox(["apply", "-f", copy, "--dry-run"], { env: atServer });
     expect([dry.exitCode, dry.stdout]).toEqual([10, expect.stringContaining("interval: 30 → 31")]);
 
     writeFileSync(file, example().replace("interval: 30", "interval: 45"));
@@ -69,7 +69,7 @@ test("the documented example is applied, exported and applied again, offline and
       logged += value;
     }
     reader.releaseLock();
-    expect((await signalbox(["export"], { env: atServer })).stdout).toContain("interval: 45");
+    expect((await runSignalbox(["export"], { env: atServer })).stdout).toContain("interval: 45");
   } finally {
     server.child.kill("SIGKILL");
     await server.child.exited;

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { clientOf, machineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey } from "../support/outside.ts";
 
 type Damage = (file: string) => void | Promise<void>;
 
@@ -55,7 +55,7 @@ async function contentOf(dataDir: string) {
 describe("unusable data exits with 3 and one line, and stays unchanged", () => {
   for (const [name, damage] of Object.entries(damages))
     test(name, async () => {
-      await using box = await machineWithKey();
+      await using box = await createMachineWithKey();
       await damage(join(box.dataDir, "signalbox.db"));
       const before = await contentOf(box.dataDir);
       const commands = [["serve", "--port", "0"], ["orgs", "create", "Beta"], ["migrate"]];
@@ -113,9 +113,9 @@ describe("unusable data exits with 3 and one line, and stays unchanged", () => {
 
 /** A killed machine with writes in its log. */
 async function killed() {
-  const box = await machineWithKey();
+  const box = await createMachineWithKey();
   const server = await box.serve();
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   let before = 0;
   for (const title of ["First", "Second"]) {
     before = statSync(join(box.dataDir, "signalbox.db-wal")).size;
@@ -136,18 +136,18 @@ test("without its index, a damaged log is used up to the damage", async () => {
   expect((await box.run(["serve", "--port", "0"])).stderr).toContain(`remove ${file}-shm`);
   rmSync(`${file}-shm`);
   const { url } = await box.serve();
-  const { json } = await clientOf(url, box.key)("GET", "/api/v1/incidents");
+  const { json } = await createServerClient(url, box.key)("GET", "/api/v1/incidents");
   expect(json.data.map(({ title }: { title: string }) => title)).toEqual(["First"]);
 });
 
 test("damage under a running server is reported, never copied, and rejected at the next start", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   let server = await box.serve();
-  let api = clientOf(server.url, box.key);
+  let api = createServerClient(server.url, box.key);
   const { id } = (await api("POST", "/api/v1/incidents", { title: "Slow" })).json.data;
   await server.stop();
   server = await box.serve();
-  api = clientOf(server.url, box.key);
+  api = createServerClient(server.url, box.key);
   // Available without the database.
   await api("GET", "/api/v1/monitors");
   const file = join(box.dataDir, "signalbox.db");
@@ -168,15 +168,15 @@ test("damage under a running server is reported, never copied, and rejected at t
 });
 
 test("--init starts over with an empty database and sets the empty file aside", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   truncateSync(join(box.dataDir, "signalbox.db"));
   const { url } = await box.serve({ flags: ["--init"] });
-  expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(401);
+  expect((await createServerClient(url, box.key)("GET", "/api/v1/incidents")).status).toBe(401);
   expect(readdirSync(box.dataDir).filter((name) => /\.empty-\d+$/.test(name))).toHaveLength(1);
 });
 
 test("--init does not replace existing data", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { url } = await box.serve({ flags: ["--init"] });
-  expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
+  expect((await createServerClient(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
 });

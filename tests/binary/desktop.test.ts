@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { binary, freePort, untilHealthy } from "../support/binary.ts";
-import { machine } from "../support/outside.ts";
+import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
+import { createMachine } from "../support/outside.ts";
 
 /** A desktop with a browser that records opened URLs. */
 async function desktop() {
-  const box = machine();
+  const box = createMachine();
   const programs = join(box.directory, "bin");
   const seen = join(box.directory, "opened");
   const work = join(box.directory, "Downloads");
@@ -15,7 +15,7 @@ async function desktop() {
   const browser = join(programs, "xdg-open");
   await Bun.write(browser, `#!/bin/sh\necho "$1" > "${seen}.new" && mv "${seen}.new" "${seen}"\n`);
   chmodSync(browser, 0o755);
-  const port = freePort();
+  const port = getFreePort();
   const env: Record<string, string | undefined> = {
     ...process.env,
     PATH: `${programs}:${process.env["PATH"]}`,
@@ -116,7 +116,7 @@ test("options without a command are those of serve", async () => {
 test("without a screen nothing is opened", async () => {
   await using home = await desktop();
   home.start([], { DISPLAY: undefined, WAYLAND_DISPLAY: undefined });
-  await untilHealthy(home.url);
+  await waitUntilHealthy(home.url);
   const second = home.start([], { DISPLAY: undefined, WAYLAND_DISPLAY: undefined });
   expect(await second.exited).toBe(0);
   expect(home.hasOpened()).toBe(false);
@@ -125,7 +125,7 @@ test("without a screen nothing is opened", async () => {
 test("serve opens no browser without the option", async () => {
   await using home = await desktop();
   const child = home.start(["serve"]);
-  await untilHealthy(home.url);
+  await waitUntilHealthy(home.url);
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
   expect([home.hasOpened(), existsSync(join(home.work, "signalbox-data"))]).toEqual([false, true]);

@@ -2,16 +2,16 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { binary, freePort, untilHealthy } from "../support/binary.ts";
-import { inbox } from "../support/inbox.ts";
-import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
-import { smallDisk } from "../support/small-disk.ts";
-import { answer, target } from "../support/target.ts";
-import { type Notified, wrongIncidents, writeUntilGone } from "../support/writers.ts";
+import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
+import { startInbox } from "../support/inbox.ts";
+import { createServerClient, createMachineWithKey, type ServerClient } from "../support/outside.ts";
+import { createSmallDisk } from "../support/small-disk.ts";
+import { replyWith, startTarget } from "../support/target.ts";
+import { type Notified, findWrongIncidents, writeUntilGone } from "../support/writers.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
-const possible = smallDisk(1);
+const possible = createSmallDisk(1);
 possible?.[Symbol.dispose]();
 if (possible === null)
   console.warn(
@@ -19,13 +19,13 @@ if (possible === null)
   );
 
 function disk() {
-  const made = smallDisk(16);
+  const made = createSmallDisk(16);
   if (made === null) throw new Error("A disk could be made a moment ago.");
   return made;
 }
 
 /** On a full disk, reads work and writes get 503. */
-async function expectReadsAlone(url: string, api: Outside, pushUrl: string) {
+async function expectReadsAlone(url: string, api: ServerClient, pushUrl: string) {
   const write = () => api("POST", "/api/v1/incidents", { title: "Late", message: "Late, opened" });
   const push = () => fetch(`${pushUrl}?status=up`);
   // A small write can still fit where a larger one did not.
@@ -47,7 +47,7 @@ async function expectReadsAlone(url: string, api: Outside, pushUrl: string) {
 const isOfStorage = ({ data }: { data: { problem?: string } }) => data.problem === "storage";
 
 /** Expects no page, metric or list to show the monitor as up while results can't be stored. */
-async function expectNotJudged(url: string, api: Outside, key: string, id: string) {
+async function expectNotJudged(url: string, api: ServerClient, key: string, id: string) {
   const healthy = async () => (await fetch(`${url}/healthz`)).status === 200;
   while (await healthy()) await Bun.sleep(100);
   expect(await (await fetch(`${url}/healthz`)).json()).toEqual({
@@ -86,11 +86,11 @@ test.skipIf(possible === null)(
   "a full disk rejects only writes, loses nothing, and work resumes with free space",
   async () => {
     using small = disk();
-    await using box = await machineWithKey(small.path);
-    await using shop = await target();
-    await using hook = await inbox();
+    await using box = await createMachineWithKey(small.path);
+    await using shop = await startTarget();
+    await using hook = await startInbox();
     let server = await box.serve({ flags: unlimited });
-    const api = clientOf(server.url, box.key);
+    const api = createServerClient(server.url, box.key);
     const made = async (path: string, body: object) =>
       (await api("POST", `/api/v1/${path}`, body)).json.data;
     const channel = await made("alert-channels", {
@@ -113,24 +113,24 @@ test.skipIf(possible === null)(
     expect(told.length).toBeGreaterThan(10);
     small.fill();
     await expectReadsAlone(server.url, api, pushUrl);
-    shop.reply(answer(500));
+    shop.setReply(replyWith(500));
     // When the second check starts, the first one has finished.
-    await shop.untilAsked(shop.asked.length + 2);
+    await shop.waitUntilAsked(shop.asked.length + 2);
     // The appliance also sends an alert about its disk.
     const alerts = () =>
-      hook.arrived().flatMap(({ monitorId, type }) => (monitorId === id ? [type] : []));
+      hook.listArrived().flatMap(({ monitorId, type }) => (monitorId === id ? [type] : []));
     expect([await statusOf(), alerts()]).toEqual(["up", []]);
     await expectNotJudged(server.url, api, box.key, id);
     const own = () => hook.asked.map(({ body }) => JSON.parse(body)).filter(isOfStorage);
-    await hook.untilArrived(() => own().length > 0);
+    await hook.waitUntilArrived(() => own().length > 0);
     expect(own().map(({ type }) => type)).toEqual(["appliance.troubled"]);
 
     const freedAt = new Date().toISOString();
     small.free();
-    await hook.untilArrived(() => alerts().length > 0);
+    await hook.waitUntilArrived(() => alerts().length > 0);
     expect([await statusOf(), alerts()]).toEqual(["down", ["monitor.down"]]);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
-    await hook.untilArrived(() => own().length > 1);
+    await hook.waitUntilArrived(() => own().length > 1);
     expect(own().map(({ type }) => type)).toEqual(["appliance.troubled", "appliance.recovered"]);
     // Results from the time of the full disk were queued in memory.
     const { data } = (await api("GET", `/api/v1/monitors/${id}/heartbeats`)).json;
@@ -146,13 +146,17 @@ test.skipIf(possible === null)(
       expect(started).toMatch(/^serve ended with 1: .* disk is full or read-only/);
     } else {
       const late = { title: "Late", message: "Late, opened" };
-      const { status } = await clientOf(started.url, box.key)("POST", "/api/v1/incidents", late);
+      const { status } = await createServerClient(started.url, box.key)(
+        "POST",
+        "/api/v1/incidents",
+        late,
+      );
       expect([201, 503]).toContain(status);
       expect(await started.stop()).toBe(0);
     }
     small.free();
     server = await box.serve({ flags: unlimited });
-    expect(await wrongIncidents(clientOf(server.url, box.key), told)).toEqual([]);
+    expect(await findWrongIncidents(createServerClient(server.url, box.key), told)).toEqual([]);
     expect(await server.stop()).toBe(0);
     using database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
     expect(database.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
@@ -164,10 +168,10 @@ test.skipIf(possible === null)(
   "a read-only disk serves reads, does not block a stop, and has lost nothing after the repair",
   async () => {
     using small = disk();
-    await using box = await machineWithKey(small.path);
-    await using shop = await target();
+    await using box = await createMachineWithKey(small.path);
+    await using shop = await startTarget();
     const server = await box.serve({ flags: unlimited });
-    const api = clientOf(server.url, box.key);
+    const api = createServerClient(server.url, box.key);
     const monitor = { type: "http", name: "Shop", url: shop.at(), interval: 5 };
     await api("POST", "/api/v1/monitors", monitor);
     const { pushUrl } = (await api("POST", "/api/v1/monitors", { type: "push", name: "Job" })).json
@@ -183,11 +187,11 @@ test.skipIf(possible === null)(
     small.fail();
     await writing;
     await expectReadsAlone(server.url, api, pushUrl);
-    await shop.untilAsked(shop.asked.length + 1);
+    await shop.waitUntilAsked(shop.asked.length + 1);
     expect(await server.stop()).toBe(0);
-    small.mend();
+    small.remount();
     const again = await box.serve({ flags: unlimited });
-    expect(await wrongIncidents(clientOf(again.url, box.key), told)).toEqual([]);
+    expect(await findWrongIncidents(createServerClient(again.url, box.key), told)).toEqual([]);
     expect(await again.stop()).toBe(0);
   },
 );
@@ -196,15 +200,15 @@ test.skipIf(possible === null)(
   "a full disk that also holds the log blocks neither serving nor stopping",
   async () => {
     using small = disk();
-    await using box = await machineWithKey(small.path);
+    await using box = await createMachineWithKey(small.path);
     const output = openSync(join(box.directory, "serve.log"), "a");
-    const port = freePort();
+    const port = getFreePort();
     const args = ["serve", "--data-dir", box.dataDir, "--port", String(port), ...unlimited];
     const child = Bun.spawn([binary, ...args], { stdio: ["ignore", output, output] });
     try {
       const url = `http://127.0.0.1:${port}`;
-      await untilHealthy(url);
-      const api = clientOf(url, box.key);
+      await waitUntilHealthy(url);
+      const api = createServerClient(url, box.key);
       small.fill();
       // Log lines fill the rest of a block until only a part of one fits.
       for (let request = 0; request < 100; request++)
@@ -219,7 +223,7 @@ test.skipIf(possible === null)(
 );
 
 test("a start without any write access names the reason, exits with 1, and does not call the data damaged", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const args = ["serve", "--data-dir", box.dataDir, "--port", "0"];
   const nothing = `trap '' XFSZ; ulimit -f 0; exec "$0" "$@"`;
   const child = Bun.spawn(["sh", "-c", nothing, binary, ...args], { stderr: "pipe" });

@@ -4,14 +4,19 @@ import { createServer } from "node:tls";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Report } from "../../src/operations/diagnostics/diagnostic.ts";
-import { binary, freePort } from "../support/binary.ts";
+import { binary, getFreePort } from "../support/binary.ts";
 import { expiringDays, writeCertificates } from "../support/certificates.ts";
-import { clientOf, machine, machineWithKey, type Outside } from "../support/outside.ts";
-import { have } from "../support/real-targets.ts";
+import {
+  createServerClient,
+  createMachine,
+  createMachineWithKey,
+  type ServerClient,
+} from "../support/outside.ts";
+import { hasPrograms } from "../support/real-targets.ts";
 import { canary } from "../support/samples.ts";
-import { timeServer } from "../support/time-server.ts";
+import { startTimeServer } from "../support/time-server.ts";
 
-type Box = Awaited<ReturnType<typeof machineWithKey>>;
+type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 
 /** Free space and disk type of this machine vary. */
 const ofThisMachine = /^(disk space|growth|room for copies|file system|memory|open files)$/;
@@ -40,7 +45,7 @@ function contentOf(folder: string) {
 
 describe("doctor", () => {
   test("finds nothing on a new appliance, before and while it runs, and changes nothing", async () => {
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     const before = contentOf(box.dataDir);
     const { report, findings, stderr } = await doctor(box, ["--offline", "--port", "0"]);
     expect(findings).toEqual([]);
@@ -62,14 +67,14 @@ describe("doctor", () => {
   });
 
   test("gives advice for each problem, in a terminal as well", async () => {
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     const server = await box.serve({ flags: ["--allow-target", "169.254.169.254/32"] });
-    await setUp(clientOf(server.url, box.key), {
-      "closed port": `http://127.0.0.1:${freePort()}`,
+    await setUp(createServerClient(server.url, box.key), {
+      "closed port": `http://127.0.0.1:${getFreePort()}`,
       "cloud's own": "http://169.254.169.254",
     });
     await server.stop();
-    using wrongClock = await timeServer(-90_000);
+    using wrongClock = await startTimeServer(-90_000);
     const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
     chmodSync(join(box.dataDir, "secret.key"), 0o644);
     const args = ["--host", "127.0.0.1", "--port", String(taken.port), "--ntp", wrongClock.ntp];
@@ -100,17 +105,17 @@ describe("doctor", () => {
     await taken.stop(true);
   });
 
-  test.skipIf(!have("openssl"))("counts the days of a channel's certificate", async () => {
-    await using box = await machineWithKey();
+  test.skipIf(!hasPrograms("openssl"))("counts the days of a channel's certificate", async () => {
+    await using box = await createMachineWithKey();
     writeCertificates(box.directory);
     const file = (name: string) => readFileSync(join(box.directory, name));
     const https = createServer({ key: file("expiring.key"), cert: file("expiring.pem") });
     await new Promise<void>((resolve) => https.listen(0, "127.0.0.1", resolve));
     const { port } = https.address() as AddressInfo;
     const server = await box.serve();
-    await setUp(clientOf(server.url, box.key), { Bot: `https://127.0.0.1:${port}` });
+    await setUp(createServerClient(server.url, box.key), { Bot: `https://127.0.0.1:${port}` });
     await server.stop();
-    using clock = await timeServer(0);
+    using clock = await startTimeServer(0);
     const { findings } = await doctor(box, ["--port", "0", "--ntp", clock.ntp], {
       NODE_EXTRA_CA_CERTS: join(box.directory, "authority.pem"),
     });
@@ -129,7 +134,7 @@ describe("doctor", () => {
   test.skipIf(!mayBeNobody)(
     "never advises a restore for data that it cannot read for lack of permission",
     async () => {
-      await using box = await machineWithKey();
+      await using box = await createMachineWithKey();
       const args = ["doctor", "--offline", "--json", "--port", "0", "--data-dir", box.dataDir];
       const asked = () => {
         const { exitCode, stdout } = Bun.spawnSync([...asNobody, ...args]);
@@ -148,20 +153,20 @@ describe("doctor", () => {
   );
 
   test("creates nothing in an empty place", async () => {
-    await using box = machine();
+    await using box = createMachine();
     expect((await box.run(["doctor", "--offline"])).exitCode).toBe(3);
     expect(existsSync(box.dataDir)).toBe(false);
   });
 
   test("rejects an address that is no time server", async () => {
-    await using box = machine();
+    await using box = createMachine();
     const { exitCode, stderr } = await box.run(["doctor", "--ntp", "a b"]);
     expect([exitCode, stderr.includes("--ntp")]).toEqual([2, true]);
   });
 });
 
 /** Creates webhooks to these origins, and an e-mail channel without a mail server. */
-async function setUp(api: Outside, origins: Record<string, string>) {
+async function setUp(api: ServerClient, origins: Record<string, string>) {
   const make = async (body: object) =>
     expect((await api("POST", "/api/v1/alert-channels", body)).status).toBe(201);
   await make({ type: "email", name: "Mail", to: ["a@team.example"] });

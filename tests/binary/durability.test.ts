@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { clientOf, machineWithKey } from "../support/outside.ts";
-import { testWith } from "../support/real-targets.ts";
-import { dial, head } from "../support/wire.ts";
-import { wrongIncidents, writeUntilGone } from "../support/writers.ts";
+import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { defineTestWith } from "../support/real-targets.ts";
+import { dialPort, buildRequestHead } from "../support/wire.ts";
+import { findWrongIncidents, writeUntilGone } from "../support/writers.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
@@ -12,7 +12,7 @@ const unlimited = ["--rate-limit", "0"];
 async function writersUntil(
   signal: "SIGKILL" | "SIGTERM",
   after: number,
-  box: Awaited<ReturnType<typeof machineWithKey>>,
+  box: Awaited<ReturnType<typeof createMachineWithKey>>,
 ) {
   const { url, child } = await box.serve({ flags: unlimited });
   let acknowledged = 0;
@@ -27,12 +27,12 @@ async function writersUntil(
 }
 
 test("eight kills during twelve writers' work lose no acknowledged write and tear none", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const told = [];
   for (const after of [1, 40, 100, 160, 220, 280, 340, 400])
     told.push(...(await writersUntil("SIGKILL", after, box)).told);
   const server = await box.serve({ flags: unlimited });
-  expect(await wrongIncidents(clientOf(server.url, box.key), told)).toEqual([]);
+  expect(await findWrongIncidents(createServerClient(server.url, box.key), told)).toEqual([]);
   expect(await server.stop()).toBe(0);
 
   const database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
@@ -46,15 +46,15 @@ test("eight kills during twelve writers' work lose no acknowledged write and tea
 });
 
 test("a stop during twelve writers' work exits with 0 and loses no acknowledged write", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { told, exitCode } = await writersUntil("SIGTERM", 100, box);
   expect(exitCode).toBe(0);
   const { url } = await box.serve({ flags: unlimited });
-  expect(await wrongIncidents(clientOf(url, box.key), told)).toEqual([]);
+  expect(await findWrongIncidents(createServerClient(url, box.key), told)).toEqual([]);
 });
 
 test("a request that is half received at a stop still gets its response", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { port, child } = await box.serve();
   const [begin, end] = ['{"title":', '"Slow"}'];
   const headers = [
@@ -63,23 +63,23 @@ test("a request that is half received at a stop still gets its response", async 
     `Content-Length: ${begin.length + end.length}`,
     "Expect: 100-continue",
   ];
-  const line = await dial(port);
-  line.send(head("POST /api/v1/incidents", box.key, headers) + begin);
-  await line.until(/100 Continue/);
+  const line = await dialPort(port);
+  line.send(buildRequestHead("POST /api/v1/incidents", box.key, headers) + begin);
+  await line.waitForText(/100 Continue/);
   child.kill("SIGTERM");
   await untilRefused(port);
   line.send(end);
-  expect(await line.untilClosed()).toContain("HTTP/1.1 201 Created");
+  expect(await line.waitUntilClosed()).toContain("HTTP/1.1 201 Created");
   expect(await child.exited).toBe(0);
   const { url } = await box.serve();
-  const { json } = await clientOf(url, box.key)("GET", "/api/v1/incidents");
+  const { json } = await createServerClient(url, box.key)("GET", "/api/v1/incidents");
   expect(json.data.map(({ title }: { title: string }) => title)).toEqual(["Slow"]);
 });
 
-testWith(["strace"], "the log is synced between a commit and its response", async () => {
-  await using box = await machineWithKey();
+defineTestWith(["strace"], "the log is synced between a commit and its response", async () => {
+  await using box = await createMachineWithKey();
   const { url, child } = await box.serve({ flags: unlimited });
-  const api = clientOf(url, box.key);
+  const api = createServerClient(url, box.key);
   const trace = join(box.directory, "trace");
   const calls = "trace=pwrite64,fsync,fdatasync,sendto,sendmsg,write,writev";
   const strace = Bun.spawn(
@@ -109,7 +109,7 @@ testWith(["strace"], "the log is synced between a commit and its response", asyn
 
 async function untilRefused(port: number) {
   for (;;) {
-    const line = await dial(port).catch(() => null);
+    const line = await dialPort(port).catch(() => null);
     if (line === null) return;
     line.hangUp();
   }

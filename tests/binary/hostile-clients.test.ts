@@ -1,23 +1,23 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { freePort } from "../support/binary.ts";
-import { manyConnections } from "../support/many-connections.ts";
+import { getFreePort } from "../support/binary.ts";
+import { openManyConnections } from "../support/many-connections.ts";
 import { copyMonitor } from "../support/many-monitors.ts";
-import { mutatedRequests, statusLineOf } from "../support/mutated-requests.ts";
-import { clientOf, machineWithKey } from "../support/outside.ts";
-import { randomFrom } from "../support/seeded.ts";
+import { generateMutatedRequests, readStatusLine } from "../support/mutated-requests.ts";
+import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { createRandom } from "../support/seeded.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
 test("1,000 silent and 1,000 dripping connections delay neither other clients nor a stop", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const server = await box.serve();
-  using dripping = await manyConnections(server.port, 1_000, { drips: true });
-  expect(dripping.taken()).toBe(1_000);
-  using idle = await manyConnections(server.port, 1_000);
-  expect(idle.taken()).toBe(1_000);
-  const api = clientOf(server.url, box.key);
+  using dripping = await openManyConnections(server.port, 1_000, { drips: true });
+  expect(dripping.countAccepted()).toBe(1_000);
+  using idle = await openManyConnections(server.port, 1_000);
+  expect(idle.countAccepted()).toBe(1_000);
+  const api = createServerClient(server.url, box.key);
   for (let round = 0; round < 20; round++) {
     dripping.drip();
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
@@ -43,18 +43,18 @@ function dumpOf(dataDir: string) {
 }
 
 test("2,000 mutated requests get no 5xx, and without a valid key they change no row", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { port, url } = await box.serve({ flags: unlimited });
   const seed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   const wrong: string[] = [];
   const statuses: Record<string, number> = {};
   const send = async (key: string, count: number) => {
-    const requests = mutatedRequests(key, randomFrom(seed));
+    const requests = generateMutatedRequests(key, createRandom(seed));
     await Promise.all(
       Array.from({ length: 16 }, async () => {
         for (let sent = 0; sent < count / 16; sent++) {
           const request = requests.next().value as string;
-          const line = await statusLineOf(port, request);
+          const line = await readStatusLine(port, request);
           const [, status = "closed"] = line.split(" ");
           statuses[status] = (statuses[status] ?? 0) + 1;
           // 505 is the response to a protocol other than HTTP/1.1.
@@ -71,16 +71,16 @@ test("2,000 mutated requests get no 5xx, and without a valid key they change no 
   expect(wrong).toEqual([]);
   // Otherwise the test would prove only that every request is rejected.
   for (const status of ["200", "401", "404", "422"]) expect(statuses[status]).toBeGreaterThan(5);
-  expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
+  expect((await createServerClient(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
 });
 
 describe("2,400 connections that ask for a page of 3.6 MB and read nothing", () => {
   const monitors = 5_000;
   /** A public page of many monitors with 20 days of bars each. */
   async function largePage() {
-    const box = await machineWithKey();
+    const box = await createMachineWithKey();
     const first = await box.serve();
-    const api = clientOf(first.url, box.key);
+    const api = createServerClient(first.url, box.key);
     const group = (await api("POST", "/api/v1/monitor-groups", { name: "All" })).json.data;
     const body = { name: "Shop", type: "http", url: "http://shop.example", paused: true };
     const { id } = (await api("POST", "/api/v1/monitors", body)).json.data;
@@ -91,7 +91,7 @@ describe("2,400 connections that ask for a page of 3.6 MB and read nothing", () 
     await first.stop();
     using database = new Database(join(box.dataDir, "signalbox.db"));
     copyMonitor(database, id, monitors - 1, { name: "'A shop with a long name, number ' || i" });
-    const publicPort = freePort();
+    const publicPort = getFreePort();
     const server = await box.serve({ flags: ["--public-port", String(publicPort)] });
     return Object.assign(box, { server, publicPort, path: `/status/${page.slug}` });
   }
@@ -115,7 +115,7 @@ describe("2,400 connections that ask for a page of 3.6 MB and read nothing", () 
     expect(length).toBeGreaterThan(3_000_000);
     const attack = (port: number, suffix: string, encoding: string) => {
       const head = `GET ${path}${suffix} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${encoding}\r\n\r\n`;
-      return manyConnections(port, 400, { sends: head, reads: false });
+      return openManyConnections(port, 400, { sends: head, reads: false });
     };
     using connections = new DisposableStack();
     for (const port of [server.port, publicPort])

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeEndless } from "../support/hostile-sqlite.ts";
-import { changedFixture, fixture } from "../support/importing.ts";
+import { writeEndlessTable } from "../support/hostile-sqlite.ts";
+import { copyFixture, inflateFixture } from "../support/importing.ts";
 import type { Json } from "../support/json.ts";
-import { machine, succeeded } from "../support/outside.ts";
+import { createMachine, expectSuccess } from "../support/outside.ts";
 
 type Page = (
   method: string,
@@ -13,11 +13,11 @@ type Page = (
 ) => Promise<{ status: number; json: Json }>;
 
 /** An owner's requests to a server. */
-async function ownerOf(box: ReturnType<typeof machine>, url: string): Promise<Page> {
-  await succeeded(box.run(["orgs", "create", "Acme"]));
+async function ownerOf(box: ReturnType<typeof createMachine>, url: string): Promise<Page> {
+  await expectSuccess(box.run(["orgs", "create", "Acme"]));
   const email = "ada@acme.example";
   const created = ["users", "create", "--org", "acme", "--email", email, "--name", "Ada"];
-  const password = await succeeded(box.run(created));
+  const password = await expectSuccess(box.run(created));
   let cookie = "";
   const page: Page = async (method, path, body) => {
     const isFile = body instanceof Uint8Array;
@@ -52,12 +52,12 @@ const memoryOf = (pid: number) =>
 
 describe("files from strangers", () => {
   test("are read in a child process: the server continues with any file", async () => {
-    await using box = machine();
+    await using box = createMachine();
     const server = await box.serve();
     const page = await ownerOf(box, server.url);
     const endless = (table: string) => {
-      const file = changedFixture("kuma-2-acme.db", box.directory);
-      makeEndless(file, table, { levels: 5, rows: 300 });
+      const file = copyFixture("kuma-2-acme.db", box.directory);
+      writeEndlessTable(file, table, { levels: 5, rows: 300 });
       return file;
     };
     const files: [() => string, RegExp][] = [
@@ -85,17 +85,24 @@ describe("files from strangers", () => {
   });
 
   test("are imported by upload and by the command line, and leave nothing behind", async () => {
-    await using box = machine();
+    await using box = createMachine();
     const server = await box.serve();
     const page = await ownerOf(box, server.url);
-    const id = await uploaded(page, fixture("kuma-2-acme.db"));
+    const id = await uploaded(page, inflateFixture("kuma-2-acme.db"));
     const source = "uptime-kuma";
     const preview = await page("POST", `/imports/uploads/${id}/preview`, { source });
     expect([preview.status, preview.json.data?.items.length > 80]).toEqual([200, true]);
     const run = await page("POST", `/imports/uploads/${id}/import`, { source, paused: true });
     expect([run.status, run.json.data?.status]).toEqual([200, "done"]);
-    const command = ["import", "uptime-kuma", fixture("kuma-2-acme.db"), "--org", "acme", "--json"];
-    const again = JSON.parse(await succeeded(box.run(command)));
+    const command = [
+      "import",
+      "uptime-kuma",
+      inflateFixture("kuma-2-acme.db"),
+      "--org",
+      "acme",
+      "--json",
+    ];
+    const again = JSON.parse(await expectSuccess(box.run(command)));
     expect(again.history).toEqual({ heartbeats: 0, hours: 0, days: 0 });
     const decisions = new Set<string>(
       again.items.map(({ decision }: { decision: string }) => decision),
@@ -103,14 +110,14 @@ describe("files from strangers", () => {
     expect([...decisions].toSorted()).toEqual(["not-taken", "unchanged", "updated"]);
     const yaml = join(box.directory, "gatus.yaml");
     writeFileSync(yaml, "endpoints: [{ name: one, url: 'http://one.example', conditions: [] }]\n");
-    await succeeded(box.run(["import", "gatus", yaml, "--org", "acme"]));
+    await expectSuccess(box.run(["import", "gatus", yaml, "--org", "acme"]));
     const left = readdirSync(box.dataDir).filter((name) => name.startsWith("import-"));
     expect([left, readdirSync(join(box.dataDir, "uploads"))]).toEqual([[], []]);
   });
 
   test("that are missing are named", async () => {
-    await using box = machine();
-    await succeeded(box.run(["orgs", "create", "Acme"]));
+    await using box = createMachine();
+    await expectSuccess(box.run(["orgs", "create", "Acme"]));
     const missing = join(box.directory, "nowhere.db");
     const { exitCode, stderr } = await box.run(["import", "uptime-kuma", missing, "--org", "acme"]);
     expect([exitCode, stderr]).toEqual([

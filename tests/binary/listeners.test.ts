@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync } from "node:fs";
-import { binary, freePort } from "../support/binary.ts";
-import { selfSigned } from "../support/certificates.ts";
-import { clientOf, machine, machineWithKey } from "../support/outside.ts";
+import { binary, getFreePort } from "../support/binary.ts";
+import { writeSelfSigned } from "../support/certificates.ts";
+import { createServerClient, createMachine, createMachineWithKey } from "../support/outside.ts";
 
 test("the public port serves no part of the API, even with a valid key", async () => {
-  await using box = await machineWithKey();
-  const publicPort = freePort();
+  await using box = await createMachineWithKey();
+  const publicPort = getFreePort();
   const { url } = await box.serve({ flags: ["--public-port", String(publicPort)] });
-  const inside = clientOf(url, box.key);
-  const outside = clientOf(`http://127.0.0.1:${publicPort}`, box.key);
+  const inside = createServerClient(url, box.key);
+  const outside = createServerClient(`http://127.0.0.1:${publicPort}`, box.key);
   for (const path of ["/api/v1/incidents", "/api/v1/openapi.json", "/healthz"]) {
     expect([path, (await inside("GET", path)).status]).toEqual([path, 200]);
     const { status, json } = await outside("GET", path);
@@ -22,8 +22,8 @@ test("the public port serves no part of the API, even with a valid key", async (
 });
 
 test("serve prints the address of the public port, and rejects the same port twice", async () => {
-  await using box = machine();
-  const [port, publicPort] = [freePort(), freePort()];
+  await using box = createMachine();
+  const [port, publicPort] = [getFreePort(), getFreePort()];
   const ports = ["--host", "127.0.0.1", "--port", String(port)];
   const twice = await box.run(["serve", ...ports, "--public-port", String(port)]);
   expect([twice.exitCode, twice.stderr]).toEqual([
@@ -42,7 +42,7 @@ test("serve prints the address of the public port, and rejects the same port twi
 
 /** A certificate for this machine and its key. */
 function certificateIn(directory: string) {
-  const files = selfSigned(directory, "localhost", "IP:127.0.0.1");
+  const files = writeSelfSigned(directory, "localhost", "IP:127.0.0.1");
   return { ...files, flags: ["--tls-cert", files.cert, "--tls-key", files.key] };
 }
 
@@ -50,9 +50,9 @@ if (Bun.which("openssl") === null) {
   console.warn("\nNOT TESTED: https, because there is no openssl on this machine.\n");
 } else {
   test("with a certificate it serves https to clients that trust it, and nothing unencrypted", async () => {
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     const { cert, flags } = certificateIn(box.directory);
-    const [port, publicPort] = [freePort(), freePort()];
+    const [port, publicPort] = [getFreePort(), getFreePort()];
     const address = `127.0.0.1:${port}`;
     const args = ["serve", "--data-dir", box.dataDir, "--host", "127.0.0.1"];
     const ports = ["--port", String(port), "--public-port", String(publicPort)];
@@ -83,7 +83,7 @@ if (Bun.which("openssl") === null) {
   });
 
   test("a key that other users can read is rejected before any port opens, with advice", async () => {
-    await using box = machine();
+    await using box = createMachine();
     const { key, flags } = certificateIn(box.directory);
     for (const mode of [0o640, 0o604, 0o660, 0o644]) {
       chmodSync(key, mode);
@@ -96,7 +96,7 @@ if (Bun.which("openssl") === null) {
 }
 
 test("without a certificate no response requires TLS", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { url } = await box.serve();
   for (const path of ["/healthz", "/", "/status/acme", "/api/v1/incidents"])
     expect((await fetch(`${url}${path}`)).headers.has("strict-transport-security")).toBe(false);

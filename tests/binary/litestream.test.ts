@@ -2,7 +2,12 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
+import {
+  createServerClient,
+  createMachine,
+  createMachineWithKey,
+  expectSuccess,
+} from "../support/outside.ts";
 import { writeUntilGone } from "../support/writers.ts";
 
 const root = join(import.meta.dir, "..", "..");
@@ -40,7 +45,7 @@ const eventsIn = (file: string) => {
 test.skipIf(litestream === null)(
   "a continuous copy is restored as of one moment, and completely if no write was running",
   async () => {
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     const config = join(box.directory, "litestream.yml");
     await Bun.write(config, configFor(box.dataDir, join(box.directory, "replica")));
     const source = join(box.dataDir, "signalbox.db");
@@ -84,12 +89,12 @@ test.skipIf(litestream === null)(
     while ((await copied())?.length !== all.length) await Bun.sleep(50);
     copying.kill("SIGKILL");
     await copying.exited;
-    await using other = machine();
+    await using other = createMachine();
     const key = join(box.dataDir, "secret.key");
-    await succeeded(other.run(["restore", copy, "--key", key]));
+    await expectSuccess(other.run(["restore", copy, "--key", key]));
     expect(eventsIn(join(other.dataDir, "signalbox.db"))).toEqual(all);
     const again = await other.serve();
-    const { status } = await clientOf(again.url, box.key)("GET", "/api/v1/incidents");
+    const { status } = await createServerClient(again.url, box.key)("GET", "/api/v1/incidents");
     expect(status).toBe(200);
   },
 );

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { machine } from "../support/outside.ts";
+import { createMachine } from "../support/outside.ts";
 
 test("open streams, read or not, do not block a stop", async () => {
-  await using box = machine();
+  await using box = createMachine();
   const server = await box.serve();
   const { hostname, port } = new URL(server.url);
   const token = (await Bun.file(join(box.dataDir, "set-up-token")).text()).trim();

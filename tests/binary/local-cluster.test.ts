@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ClusterStatus } from "../../src/cluster/schema.ts";
-import { signalbox } from "../support/binary.ts";
-import { succeeded } from "../support/outside.ts";
+import { runSignalbox } from "../support/binary.ts";
+import { expectSuccess } from "../support/outside.ts";
 import { hasRqlite } from "../support/rqlite.ts";
 
 const program = join(import.meta.dir, "..", "local-cluster", "main.ts");
@@ -30,7 +30,7 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
     const args = command.split(" ");
     // Each server takes its shards at a heartbeat.
     const shared = async (): Promise<ClusterStatus> => {
-      const { stdout, exitCode } = await signalbox([...args, "--json"]);
+      const { stdout, exitCode } = await runSignalbox([...args, "--json"]);
       const status: ClusterStatus | null = exitCode === 0 ? JSON.parse(stdout) : null;
       const isShared = status?.nodes.every(
         ({ shards, alive, eventLag }) => shards === 32 && alive && eventLag === 0,
@@ -41,7 +41,7 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
     expect(databases).toHaveLength(3);
     expect(databases.filter(({ leader }) => leader)).toHaveLength(1);
     expect(nodes).toHaveLength(2);
-    const text = await succeeded(signalbox(args));
+    const text = await expectSuccess(runSignalbox(args));
     expect(text).toMatch(/^database +role +state\n/);
     expect(text).toMatch(/^signalbox +version +state +shards +events behind +clock/m);
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, freePort, type Run } from "../support/binary.ts";
-import { firstLinesOf, machine, machineWithKey } from "../support/outside.ts";
-import { smallDisk } from "../support/small-disk.ts";
+import { binary, getFreePort, type Run } from "../support/binary.ts";
+import { readFirstLines, createMachine, createMachineWithKey } from "../support/outside.ts";
+import { createSmallDisk } from "../support/small-disk.ts";
 
 /** Programmers' words that do not help a person. */
 const foreign = /\b(E[A-Z]{4,}|SQLITE_\w+|Bun|btree\w*|errno|syscall|undefined)\b|\*\*\*|\.\.\n/;
@@ -16,7 +16,7 @@ function expectSentence({ stdout, stderr }: Run, ...parts: string[]) {
 }
 
 test("every message of a failing command has the cause and the next step, in one line", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const at = (name: string) => join(box.directory, name);
   writeFileSync(at("file"), "text");
   const config = at("nowhere.conf");
@@ -62,7 +62,7 @@ test("every message of a failing command has the cause and the next step, in one
 });
 
 test("a server warns about a mistyped variable and about options that name nothing, and doctor reports them", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const env = { ...process.env, SIGNALBOX_PROT: "8080" };
   const flags = ["--browser", "nope", "--allow-commands", "nope", "--apply", "nope"];
   const server = await box.serve({ flags, env });
@@ -80,7 +80,7 @@ test("a server warns about a mistyped variable and about options that name nothi
 });
 
 test("a damaged database is reported in one line", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const file = join(box.dataDir, "signalbox.db");
   const bytes = await Bun.file(file).bytes();
   bytes.fill(0xff, 8_192, 20_480);
@@ -97,8 +97,8 @@ const canBeNobody =
   process.getuid?.() === 0 && Bun.spawnSync([...asNobody, "version"]).exitCode === 0;
 
 test.skipIf(!canBeNobody)("data of another account gets a remedy, and exits with 3", async () => {
-  await using box = await machineWithKey();
-  const serve = [...asNobody, "serve", "--port", `${freePort()}`, "--data-dir", box.dataDir];
+  await using box = await createMachineWithKey();
+  const serve = [...asNobody, "serve", "--port", `${getFreePort()}`, "--data-dir", box.dataDir];
   for (const isFolderOpen of [false, true]) {
     for (const folder of isFolderOpen ? [box.directory, box.dataDir] : []) chmodSync(folder, 0o755);
     const { exitCode, stdout, stderr } = Bun.spawnSync(serve, { stdin: "ignore" });
@@ -110,11 +110,11 @@ test.skipIf(!canBeNobody)("data of another account gets a remedy, and exits with
   }
 });
 
-const disk = smallDisk(8);
+const disk = createSmallDisk(8);
 
 test.skipIf(disk === null)("a full disk is reported by a backup and by a first start", async () => {
   using full = disk!;
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   full.fill(64);
   const backup = await box.run(["backup", join(full.path, "x.db")]);
   expect(backup.exitCode).toBe(1);
@@ -125,10 +125,10 @@ test.skipIf(disk === null)("a full disk is reported by a backup and by a first s
 });
 
 test("the set-up link can be opened from another machine", async () => {
-  await using box = machine();
+  await using box = createMachine();
   const url = "https://status.team.example";
   const server = await box.serve({ flags: ["--url", url] });
-  const text = await firstLinesOf(server.child);
+  const text = await readFirstLines(server.child);
   const token = (await Bun.file(join(box.dataDir, "set-up-token")).text()).trim();
   expect(text).toMatch(
     new RegExp(`Set it up +${url}/set-up#${token}\\n +or +http://127\\.0\\.0\\.1`),
@@ -136,7 +136,7 @@ test("the set-up link can be opened from another machine", async () => {
 });
 
 test("a data directory for the service can contain blanks", async () => {
-  await using box = machine();
+  await using box = createMachine();
   mkdirSync(box.dataDir);
   const print = ["service", "print", "--", "--data-dir", "/var/lib/my data"];
   expect((await runIn(box.directory, print)).stdout).toContain('StateDirectory="my data"');

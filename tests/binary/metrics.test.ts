@@ -2,22 +2,22 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { unknownId } from "../support/appliance.ts";
-import { expectHistograms, lintedBy, scrapeOf } from "../support/metrics.ts";
+import { expectHistograms, lintMetrics, parseScrape } from "../support/metrics.ts";
 import { copyMonitor } from "../support/many-monitors.ts";
-import { clientOf, machine, machineWithKey } from "../support/outside.ts";
-import { newFolder, start, testWith } from "../support/real-targets.ts";
+import { createServerClient, createMachine, createMachineWithKey } from "../support/outside.ts";
+import { createFolder, startProgram, defineTestWith } from "../support/real-targets.ts";
 import type { Json } from "../support/json.ts";
 
 const first = "first-token-".repeat(4);
 
 /** A running appliance with a metrics token and an awaitable log. */
-async function scrapable(box: Awaited<ReturnType<typeof machineWithKey>>) {
+async function scrapable(box: Awaited<ReturnType<typeof createMachineWithKey>>) {
   const tokenFile = join(box.directory, "metrics-token");
   writeFileSync(tokenFile, `${first}\n`, { mode: 0o600 });
-  const [port, publicPort] = [freePort(), freePort()];
+  const [port, publicPort] = [getFreePort(), getFreePort()];
   const at = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
   const more = ["--public-port", String(publicPort), "--metrics-token-file", tokenFile];
   const log = join(box.directory, "log");
@@ -25,7 +25,7 @@ async function scrapable(box: Awaited<ReturnType<typeof machineWithKey>>) {
   const child = Bun.spawn([binary, "serve", ...at, ...more], { stdout: output, stderr: output });
   closeSync(output);
   const url = `http://127.0.0.1:${port}`;
-  await untilHealthy(url);
+  await waitUntilHealthy(url);
   const scrape = (token: string, of = url) =>
     fetch(`${of}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
   return {
@@ -47,18 +47,18 @@ async function scrapable(box: Awaited<ReturnType<typeof machineWithKey>>) {
 
 let box: Awaited<ReturnType<typeof scrapable>>;
 beforeAll(async () => {
-  box = await scrapable(await machineWithKey());
+  box = await scrapable(await createMachineWithKey());
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
 test("the token reads the metrics of the whole appliance on the main port, not on the public one", async () => {
-  const before = scrapeOf(await (await box.scrape(first)).text());
+  const before = parseScrape(await (await box.scrape(first)).text());
   for (let i = 0; i < 50; i++) {
     await (await fetch(`${box.url}/status/acme`)).text();
     await (await fetch(`${box.publicUrl}/status/acme.json`)).text();
     await (await fetch(`${box.url}/push/${i}?status=up`)).text();
   }
-  const after = scrapeOf(await (await box.scrape(first)).text());
+  const after = parseScrape(await (await box.scrape(first)).text());
   const grown = (route: string) => {
     const [one, other] = [before, after].map(
       (scrape) => scrape.of("signalbox_http_request_duration_seconds_count")[route] ?? 0,
@@ -98,24 +98,31 @@ test("every public path is counted under its pattern", async () => {
     const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? "");
     await (await fetch(`${box.publicUrl}${filled}`)).text();
   }
-  const scrape = scrapeOf(await (await box.scrape(first)).text());
+  const scrape = parseScrape(await (await box.scrape(first)).text());
   const counted = Object.keys(scrape.of("signalbox_http_request_duration_seconds_count"));
   const routes = counted.map((labels) => /route=([^,]*)/.exec(labels)?.[1]);
   for (const path of Object.values(publicPaths)) expect(routes).toContain(path);
   expect(scrape.text).not.toContain("canary");
 });
 
-testWith(["promtool"], "Prometheus' linter accepts the metrics of the executable", async () => {
-  expect(await lintedBy(await (await box.scrape(first)).text())).toBe("");
-  expect(await lintedBy(await (await box.scrape(box.key)).text())).toBe("");
-});
+defineTestWith(
+  ["promtool"],
+  "Prometheus' linter accepts the metrics of the executable",
+  async () => {
+    expect(await lintMetrics(await (await box.scrape(first)).text())).toBe("");
+    expect(await lintMetrics(await (await box.scrape(box.key)).text())).toBe("");
+  },
+);
 
-testWith(["prometheus"], "a real Prometheus scrapes it with the token as a file", async () => {
-  const folder = newFolder();
-  const port = freePort();
-  writeFileSync(
-    join(folder, "prometheus.yml"),
-    `global: { scrape_interval: 1s }
+defineTestWith(
+  ["prometheus"],
+  "a real Prometheus scrapes it with the token as a file",
+  async () => {
+    const folder = createFolder();
+    const port = getFreePort();
+    writeFileSync(
+      join(folder, "prometheus.yml"),
+      `global: { scrape_interval: 1s }
 scrape_configs:
   - job_name: signalbox
     authorization: { credentials_file: ${box.tokenFile} }
@@ -124,51 +131,56 @@ scrape_configs:
     metrics_path: /metrics
     static_configs: [{ targets: ["127.0.0.1:${box.port}"] }]
 `,
-  );
-  const address = `127.0.0.1:${port}`;
-  const args = [
-    `--web.listen-address=${address}`,
-    "--config.file=prometheus.yml",
-    "--storage.tsdb.path=data",
-  ];
-  const stop = await start({ program: "prometheus", args, folder }, [port]);
-  try {
-    const query = async (expression: string) => {
-      const asked = new URLSearchParams({ query: expression });
-      const response = await fetch(`http://${address}/api/v1/query?${asked}`);
-      // It reports its start in words.
-      const { data } = response.ok ? ((await response.json()) as Json) : { data: null };
-      return (data?.result ?? []).map(
-        ({ metric, value }: { metric: { job: string }; value: unknown[] }) => [
-          metric.job,
-          value[1],
-        ],
-      );
-    };
-    // A slow scrape on a busy machine counts as down.
-    const until = async (expression: string, wanted: string[][]) => {
-      while (!Bun.deepEquals((await query(expression)).toSorted(), wanted)) await Bun.sleep(50);
-    };
-    await until("up", [
-      ["signalbox", "1"],
-      ["stranger", "0"],
-    ]);
-    await until("signalbox_organizations", [["signalbox", "1"]]);
-    const quantile =
-      'histogram_quantile(0.5, sum by (job, le) (signalbox_http_request_duration_seconds_bucket{route="/metrics"}))';
-    const median = async () => Number((await query(quantile))[0]?.[1] ?? Number.NaN);
-    while (Number.isNaN(await median())) await Bun.sleep(50);
-    expect(await median()).toBeGreaterThan(0);
-  } finally {
-    await stop();
-  }
-});
+    );
+    const address = `127.0.0.1:${port}`;
+    const args = [
+      `--web.listen-address=${address}`,
+      "--config.file=prometheus.yml",
+      "--storage.tsdb.path=data",
+    ];
+    const stop = await startProgram({ program: "prometheus", args, folder }, [port]);
+    try {
+      const query = async (expression: string) => {
+        const asked = new URLSearchParams({ query: expression });
+        const response = await fetch(`http://${address}/api/v1/query?${asked}`);
+        // It reports its start in words.
+        const { data } = response.ok ? ((await response.json()) as Json) : { data: null };
+        return (data?.result ?? []).map(
+          ({ metric, value }: { metric: { job: string }; value: unknown[] }) => [
+            metric.job,
+            value[1],
+          ],
+        );
+      };
+      // A slow scrape on a busy machine counts as down.
+      const until = async (expression: string, wanted: string[][]) => {
+        while (!Bun.deepEquals((await query(expression)).toSorted(), wanted)) await Bun.sleep(50);
+      };
+      await until("up", [
+        ["signalbox", "1"],
+        ["stranger", "0"],
+      ]);
+      await until("signalbox_organizations", [["signalbox", "1"]]);
+      const quantile =
+        'histogram_quantile(0.5, sum by (job, le) (signalbox_http_request_duration_seconds_bucket{route="/metrics"}))';
+      const median = async () => Number((await query(quantile))[0]?.[1] ?? Number.NaN);
+      while (Number.isNaN(await median())) await Bun.sleep(50);
+      expect(await median()).toBeGreaterThan(0);
+    } finally {
+      await stop();
+    }
+  },
+);
 
 test("metrics are readable while a starting appliance loads its monitors", async () => {
-  const made = await machineWithKey();
+  const made = await createMachineWithKey();
   const server = await made.serve();
   const router = { type: "ping", name: "Router", host: "127.0.0.1", interval: 86_400 };
-  const { json } = await clientOf(server.url, made.key)("POST", "/api/v1/monitors", router);
+  const { json } = await createServerClient(server.url, made.key)(
+    "POST",
+    "/api/v1/monitors",
+    router,
+  );
   await server.stop();
   const database = new Database(join(made.dataDir, "signalbox.db"));
   copyMonitor(database, json.data.id, 20_000, {});
@@ -208,7 +220,7 @@ test.each([
   ["two words of thirty-two characters", /32 to 200/],
   [null, /can be read .*ENOENT/],
 ])("an invalid token file prevents a start: %j", async (text, reason) => {
-  await using other = machine();
+  await using other = createMachine();
   const file = join(other.directory, "token");
   if (text !== null) writeFileSync(file, text);
   const { exitCode, stderr } = await other.run(["serve", "--port=0", "--metrics-token-file", file]);

@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine } from "../../src/cli/support/command-line.ts";
-import { signalbox } from "../support/binary.ts";
-import { machine, succeeded } from "../support/outside.ts";
+import { createCommandLine } from "../../src/cli/support/command-line.ts";
+import { runSignalbox } from "../support/binary.ts";
+import { createMachine, expectSuccess } from "../support/outside.ts";
 
 /** Commands that create the data directory, or don't use one. All others need an existing one. */
 const exempt = [
@@ -43,13 +43,13 @@ function argumentsFor({ name, command }: Leaf): string[] {
   ];
 }
 
-const readers = leavesOf(commandLine()).filter(
+const readers = leavesOf(createCommandLine()).filter(
   ({ name, command }) =>
     command.options.some(({ long }) => long === "--data-dir") && !exempt.includes(name),
 );
 
 test("a command on data never creates a data directory: a mistyped path is an error that names it", async () => {
-  await using box = machine();
+  await using box = createMachine();
   expect(readers.length).toBeGreaterThan(12);
   await Bun.write(join(box.directory, "x.yaml"), "monitors: {}\n");
   const empty = join(box.directory, "empty");
@@ -57,7 +57,7 @@ test("a command on data never creates a data directory: a mistyped path is an er
   for (const leaf of readers)
     for (const path of [join(box.directory, "mistyped"), empty]) {
       const args = [...argumentsFor(leaf), "--data-dir", path];
-      const { exitCode, stdout, stderr } = await signalbox(args, { cwd: box.directory });
+      const { exitCode, stdout, stderr } = await runSignalbox(args, { cwd: box.directory });
       expect([leaf.name, exitCode, stdout]).toEqual([leaf.name, 3, ""]);
       expect(stderr).toContain(path);
       expect(stderr).toContain("--data-dir");
@@ -67,7 +67,7 @@ test("a command on data never creates a data directory: a mistyped path is an er
 });
 
 test("orgs create reports a new data directory, a second organization, and a name that exists already", async () => {
-  await using box = machine();
+  await using box = createMachine();
   const create = (name: string) => box.run(["orgs", "create", name]);
   const first = await create("Acme");
   expect([first.stdout, first.stderr]).toEqual([
@@ -82,10 +82,10 @@ test("orgs create reports a new data directory, a second organization, and a nam
 });
 
 test("orgs create leaves nothing behind when it can't reach the cluster", async () => {
-  await using box = machine();
+  await using box = createMachine();
   const database = ["--database", "rqlite://127.0.0.1:1"];
   const { exitCode } = await box.run(["orgs", "create", "Acme", ...database]);
   expect(exitCode).toBe(1);
   expect(existsSync(box.dataDir)).toBe(false);
-  await succeeded(box.run(["orgs", "create", "Acme"]));
+  await expectSuccess(box.run(["orgs", "create", "Acme"]));
 });

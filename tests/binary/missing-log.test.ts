@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { signalbox, startServer } from "../support/binary.ts";
-import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
+import { runSignalbox, startServer } from "../support/binary.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
 
-type Box = Awaited<ReturnType<typeof machineWithKey>>;
+type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 
 /** A machine whose last write is only in the write-ahead log. */
 async function written() {
-  const box = await machineWithKey();
+  const box = await createMachineWithKey();
   const server = await box.serve();
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   await api("POST", "/api/v1/incidents", { title: "Only in the log" });
   return { box, server };
 }
@@ -19,7 +19,7 @@ const logOf = ({ dataDir }: Box) => join(dataDir, "signalbox.db-wal");
 
 async function titlesOn(box: Box, flags: string[] = []) {
   const server = await box.serve({ flags });
-  const { data } = (await clientOf(server.url, box.key)("GET", "/api/v1/incidents")).json;
+  const { data } = (await createServerClient(server.url, box.key)("GET", "/api/v1/incidents")).json;
   expect(await server.stop()).toBe(0);
   return (data as { title: string }[]).map(({ title }) => title);
 }
@@ -38,7 +38,7 @@ test("a copy of a running data directory without its log is rejected by name, an
     ["orgs", "list"],
     ["backup", join(box.directory, "b")],
   ]) {
-    const run = await signalbox([...args, "--data-dir", copy]);
+    const run = await runSignalbox([...args, "--data-dir", copy]);
     expect([args, run.exitCode]).toEqual([args, 3]);
     expect(run.stderr).toContain("signalbox.db-wal is missing");
     expect(run.stderr).toContain("--accept-missing-log");
@@ -46,7 +46,7 @@ test("a copy of a running data directory without its log is rejected by name, an
   expect(readFileSync(join(copy, "signalbox.db")).equals(before)).toBe(true);
   const accepted = await startServer({ dataDir: copy, flags: ["--accept-missing-log"] });
   expect(await accepted.stop()).toBe(0);
-  expect((await signalbox(["orgs", "list", "--data-dir", copy])).exitCode).toBe(0);
+  expect((await runSignalbox(["orgs", "list", "--data-dir", copy])).exitCode).toBe(0);
 });
 
 test("a killed server starts again with every write, also after a command in between", async () => {
@@ -56,7 +56,7 @@ test("a killed server starts again with every write, also after a command in bet
     await server.stop("SIGKILL");
     expect(existsSync(logOf(box))).toBe(true);
     // The last process that closes the database merges and removes the log.
-    if (between) await succeeded(box.run(["orgs", "list"]));
+    if (between) await expectSuccess(box.run(["orgs", "list"]));
     expect(await titlesOn(box)).toEqual(["Only in the log"]);
   }
 });
@@ -65,12 +65,12 @@ test("finished runs, restores over killed runs, and data of older versions need 
   const { box, server } = await written();
   await using _ = box;
   const backup = join(box.directory, "backup");
-  await succeeded(box.run(["backup", backup]));
+  await expectSuccess(box.run(["backup", backup]));
   expect(await server.stop()).toBe(0);
   expect(existsSync(logOf(box))).toBe(false);
   const again = await box.serve();
   await again.stop("SIGKILL");
-  await succeeded(box.run(["restore", backup]));
+  await expectSuccess(box.run(["restore", backup]));
   expect(await titlesOn(box)).toEqual(["Only in the log"]);
   writeFileSync(join(box.dataDir, "instance.json"), '{"createdAt":"2026-01-01T00:00:00.000Z"}\n');
   expect(await titlesOn(box)).toEqual(["Only in the log"]);

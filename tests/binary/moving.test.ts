@@ -1,12 +1,12 @@
 import { expect } from "bun:test";
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, freePort, untilHealthy } from "../support/binary.ts";
-import { fixture } from "../support/importing.ts";
-import { testWith } from "../support/real-targets.ts";
-import { scratch } from "../support/scratch.ts";
+import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
+import { inflateFixture } from "../support/importing.ts";
+import { defineTestWith } from "../support/real-targets.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 /** The commands of a document, in order. */
 async function typed(document: string): Promise<string[]> {
@@ -18,19 +18,19 @@ async function typed(document: string): Promise<string[]> {
 
 const names = { SLUG: "acme-public", TOKEN: "FAKEpushTokenAcmeNightly00000001", ID: "6" };
 
-testWith(
+defineTestWith(
   ["curl"],
   "the commands of the document on moving, run in order, preserve pages, badges and push jobs",
   async () => {
     const directory = newDirectory();
     symlinkSync(binary, join(directory, "signalbox"));
     mkdirSync(join(directory, "uptime-kuma-data"));
-    copyFileSync(fixture("kuma-2-acme.db"), join(directory, "uptime-kuma-data", "kuma.db"));
+    copyFileSync(inflateFixture("kuma-2-acme.db"), join(directory, "uptime-kuma-data", "kuma.db"));
     writeFileSync(
       join(directory, "config.yaml"),
       "endpoints: [{ name: one, url: 'http://one.example' }]",
     );
-    const port = freePort();
+    const port = getFreePort();
     const started: Bun.Subprocess[] = [];
     const answers = new Map<string, string>();
     try {
@@ -46,7 +46,7 @@ testWith(
         });
         if (line.includes(" serve ")) {
           started.push(child);
-          await untilHealthy(`http://localhost:${port}`);
+          await waitUntilHealthy(`http://localhost:${port}`);
           continue;
         }
         const [out, error] = await Promise.all([

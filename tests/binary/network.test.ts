@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { binary } from "../support/binary.ts";
-import { network } from "../support/network.ts";
-import { machineWithKey } from "../support/outside.ts";
+import { createNetwork } from "../support/network.ts";
+import { createMachineWithKey } from "../support/outside.ts";
 
 const serveShop = `
   const shop = Bun.serve({ hostname: process.argv[1], port: 0, fetch: () => new Response("ok") });
@@ -23,7 +23,7 @@ async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promi
   return [];
 }
 
-const possible = network();
+const possible = createNetwork();
 possible?.[Symbol.dispose]();
 if (possible === null)
   console.warn("\nNOT TESTED: a network that is gone; only root can make one (iproute2)\n");
@@ -31,9 +31,9 @@ if (possible === null)
 test.skipIf(possible === null)(
   "an appliance without a network reports no target as down, reports that once, and judges again when it is back",
   async () => {
-    using lan = network();
+    using lan = createNetwork();
     if (lan === null) throw new Error("A network could be made a moment ago.");
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     const { here, there } = lan;
     const shop = Bun.spawn(here.command(process.execPath, "-e", serveShop, here.address), {
       stdout: "pipe",

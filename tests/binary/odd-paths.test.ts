@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { freePort } from "../support/binary.ts";
-import { machineWithKey } from "../support/outside.ts";
-import { everyPath, spellingsOf } from "../support/odd-paths.ts";
+import { getFreePort } from "../support/binary.ts";
+import { createMachineWithKey } from "../support/outside.ts";
+import { listPaths, listSpellings } from "../support/odd-paths.ts";
 import { api, dashboard } from "../support/routes.ts";
-import { dial, head } from "../support/wire.ts";
+import { dialPort, buildRequestHead } from "../support/wire.ts";
 
 /** Paths that a URL parser would normalize before sending. */
 const raw = [
@@ -27,8 +27,8 @@ const raw = [
 ];
 
 test("no path in any spelling gets a 5xx on either port", async () => {
-  await using box = await machineWithKey();
-  const publicPort = freePort();
+  await using box = await createMachineWithKey();
+  const publicPort = getFreePort();
   const flags = ["--public-port", String(publicPort), "--rate-limit", "0"];
   const { port, child } = await box.serve({ flags });
   const routes = [
@@ -38,17 +38,19 @@ test("no path in any spelling gets a 5xx on either port", async () => {
     { path: "/assets/none.js" },
   ];
   // Each route once; tests/http covers the differences between similar routes.
-  const spelt = everyPath(routes).flatMap((path, index) => {
-    const all = spellingsOf(path);
+  const spelt = listPaths(routes).flatMap((path, index) => {
+    const all = listSpellings(path);
     return [path, all[index % all.length] ?? path];
   });
   const wrong: string[] = [];
   for (const at of [port, publicPort])
     for (const [index, path] of [...raw, ...new Set(spelt)].entries()) {
       const method = ["GET", "POST", "OPTIONS"][index % 3] ?? "GET";
-      const line = await dial(at);
-      line.send(head(`${method} ${path}`, box.key, ["Host: localhost", "Connection: close"]));
-      const answer = await line.until(/\r\n\r\n/);
+      const line = await dialPort(at);
+      line.send(
+        buildRequestHead(`${method} ${path}`, box.key, ["Host: localhost", "Connection: close"]),
+      );
+      const answer = await line.waitForText(/\r\n\r\n/);
       line.hangUp();
       if (!/^HTTP\/1\.1 [234]\d\d /.test(answer))
         wrong.push(`${method} ${path.slice(0, 80)}: ${answer.slice(0, 40)}`);

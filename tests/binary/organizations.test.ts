@@ -1,20 +1,22 @@
 import { expect, test } from "bun:test";
-import { clientOf, machine, succeeded } from "../support/outside.ts";
-import { until } from "../support/status-client.ts";
-import { answer, target } from "../support/target.ts";
+import { createServerClient, createMachine, expectSuccess } from "../support/outside.ts";
+import { pollUntil } from "../support/status-client.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 import type { Json } from "../support/json.ts";
 
 const create = (org: string, email: string) => ["users", "create", "--org", org, "--email", email];
 
 test("an organization that the command line deletes disappears from a running server: checks, pages, keys, people, open streams", async () => {
-  await using box = machine();
-  await using site = await target(answer(200));
-  for (const name of ["Acme", "Umbrella"]) await succeeded(box.run(["orgs", "create", name]));
-  await succeeded(box.run([...create("umbrella", "ada@team.example"), "--name", "Ada"]));
-  const secret = await succeeded(box.run([...create("acme", "bea@team.example"), "--name", "Bea"]));
-  const key = await succeeded(box.run(["keys", "create", "--org", "acme", "--name", "Script"]));
+  await using box = createMachine();
+  await using site = await startTarget(replyWith(200));
+  for (const name of ["Acme", "Umbrella"]) await expectSuccess(box.run(["orgs", "create", name]));
+  await expectSuccess(box.run([...create("umbrella", "ada@team.example"), "--name", "Ada"]));
+  const secret = await expectSuccess(
+    box.run([...create("acme", "bea@team.example"), "--name", "Bea"]),
+  );
+  const key = await expectSuccess(box.run(["keys", "create", "--org", "acme", "--name", "Script"]));
   const server = await box.serve({ flags: ["--allow-target", "127.0.0.0/8"] });
-  const api = clientOf(server.url, key);
+  const api = createServerClient(server.url, key);
   const made = await api("POST", "/api/v1/monitors", {
     type: "http",
     name: "Web shop",
@@ -34,15 +36,15 @@ test("an organization that the command line deletes disappears from a running se
   const Cookie = signedIn.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
   const live = await fetch(`${server.url}/dashboard/live`, { headers: { Cookie } });
   const ended = live.text();
-  await until(`${server.url}/status/acme`, (text) => text.includes("Acme"));
-  await until(`${server.url}/`, (text) => text.includes("Acme"), { Host: host });
+  await pollUntil(`${server.url}/status/acme`, (text) => text.includes("Acme"));
+  await pollUntil(`${server.url}/`, (text) => text.includes("Acme"), { Host: host });
   const theirs = ["keys", "create", "--org", "umbrella", "--name", "Script"];
-  const other = clientOf(server.url, await succeeded(box.run(theirs)));
+  const other = createServerClient(server.url, await expectSuccess(box.run(theirs)));
   const monitor = { type: "http", name: "Blog", url: site.at("/blog"), interval: 5 };
   expect((await other("POST", "/api/v1/monitors", monitor)).status).toBe(201);
   const checksOf = (path: string) => site.asked.filter((one) => one.path === path).length;
   const untilChecked = async (path: string, times: number) => {
-    while (checksOf(path) < times) await site.untilAsked(site.asked.length + 1);
+    while (checksOf(path) < times) await site.waitUntilAsked(site.asked.length + 1);
   };
   await untilChecked("/", 1);
 
@@ -53,8 +55,8 @@ test("an organization that the command line deletes disappears from a running se
   expect([exitCode, stdout, stderr]).toEqual([0, "", "Acme is deleted.\n"]);
 
   expect(await ended).toContain("event: hello");
-  await until(`${server.url}/status/acme`, (text) => text.includes("Nothing here"));
-  await until(`${server.url}/`, (text) => !text.includes("Acme"), { Host: host });
+  await pollUntil(`${server.url}/status/acme`, (text) => text.includes("Nothing here"));
+  await pollUntil(`${server.url}/`, (text) => !text.includes("Acme"), { Host: host });
   const session = await fetch(`${server.url}/dashboard/session`, { headers: { Cookie } });
   expect(((await session.json()) as Json).data.state).toBe("signed-out");
   while ((await api("GET", "/api/v1/monitors")).status !== 401) await Bun.sleep(5);
@@ -62,20 +64,20 @@ test("an organization that the command line deletes disappears from a running se
   const checks = checksOf("/");
   await untilChecked("/blog", checksOf("/blog") + 2);
   expect(checksOf("/")).toBe(checks);
-  const left = JSON.parse(await succeeded(box.run(["orgs", "list", "--json"])));
+  const left = JSON.parse(await expectSuccess(box.run(["orgs", "list", "--json"])));
   expect(left.map(({ slug }: { slug: string }) => slug)).toEqual(["umbrella"]);
-  expect(await succeeded(box.run(["orgs", "create", "Acme"]))).toBe("acme");
+  expect(await expectSuccess(box.run(["orgs", "create", "Acme"]))).toBe("acme");
   const again = await box.run(["orgs", "delete", "nobody", "--yes"]);
   expect([again.exitCode, again.stderr.includes("no organization")]).toEqual([1, true]);
 });
 
 test("the command line adds and removes administrators, but never the last one", async () => {
-  await using box = machine();
-  for (const name of ["Acme", "Umbrella"]) await succeeded(box.run(["orgs", "create", name]));
-  await succeeded(box.run([...create("acme", "ada@team.example"), "--name", "Ada"]));
-  await succeeded(box.run([...create("umbrella", "bea@team.example"), "--name", "Bea"]));
+  await using box = createMachine();
+  for (const name of ["Acme", "Umbrella"]) await expectSuccess(box.run(["orgs", "create", name]));
+  await expectSuccess(box.run([...create("acme", "ada@team.example"), "--name", "Ada"]));
+  await expectSuccess(box.run([...create("umbrella", "bea@team.example"), "--name", "Bea"]));
   const administrators = async () => {
-    const users = JSON.parse(await succeeded(box.run(["users", "list", "--json"])));
+    const users = JSON.parse(await expectSuccess(box.run(["users", "list", "--json"])));
     return users
       .filter((one: { administrator: string }) => one.administrator === "yes")
       .map(({ email }: { email: string }) => email);
@@ -101,9 +103,9 @@ test("the command line adds and removes administrators, but never the last one",
     1,
     expect.stringContaining("administrator of this appliance"),
   ]);
-  await succeeded(users("revoke-administrator", "ada@team.example"));
+  await expectSuccess(users("revoke-administrator", "ada@team.example"));
   expect(await administrators()).toEqual(["bea@team.example"]);
   expect((await grant("nobody@team.example")).stderr).toContain("Nobody signs in");
-  await succeeded(box.run(["orgs", "delete", "acme", "--yes"]));
+  await expectSuccess(box.run(["orgs", "delete", "acme", "--yes"]));
   expect(await administrators()).toEqual(["bea@team.example"]);
 });

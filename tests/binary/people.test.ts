@@ -2,9 +2,14 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { vaultOf } from "../../src/core/security/secrets.ts";
+import { createVault } from "../../src/core/security/secrets.ts";
 import { binary } from "../support/binary.ts";
-import { firstLinesOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
+import {
+  readFirstLines,
+  createMachine,
+  createMachineWithKey,
+  expectSuccess,
+} from "../support/outside.ts";
 
 const password = "a long enough password";
 const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
@@ -42,9 +47,9 @@ async function withStdin(dataDir: string, args: string[], text: string) {
 
 describe("the first run", () => {
   test("prints a link whose token is in a 0600 file and claims the appliance once", async () => {
-    await using box = machine();
+    await using box = createMachine();
     const server = await box.serve();
-    const text = await firstLinesOf(server.child);
+    const text = await readFirstLines(server.child);
     const token = /Set it up +http:\/\/127\.0\.0\.1:\d+\/set-up#([0-9A-Za-z]{43})\n/.exec(
       text,
     )?.[1];
@@ -62,14 +67,14 @@ describe("the first run", () => {
     expect((await page("POST", "/set-up", { ...claim, token })).status).toBe(409);
     await server.stop();
     const again = await box.serve();
-    expect(await firstLinesOf(again.child)).not.toContain("set-up");
+    expect(await readFirstLines(again.child)).not.toContain("set-up");
     const back = pageOf(again.url);
     const { email } = claim;
     expect((await back("POST", "/sign-in", { email, password })).json.data.state).toBe("signed-in");
   });
 
   test("a restart prints a new link and invalidates the old one", async () => {
-    await using box = machine();
+    await using box = createMachine();
     const file = join(box.dataDir, "set-up-token");
     const first = await box.serve();
     const old = readFileSync(file, "utf8").trim();
@@ -86,9 +91,9 @@ describe("users on the command line", () => {
   const ada = [...create, "--email", "ada@acme.example", "--name", "Ada"];
 
   test("the first of an organization owns it, and signs in with the printed password while the server runs", async () => {
-    await using box = machine();
+    await using box = createMachine();
     const server = await box.serve();
-    await succeeded(box.run(["orgs", "create", "Acme"]));
+    await expectSuccess(box.run(["orgs", "create", "Acme"]));
     const { exitCode, stdout, stderr } = await box.run(ada);
     expect([exitCode, stderr]).toEqual([0, "Keep this password: it is not shown again.\n"]);
     expect(stdout).toMatch(/^[0-9A-Za-z]{20}\n$/);
@@ -98,8 +103,8 @@ describe("users on the command line", () => {
     expect((await page("POST", "/sign-in", signIn)).status).toBe(200);
     const { organizations } = (await page("GET", "/session")).json.data;
     expect(organizations).toMatchObject([{ slug: "acme", role: "owner" }]);
-    await succeeded(box.run([...create, "--email", "bea@acme.example", "--name", "Bea"]));
-    const users = JSON.parse(await succeeded(box.run(["users", "list", "--json"])));
+    await expectSuccess(box.run([...create, "--email", "bea@acme.example", "--name", "Bea"]));
+    const users = JSON.parse(await expectSuccess(box.run(["users", "list", "--json"])));
     expect(users).toMatchObject([
       { organization: "acme", email: "ada@acme.example", role: "owner", twoFactor: "off" },
       { organization: "acme", email: "bea@acme.example", role: "member", twoFactor: "off" },
@@ -107,15 +112,15 @@ describe("users on the command line", () => {
   });
 
   test("a password reset ends all sessions, and removes a lost second factor on request", async () => {
-    await using box = await machineWithKey();
-    const secret = await succeeded(box.run(ada));
+    await using box = await createMachineWithKey();
+    const secret = await expectSuccess(box.run(ada));
     const server = await box.serve();
     const page = pageOf(server.url);
     const email = "ada@acme.example";
     await page("POST", "/sign-in", { email, password: secret });
     expect((await page("GET", "/people")).status).toBe(200);
     const reset = ["users", "reset-password", "ADA@acme.example"];
-    const fresh = await succeeded(box.run(reset));
+    const fresh = await expectSuccess(box.run(reset));
     expect((await page("GET", "/people")).status).toBe(401);
     expect((await page("POST", "/sign-in", { email, password: secret })).status).toBe(401);
     expect((await page("POST", "/sign-in", { email, password: fresh })).status).toBe(200);
@@ -125,18 +130,18 @@ describe("users on the command line", () => {
     const [[id]] = database.query("SELECT id FROM people").values() as [[string]];
     // The command rejects a directory whose key opens none of its secrets.
     database.run("UPDATE people SET totp_secret = ?", [
-      vaultOf(key).seal("JBSWY3DPEHPK3PXP", `person/${id}/totp`),
+      createVault(key).seal("JBSWY3DPEHPK3PXP", `person/${id}/totp`),
     ]);
     const guarded = () => database.query("SELECT totp_secret IS NULL FROM people").values()[0]?.[0];
-    await succeeded(box.run(reset));
+    await expectSuccess(box.run(reset));
     expect(guarded()).toBe(0);
-    await succeeded(box.run([...reset, "--without-two-factor"]));
+    await expectSuccess(box.run([...reset, "--without-two-factor"]));
     expect(guarded()).toBe(1);
     database.close();
   });
 
   test("a password from standard input must satisfy the rules and is never printed", async () => {
-    await using box = await machineWithKey();
+    await using box = await createMachineWithKey();
     const from = (text: string) => withStdin(box.dataDir, [...ada, "--password-stdin"], text);
     const bad = await from("short\n");
     expect([bad.exitCode, bad.stdout]).toEqual([2, ""]);
@@ -149,11 +154,11 @@ describe("users on the command line", () => {
   });
 
   test("an e-mail address that another organization set grants no access", async () => {
-    await using box = await machineWithKey();
-    await succeeded(box.run(["orgs", "create", "Umbrella"]));
-    await succeeded(box.run(ada));
+    await using box = await createMachineWithKey();
+    await expectSuccess(box.run(["orgs", "create", "Umbrella"]));
+    await expectSuccess(box.run(ada));
     const umbrella = ["users", "create", "--org", "umbrella", "--email", "ceo@acme.example"];
-    const mallory = await succeeded(box.run([...umbrella, "--name", "Mallory"]));
+    const mallory = await expectSuccess(box.run([...umbrella, "--name", "Mallory"]));
     const ceo = [...create, "--email", "ceo@acme.example", "--role", "owner"];
     const made = await box.run([...ceo, "--name", "Cleo"]);
     expect([made.exitCode, made.stderr]).toEqual([
@@ -162,7 +167,7 @@ describe("users on the command line", () => {
     ]);
     const users = (...args: string[]) => box.run(["users", ...args]);
     const listed = async () =>
-      JSON.parse(await succeeded(users("list", "--json"))).map(
+      JSON.parse(await expectSuccess(users("list", "--json"))).map(
         ({ organization, name, administrator }: Record<string, string>) =>
           `${organization} ${name} ${administrator}`,
       );
@@ -190,9 +195,9 @@ describe("users on the command line", () => {
   });
 
   test("a person with an account is added to another organization with their full name", async () => {
-    await using box = await machineWithKey();
-    await succeeded(box.run(["orgs", "create", "Umbrella"]));
-    await succeeded(box.run(ada));
+    await using box = await createMachineWithKey();
+    await expectSuccess(box.run(["orgs", "create", "Umbrella"]));
+    await expectSuccess(box.run(ada));
     const join = ["users", "create", "--org", "umbrella", "--email", "ADA@acme.example"];
     const { exitCode, stdout, stderr } = await box.run([...join, "--existing", "acme"]);
     expect([exitCode, stdout, stderr]).toEqual([
@@ -221,8 +226,8 @@ describe("users on the command line", () => {
   });
 
   test("wrong usage exits with 2, a failed action with 1", async () => {
-    await using box = await machineWithKey();
-    await succeeded(box.run(ada));
+    await using box = await createMachineWithKey();
+    await expectSuccess(box.run(ada));
     const cases: [string[], number, string][] = [
       [ada, 1, "already belongs to the organization"],
       [["users", "create", "--org", "none", ...ada.slice(4)], 1, "no organization"],

@@ -1,16 +1,16 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { inbox } from "../support/inbox.ts";
-import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
-import { smallDisk } from "../support/small-disk.ts";
+import { startInbox } from "../support/inbox.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { createSmallDisk } from "../support/small-disk.ts";
 
 /** A machine whose administrator is alerted by a webhook. */
 async function watched(disk?: string) {
-  const box = await machineWithKey(disk);
+  const box = await createMachineWithKey(disk);
   const person = ["--email", "ada@acme.example", "--name", "Ada"];
-  await succeeded(box.run(["users", "create", "--org", "acme", ...person]));
-  const hook = await inbox();
+  await expectSuccess(box.run(["users", "create", "--org", "acme", ...person]));
+  const hook = await startInbox();
   type Body = { type: string; data: { problem: string; alerts?: Body[] } };
   /** Alerts about this problem; a busy machine can also report suspensions. */
   const told = (problem: string) =>
@@ -21,7 +21,11 @@ async function watched(disk?: string) {
       .map(({ type }) => type);
   let server = await box.serve();
   const channel = { type: "webhook", name: "On-call", url: hook.at(), default: true };
-  const { status } = await clientOf(server.url, box.key)("POST", "/api/v1/alert-channels", channel);
+  const { status } = await createServerClient(server.url, box.key)(
+    "POST",
+    "/api/v1/alert-channels",
+    channel,
+  );
   expect(status).toBe(201);
   return {
     told,
@@ -35,7 +39,7 @@ async function watched(disk?: string) {
       server.child.kill("SIGCONT");
     },
     untilTold: (problem: string, count: number) =>
-      hook.untilArrived(() => told(problem).length >= count),
+      hook.waitUntilArrived(() => told(problem).length >= count),
     /** The running server detected it. */
     async untilFound(problem: string) {
       const log = server.child.stderr.pipeThrough(new TextDecoderStream());
@@ -53,13 +57,13 @@ async function watched(disk?: string) {
   };
 }
 
-const possible = smallDisk(1);
+const possible = createSmallDisk(1);
 possible?.[Symbol.dispose]();
 
 test.concurrent.skipIf(possible === null)(
   "a nearly full disk is reported once, also across a restart, and so is the freed space",
   async () => {
-    using disk = smallDisk(3_000);
+    using disk = createSmallDisk(3_000);
     if (disk === null) throw new Error("A disk could be made a moment ago.");
     await using made = await watched(disk.path);
     disk.reserve(2_300);

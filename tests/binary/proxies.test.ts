@@ -1,9 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { machine } from "../support/outside.ts";
-import { testWith } from "../support/real-targets.ts";
-import { clientAt, publicName, reverseProxies, reverseProxy } from "../support/reverse-proxies.ts";
-import { dial } from "../support/wire.ts";
+import { createMachine } from "../support/outside.ts";
+import { defineTestWith } from "../support/real-targets.ts";
+import {
+  createClientAt,
+  publicName,
+  reverseProxies,
+  startReverseProxy,
+} from "../support/reverse-proxies.ts";
+import { dialPort } from "../support/wire.ts";
 
 const password = "a long enough password";
 
@@ -19,15 +24,15 @@ const spoofed = {
 /** An appliance behind the proxy of the guide, and its owner at 127.0.0.2. */
 async function behind(program: (typeof reverseProxies)[number]) {
   await using started = new AsyncDisposableStack();
-  const box = started.use(machine());
+  const box = started.use(createMachine());
   const flags = ["--trust-proxy", "127.0.0.1", "--allowed-host", publicName];
   const server = await box.serve({ flags });
-  const proxy = started.use(await reverseProxy(program, server.port));
+  const proxy = started.use(await startReverseProxy(program, server.port));
   const origin = `https://${publicName}:${proxy.port}`;
-  const client = started.use(clientAt("127.0.0.2", proxy));
+  const client = started.use(createClientAt("127.0.0.2", proxy));
   const token = (await Bun.file(join(box.dataDir, "set-up-token")).text()).trim();
   const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
-  const claimed = await client.ask("POST", "/dashboard/set-up", {
+  const claimed = await client.sendThroughProxy("POST", "/dashboard/set-up", {
     headers: { Origin: origin, ...spoofed },
     body: JSON.stringify({ token, ...claim }),
   });
@@ -41,53 +46,63 @@ async function behind(program: (typeof reverseProxies)[number]) {
 
 for (const program of reverseProxies)
   describe(`behind ${program}, configured as in the guide`, () => {
-    testWith(
+    defineTestWith(
       [program, "openssl"],
       "people connect over TLS, each with their own address",
       async () => {
         await using made = await behind(program);
         const { client, headers, origin, proxy } = made;
         expect(made.setCookie).toEndWith("; Secure");
-        const sessions = await client.ask("GET", "/dashboard/sessions/", { headers });
+        const sessions = await client.sendThroughProxy("GET", "/dashboard/sessions/", { headers });
         expect(sessions.json.data.map((one: { address: unknown }) => one.address)).toEqual([
           "127.0.0.2",
         ]);
         const push = JSON.stringify({ type: "push", name: "Job" });
         const monitors = "/dashboard/api/v1/monitors/";
         const asking = { headers: { ...headers, ...spoofed }, body: push };
-        const { json } = await client.ask("POST", monitors, asking);
+        const { json } = await client.sendThroughProxy("POST", monitors, asking);
         expect(json.data.pushUrl).toStartWith(`${origin}/push/`);
 
         const elsewhere = { ...headers, Origin: "https://evil.io" };
-        const foreign = await client.ask("POST", monitors, { headers: elsewhere, body: push });
+        const foreign = await client.sendThroughProxy("POST", monitors, {
+          headers: elsewhere,
+          body: push,
+        });
         expect(foreign.status).toBe(403);
         const rebound = { ...headers, Host: "evil.io", "X-Forwarded-Host": publicName };
-        const { text } = await client.ask("GET", "/", { headers: rebound });
+        const { text } = await client.sendThroughProxy("GET", "/", { headers: rebound });
         expect(text).not.toContain("<html");
 
         const look = { headers: { Origin: origin, ...spoofed }, body: '{"token":"wrong"}' };
-        using guessing = clientAt("127.0.0.3", proxy);
+        using guessing = createClientAt("127.0.0.3", proxy);
         const statuses: number[] = [];
         while (statuses.length < 11)
-          statuses.push((await guessing.ask("POST", "/dashboard/invitations/look", look)).status);
+          statuses.push(
+            (await guessing.sendThroughProxy("POST", "/dashboard/invitations/look", look)).status,
+          );
         expect(statuses).toEqual([...Array<number>(10).fill(404), 429]);
-        expect((await client.ask("POST", "/dashboard/invitations/look", look)).status).toBe(404);
+        expect(
+          (await client.sendThroughProxy("POST", "/dashboard/invitations/look", look)).status,
+        ).toBe(404);
       },
     );
 
-    testWith(
+    defineTestWith(
       [program, "openssl"],
       "live pages get events at once, and uploads arrive complete",
       async () => {
         await using made = await behind(program);
         const { client, headers, proxy } = made;
-        using listener = clientAt("127.0.0.2", proxy);
+        using listener = createClientAt("127.0.0.2", proxy);
         const live = await listener.open("GET", "/dashboard/live", { headers });
         const heard = live[Symbol.asyncIterator]();
         expect(String((await heard.next()).value)).toStartWith("retry: 1000");
         const incident = JSON.stringify({ title: "Slow answers" });
         const incidents = "/dashboard/api/v1/incidents/";
-        const opened = await client.ask("POST", incidents, { headers, body: incident });
+        const opened = await client.sendThroughProxy("POST", incidents, {
+          headers,
+          body: incident,
+        });
         expect(opened.status).toBe(201);
         let text = "";
         while (!text.includes("incident.")) text += String((await heard.next()).value);
@@ -96,13 +111,19 @@ for (const program of reverseProxies)
         const group = JSON.stringify({ name: "Payments", monitorIds: ids });
         const long = group.replace("Payments", "x".repeat(100_000));
         const sent = async (body: string) =>
-          (await client.ask("POST", "/dashboard/api/v1/monitor-groups/", { headers, body })).json
-            .error.code;
+          (
+            await client.sendThroughProxy("POST", "/dashboard/api/v1/monitor-groups/", {
+              headers,
+              body,
+            })
+          ).json.error.code;
         expect(await sent(group)).toBe("NOT_FOUND");
         expect(await sent(long)).toBe("PAYLOAD_TOO_LARGE");
         // The connection stays open, and the next request gets its own response.
         for (let page = 1; page <= 30; page++) {
-          const { json } = await client.ask("GET", `${incidents}?page=${page}`, { headers });
+          const { json } = await client.sendThroughProxy("GET", `${incidents}?page=${page}`, {
+            headers,
+          });
           expect(json.meta).toMatchObject({ page, total: 1 });
         }
       },
@@ -142,17 +163,17 @@ const written: [proxy: string, lines: string[]][] = [
 
 for (const [proxy, lines] of written)
   test(`the headers of ${proxy} identify the client`, async () => {
-    await using box = machine();
+    await using box = createMachine();
     const flags = ["--trust-proxy", "127.0.0.1", "10.0.0.0/24", "--allowed-host", publicName];
     const { port } = await box.serve({ flags });
     const token = (await Bun.file(join(box.dataDir, "set-up-token")).text()).trim();
     const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
     const body = JSON.stringify({ token, ...claim });
     const ask = async (start: string, more: string[], sent = "") => {
-      const line = await dial(port);
+      const line = await dialPort(port);
       const head = [`${start} HTTP/1.1`, ...lines, "Connection: close", ...more];
       line.send(`${head.join("\r\n")}\r\n\r\n${sent}`);
-      return line.untilClosed();
+      return line.waitUntilClosed();
     };
     const json = ["Content-Type: application/json", `Content-Length: ${body.length}`];
     const own = `Origin: https://${publicName}`;
@@ -164,7 +185,7 @@ for (const [proxy, lines] of written)
   });
 
 test("a port that is reachable without the proxy ignores forwarded headers", async () => {
-  await using box = machine();
+  await using box = createMachine();
   const { port } = await box.serve({ flags: ["--trust-proxy", "10.0.0.0/24"] });
   const ask = async (Host: string) => {
     const headers = { ...spoofed, "X-Forwarded-Host": "localhost", Host };

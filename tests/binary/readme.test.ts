@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { binary, signalbox, startServer } from "../support/binary.ts";
-import { machine, succeeded } from "../support/outside.ts";
-import { answer, target } from "../support/target.ts";
+import { binary, runSignalbox, startServer } from "../support/binary.ts";
+import { createMachine, expectSuccess } from "../support/outside.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 
 /** The shell commands below a heading of the README. */
 async function commandsBelow(heading: string): Promise<string> {
@@ -13,11 +13,11 @@ async function commandsBelow(heading: string): Promise<string> {
 }
 
 test("the commands “From a script” work as the README shows them, one after the other", async () => {
-  await using box = machine();
-  await using site = await target(answer(200));
+  await using box = createMachine();
+  await using site = await startTarget(replyWith(200));
   symlinkSync(binary, join(box.directory, "signalbox"));
   const dataDir = join(box.directory, "signalbox-data");
-  await succeeded(signalbox(["orgs", "create", "Acme", "--data-dir", dataDir]));
+  await expectSuccess(runSignalbox(["orgs", "create", "Acme", "--data-dir", dataDir]));
   const server = await startServer({ dataDir });
   try {
     const commands = (await commandsBelow("From a script"))

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, freePort, signalbox, untilHealthy } from "../support/binary.ts";
-import { clientOf, machineWithKey } from "../support/outside.ts";
+import { binary, getFreePort, runSignalbox, waitUntilHealthy } from "../support/binary.ts";
+import { createServerClient, createMachineWithKey } from "../support/outside.ts";
 import { canary, signingCanary } from "../support/samples.ts";
-import { dial } from "../support/wire.ts";
+import { dialPort } from "../support/wire.ts";
 
 /** A server with a changeable settings file and an awaitable log. */
 async function configured(settings: object) {
-  const box = await machineWithKey();
+  const box = await createMachineWithKey();
   const file = join(box.directory, "signalbox.env");
   const write = (settings: object) =>
     writeFileSync(
@@ -17,7 +17,7 @@ async function configured(settings: object) {
         .map(([name, value]) => `SIGNALBOX_${name}=${value}\n`)
         .join(""),
     );
-  const port = freePort();
+  const port = getFreePort();
   const base = { PORT: port, HOST: "127.0.0.1", DATA_DIR: box.dataDir };
   write({ ...base, ...settings });
   const child = Bun.spawn([binary, "serve", "--config", file], { stdout: "pipe", stderr: "pipe" });
@@ -36,7 +36,7 @@ async function configured(settings: object) {
     from = all.length;
     return since;
   }
-  await untilHealthy(url);
+  await waitUntilHealthy(url);
   return {
     ...box,
     child,
@@ -64,7 +64,7 @@ async function configured(settings: object) {
 
 const isOpen = async (port: number) => {
   try {
-    (await dial(port)).hangUp();
+    (await dialPort(port)).hangUp();
     return true;
   } catch {
     return false;
@@ -72,22 +72,22 @@ const isOpen = async (port: number) => {
 };
 
 test("SIGHUP opens, moves and closes the public port; open requests get responses, and connections of the other port stay", async () => {
-  const [first, second] = [freePort(), freePort()];
+  const [first, second] = [getFreePort(), getFreePort()];
   await using made = await configured({});
-  const api = clientOf(made.url, made.key);
+  const api = createServerClient(made.url, made.key);
   const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
   const lock = { visibility: "password", password: "open sesame" };
   expect((await api("PATCH", `/api/v1/status-pages/${page.id}`, lock)).status).toBe(200);
-  const main = await dial(made.port);
+  const main = await dialPort(made.port);
   const ask = async (pattern: RegExp) => {
     main.send(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
-    await main.until(pattern);
+    await main.waitForText(pattern);
   };
   await ask(/"ok"/);
 
   expect(await made.reload({ PUBLIC_PORT: first })).toContain(`public port is open port=${first}`);
   expect((await fetch(`http://127.0.0.1:${first}/status/${page.slug}`)).status).toBe(403);
-  const slow = await dial(first);
+  const slow = await dialPort(first);
   const form = `password=${encodeURIComponent(lock.password)}`;
   const head = [
     `POST /status/${page.slug} HTTP/1.1`,
@@ -97,12 +97,12 @@ test("SIGHUP opens, moves and closes the public port; open requests get response
     `Content-Length: ${form.length}`,
   ].join("\r\n");
   slow.send(`${head}\r\nExpect: 100-continue\r\n\r\n${form.slice(0, 5)}`);
-  await slow.until(/100 Continue/);
+  await slow.waitForText(/100 Continue/);
 
   expect(await made.reload({ PUBLIC_PORT: second })).toContain(`port=${second}`);
   expect([await isOpen(first), await isOpen(second)]).toEqual([false, true]);
   slow.send(form.slice(5));
-  await slow.until(/HTTP\/1\.1 303 /);
+  await slow.waitForText(/HTTP\/1\.1 303 /);
 
   expect(await made.reload({ PUBLIC_PORT: made.port })).toMatch(
     /everything stays as it was .*must be another port than --port/,
@@ -127,8 +127,8 @@ test("settings that need a restart are named in one line; an invalid file change
     expect.stringMatching(/"--url --keep-results --init"$/),
   ]);
   const env = { ...process.env, SIGNALBOX_CONFIG: made.file };
-  expect((await signalbox(["orgs", "list"], { env })).stdout).toContain("acme");
-  const before = freePort();
+  expect((await runSignalbox(["orgs", "list"], { env })).stdout).toContain("acme");
+  const before = getFreePort();
   writeFileSync(made.file, `SIGNALBOX_PUBLIC_PORT=${before}\nSIGNALBOX_LOG_LEVEL=loud\n`);
   expect(await made.signal()).toContain(`everything stays as it was cause="${made.file}, line 2:`);
   expect(await isOpen(before)).toBe(false);
@@ -144,9 +144,9 @@ test("no secret of a running appliance is in its debug log, in either format", a
     readFileSync(join(made.dataDir, "set-up-token"), "utf8").trim(),
   ];
   const [, , , setUpToken = ""] = secrets;
-  const api = clientOf(made.url, made.key);
+  const api = createServerClient(made.url, made.key);
   // A second organization blocks loopback for both.
-  const closed = `http://127.0.0.1:${freePort()}`;
+  const closed = `http://127.0.0.1:${getFreePort()}`;
   const hook = {
     type: "webhook",
     name: "On-call",
@@ -177,7 +177,7 @@ test("no secret of a running appliance is in its debug log, in either format", a
     await fetch(`${pushUrl}?msg=${canary}`);
     await fetch(`${made.url}/push/${canary}`);
     await api("POST", `/api/v1/alert-channels/${channel.id}/test`);
-    await clientOf(made.url, canary)("GET", "/api/v1/monitors");
+    await createServerClient(made.url, canary)("GET", "/api/v1/monitors");
     await api("POST", "/api/v1/monitors", { type: "http", [canary]: canary, url: canary });
     await page("/dashboard/session", cookie);
     await page("/dashboard/sign-in", "", account);

@@ -2,12 +2,17 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { binary, signalbox } from "../support/binary.ts";
-import { inbox } from "../support/inbox.ts";
-import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
-import { alertRound, contractRound } from "../support/rounds.ts";
-import { answer, hang } from "../support/target.ts";
-import { testWith } from "../support/real-targets.ts";
+import { binary, runSignalbox } from "../support/binary.ts";
+import { startInbox } from "../support/inbox.ts";
+import {
+  createServerClient,
+  createMachine,
+  createMachineWithKey,
+  expectSuccess,
+} from "../support/outside.ts";
+import { runAlertRound, runContractRound } from "../support/rounds.ts";
+import { replyWith, hang } from "../support/target.ts";
+import { defineTestWith } from "../support/real-targets.ts";
 import { writeUntilGone } from "../support/writers.ts";
 
 // With several organizations, loopback is blocked for checks and alerts.
@@ -15,11 +20,14 @@ const open = ["--rate-limit", "0", "--allow-target", "127.0.0.0/8"];
 
 /** A stopped machine with an organization of this name, a key, and a secret that its `secret.key` opens. */
 async function machineOf(name: string) {
-  const box = machine();
-  const slug = await succeeded(box.run(["orgs", "create", name]));
-  const key = await succeeded(box.run(["keys", "create", "--org", slug, "--name", "Script"]));
+  const box = createMachine();
+  const slug = await expectSuccess(box.run(["orgs", "create", name]));
+  const key = await expectSuccess(box.run(["keys", "create", "--org", slug, "--name", "Script"]));
   const server = await box.serve();
-  await clientOf(server.url, key)("POST", "/api/v1/monitors", { type: "push", name: "Job" });
+  await createServerClient(server.url, key)("POST", "/api/v1/monitors", {
+    type: "push",
+    name: "Job",
+  });
   await server.stop();
   return { ...box, key };
 }
@@ -37,24 +45,24 @@ function rowsIn(file: string) {
 
 test("a backup taken during 12 writers' work is restored on another machine, equal in every row, and serves", async () => {
   await using box = await machineOf("Acme");
-  await using other = machine();
-  await using late = await inbox(hang);
-  await succeeded(box.run(["orgs", "create", "Beta"]));
+  await using other = createMachine();
+  await using late = await startInbox(hang);
+  await expectSuccess(box.run(["orgs", "create", "Beta"]));
   const theirs = ["keys", "create", "--org", "beta", "--name", "Script"];
-  const stranger = await succeeded(box.run(theirs));
+  const stranger = await expectSuccess(box.run(theirs));
   const server = await box.serve({ flags: open });
   const rounds = async (url: string) => {
-    await contractRound(clientOf(url, box.key), clientOf(url, stranger));
-    await alertRound(clientOf(url, box.key));
+    await runContractRound(createServerClient(url, box.key), createServerClient(url, stranger));
+    await runAlertRound(createServerClient(url, box.key));
   };
   await rounds(server.url);
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   const to = { type: "webhook", name: "Late", url: late.at("/hook"), incidents: false };
   const alertChannelIds = [(await api("POST", "/api/v1/alert-channels", to)).json.data.id];
   const job = { type: "push", name: "Late", interval: 86_400, retries: 0, alertChannelIds };
   const { pushUrl } = (await api("POST", "/api/v1/monitors", job)).json.data;
   for (const status of ["up", "down"]) await fetch(`${pushUrl}?status=${status}`);
-  await late.untilAsked(1);
+  await late.waitUntilAsked(1);
 
   let acknowledged = 0;
   const enough = Promise.withResolvers<void>();
@@ -68,15 +76,15 @@ test("a backup taken during 12 writers' work is restored on another machine, equ
   await enough.promise;
   const file = join(box.directory, "backup.db");
   const before = acknowledged;
-  await succeeded(box.run(["backup", file]));
+  await expectSuccess(box.run(["backup", file]));
   expect(acknowledged).toBeGreaterThan(before);
   await server.stop("SIGKILL");
   await Promise.all(writers);
-  late.behave(answer());
+  late.behave(replyWith());
   const asked = late.asked.length;
 
   const key = join(box.dataDir, "secret.key");
-  const said = await succeeded(other.run(["restore", file, "--key", key]));
+  const said = await expectSuccess(other.run(["restore", file, "--key", key]));
   expect(said).toBe(`Restored to ${other.dataDir}: 2 organizations, 2 monitors.`);
   const rows = rowsIn(join(other.dataDir, "signalbox.db"));
   expect(rows).toEqual(rowsIn(file));
@@ -84,7 +92,7 @@ test("a backup taken during 12 writers' work is restored on another machine, equ
   expect(rows["incident_updates"]?.length).toBeGreaterThanOrEqual(before);
   const again = await other.serve({ flags: open });
   await rounds(again.url);
-  const { data } = (await clientOf(again.url, box.key)("GET", "/api/v1/monitors")).json;
+  const { data } = (await createServerClient(again.url, box.key)("GET", "/api/v1/monitors")).json;
   expect(data.map(({ name }: { name: string }) => name).toSorted()).toEqual(["Job", "Late"]);
   expect(await again.stop()).toBe(0);
   // Waiting deliveries of the backup are not sent: they can have been sent after the backup.
@@ -92,20 +100,20 @@ test("a backup taken during 12 writers' work is restored on another machine, equ
 });
 
 test("a restored machine repeats no alert and has no signed-in sessions", async () => {
-  await using box = await machineWithKey();
-  await using other = machine();
-  await using hook = await inbox();
+  await using box = await createMachineWithKey();
+  await using other = createMachine();
+  await using hook = await startInbox();
   const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
-  const { email, password } = JSON.parse(await succeeded(box.run(["users", "create", ...ada])));
+  const { email, password } = JSON.parse(await expectSuccess(box.run(["users", "create", ...ada])));
   const server = await box.serve();
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   const channel = { type: "webhook", name: "Hook", url: hook.at("/hook") };
   const { id } = (await api("POST", "/api/v1/alert-channels", channel)).json.data;
   const job = { type: "push", name: "Job", interval: 86_400, retries: 0, alertChannelIds: [id] };
   const { pathname } = new URL((await api("POST", "/api/v1/monitors", job)).json.data.pushUrl);
   await fetch(`${server.url}${pathname}?status=up`);
   await fetch(`${server.url}${pathname}?status=down`);
-  await hook.untilArrived((all) => all.length === 1);
+  await hook.waitUntilArrived((all) => all.length === 1);
   const headers = { "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json" };
   const body = JSON.stringify({ email, password });
   const signIn = await fetch(`${server.url}/dashboard/sign-in`, { method: "POST", headers, body });
@@ -118,34 +126,34 @@ test("a restored machine repeats no alert and has no signed-in sessions", async 
     (await api("GET", `/api/v1/alert-channels/${id}/deliveries`)).json.data[0].status;
   while ((await isStored()) !== "delivered") await Bun.sleep(20);
   const file = join(box.directory, "backup.db");
-  await succeeded(box.run(["backup", file]));
+  await expectSuccess(box.run(["backup", file]));
   await server.stop("SIGKILL");
 
-  await succeeded(other.run(["restore", file, "--key", join(box.dataDir, "secret.key")]));
+  await expectSuccess(other.run(["restore", file, "--key", join(box.dataDir, "secret.key")]));
   const restored = await other.serve();
   expect(await sessionAt(restored.url)).toBe(401);
   await fetch(`${restored.url}${pathname}?status=up`);
-  await hook.untilArrived((all) => all.some(({ type }) => type === "monitor.up"));
-  expect(hook.arrived().map(({ type }) => type)).toEqual(["monitor.down", "monitor.up"]);
+  await hook.waitUntilArrived((all) => all.some(({ type }) => type === "monitor.up"));
+  expect(hook.listArrived().map(({ type }) => type)).toEqual(["monitor.down", "monitor.up"]);
 });
 
 test("a restore under a running server is rejected, and the server continues", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const file = join(box.directory, "backup.db");
-  await succeeded(box.run(["backup", file]));
+  await expectSuccess(box.run(["backup", file]));
   const { url } = await box.serve();
   expect(await box.run(["restore", file])).toEqual({
     exitCode: 5,
     stdout: "",
     stderr: `signalbox: Another Signalbox is running on ${box.dataDir}.\n`,
   });
-  expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
+  expect((await createServerClient(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
 });
 
 test("a rejected backup exits with 2, 3 or 4 and one sentence, also as a dry run", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const file = join(box.directory, "backup.db");
-  await succeeded(box.run(["backup", file]));
+  await expectSuccess(box.run(["backup", file]));
   const bytes = readFileSync(file);
   const part = join(box.directory, "part.db");
   await Bun.write(part, bytes.subarray(0, bytes.length / 2));
@@ -165,23 +173,23 @@ test("a rejected backup exits with 2, 3 or 4 and one sentence, also as a dry run
       expect([refused, exitCode, stdout]).toEqual([refused, code, ""]);
       expect(stderr).toMatch(/^signalbox: [^\n]+\n$/);
     }
-  const dry = JSON.parse(await succeeded(box.run(["restore", file, "--dry-run", "--json"])));
+  const dry = JSON.parse(await expectSuccess(box.run(["restore", file, "--dry-run", "--json"])));
   expect(dry).toMatchObject({ dryRun: true, organizations: 1, secrets: "none" });
 });
 
 test("a backup is encrypted and restored with a passphrase from a file, a variable or standard input, never from an argument", async () => {
   await using box = await machineOf("Acme");
-  await using other = machine();
+  await using other = createMachine();
   const words = join(box.directory, "passphrase");
   await Bun.write(words, "correct horse battery\n");
   const file = join(box.directory, "backup.age");
   expect((await box.run(["backup", file, "--include-key"])).exitCode).toBe(2);
-  await succeeded(box.run(["backup", file, "--include-key", "--passphrase-file", words]));
+  await expectSuccess(box.run(["backup", file, "--include-key", "--passphrase-file", words]));
   expect((await Bun.file(file).bytes()).includes(0)).toBe(true);
   const refused = await other.run(["restore", file]);
   expect([refused.exitCode, refused.stderr.includes("--passphrase-file")]).toEqual([3, true]);
   const env = { ...process.env, SIGNALBOX_PASSPHRASE_FILE: words };
-  expect(await succeeded(other.run(["restore", file], { env }))).toContain("1 monitor");
+  expect(await expectSuccess(other.run(["restore", file], { env }))).toContain("1 monitor");
   const piped = [binary, "restore", file, "--passphrase-file", "-", "--data-dir", other.dataDir];
   const child = Bun.spawn(piped, { stdin: Buffer.from("correct horse battery"), stdout: "pipe" });
   expect([await child.exited, await new Response(child.stdout).text()]).toEqual([
@@ -189,7 +197,7 @@ test("a backup is encrypted and restored with a passphrase from a file, a variab
     expect.stringContaining("is kept in"),
   ]);
   const server = await other.serve();
-  const { json } = await clientOf(server.url, box.key)("GET", "/api/v1/monitors");
+  const { json } = await createServerClient(server.url, box.key)("GET", "/api/v1/monitors");
   expect(json.data[0].pushUrl).toContain("/push/");
   expect(
     await box.run(["backup", `${file}.2`, "--passphrase", "correct horse battery"]),
@@ -213,7 +221,7 @@ function contentOf(directory: string): string {
 /** System calls with which a restore changes the disk. */
 const calls = ["mkdir", "write", "pwrite64", "fsync", "rename", "link", "unlink", "unlinkat"];
 
-testWith(
+defineTestWith(
   ["strace"],
   "a restore that is killed at any step leaves the old data or the new, with its key",
   async () => {
@@ -222,11 +230,11 @@ testWith(
     // Its last write is only in SQLite's log.
     const server = await old.serve();
     const second = { type: "push", name: "Second job" };
-    await clientOf(server.url, old.key)("POST", "/api/v1/monitors", second);
+    await createServerClient(server.url, old.key)("POST", "/api/v1/monitors", second);
     await server.stop("SIGKILL");
     expect(statSync(join(old.dataDir, "signalbox.db-wal")).size).toBeGreaterThan(0);
     const file = join(fresh.directory, "backup.db");
-    await succeeded(fresh.run(["backup", file]));
+    await expectSuccess(fresh.run(["backup", file]));
     const args = ["restore", file, "--key", join(fresh.dataDir, "secret.key"), "--data-dir"];
     const dataDir = join(old.directory, "trial");
     const outcomes: Record<string, number> = {};
@@ -234,7 +242,7 @@ testWith(
     const judged = new Map<string, Awaited<ReturnType<typeof judge>>>();
     const judge = async () => {
       const ask = async (command: string[]) =>
-        JSON.parse((await signalbox([...command, "--json", "--data-dir", dataDir])).stdout);
+        JSON.parse((await runSignalbox([...command, "--json", "--data-dir", dataDir])).stdout);
       const slugs: string[] = (await ask(["orgs", "list"])).map(
         (one: { slug: string }) => one.slug,
       );

@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
 import type { Client } from "../support/appliance.ts";
-import { crawl, reads } from "../support/crawling.ts";
+import { crawlRoutes, reads } from "../support/crawling.ts";
 import { canary, newChannels, newMonitors, signingCanary } from "../support/samples.ts";
 
 test("no secret is in the data directory, a backup, the output, the command line or any response", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
-  const { email, password } = JSON.parse(await succeeded(box.run(["users", "create", ...ada])));
+  const { email, password } = JSON.parse(await expectSuccess(box.run(["users", "create", ...ada])));
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
   const cmdline = readFileSync(`/proc/${server.child.pid}/cmdline`, "utf8");
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   const ids: Record<string, string> = {};
   const make = async (noun: string, body: object) => {
     const { status, json } = await api("POST", `/api/v1/${noun}`, body);
@@ -58,7 +58,7 @@ test("no secret is in the data directory, a backup, the output, the command line
     return Object.assign(answered, { text: await answered.text() });
   };
   ids["status-pages"] = page.id;
-  for (const { path, text } of await crawl(reads.api, ids, read as unknown as Client))
+  for (const { path, text } of await crawlRoutes(reads.api, ids, read as unknown as Client))
     places[path] = text;
   for (const path of ["/metrics", "/status/acme", "/", "/healthz"])
     places[path] = (await read("GET", path)).text;
@@ -67,7 +67,7 @@ test("no secret is in the data directory, a backup, the output, the command line
       places[name] = readFileSync(join(directory, name), "latin1");
   };
   const backup = join(box.directory, "backup.db");
-  await succeeded(box.run(["backup", backup]));
+  await expectSuccess(box.run(["backup", backup]));
   places["backup"] = readFileSync(backup, "latin1");
   files(box.dataDir);
   expect(places["signalbox.db-wal"]?.length).toBeGreaterThan(100_000);

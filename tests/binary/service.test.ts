@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { binary, signalbox } from "../support/binary.ts";
-import { machine, succeeded } from "../support/outside.ts";
-import { testWith } from "../support/real-targets.ts";
+import { binary, runSignalbox } from "../support/binary.ts";
+import { createMachine, expectSuccess } from "../support/outside.ts";
+import { defineTestWith } from "../support/real-targets.ts";
 
 /** Options of the service, each of which changes the unit. */
 const variants: Record<string, string[]> = {
@@ -15,11 +15,11 @@ const variants: Record<string, string[]> = {
     .concat('/var/lib/100% "$HOME"'),
 };
 
-const unitOf = (args: string[]) => succeeded(signalbox(["service", "print", ...args]));
+const unitOf = (args: string[]) => expectSuccess(runSignalbox(["service", "print", ...args]));
 
 describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
-  testWith(["systemd-analyze"], "is accepted by systemd without a warning", async () => {
-    await using box = machine();
+  defineTestWith(["systemd-analyze"], "is accepted by systemd without a warning", async () => {
+    await using box = createMachine();
     const file = join(box.directory, "signalbox.service");
     const unit = await unitOf(args);
     await Bun.write(file, unit.replaceAll("/usr/local/bin/signalbox", binary));
@@ -31,8 +31,8 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
     expect([exitCode, warnings.join("\n")]).toEqual([0, ""]);
   });
 
-  testWith(["systemd-analyze"], "has an exposure level of at most 2.0", async () => {
-    await using box = machine();
+  defineTestWith(["systemd-analyze"], "has an exposure level of at most 2.0", async () => {
+    await using box = createMachine();
     const file = join(box.directory, "signalbox.service");
     await Bun.write(file, await unitOf(args));
     const found = ["systemd-analyze", "security", "--offline=yes", "--threshold=20", file];
@@ -43,8 +43,8 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
     ]);
   });
 
-  testWith(["plistutil"], "is a property list with the same command on macOS", async () => {
-    await using box = machine();
+  defineTestWith(["plistutil"], "is a property list with the same command on macOS", async () => {
+    await using box = createMachine();
     const file = join(box.directory, "signalbox.plist");
     await Bun.write(file, await unitOf(["--launchd", ...args]));
     const { exitCode, stdout } = Bun.spawnSync(["plistutil", "-f", "bin", "-i", file]);
@@ -94,50 +94,54 @@ test.each([
   "an option that serve would reject is rejected before anything is installed: %j",
   async (args, message) => {
     for (const command of ["print", "install"]) {
-      const { exitCode, stdout, stderr } = await signalbox(["service", command, ...args]);
+      const { exitCode, stdout, stderr } = await runSignalbox(["service", command, ...args]);
       expect([command, exitCode, stdout]).toEqual([command, 2, ""]);
       expect(stderr).toContain(message);
     }
   },
 );
 
-testWith(["socat"], "systemd is notified of readiness, watchdog beats and the stop", async () => {
-  await using box = machine();
-  const socket = join(box.directory, "notify");
-  const listener = Bun.spawn(["socat", "-u", `UNIX-RECV:${socket}`, "STDOUT"], {
-    stdout: "pipe",
-  });
-  while (
-    !(await Bun.file(socket)
-      .stat()
-      .catch(() => null))
-  )
-    await Bun.sleep(5);
-  const heard = listener.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  const hears = async (state: string) => {
-    while (!text.includes(state)) text += (await heard.read()).value;
-  };
-  const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
-  const server = await box.serve({ env });
-  await hears("READY=1");
-  await hears("WATCHDOG=1WATCHDOG=1");
-  expect(await server.stop()).toBe(0);
-  await hears("STOPPING=1");
-  listener.kill();
-});
+defineTestWith(
+  ["socat"],
+  "systemd is notified of readiness, watchdog beats and the stop",
+  async () => {
+    await using box = createMachine();
+    const socket = join(box.directory, "notify");
+    const listener = Bun.spawn(["socat", "-u", `UNIX-RECV:${socket}`, "STDOUT"], {
+      stdout: "pipe",
+    });
+    while (
+      !(await Bun.file(socket)
+        .stat()
+        .catch(() => null))
+    )
+      await Bun.sleep(5);
+    const heard = listener.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const hears = async (state: string) => {
+      while (!text.includes(state)) text += (await heard.read()).value;
+    };
+    const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
+    const server = await box.serve({ env });
+    await hears("READY=1");
+    await hears("WATCHDOG=1WATCHDOG=1");
+    expect(await server.stop()).toBe(0);
+    await hears("STOPPING=1");
+    listener.kill();
+  },
+);
 
-testWith(["socat"], "another process's watchdog is left alone", async () => {
-  await using box = machine();
+defineTestWith(["socat"], "another process's watchdog is left alone", async () => {
+  await using box = createMachine();
   const env = { ...process.env, WATCHDOG_USEC: "1000", WATCHDOG_PID: "1" };
   const server = await box.serve({ env });
   expect(await server.stop()).toBe(0);
 });
 
 test("a systemd socket without a listener is an error at once", async () => {
-  await using box = machine();
+  await using box = createMachine();
   const env = { ...process.env, NOTIFY_SOCKET: join(box.directory, "nobody") };
-  const run = await signalbox(["serve", "--data-dir", box.dataDir, "--port", "0"], { env });
+  const run = await runSignalbox(["serve", "--data-dir", box.dataDir, "--port", "0"], { env });
   expect(run).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining("Can't reach systemd"),

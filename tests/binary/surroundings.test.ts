@@ -3,12 +3,17 @@ import { expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { makeEmptyDatabase } from "../../src/database/file/data-directory.ts";
-import { binary, freePort, signalbox, untilHealthy } from "../support/binary.ts";
-import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
+import { createEmptyDatabase } from "../../src/database/file/data-directory.ts";
+import { binary, getFreePort, runSignalbox, waitUntilHealthy } from "../support/binary.ts";
+import {
+  createServerClient,
+  createMachine,
+  createMachineWithKey,
+  expectSuccess,
+} from "../support/outside.ts";
 
 test("foreign files in the working directory and foreign variables have no effect", async () => {
-  await using box = machine();
+  await using box = createMachine();
   const cwd = box.directory;
   let proxied = 0;
   using proxy = Bun.serve({
@@ -32,17 +37,17 @@ test("foreign files in the working directory and foreign variables have no effec
   };
   const surroundings = { cwd, env: { ...process.env, ...hijacking, NODE_ENV: "development" } };
 
-  const created = await signalbox(["orgs", "create", "Acme"], surroundings);
+  const created = await runSignalbox(["orgs", "create", "Acme"], surroundings);
   expect(created).toMatchObject({ exitCode: 0, stdout: "acme\n" });
   for (const name of Object.keys(hijacking))
     expect(created.stderr).toContain(`signalbox: ignoring ${name} from the environment\n`);
   const args = ["keys", "create", "--org", "acme", "--name", "Script"];
-  const key = await succeeded(signalbox(args, surroundings));
+  const key = await expectSuccess(runSignalbox(args, surroundings));
   const server = await box.serve({
     ...surroundings,
     flags: ["--data-dir", join(cwd, "signalbox-data")],
   });
-  const api = clientOf(server.url, key);
+  const api = createServerClient(server.url, key);
   for (let request = 0; request < 3; request++)
     expect((await api("GET", "/api/v1/incidents")).status).toBe(200);
   expect(await server.stop()).toBe(0);
@@ -54,9 +59,9 @@ test("foreign files in the working directory and foreign variables have no effec
 });
 
 test("the data directory and all of a running server's files are private", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const { url } = await box.serve();
-  await clientOf(url, box.key)("POST", "/api/v1/incidents", { title: "Slow" });
+  await createServerClient(url, box.key)("POST", "/api/v1/incidents", { title: "Slow" });
   const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
   expect(modeOf(box.dataDir)).toBe("700");
   const names = readdirSync(box.dataDir);
@@ -66,9 +71,9 @@ test("the data directory and all of a running server's files are private", async
 });
 
 test("every flag of serve is a variable too", async () => {
-  await using box = await machineWithKey();
-  const url = `http://127.0.0.1:${freePort()}`;
-  const publicPort = freePort();
+  await using box = await createMachineWithKey();
+  const url = `http://127.0.0.1:${getFreePort()}`;
+  const publicPort = getFreePort();
   const child = Bun.spawn([binary, "serve"], {
     cwd: box.directory,
     stdout: "ignore",
@@ -84,9 +89,9 @@ test("every flag of serve is a variable too", async () => {
     },
   });
   try {
-    await untilHealthy(url);
+    await waitUntilHealthy(url);
     expect((await fetch(`http://127.0.0.1:${publicPort}/docs`)).status).toBe(404);
-    const api = clientOf(url, box.key);
+    const api = createServerClient(url, box.key);
     expect((await api("GET", "/api/v1/incidents")).status).toBe(200);
     expect((await api("GET", "/api/v1/incidents")).status).toBe(429);
     const pageAs = async (Host: string) =>
@@ -98,10 +103,10 @@ test("every flag of serve is a variable too", async () => {
 });
 
 test("a flag wins over its variable", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const env = { ...process.env, SIGNALBOX_PORT: "65536", SIGNALBOX_RATE_LIMIT: "1" };
   const { url } = await box.serve({ env, flags: ["--rate-limit", "2"] });
-  const api = clientOf(url, box.key);
+  const api = createServerClient(url, box.key);
   const statuses = [];
   for (let request = 0; request < 3; request++)
     statuses.push((await api("GET", "/api/v1/incidents")).status);
@@ -109,10 +114,10 @@ test("a flag wins over its variable", async () => {
 });
 
 test("the executable's database for a first start equals the result of its migrations", async () => {
-  await using box = machine();
+  await using box = createMachine();
   await (await box.serve()).stop();
   const migrated = join(box.directory, "migrated.db");
-  makeEmptyDatabase(migrated, assets.migrations);
+  createEmptyDatabase(migrated, assets.migrations);
   const contentOf = (file: string) => {
     using database = new Database(file, { readonly: true });
     const rowsOf = (sql: string) => database.query(sql).values();
@@ -129,9 +134,9 @@ test("the executable's database for a first start equals the result of its migra
 });
 
 test("options for the runtime in the environment are rejected by name", async () => {
-  await using box = machine();
+  await using box = createMachine();
   const env = { ...process.env, BUN_OPTIONS: "--smol" };
-  const run = await signalbox(["version"], { cwd: box.directory, env });
+  const run = await runSignalbox(["version"], { cwd: box.directory, env });
   expect([run.exitCode, run.stdout]).toEqual([2, ""]);
   expect(run.stderr).toContain("BUN_OPTIONS in the environment changes how this program runs");
 });

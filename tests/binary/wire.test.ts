@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freePort } from "../support/binary.ts";
-import { clientOf, machineWithKey } from "../support/outside.ts";
-import { dial, head } from "../support/wire.ts";
+import { getFreePort } from "../support/binary.ts";
+import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { dialPort, buildRequestHead } from "../support/wire.ts";
 
 const json = ["Host: localhost", "Content-Type: application/json"];
 const create = "POST /api/v1/incidents";
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-let box: Awaited<ReturnType<typeof machineWithKey>>;
+let box: Awaited<ReturnType<typeof createMachineWithKey>>;
 let server: Awaited<ReturnType<typeof box.serve>>;
-const publicPort = freePort();
+const publicPort = getFreePort();
 beforeAll(async () => {
-  box = await machineWithKey();
+  box = await createMachineWithKey();
   server = await box.serve({ flags: ["--public-port", String(publicPort)] });
 });
 afterAll(() => box[Symbol.asyncDispose]());
@@ -20,11 +20,11 @@ afterAll(() => box[Symbol.asyncDispose]());
 async function dialled() {
   const { port, url } = server;
   const { key } = box;
-  const api = clientOf(url, key);
+  const api = createServerClient(url, key);
   const total = async (): Promise<number> =>
     (await api("GET", "/api/v1/incidents")).json.meta.total;
   const before = await total();
-  const line = await dial(port);
+  const line = await dialPort(port);
   return {
     key,
     port,
@@ -46,16 +46,16 @@ describe("exactly one host", () => {
   for (const [name, hosts] of refused)
     test(`${name} is 400`, async () => {
       using box = await dialled();
-      box.line.send(head("GET /api/v1/incidents", box.key, hosts));
-      expect(await box.line.until(/\r\n\r\n/)).toStartWith("HTTP/1.1 400 ");
+      box.line.send(buildRequestHead("GET /api/v1/incidents", box.key, hosts));
+      expect(await box.line.waitForText(/\r\n\r\n/)).toStartWith("HTTP/1.1 400 ");
     });
 
   for (const which of ["its own", "the public"])
     test(`two are 400 on ${which} port at any path, with the one body of errors`, async () => {
       for (const path of ["/status/acme", "/status/none", "/badge/x", "/healthz", "/", "/none"]) {
-        const line = await dial(which === "its own" ? server.port : publicPort);
-        line.send(head(`GET ${path}`, box.key, ["Host: localhost", "Host: localhost"]));
-        const answer = await line.until(/"requestId":"[^"]+"/);
+        const line = await dialPort(which === "its own" ? server.port : publicPort);
+        line.send(buildRequestHead(`GET ${path}`, box.key, ["Host: localhost", "Host: localhost"]));
+        const answer = await line.waitForText(/"requestId":"[^"]+"/);
         expect(answer).toStartWith("HTTP/1.1 400 ");
         const [, id = ""] = /x-request-id: (\S+)/i.exec(answer) ?? [];
         expect(answer).toContain(`"requestId":"${id}"`);
@@ -67,43 +67,45 @@ describe("exactly one host", () => {
       using box = await dialled();
       const body = '{"title":"Slow"}';
       const headers = [...json.with(0, `Host: ${host}`), `Content-Length: ${body.length}`];
-      box.line.send(head(create, box.key, headers) + body);
-      expect(await box.line.until(/"Slow"/)).toStartWith("HTTP/1.1 201 ");
-      box.line.send(head("GET /api/v1/incidents?per_page=7", box.key, [`Host: ${host}`]));
-      await box.line.until(new RegExp(`"per_page":7,"total":${box.before + 1}\\b`));
+      box.line.send(buildRequestHead(create, box.key, headers) + body);
+      expect(await box.line.waitForText(/"Slow"/)).toStartWith("HTTP/1.1 201 ");
+      box.line.send(
+        buildRequestHead("GET /api/v1/incidents?per_page=7", box.key, [`Host: ${host}`]),
+      );
+      await box.line.waitForText(new RegExp(`"per_page":7,"total":${box.before + 1}\\b`));
     });
 });
 
 describe("the length of a body", () => {
   test("a body over 256 KiB gets 413, and the connection stays open", async () => {
     using box = await dialled();
-    box.line.send(head(create, box.key, [...json, `Content-Length: ${300 * 1024}`]));
+    box.line.send(buildRequestHead(create, box.key, [...json, `Content-Length: ${300 * 1024}`]));
     box.line.send("x".repeat(300 * 1024));
-    expect(await box.line.until(/PAYLOAD_TOO_LARGE.*\}$/s)).toStartWith("HTTP/1.1 413 ");
-    box.line.send(head("GET /healthz", box.key));
-    expect(await box.line.until(/"status":"ok"/)).toContain("HTTP/1.1 200 ");
+    expect(await box.line.waitForText(/PAYLOAD_TOO_LARGE.*\}$/s)).toStartWith("HTTP/1.1 413 ");
+    box.line.send(buildRequestHead("GET /healthz", box.key));
+    expect(await box.line.waitForText(/"status":"ok"/)).toContain("HTTP/1.1 200 ");
   });
 
   test("an announced body of 10 GB gets 413 before its first byte", async () => {
     using box = await dialled();
-    box.line.send(head(create, box.key, [...json, "Content-Length: 10000000000"]));
-    const answer = await box.line.until(/PAYLOAD_TOO_LARGE.*\}$/s);
+    box.line.send(buildRequestHead(create, box.key, [...json, "Content-Length: 10000000000"]));
+    const answer = await box.line.waitForText(/PAYLOAD_TOO_LARGE.*\}$/s);
     expect(answer).toStartWith("HTTP/1.1 413 ");
   });
 
   test("a chunked body gets 413 as soon as it exceeds 256 KiB", async () => {
     using box = await dialled();
-    box.line.send(head(create, box.key, [...json, "Transfer-Encoding: chunked"]));
+    box.line.send(buildRequestHead(create, box.key, [...json, "Transfer-Encoding: chunked"]));
     box.line.send(chunk(`{"title":"${"x".repeat(256 * 1024)}`));
-    expect(await box.line.until(/PAYLOAD_TOO_LARGE/)).toStartWith("HTTP/1.1 413 ");
+    expect(await box.line.waitForText(/PAYLOAD_TOO_LARGE/)).toStartWith("HTTP/1.1 413 ");
     expect(await box.made()).toBe(0);
   });
 
   test("a chunked body within the limit is accepted", async () => {
     using box = await dialled();
-    box.line.send(head(create, box.key, [...json, "Transfer-Encoding: chunked"]));
+    box.line.send(buildRequestHead(create, box.key, [...json, "Transfer-Encoding: chunked"]));
     for (const part of ['{"tit', 'le":"Sl', 'ow"}', ""]) box.line.send(chunk(part));
-    expect(await box.line.until(/"Slow"/)).toStartWith("HTTP/1.1 201 ");
+    expect(await box.line.waitForText(/"Slow"/)).toStartWith("HTTP/1.1 201 ");
   });
 
   const ambiguous: [string, string[]][] = [
@@ -114,8 +116,8 @@ describe("the length of a body", () => {
   for (const [name, headers] of ambiguous)
     test(`${name}: rejected with 400, closed, and nothing is written`, async () => {
       using box = await dialled();
-      box.line.send(`${head(create, box.key, [...json, ...headers])}{"title":"Slow"}`);
-      expect(await box.line.untilClosed()).toStartWith("HTTP/1.1 400 ");
+      box.line.send(`${buildRequestHead(create, box.key, [...json, ...headers])}{"title":"Slow"}`);
+      expect(await box.line.waitUntilClosed()).toStartWith("HTTP/1.1 400 ");
       expect(await box.made()).toBe(0);
     });
 });
@@ -124,9 +126,11 @@ test("pipelined GETs get their responses in order", async () => {
   using box = await dialled();
   const sizes = Array.from({ length: 50 }, (_, index) => index + 1);
   box.line.send(
-    sizes.map((size) => head(`GET /api/v1/incidents?per_page=${size}`, box.key)).join(""),
+    sizes
+      .map((size) => buildRequestHead(`GET /api/v1/incidents?per_page=${size}`, box.key))
+      .join(""),
   );
-  const answers = await box.line.until(/"per_page":50\b/);
+  const answers = await box.line.waitForText(/"per_page":50\b/);
   const told = [...answers.matchAll(/"per_page":(\d+)/g)].map(([, size]) => Number(size));
   expect(told).toEqual(sizes);
 });
@@ -136,18 +140,18 @@ test("pipelined writes of one client all happen and get their responses in order
   const titles = Array.from({ length: 100 }, (_, index) => `Incident ${index}`);
   const requests = titles.map((title) => {
     const body = JSON.stringify({ title });
-    return head(create, box.key, [...json, `Content-Length: ${body.length}`]) + body;
+    return buildRequestHead(create, box.key, [...json, `Content-Length: ${body.length}`]) + body;
   });
   box.line.send(requests.join(""));
-  const answers = await box.line.until(/"title":"Incident 99"/);
+  const answers = await box.line.waitForText(/"title":"Incident 99"/);
   expect([...answers.matchAll(/"title":"([^"]+)"/g)].map(([, title]) => title)).toEqual(titles);
   expect(await box.made()).toBe(100);
 });
 
 test("200 clients that drip their requests lock no other client out", async () => {
   using box = await dialled();
-  const request = head(create, box.key, [...json, "Content-Length: 1000"]);
-  const lines = await Promise.all(Array.from({ length: 200 }, () => dial(box.port)));
+  const request = buildRequestHead(create, box.key, [...json, "Content-Length: 1000"]);
+  const lines = await Promise.all(Array.from({ length: 200 }, () => dialPort(box.port)));
   for (let at = 0; at < 30; at++) {
     // Half of them stop in their first line, half in a body.
     for (const [index, line] of lines.entries())

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll } from "bun:test";
-import { testLooks } from "../support/admin-looks.ts";
-import { adminWorld } from "../support/admin-world.ts";
+import { defineLookTests } from "../support/admin-looks.ts";
+import { createAdminWorld } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browsing.ts";
 
 describeInChromium("pages of alert channels", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
   /** A channel that delivered, and then failed. */
   let id = "";
   let status = 200;
@@ -18,7 +18,7 @@ describeInChromium("pages of alert channels", (browser) => {
   });
 
   beforeAll(async () => {
-    world = await adminWorld();
+    world = await createAdminWorld();
     const path = "/api/v1/alert-channels";
     const url = `http://127.0.0.1:${receiver.port}/alerts`;
     const made = (body: object) => world.ask("POST", path, body);
@@ -36,7 +36,7 @@ describeInChromium("pages of alert channels", (browser) => {
     await world[Symbol.asyncDispose]();
   });
 
-  testLooks((path) => world.open(browser, path), {
+  defineLookTests((path) => world.open(browser, path), {
     "alert-channels": () => ["/alert-channels"],
     "alert-channel": () => [`/alert-channels/${id}`],
     "alert-channel-new": () => ["/alert-channels?new="],

@@ -1,11 +1,11 @@
 /** Alert channels on the admin page: editor, tests, secrets, undo. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
+import { createAdminWorld, selectPageFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browsing.ts";
-import { until } from "../support/journeys.ts";
+import { pollUntil } from "../support/journeys.ts";
 
 describeInChromium("alert channels on the admin page", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
   let status = 200;
   const receiver = Bun.serve({
     port: 0,
@@ -18,7 +18,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
   const url = `http://127.0.0.1:${receiver.port}/alerts`;
 
   beforeAll(async () => {
-    world = await adminWorld();
+    world = await createAdminWorld();
   });
   afterAll(async () => {
     await receiver.stop(true);
@@ -90,7 +90,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.getByRole("button", { name: /^Test delivered in/ }).waitFor();
     const expected = { name: "Deploy bot", url, secretsSet: ["secret"], lastError: null };
     expect(await newest()).toMatchObject(expected);
-    expect(ownFaults(opened.faults)).toEqual([]);
+    expect(selectPageFaults(opened.faults)).toEqual([]);
   });
 
   test("unsaved channels can be tested, and attaching a channel to all monitors or disabling it can be undone", async () => {
@@ -133,12 +133,12 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.getByText("Disabled Deploy bot").waitFor();
     await page.keyboard.press("Control+z");
     await page.getByRole("button", { name: "Disable" }).waitFor();
-    await until(
+    await pollUntil(
       () => channelOf(id),
       ({ enabled }) => enabled,
     );
     expect(await page.getByRole("button", { name: /^Attach to/ }).count()).toBe(0);
-    expect(ownFaults(opened.faults)).toEqual([]);
+    expect(selectPageFaults(opened.faults)).toEqual([]);
   });
 
   test("a failure appears in every open list within a second, and in the log with its attempts", async () => {
@@ -158,7 +158,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     status = 200;
     await page.getByRole("button", { name: "Send test" }).click();
     await page.getByText("The test arrived.").waitFor();
-    expect(ownFaults(opened.faults)).toEqual([]);
+    expect(selectPageFaults(opened.faults)).toEqual([]);
   });
 
   test("a secret is left unchanged when its field stays empty, and can be cleared", async () => {

@@ -1,9 +1,14 @@
 /** The first run: set-up, first monitor, first channel, sign-in. */
 import type { Page } from "playwright-core";
 import { expect, test } from "bun:test";
-import { freshMachine, ownedMachine, owner, ownFaults } from "../support/admin-world.ts";
-import { describeInChromium, lanName, violations, visit } from "../support/browsing.ts";
-import { answer, target } from "../support/target.ts";
+import {
+  startFreshMachine,
+  startOwnedMachine,
+  owner,
+  selectPageFaults,
+} from "../support/admin-world.ts";
+import { describeInChromium, lanName, findViolations, visitPage } from "../support/browsing.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 
 /** Accessible name of the focused element. */
 const focused = (page: Page) =>
@@ -14,17 +19,17 @@ const focused = (page: Page) =>
 
 describeInChromium("the first run", (browser) => {
   test("the console's link, one form and a pasted address lead to a live, green monitor, also over plain HTTP on the LAN", async () => {
-    await using fresh = await freshMachine();
+    await using fresh = await startFreshMachine();
     let healthy = true;
-    await using site = await target((response) => answer(healthy ? 200 : 502)(response));
+    await using site = await startTarget((response) => replyWith(healthy ? 200 : 502)(response));
     const url = fresh.url.replace("127.0.0.1", lanName);
-    await using open = await visit(browser, `${url}/set-up#${fresh.token}`);
+    await using open = await visitPage(browser, `${url}/set-up#${fresh.token}`);
     const { page } = open;
     expect(await page.evaluate(() => isSecureContext)).toBe(false);
     await page.getByRole("button", { name: "Set up Signalbox" }).click();
     await page.getByText("Must be an e-mail address").waitFor();
     expect(await page.locator(":focus").getAttribute("aria-invalid")).toBe("true");
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
 
     await page.getByLabel("Organization").fill(owner.organization);
     await page.getByLabel("Your name").fill(owner.name);
@@ -33,7 +38,7 @@ describeInChromium("the first run", (browser) => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "What do you want to monitor?" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/");
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
 
     await page.keyboard.type(site.at("/shop"));
     await page.keyboard.press("Enter");
@@ -42,9 +47,9 @@ describeInChromium("the first run", (browser) => {
     // The next address can be typed at once.
     expect(await page.locator(":focus").getAttribute("aria-label")).toBe("Address to monitor");
 
-    await using bot = await target();
+    await using bot = await startTarget();
     await page.getByRole("heading", { name: "Get started" }).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.evaluate(() => {
       const counted = globalThis as unknown as { clicks: number };
       counted.clicks = 0;
@@ -56,7 +61,7 @@ describeInChromium("the first run", (browser) => {
     });
     await page.getByRole("button", { name: "Webhook" }).click();
     await page.getByRole("switch", { name: "Attach to the monitor" }).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.keyboard.type(bot.at("/alerts"));
     await page.getByRole("button", { name: "Create and send test" }).click();
     await page.getByText(/Webhook: Delivered in/).waitFor();
@@ -77,13 +82,13 @@ describeInChromium("the first run", (browser) => {
       .or(row.getByRole("img", { name: "Down" }))
       .first()
       .waitFor();
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("the first channel is for all monitors in every way of creating it; e-mail leads to the missing mail server", async () => {
-    await using owned = await ownedMachine();
-    await using site = await target(answer(200));
+    await using owned = await startOwnedMachine();
+    await using site = await startTarget(replyWith(200));
     await owned.ask("POST", "/api/v1/monitors", { type: "http", name: "Shop", url: site.at("/") });
     await using open = await owned.open(browser, "/alert-channels?new=email");
     const { page } = open;
@@ -100,13 +105,13 @@ describeInChromium("the first run", (browser) => {
     await page.getByText("E-mail is not working yet").waitFor();
     await page.getByRole("button", { name: "Set up the mail server" }).click();
     await page.getByRole("heading", { name: "Mail server", level: 1 }).waitFor();
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("the first invalid field has the focus, whenever the page is rendered", async () => {
-    await using fresh = await freshMachine();
+    await using fresh = await startFreshMachine();
     const address = `${fresh.url}/set-up#${fresh.token}`;
-    await using open = await visit(browser, address, {}, (page) =>
+    await using open = await visitPage(browser, address, {}, (page) =>
       // A frame before the first render, as on a busy machine.
       page.addInitScript(() => {
         const later = globalThis.requestAnimationFrame;
@@ -135,14 +140,14 @@ describeInChromium("the first run", (browser) => {
   });
 
   test("without a session every page requires signing in, and then leads to the requested page", async () => {
-    await using fresh = await freshMachine();
+    await using fresh = await startFreshMachine();
     const { url, token } = fresh;
     await fetch(`${url}/dashboard/set-up`, {
       method: "POST",
       headers: { Origin: url, "Content-Type": "application/json" },
       body: JSON.stringify({ ...owner, token }),
     });
-    await using open = await visit(browser, `${url}/monitors?q=shop`);
+    await using open = await visitPage(browser, `${url}/monitors?q=shop`);
     const { page } = open;
     await page.getByLabel("E-mail").fill(owner.email);
     await page.getByLabel("Password", { exact: true }).fill("a wrong password");
@@ -154,7 +159,7 @@ describeInChromium("the first run", (browser) => {
     await page.getByRole("button", { name: /Organization and account/ }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await page.getByLabel("E-mail").waitFor();
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 });

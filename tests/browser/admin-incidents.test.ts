@@ -1,20 +1,25 @@
 /** Incidents on the admin page: updates, notes, postmortems, templates, previews. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
-import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";
-import { adminWorld, ownFaults, rowOf, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, keepPicture, violations, visit } from "../support/browsing.ts";
+import { findLookFlaws, defineLookTests } from "../support/admin-looks.ts";
+import { createAdminWorld, selectPageFaults, findRow, visitAs } from "../support/admin-world.ts";
+import {
+  describeInChromium,
+  storePicture,
+  findViolations,
+  visitPage,
+} from "../support/browsing.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
-import { answer } from "../support/target.ts";
+import { replyWith } from "../support/target.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
 
 describeInChromium("incidents", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
   let incidentId = "";
   beforeAll(async () => {
-    world = await adminWorld();
+    world = await createAdminWorld();
     const { ask, idOf } = world;
     await ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
     await ask("POST", "/api/v1/alert-channels", {
@@ -43,7 +48,7 @@ describeInChromium("incidents", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  testLooks((path) => world.open(browser, path), {
+  defineLookTests((path) => world.open(browser, path), {
     incidents: () => ["/incidents", "Slow search results"],
     incident: () => [`/incidents/${incidentId}`, "Post update"],
     "incident-templates": () => ["/settings/incident-templates", "Supplier"],
@@ -59,7 +64,7 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("option", { name: "Create incident" }).first().waitFor();
     await page.keyboard.press("Enter");
     await dialog(page, "Create incident").waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("Enter");
     await page.getByText("Must not be empty.").waitFor();
     await page.keyboard.type("Mails arrive late");
@@ -91,8 +96,8 @@ describeInChromium("incidents", (browser) => {
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
     const shown = await (await fetch(`${world.url}/status/${slug}`)).text();
     expect(shown).toContain("A queue is stuck.");
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("by keyboard alone, the rows of each list can be walked and opened; keys in fields and dialogs move nothing", async () => {
@@ -113,7 +118,7 @@ describeInChromium("incidents", (browser) => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const press = (key: string) => page.keyboard.press(key);
-    await rowOf(page, "NAS").waitFor();
+    await findRow(page, "NAS").waitFor();
     const focused = page.locator(":focus[data-item-focus]");
     for (const [keys, ready] of [
       ["gi", "Slow search results"],
@@ -154,12 +159,12 @@ describeInChromium("incidents", (browser) => {
     await page.locator("[data-item]").first().hover();
     await press("j");
     await page.locator("[data-item]").nth(1).locator(":focus").waitFor();
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("before an update is posted, the editor names failing channels among its receivers", async () => {
     const { ask, site } = world;
-    site.reply(answer(503), "/pager");
+    site.setReply(replyWith(503), "/pager");
     const pager = { type: "webhook", name: "Pager", url: site.at("/pager") };
     const { id } = await ask("POST", "/api/v1/alert-channels", pager);
     await ask("POST", `/api/v1/alert-channels/${id}/test`);
@@ -175,7 +180,7 @@ describeInChromium("incidents", (browser) => {
 
   test("right-to-left names keep their direction and place, and so does the text around them", async () => {
     const { ask, site } = world;
-    site.reply(answer(503), "/night");
+    site.setReply(replyWith(503), "/night");
     const channel = { type: "webhook", name: "תורנות 2", url: site.at("/night") };
     const { id: channelId } = await ask("POST", "/api/v1/alert-channels", channel);
     await ask("POST", `/api/v1/alert-channels/${channelId}/test`);
@@ -190,7 +195,7 @@ describeInChromium("incidents", (browser) => {
       title: "فشل الدفع (HTTP 503)",
       monitorIds: [monitorId],
     });
-    site.reply(answer(502), "/payments");
+    site.setReply(replyWith(502), "/payments");
     await ask("POST", `/api/v1/monitors/${monitorId}/check`);
     await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
@@ -234,7 +239,7 @@ describeInChromium("incidents", (browser) => {
     await ask("DELETE", `/api/v1/alert-channels/${channelId}`);
     await ask("DELETE", `/api/v1/incidents/${id}`);
     await ask("DELETE", `/api/v1/monitors/${monitorId}`);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a preview shows the public page with the unsaved update", async () => {
@@ -246,13 +251,13 @@ describeInChromium("incidents", (browser) => {
     const frame = page.frameLocator("iframe");
     await frame.getByText("We are rolling back.").waitFor();
     await frame.getByRole("heading", { name: "Checkout fails for some customers" }).waitFor();
-    await keepPicture(page, "admin-incident-preview-1280-light.png");
+    await storePicture(page, "admin-incident-preview-1280-light.png");
     await page.keyboard.press("Escape");
     expect(await message(page).inputValue()).toBe("We are rolling back.");
     const { updates } = await world.ask("GET", `/api/v1/incidents/${incidentId}`);
     expect(updates).toHaveLength(1);
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("Markdown is rendered while it is typed, and after posting; hostile texts do nothing", async () => {
@@ -291,7 +296,7 @@ describeInChromium("incidents", (browser) => {
       .locator(".md a")
       .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).protocol));
     expect([...new Set(targets)].sort()).toEqual(["http:", "https:"]);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a note is internal: it is written next to the update, saved as a draft, and deleted with undo", async () => {
@@ -301,11 +306,11 @@ describeInChromium("incidents", (browser) => {
     await message(page).fill("Half an update.");
     await page.getByText("Internal note", { exact: true }).first().click();
     await note.fill("Ann holds the **key**.");
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("ControlOrMeta+Enter");
     const written = page.getByRole("listitem").filter({ hasText: "Ann holds the key." });
     await written.getByText("· you").waitFor();
-    await keepPicture(page, "admin-incident-note-1280-light.png");
+    await storePicture(page, "admin-incident-note-1280-light.png");
     await page.getByText("Public update", { exact: true }).click();
     expect(await message(page).inputValue()).toBe("Half an update.");
     await message(page).fill("");
@@ -318,8 +323,8 @@ describeInChromium("incidents", (browser) => {
     await written.waitFor({ state: "detached" });
     await page.getByRole("button", { name: /Undo/ }).click();
     await written.waitFor();
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("drafts of an update and of a note are both restored, with one message", async () => {
@@ -339,7 +344,7 @@ describeInChromium("incidents", (browser) => {
     await box("Internal note").click();
     expect(await note.inputValue()).toBe("Half a note.");
     await note.fill("");
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("an update's text is edited in place, and its earlier text can be read", async () => {
@@ -352,7 +357,7 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("button", { name: "Edit update" }).click();
     const field = dialog(page, "Edit update").getByRole("textbox", { name: "Message" });
     await field.fill("The cause is unknown.");
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("listitem").getByText("The cause is unknown.").waitFor();
     await page.getByRole("button", { name: /^Edited/ }).click();
@@ -364,10 +369,10 @@ describeInChromium("incidents", (browser) => {
     );
     expect(await lines).toEqual(["0px", "0px"]);
     await page.getByText("You edited an update").waitFor();
-    expect(await violations(page)).toEqual([]);
-    await keepPicture(page, "admin-incident-revisions-1280-light.png");
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
+    await storePicture(page, "admin-incident-revisions-1280-light.png");
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a postmortem is written, saved as a draft, and published after the incident's end", async () => {
@@ -380,34 +385,34 @@ describeInChromium("incidents", (browser) => {
     await text.fill("**Root cause**\n\nA worker kept the old key.");
     const preview = dialog(page, "Postmortem").getByRole("group", { name: "Formatted" });
     await preview.getByText("Root cause", { exact: true }).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Save draft" }).click();
     await text.waitFor({ state: "detached" });
     await page.getByText("A worker kept the old key.").waitFor();
     await page.getByRole("button", { name: "Publish" }).click();
     await dialog(page, "Publish the postmortem?").waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Publish" }).last().click();
     await page.getByText(/^Published \d/).waitFor();
-    expect(await flawsOfLooks(page, "incident-postmortem")).toEqual([]);
+    expect(await findLookFlaws(page, "incident-postmortem")).toEqual([]);
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
-    await using shown = await visit(browser, `${world.url}/status/${slug}/incidents/${id}`);
+    await using shown = await visitPage(browser, `${world.url}/status/${slug}/incidents/${id}`);
     await shown.page.getByText("A worker kept the old key.").waitFor();
     const [postmortem, timeline] = await Promise.all(
       ["#postmortem", ".timeline"].map((part) => shown.page.locator(part).boundingBox()),
     );
     const gap = (timeline?.y ?? 0) - (postmortem?.y ?? 0) - (postmortem?.height ?? 0);
     expect(gap).toBeGreaterThan(8);
-    expect(await violations(shown.page)).toEqual([]);
-    await keepPicture(shown.page, "status-postmortem-1280-light.png");
+    expect(await findViolations(shown.page)).toEqual([]);
+    await storePicture(shown.page, "status-postmortem-1280-light.png");
     await page.getByRole("button", { name: "Actions for the postmortem" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const written = page.getByText("A worker kept the old key.");
     await written.waitFor({ state: "detached" });
     await page.getByRole("button", { name: /^Undo/ }).click();
     await written.waitFor();
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("an incident is printed dark on white without navigation, in either theme", async () => {
@@ -425,7 +430,7 @@ describeInChromium("incidents", (browser) => {
     );
     expect(ink).toBeLessThan(80);
     expect(paper).toBe(255);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("the printed list of incidents has the start and the full title of each", async () => {
@@ -445,7 +450,7 @@ describeInChromium("incidents", (browser) => {
       .evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
     expect(isCut).toBe(false);
     await world.ask("DELETE", `/api/v1/incidents/${id}`);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("templates fill the message; another person's update in the meantime leads to a choice", async () => {
@@ -461,7 +466,7 @@ describeInChromium("incidents", (browser) => {
     await message(page).fill("");
     await page.getByRole("button", { name: "Templates" }).click();
     await page.getByRole("menuitem", { name: "Edit templates" }).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     // The menu shows the template's text as it will be in the message.
     const supplier = page.getByRole("menuitem", { name: /^Supplier Identified/ });
     expect(await supplier.locator(".template-text").innerText()).toMatch(
@@ -480,8 +485,8 @@ describeInChromium("incidents", (browser) => {
       .getByRole("listitem")
       .getByText(/^We are looking into it/)
       .waitFor();
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("an update and a note whose responses are lost are posted once, even if they are sent again after a reload", async () => {
@@ -573,7 +578,7 @@ describeInChromium("incidents", (browser) => {
     await page.reload();
     await page.getByRole("link", { name: /Checkout fails/ }).waitFor();
     expect(await page.getByRole("link", { name: /By mistake/ }).count()).toBe(0);
-    await open.shifts();
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
@@ -601,7 +606,7 @@ describeInChromium("incidents", (browser) => {
     await page.goto(`${world.url}/incidents`);
     await page.getByText("Slow search results").waitFor();
     expect(await page.getByRole("button", { name: /Create incident/ }).count()).toBe(0);
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 });

@@ -1,21 +1,31 @@
 /** Journeys across the admin page by role, including forbidden actions. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
-import { owner, ownFaults, rowOf } from "../support/admin-world.ts";
-import { describeInChromium, keepPicture, violations, visit } from "../support/browsing.ts";
-import { journeyWorld, refusalOf, signIn, until } from "../support/journeys.ts";
-import { answer, target } from "../support/target.ts";
+import { owner, selectPageFaults, findRow } from "../support/admin-world.ts";
+import {
+  describeInChromium,
+  storePicture,
+  findViolations,
+  visitPage,
+} from "../support/browsing.ts";
+import {
+  createJourneyWorld,
+  requestRefused,
+  signInOnPage,
+  pollUntil,
+} from "../support/journeys.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 
 describeInChromium("journeys through the admin page", (browser) => {
-  let world: Awaited<ReturnType<typeof journeyWorld>>;
+  let world: Awaited<ReturnType<typeof createJourneyWorld>>;
   beforeAll(async () => {
-    world = await journeyWorld();
+    world = await createJourneyWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
   test("a monitor that goes down sends alerts, and its incident is on the public page until it is up", async () => {
-    await using shop = await target(answer(200));
-    await using hook = await target(answer(204));
+    await using shop = await startTarget(replyWith(200));
+    await using hook = await startTarget(replyWith(204));
     const { ask, get, url } = world;
     await ask("POST", "/api/v1/alert-channels", {
       type: "webhook",
@@ -41,18 +51,18 @@ describeInChromium("journeys through the admin page", (browser) => {
     await editor.getByRole("combobox", { name: "Open incidents automatically" }).click();
     await page.getByRole("option", { name: "Critical" }).click();
     await editor.getByRole("button", { name: "Create monitor" }).click();
-    const row = rowOf(page, "Checkout");
+    const row = findRow(page, "Checkout");
     await row.getByRole("img", { name: "Up", exact: true }).waitFor();
 
     const checkNow = async () => {
       await row.getByRole("button", { name: "Actions for Checkout" }).click();
       await page.getByRole("menuitem", { name: "Check now" }).click();
     };
-    shop.reply(answer(503));
+    shop.setReply(replyWith(503));
     await checkNow();
     await row.getByRole("img", { name: "Down", exact: true }).waitFor();
     await row.getByText("503").waitFor();
-    await hook.untilAsked(1);
+    await hook.waitUntilAsked(1);
     expect(JSON.parse(hook.asked[0]?.body ?? "")).toMatchObject({
       type: "monitor.down",
       data: { monitor: { name: "Checkout" } },
@@ -62,28 +72,28 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(incident).toMatchObject({ origin: "monitor", severity: "critical" });
     const shown = (path: string) => fetch(`${url}${path}`).then((answer) => answer.text());
     const pagePath = `/status/${slug}`;
-    await until(
+    await pollUntil(
       () => shown(pagePath),
       (html) => html.includes(incident.title),
     );
-    await using visitor = await visit(browser, `${url}${pagePath}`);
+    await using visitor = await visitPage(browser, `${url}${pagePath}`);
     await visitor.page.getByText(incident.title).first().waitFor();
 
-    shop.reply(answer(200));
+    shop.setReply(replyWith(200));
     await checkNow();
     await row.getByRole("img", { name: "Up", exact: true }).waitFor();
-    const ended = await until(
+    const ended = await pollUntil(
       () => get(`/incidents/${incident.id}`),
       ({ status }) => status === "resolved",
     );
-    await until(
+    await pollUntil(
       () => shown(`/status/${slug}/incidents/${incident.id}`),
       (html) => html.includes("Resolved"),
     );
     await visitor.page.goto(`${url}/status/${slug}/incidents/${incident.id}`);
     await visitor.page.getByText(ended.title).first().waitFor();
     await visitor.page.getByText("Resolved").first().waitFor();
-    await Promise.all([open.shifts(), visitor.shifts()]);
+    await Promise.all([open.measureShifts(), visitor.measureShifts()]);
     expect([...open.faults, ...visitor.faults]).toEqual([]);
   });
 
@@ -91,8 +101,8 @@ describeInChromium("journeys through the admin page", (browser) => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     await page.getByRole("button", { name: "Pause Office" }).click();
-    await rowOf(page, "Router").getByRole("img", { name: "Paused" }).waitFor();
-    const groups: { name: string; paused: boolean }[] = await until(
+    await findRow(page, "Router").getByRole("img", { name: "Paused" }).waitFor();
+    const groups: { name: string; paused: boolean }[] = await pollUntil(
       () => world.get("/monitor-groups"),
       (all) => all.some(({ paused }: { paused: boolean }) => paused),
     );
@@ -100,20 +110,20 @@ describeInChromium("journeys through the admin page", (browser) => {
       { name: "Shop", paused: false },
       { name: "Office", paused: true },
     ]);
-    const counts = () => ["/router", "/printer"].map(world.checksOf);
+    const counts = () => ["/router", "/printer"].map(world.countChecks);
     // Another monitor with the same interval: by its next check all running ones are over.
     const checked = async (path: string) => {
-      const before = world.checksOf(path);
-      while (world.checksOf(path) === before)
-        await world.site.untilAsked(world.site.asked.length + 1);
+      const before = world.countChecks(path);
+      while (world.countChecks(path) === before)
+        await world.site.waitUntilAsked(world.site.asked.length + 1);
     };
     await checked("/blog");
     const before = counts();
     await checked("/blog");
     expect(counts()).toEqual(before);
     await page.getByRole("button", { name: "Resume Office" }).click();
-    await rowOf(page, "Router").getByRole("img", { name: "Up", exact: true }).waitFor();
-    expect(world.checksOf("/router")).toBeGreaterThan(before[0] ?? 0);
+    await findRow(page, "Router").getByRole("img", { name: "Up", exact: true }).waitFor();
+    expect(world.countChecks("/router")).toBeGreaterThan(before[0] ?? 0);
   });
 
   test("moves and bulk changes are undone as a whole, including channels from a group", async () => {
@@ -156,7 +166,7 @@ describeInChromium("journeys through the admin page", (browser) => {
       await menu.waitFor({ state: "detached" });
       expect(await state()).not.toBe(before);
       await page.keyboard.press("Control+z");
-      await until(state, (now) => now === before);
+      await pollUntil(state, (now) => now === before);
       await page.locator(".toast").waitFor({ state: "detached" });
     };
 
@@ -170,7 +180,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await undo("Moved Router");
     await link.focus();
     await page.keyboard.press("Alt+ArrowUp");
-    await until(
+    await pollUntil(
       () => monitor("Router"),
       ({ alertChannelIds }) => String(alertChannelIds) === chat,
     );
@@ -194,7 +204,7 @@ describeInChromium("journeys through the admin page", (browser) => {
       await page.getByRole("menuitem", { name: item, exact: true }).first().click();
       await undo("Changed 2 monitors");
     }
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
     for (const id of [chat, onCall]) await world.ask("DELETE", `/api/v1/alert-channels/${id}`);
   });
 
@@ -206,10 +216,10 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(await names()).toEqual(["Shop", "Office"]);
     await page.getByRole("button", { name: /^Office/ }).focus();
     await page.keyboard.press("Alt+ArrowUp");
-    await until(names, ([first]) => first === "Office");
+    await pollUntil(names, ([first]) => first === "Office");
     expect(await page.locator(":focus").textContent()).toStartWith("Office");
     await page.keyboard.press("Alt+ArrowDown");
-    await until(names, ([first]) => first === "Shop");
+    await pollUntil(names, ([first]) => first === "Shop");
   });
 
   test("the first page's data is requested once, while its script still loads", async () => {
@@ -228,7 +238,7 @@ describeInChromium("journeys through the admin page", (browser) => {
   });
 
   test("by keyboard alone, a person signs in, creates a monitor and opens its page", async () => {
-    await using open = await visit(browser, world.url);
+    await using open = await visitPage(browser, world.url);
     const { page } = open;
     await page.getByLabel("E-mail").waitFor();
     await page.keyboard.type(owner.email);
@@ -236,7 +246,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await page.keyboard.type(owner.password);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();
-    await rowOf(page, "Blog").waitFor();
+    await findRow(page, "Blog").waitFor();
     await page.keyboard.press("n");
     await page.getByLabel("Address to monitor").waitFor();
     // Also back into the open field.
@@ -255,16 +265,19 @@ describeInChromium("journeys through the admin page", (browser) => {
       .waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: /\/keyboard/ }).waitFor();
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("viewers and members are offered only allowed actions, and the server rejects the others", async () => {
-    const [viewer, member] = [await world.person("viewer"), await world.person("member")];
-    await using open = await visit(browser, world.url);
+    const [viewer, member] = [
+      await world.createPerson("viewer"),
+      await world.createPerson("member"),
+    ];
+    await using open = await visitPage(browser, world.url);
     const { page } = open;
-    await signIn(page, viewer);
-    await rowOf(page, "Router").waitFor();
+    await signInOnPage(page, viewer);
+    await findRow(page, "Router").waitFor();
     for (const name of [/Create monitor/, /Create group/, /^Pause/, /^Mute/])
       expect(await page.getByRole("button", { name }).count()).toBe(0);
     expect(await page.getByRole("checkbox").count()).toBe(0);
@@ -286,11 +299,14 @@ describeInChromium("journeys through the admin page", (browser) => {
       ["POST", "/monitors/bulk", { monitorIds: [world.idOf("Router")], delete: true }],
     ];
     for (const [method, path, body] of refused)
-      expect([path, await refusalOf(page, method, path, body)]).toEqual([path, "403 FORBIDDEN"]);
+      expect([path, await requestRefused(page, method, path, body)]).toEqual([
+        path,
+        "403 FORBIDDEN",
+      ]);
 
-    await using other = await visit(browser, world.url);
-    await signIn(other.page, member);
-    await rowOf(other.page, "Router").waitFor();
+    await using other = await visitPage(browser, world.url);
+    await signInOnPage(other.page, member);
+    await findRow(other.page, "Router").waitFor();
     expect(await other.page.getByRole("button", { name: "Create monitor" }).count()).toBe(1);
     const admins: [method: string, path: string, body?: object][] = [
       ["PATCH", "/api/v1/settings", {}],
@@ -300,7 +316,7 @@ describeInChromium("journeys through the admin page", (browser) => {
       ["GET", "/audit-log"],
     ];
     for (const [method, path, body] of admins)
-      expect([path, await refusalOf(other.page, method, path, body)]).toEqual([
+      expect([path, await requestRefused(other.page, method, path, body)]).toEqual([
         path,
         "403 FORBIDDEN",
       ]);
@@ -337,7 +353,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(after).toBe(before);
     await mute.click();
     for (const name of ["Router", "Blog"])
-      await until(
+      await pollUntil(
         () => world.get(`/monitors/${world.idOf(name)}`),
         ({ tags, groupId, muted }) =>
           String(tags) === "critical" && groupId === world.shop && muted === true,
@@ -347,12 +363,12 @@ describeInChromium("journeys through the admin page", (browser) => {
       groupId: world.office,
       muted: false,
     });
-    await open.shifts();
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
   test("two-factor requires a code before it opens anything", async () => {
-    const admin = await world.person("admin");
+    const admin = await world.createPerson("admin");
     const call = (path: string, body: object, cookie = "") =>
       fetch(`${world.url}/dashboard${path}`, {
         method: "POST",
@@ -370,9 +386,9 @@ describeInChromium("journeys through the admin page", (browser) => {
     const first = { code: codes.generate() };
     expect((await call("/two-factor/confirm", first, cookie)).status).toBe(200);
 
-    await using open = await visit(browser, world.url);
+    await using open = await visitPage(browser, world.url);
     const { page } = open;
-    await signIn(page, admin);
+    await signInOnPage(page, admin);
     await page.getByLabel("Code").fill(first.code);
     await page.keyboard.press("Enter");
     // A used code is rejected.
@@ -382,11 +398,11 @@ describeInChromium("journeys through the admin page", (browser) => {
       .or(page.getByRole("alert"))
       .first()
       .waitFor();
-    expect(await refusalOf(page, "GET", "/overview")).toBe("401 UNAUTHORIZED");
+    expect(await requestRefused(page, "GET", "/overview")).toBe("401 UNAUTHORIZED");
     await page.getByLabel("Code").fill(codes.generate({ timestamp: Date.now() + 30_000 }));
     await page.keyboard.press("Enter");
-    await rowOf(page, "Printer").waitFor();
-    await open.shifts();
+    await findRow(page, "Printer").waitFor();
+    await open.measureShifts();
 
     // Another person with the password tries codes: the open page shows it.
     const waiting = (await call("/sign-in", admin)).headers.get("set-cookie")?.split(";")[0];
@@ -407,13 +423,13 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect((await call("/profile/wrong-codes/acknowledge", {})).status).toBe(401);
     await page.reload();
     await banner.waitFor();
-    await keepPicture(page, "admin-wrong-codes-1440.png");
-    expect(await violations(page)).toEqual([]);
+    await storePicture(page, "admin-wrong-codes-1440.png");
+    expect(await findViolations(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
-    await keepPicture(page, "admin-wrong-codes-360.png");
+    await storePicture(page, "admin-wrong-codes-360.png");
     await page.getByRole("button", { name: "Dismiss" }).click();
     await page.getByText("wrong two-factor code").waitFor({ state: "detached" });
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("while the server is stopped the page shows it, and continues once the server is back", async () => {
@@ -422,12 +438,12 @@ describeInChromium("journeys through the admin page", (browser) => {
     await page.getByText("Live", { exact: true }).waitFor();
     await world.stop();
     await page.getByText("The connection to Signalbox is lost").waitFor();
-    await rowOf(page, "Printer").waitFor();
+    await findRow(page, "Printer").waitFor();
     await world.box.serve({ flags: ["--rate-limit", "0"], port: world.port });
     await world.rest("PATCH", `/api/v1/monitors/${world.idOf("Printer")}`, { name: "Plotter" });
-    await rowOf(page, "Plotter").waitFor();
+    await findRow(page, "Plotter").waitFor();
     await page.getByText("The connection to Signalbox is lost").waitFor({ state: "detached" });
     await page.getByText("Live", { exact: true }).waitFor();
-    expect(await rowOf(page, "Printer").count()).toBe(0);
+    expect(await findRow(page, "Printer").count()).toBe(0);
   });
 });

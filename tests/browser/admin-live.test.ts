@@ -1,16 +1,16 @@
 /** Changes that arrive on open pages by the live stream. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { ownedMachine } from "../support/admin-world.ts";
+import { startOwnedMachine } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browsing.ts";
 
 const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true }).click();
 
 describeInChromium("an edit", (browser) => {
-  let world: Awaited<ReturnType<typeof ownedMachine>>;
+  let world: Awaited<ReturnType<typeof startOwnedMachine>>;
   let turn = 0;
   beforeAll(async () => {
-    world = await ownedMachine();
+    world = await startOwnedMachine();
   });
   afterAll(async () => {
     await world[Symbol.asyncDispose]();

@@ -1,9 +1,9 @@
 /** Maintenance windows on the admin page: calendar, recurrence, editor. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { testLooks, violationsInThemes } from "../support/admin-looks.ts";
-import { adminWorld, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, violations } from "../support/browsing.ts";
+import { defineLookTests, findThemeViolations } from "../support/admin-looks.ts";
+import { createAdminWorld, visitAs } from "../support/admin-world.ts";
+import { describeInChromium, findViolations } from "../support/browsing.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 
@@ -21,10 +21,10 @@ function weeklyAtNight() {
 }
 
 describeInChromium("maintenance", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
   let windowId = "";
   beforeAll(async () => {
-    world = await adminWorld();
+    world = await createAdminWorld();
     const { ask, idOf, office } = world;
     await ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
     const planned = await ask("POST", "/api/v1/maintenance-windows", {
@@ -43,7 +43,7 @@ describeInChromium("maintenance", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  testLooks((path) => world.open(browser, path), {
+  defineLookTests((path) => world.open(browser, path), {
     maintenance: () => ["/maintenance", "Upcoming"],
     calendar: () => ["/maintenance?view=calendar", "Router firmware"],
     window: () => [`/maintenance/${windowId}`, "Next times"],
@@ -72,7 +72,7 @@ describeInChromium("maintenance", (browser) => {
     await editor.getByRole("combobox", { name: "Groups" }).click();
     await page.getByRole("option", { name: "Office" }).click();
     await page.keyboard.press("Escape");
-    expect(await violationsInThemes(page)).toEqual([]);
+    expect(await findThemeViolations(page)).toEqual([]);
     await editor.getByRole("button", { name: "Schedule maintenance" }).click();
     await page.getByRole("heading", { name: "Disk check" }).waitFor();
     await page.getByText("Every month on the third Thursday, 3 times").waitFor();
@@ -95,7 +95,7 @@ describeInChromium("maintenance", (browser) => {
     await again.getByLabel("Rule").fill("FREQ=YEARLY;BYMONTH=1;BYDAY=1SU");
     await again.getByRole("button", { name: "Save" }).click();
     await page.getByRole("listitem").getByText("Sun 2 Jan 2061 02:00–03:30").waitFor();
-    await open.shifts();
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
@@ -113,7 +113,7 @@ describeInChromium("maintenance", (browser) => {
     await end();
     await page.getByText("Past", { exact: true }).click();
     await page.getByRole("link", { name: /Print server/ }).waitFor();
-    await open.shifts();
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
@@ -125,7 +125,7 @@ describeInChromium("maintenance", (browser) => {
     await page.goto(`${world.url}/maintenance/${windowId}`);
     await page.getByText("Next times").waitFor();
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
-    await open.shifts();
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
@@ -165,7 +165,7 @@ describeInChromium("maintenance", (browser) => {
 
     await page.getByRole("button", { name: "Edit" }).click();
     await dialog(page, "Edit maintenance").getByText("lasts until it is applied again").waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(open.faults).toEqual([]);
   });
 });

@@ -2,17 +2,22 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { ownedMachine, ownFaults, rowOf } from "../support/admin-world.ts";
-import { describeInChromium, keepPicture, screenshots, violations } from "../support/browsing.ts";
-import { until } from "../support/journeys.ts";
+import { startOwnedMachine, selectPageFaults, findRow } from "../support/admin-world.ts";
+import {
+  describeInChromium,
+  storePicture,
+  screenshots,
+  findViolations,
+} from "../support/browsing.ts";
+import { pollUntil } from "../support/journeys.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
 
 const count = 10_000;
 
 describeInChromium("ten thousand monitors", (browser) => {
-  let world: Awaited<ReturnType<typeof ownedMachine>>;
+  let world: Awaited<ReturnType<typeof startOwnedMachine>>;
   beforeAll(async () => {
-    world = await ownedMachine();
+    world = await startOwnedMachine();
     const groups: string[] = [];
     for (const name of ["Berlin", "Vienna"])
       groups.push((await world.ask("POST", "/api/v1/monitor-groups", { name })).id);
@@ -53,7 +58,7 @@ describeInChromium("ten thousand monitors", (browser) => {
   test("are counted by the server, loaded on scrolling, found anywhere, and live", async () => {
     await using open = await world.open(browser, "/monitors", { colorScheme: "light" });
     const { page } = open;
-    await rowOf(page, "Service 1").waitFor();
+    await findRow(page, "Service 1").waitFor();
     await page.getByRole("navigation").getByText("10,000").first().waitFor();
     await page
       .getByRole("button", { name: "9,998 up" })
@@ -62,25 +67,25 @@ describeInChromium("ten thousand monitors", (browser) => {
       .waitFor();
     const attention = page.getByRole("region", { name: /Needs attention/ });
     await attention.getByRole("link", { name: "Service 9000" }).waitFor();
-    expect(await violations(page)).toEqual([]);
-    await keepPicture(page, "admin-monitors-10000-light.png");
+    expect(await findViolations(page)).toEqual([]);
+    await storePicture(page, "admin-monitors-10000-light.png");
 
     // The last row of all; the rows in between need not load.
     await page.evaluate(() => scrollTo({ top: document.documentElement.scrollHeight }));
-    await rowOf(page, `Service ${count - 1}`).waitFor();
+    await findRow(page, `Service ${count - 1}`).waitFor();
     await page.evaluate(() => scrollTo({ top: 0 }));
 
     await page.keyboard.press("/");
     await page.keyboard.type("service 777");
-    await rowOf(page, "Service 1777").waitFor();
-    expect(await rowOf(page, "Service 1").count()).toBe(0);
+    await findRow(page, "Service 1777").waitFor();
+    expect(await findRow(page, "Service 1").count()).toBe(0);
     // Selects two filtered rows, which the page has not loaded once the filter is removed.
     for (const name of ["Service 777", "Service 1777"])
-      await rowOf(page, name).getByRole("checkbox").check();
+      await findRow(page, name).getByRole("checkbox").check();
     const bulk = page.getByRole("toolbar", { name: "Change the selected monitors" });
     await bulk.getByRole("button", { name: "Pause" }).click();
     await page.getByRole("menuitem", { name: "Pause" }).click();
-    await rowOf(page, "Service 1777").getByRole("img", { name: "Paused", exact: true }).waitFor();
+    await findRow(page, "Service 1777").getByRole("img", { name: "Paused", exact: true }).waitFor();
     await page.getByRole("searchbox", { name: "Filter monitors" }).fill("");
     await page.getByRole("button", { name: "3 paused" }).waitFor();
 
@@ -93,13 +98,13 @@ describeInChromium("ten thousand monitors", (browser) => {
       .waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/monitors/${idOfCopy(8_123)}`);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("keys that are faster than the rendering lead to the same row", async () => {
     await using open = await world.open(browser, "/monitors");
     const { page } = open;
-    await rowOf(page, "Service 1").waitFor();
+    await findRow(page, "Service 1").waitFor();
     // A group's header and its rows, starting at the header.
     await page.evaluate(() => {
       for (let times = 0; times < 41; times++)
@@ -109,7 +114,7 @@ describeInChromium("ten thousand monitors", (browser) => {
       .getByRole("link", { name: /^Service 40 / })
       .and(page.locator(":focus"))
       .waitFor();
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("moving monitors out of a partly loaded group can be undone, too", async () => {
@@ -128,14 +133,14 @@ describeInChromium("ten thousand monitors", (browser) => {
     await page.getByText("Moved Service 4000").waitFor();
     expect((await moved).postDataJSON().monitorIds).toHaveLength(4_000);
     await page.keyboard.press("Control+z");
-    await until(groups, (now) => JSON.stringify(now) === JSON.stringify(before));
-    expect(ownFaults(open.faults)).toEqual([]);
+    await pollUntil(groups, (now) => JSON.stringify(now) === JSON.stringify(before));
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("printing shows every loaded row, and the screen then shows the visible ones again", async () => {
     await using open = await world.open(browser, "/monitors");
     const { page } = open;
-    await rowOf(page, "Service 1").waitFor();
+    await findRow(page, "Service 1").waitFor();
     const rows = page.locator(".item-row");
     const few = 60;
     expect(await rows.count()).toBeLessThan(few);
@@ -161,7 +166,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     const printed = Number(await page.locator("body").getAttribute("data-printed"));
     expect(printed).toBeGreaterThanOrEqual(Number(known));
     while ((await rows.count()) > few) await Bun.sleep(20);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a monitor's monthly report is a click away, also for a script, and prints without navigation", async () => {
@@ -169,11 +174,11 @@ describeInChromium("ten thousand monitors", (browser) => {
       colorScheme: "light",
     });
     const { page } = open;
-    await rowOf(page, "Service 8123").getByRole("button", { name: "Actions for" }).click();
+    await findRow(page, "Service 8123").getByRole("button", { name: "Actions for" }).click();
     await page.getByRole("menuitem", { name: "Report" }).click();
     await page.getByRole("heading", { name: /^Service 8123 · / }).waitFor();
-    expect(await violations(page)).toEqual([]);
-    await keepPicture(page, "admin-report-light.png");
+    expect(await findViolations(page)).toEqual([]);
+    await storePicture(page, "admin-report-light.png");
     await page.getByRole("button", { name: "Previous month" }).click();
     await page.waitForURL(/month=/);
     await page.getByText(/^Nothing was measured in /).waitFor();
@@ -196,6 +201,6 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(await page.getByRole("navigation").filter({ visible: true }).count()).toBe(0);
     expect(await page.getByRole("button").filter({ visible: true }).count()).toBe(0);
     await page.pdf({ path: join(screenshots, "admin-report.pdf"), format: "A4" });
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 });

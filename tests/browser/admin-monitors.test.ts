@@ -5,11 +5,22 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { flawsOfLooks, testLooks, violationsInThemes } from "../support/admin-looks.ts";
-import { adminWorld, owner, ownFaults, rowOf, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, keepPicture, overflowOf, violations } from "../support/browsing.ts";
-import { until } from "../support/journeys.ts";
-import { answer, target } from "../support/target.ts";
+import { findLookFlaws, defineLookTests, findThemeViolations } from "../support/admin-looks.ts";
+import {
+  createAdminWorld,
+  owner,
+  selectPageFaults,
+  findRow,
+  visitAs,
+} from "../support/admin-world.ts";
+import {
+  describeInChromium,
+  storePicture,
+  measureOverflow,
+  findViolations,
+} from "../support/browsing.ts";
+import { pollUntil } from "../support/journeys.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 
 /** Waits for the next hour if less than a minute of this one is left, because the bars move at its end. */
 async function leaveEndOfHour() {
@@ -21,23 +32,23 @@ async function leaveEndOfHour() {
 const namesOn = (page: Page) => page.locator(".row-name b").allTextContents();
 
 describeInChromium("the Monitors page", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
-  let chat: Awaited<ReturnType<typeof target>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
+  let chat: Awaited<ReturnType<typeof startTarget>>;
   const channel = (name: string) =>
     world.ask("POST", "/api/v1/alert-channels", { type: "webhook", name, url: chat.at("/hook") });
   beforeAll(async () => {
-    world = await adminWorld();
-    chat = await target(answer(503));
+    world = await createAdminWorld();
+    chat = await startTarget(replyWith(503));
     // One monitor is down, and its alert fails.
     const { id } = await channel("Chat");
     await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Blog")}`, { alertChannelIds: [id] });
-    await until(
+    await pollUntil(
       () => world.ask("GET", `/api/v1/monitors/${world.idOf("Blog")}`),
       ({ status }) => status === "up",
     );
-    world.site.reply(answer(502), "/blog");
+    world.site.setReply(replyWith(502), "/blog");
     await world.ask("POST", `/api/v1/monitors/${world.idOf("Blog")}/check`);
-    await until(
+    await pollUntil(
       () => world.ask("GET", "/problems"),
       ({ channels }) => channels.length === 1,
     );
@@ -47,7 +58,7 @@ describeInChromium("the Monitors page", (browser) => {
     await chat[Symbol.asyncDispose]();
   });
 
-  testLooks((path) => world.open(browser, path), {
+  defineLookTests((path) => world.open(browser, path), {
     monitors: () => ["/", "Nobody reached"],
     monitor: () => [`/monitors/${world.idOf("Web shop")}`, "Recent checks"],
   });
@@ -68,7 +79,7 @@ describeInChromium("the Monitors page", (browser) => {
     const why = row.locator(".attention-name > span");
     expect(await why.evaluate((said) => said.scrollHeight - said.clientHeight)).toBe(0);
     await page.setViewportSize({ width: 360, height: 780 });
-    const onPhone = rowOf(page, "Blog");
+    const onPhone = findRow(page, "Blog");
     const reason = onPhone.locator(".row-name > span");
     expect(await reason.textContent()).toStartWith("HTTP 502 (Bad Gateway), expected");
     expect(
@@ -91,7 +102,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByText("2 alert channels are failing.").waitFor({ state: "detached" });
     await section.getByRole("button", { name: /^Needs attention/ }).click();
     await row.hover();
-    world.site.reply(answer(200), "/blog");
+    world.site.setReply(replyWith(200), "/blog");
     await row.getByRole("button", { name: "Check now: Blog" }).click();
     await row.getByText(/^Up after/).waitFor();
     await page.goto(`${world.url}/reports`);
@@ -103,8 +114,8 @@ describeInChromium("the Monitors page", (browser) => {
   test("a problem's row links to its incident, or its menu does on narrow screens", async () => {
     const checkOf = (name: string) =>
       world.ask("POST", `/api/v1/monitors/${world.idOf(name)}/check`);
-    world.site.reply(answer(502), "/nas");
-    world.site.reply(answer(502), "/search");
+    world.site.setReply(replyWith(502), "/nas");
+    world.site.setReply(replyWith(502), "/search");
     const { id } = await world.ask("POST", "/api/v1/incidents", {
       title: "Disks are being replaced",
       monitorIds: [world.idOf("NAS")],
@@ -152,12 +163,12 @@ describeInChromium("the Monitors page", (browser) => {
       await page.goto(world.url);
       await row("NAS").getByRole("button", { name: "Actions for NAS" }).click();
       await page.getByRole("menuitem", { name: "Incident" }).waitFor();
-      expect(await violations(page)).toEqual([]);
+      expect(await findViolations(page)).toEqual([]);
       await page.getByRole("menuitem", { name: "Incident" }).click();
       await page.waitForURL(`**/incidents/${id}`);
     }
     expect(open.faults).toEqual([]);
-    for (const path of ["/nas", "/search"]) world.site.reply(answer(200), path);
+    for (const path of ["/nas", "/search"]) world.site.setReply(replyWith(200), path);
     await checkOf("NAS");
     await checkOf("Search");
     await world.ask("DELETE", `/api/v1/incidents/${id}`);
@@ -186,9 +197,9 @@ describeInChromium("the Monitors page", (browser) => {
       await lines.nth(8).waitFor({ state: "detached" });
       expect([title, await lines.count()]).toEqual([title, 8]);
     }
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await world.ask("DELETE", `/api/v1/monitors/${id}`);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a monitor's page names its failing alert channel and the reason, and no other channel", async () => {
@@ -209,7 +220,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   test("a monitor's outages and uptime start no earlier than the monitor", async () => {
-    world.site.reply(answer(502), "/daily");
+    world.site.setReply(replyWith(502), "/daily");
     const { id } = await world.ask("POST", "/api/v1/monitors", {
       type: "http",
       name: "Daily",
@@ -253,7 +264,7 @@ describeInChromium("the Monitors page", (browser) => {
     slow.resolve();
     await said.getByText(/checks? passed$/).waitFor();
     const last = await dayOf();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("Home");
     expect(await dayOf()).not.toBe(last);
     await said.getByText("Nothing was measured.").waitFor();
@@ -270,7 +281,7 @@ describeInChromium("the Monitors page", (browser) => {
     const { searchParams } = new URL(page.url());
     expect(Number(searchParams.get("to"))).toBeGreaterThan(Number(searchParams.get("from")));
     expect(await said.count()).toBe(0);
-    await open.shifts();
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
@@ -288,7 +299,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.keyboard.press("End");
     await said.getByText(/^Today \d\d:\d\d:\d\d–\d\d:\d\d:\d\d$/).waitFor();
     expect(await said.locator("dt").allTextContents()).toEqual(["Average", "p50", "p95"]);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     // Two checks later the same chart is there, with its cursor.
     for (let more = 0; more < 2; more++)
       await page.waitForResponse((answer) => answer.url().includes("/timeline?"));
@@ -323,8 +334,8 @@ describeInChromium("the Monitors page", (browser) => {
       .getByRole("row", { name: /^Today .* Up$/ })
       .first()
       .waitFor();
-    expect(await violations(page)).toEqual([]);
-    await open.shifts();
+    expect(await findViolations(page)).toEqual([]);
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
@@ -390,14 +401,14 @@ describeInChromium("the Monitors page", (browser) => {
         image.decode().then(() => image.naturalWidth > 0),
       );
     expect(await isSeen(panel.getByRole("img"))).toBe(true);
-    expect(await flawsOfLooks(page, "screenshot")).toEqual([]);
+    expect(await findLookFlaws(page, "screenshot")).toEqual([]);
     await page.setViewportSize({ width: 360, height: 780 });
     await panel.getByRole("button", { name: /^The page on \w+, / }).press("Enter");
     const dialog = page.getByRole("dialog", { name: /^Last failure, / });
     expect(await isSeen(dialog.getByRole("img", { name: /^The page on/ }))).toBe(true);
-    expect(await overflowOf(page)).toBe(0);
-    expect(await violations(page)).toEqual([]);
-    await keepPicture(page, "admin-screenshot-360-dialog.png");
+    expect(await measureOverflow(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    await storePicture(page, "admin-screenshot-360-dialog.png");
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await world.ask("DELETE", `/api/v1/monitors/${id}`);
@@ -407,7 +418,7 @@ describeInChromium("the Monitors page", (browser) => {
   test("editors, palette and shortcuts have no axe violations", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
-    const judge = async () => expect(await violationsInThemes(page)).toEqual([]);
+    const judge = async () => expect(await findThemeViolations(page)).toEqual([]);
     await page.getByText("Web shop").waitFor();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
@@ -424,7 +435,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("button", { name: "Add assertion" }).click();
     await page.getByRole("button", { name: /^Request/ }).click();
     await judge();
-    await open.shifts();
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
@@ -457,7 +468,7 @@ describeInChromium("the Monitors page", (browser) => {
       { source: "json", path: "$.items", op: "notEquals", value: "200" },
     ]);
     await world.ask("PATCH", `/api/v1/monitors/${id}`, { assertions: [] });
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("menus and an empty palette have no axe violations, and keys walk their entries", async () => {
@@ -468,19 +479,19 @@ describeInChromium("the Monitors page", (browser) => {
     await focused("Check now");
     await page.keyboard.press("ArrowDown");
     await focused("Pause");
-    expect(await violationsInThemes(page)).toEqual([]);
+    expect(await findThemeViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.getByRole("menu").waitFor({ state: "detached" });
     await page.getByRole("link", { name: /^Checkout/ }).focus();
     await page.keyboard.press("x");
     await page.getByRole("button", { name: "Tags", exact: true }).press("Enter");
     await page.getByRole("combobox", { name: "Tags to add" }).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
     await page.keyboard.type("nothing is called so");
     await page.getByText("No results.").waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(open.faults).toEqual([]);
   });
 
@@ -529,7 +540,7 @@ describeInChromium("the Monitors page", (browser) => {
     ]);
     await page.getByRole("button", { name: /^Production/ }).focus();
     await page.keyboard.press("Enter");
-    await rowOf(page, "Checkout").waitFor({ state: "detached" });
+    await findRow(page, "Checkout").waitFor({ state: "detached" });
     await page.keyboard.press("Enter");
     await page.keyboard.press("Alt+ArrowDown");
     await wait([
@@ -541,7 +552,7 @@ describeInChromium("the Monitors page", (browser) => {
       [checkout, shop, search],
       [router, nas],
     ]);
-    await open.shifts();
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
@@ -549,11 +560,11 @@ describeInChromium("the Monitors page", (browser) => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     await page.getByRole("button", { name: "Pause Office" }).click();
-    await rowOf(page, "Router").getByRole("img", { name: "Paused" }).waitFor();
+    await findRow(page, "Router").getByRole("img", { name: "Paused" }).waitFor();
     const path = `/api/v1/monitor-groups/${world.office.id}`;
     expect(await world.ask("GET", path)).toMatchObject({ paused: true, muted: false });
     await page.getByRole("button", { name: "Resume Office" }).click();
-    await rowOf(page, "Router").getByRole("img", { name: "Up" }).waitFor();
+    await findRow(page, "Router").getByRole("img", { name: "Up" }).waitFor();
   });
 
   test("muting a group can be undone by button and by Ctrl+Z", async () => {
@@ -561,7 +572,7 @@ describeInChromium("the Monitors page", (browser) => {
     const { page } = open;
     const path = `/api/v1/monitor-groups/${world.office.id}`;
     const muted = (is: boolean) =>
-      until(
+      pollUntil(
         () => world.ask("GET", path),
         (group) => group.muted === is,
       );
@@ -587,9 +598,9 @@ describeInChromium("the Monitors page", (browser) => {
     const { page } = open;
     await page.getByRole("button", { name: "Actions for NAS" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
-    await rowOf(page, "NAS").waitFor({ state: "detached" });
+    await findRow(page, "NAS").waitFor({ state: "detached" });
     await page.getByRole("button", { name: /^Undo/ }).click();
-    await rowOf(page, "NAS").waitFor();
+    await findRow(page, "NAS").waitFor();
     expect(await world.ask("GET", `/api/v1/monitors/${world.idOf("NAS")}`)).toBeObject();
   });
 
@@ -662,7 +673,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.reload();
     await page.getByRole("button", { name: /Organization and account: 1 problem/ }).click();
     await page.getByRole("menuitem", { name: "Settings 1 problem" }).waitFor();
-    await keepPicture(page, "admin-problem-390.png");
+    await storePicture(page, "admin-problem-390.png");
     expect(open.faults).toEqual([]);
   });
 
@@ -705,7 +716,7 @@ describeInChromium("the Monitors page", (browser) => {
     const viewport = { width: 390, height: 844 };
     await using open = await world.open(browser, "/", { viewport });
     const { page } = open;
-    await rowOf(page, "Checkout").getByRole("button", { name: "Actions for Checkout" }).click();
+    await findRow(page, "Checkout").getByRole("button", { name: "Actions for Checkout" }).click();
     await page.getByRole("menuitem", { name: "Select" }).click();
     const bar = page.getByRole("toolbar", { name: "Change the selected monitors" });
     await bar.getByText("1 monitor selected").waitFor();
@@ -763,7 +774,7 @@ describeInChromium("the Monitors page", (browser) => {
     await option(/Tag: eu/).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/monitors\?tag=eu/);
-    await rowOf(page, "Checkout").hover();
+    await findRow(page, "Checkout").hover();
     await page.keyboard.press("x");
     await page.getByText("1 monitor selected").waitFor();
     await page.keyboard.press("j");
@@ -779,7 +790,7 @@ describeInChromium("the Monitors page", (browser) => {
       return document.activeElement?.textContent;
     });
     expect(focused).toContain("Checkout");
-    const checkout = rowOf(page, "Checkout");
+    const checkout = findRow(page, "Checkout");
     await page.keyboard.press("p");
     await page.getByText("Paused Checkout").waitFor();
     await checkout.getByRole("img", { name: "Paused" }).waitFor();
@@ -792,7 +803,7 @@ describeInChromium("the Monitors page", (browser) => {
   test("without the server pages open, and actions wait for it", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
-    await rowOf(page, "NAS").waitFor();
+    await findRow(page, "NAS").waitFor();
     // All parts of the page's script load while the page is idle.
     const assets = join(import.meta.dir, "..", "..", "dist", "web", "assets");
     const parts = (await readdir(assets))
@@ -823,7 +834,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("heading", { name: "No maintenance scheduled" }).waitFor();
     const path = `/api/v1/monitors/${world.idOf("NAS")}`;
-    await until(
+    await pollUntil(
       () => world.ask("GET", path),
       ({ status }) => status === "paused",
     );
@@ -849,7 +860,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByText(waits).waitFor();
     await page.getByRole("region", { name: "Activity" }).getByText("We exchange them.").waitFor();
     await back();
-    const updated = await until(
+    const updated = await pollUntil(
       () => world.ask("GET", path),
       ({ updates }) => updates.length > 1,
     );
@@ -871,7 +882,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.locator(".toast:not([data-seen])", { hasText: waits }).waitFor();
     await back();
     await page.getByText(/^Created /).waitFor();
-    await until(
+    await pollUntil(
       () => world.ask("GET", path),
       ({ status }) => status === "investigating",
     );
@@ -905,7 +916,7 @@ describeInChromium("the Monitors page", (browser) => {
       await page.getByRole("navigation", { name: "Breadcrumb" }).getByText(list).click();
       await page.getByRole("heading", { name: list, exact: true }).waitFor();
     }
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("simultaneous changes of two people lead to a choice, and typed values survive the session", async () => {
@@ -927,8 +938,8 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("button", { name: "Save mine" }).click();
     await page.getByRole("heading", { name: "Search engine" }).waitFor();
     expect(await world.ask("GET", path)).toMatchObject({ name: "Search engine" });
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("next to the icon rail no figure of a report is cut or hidden", async () => {

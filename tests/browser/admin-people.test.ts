@@ -1,14 +1,14 @@
 /** People, invitations, roles and organizations on the admin page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
-import { until } from "../support/journeys.ts";
-import { describeInChromium, violations, visit } from "../support/browsing.ts";
+import { createAdminWorld, owner, selectPageFaults, visitAs } from "../support/admin-world.ts";
+import { pollUntil } from "../support/journeys.ts";
+import { describeInChromium, findViolations, visitPage } from "../support/browsing.ts";
 import type { Json } from "../support/json.ts";
 
 describeInChromium("people and organizations", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
   beforeAll(async () => {
-    world = await adminWorld();
+    world = await createAdminWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -22,13 +22,13 @@ describeInChromium("people and organizations", (browser) => {
     await page.getByRole("button", { name: "Create invitation" }).click();
     const shown = page.getByLabel("Invitation link");
     await shown.waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     const link = (await shown.textContent()) ?? "";
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByText("vera@acme.example").waitFor();
 
     const address = new URL(link);
-    await using other = await visit(browser, `${world.url}/invitation${address.hash}`);
+    await using other = await visitPage(browser, `${world.url}/invitation${address.hash}`);
     const theirs = other.page;
     await theirs.getByLabel("Your name").fill("Vera Rubin");
     await theirs.getByLabel("Choose a password").fill("dark matter it is");
@@ -75,7 +75,7 @@ describeInChromium("people and organizations", (browser) => {
       .first()
       .waitFor();
     await page.getByText("Vera Rubin joined").first().waitFor();
-    expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
+    expect([selectPageFaults(open.faults), selectPageFaults(other.faults)]).toEqual([[], []]);
   });
 
   test("another organization shows nothing of this one, and a link opens the one with the record", async () => {
@@ -116,7 +116,7 @@ describeInChromium("people and organizations", (browser) => {
     await switcher.click();
     await page.getByRole("menuitem", { name: "Umbrella" }).click();
     await current.getByText("Umbrella").waitFor();
-    await until(
+    await pollUntil(
       () => world.ask("GET", "/api/v1/monitors?per_page=100"),
       (left: { name: string }[]) => left.every(({ name }) => name !== "Blog"),
     );
@@ -131,8 +131,8 @@ describeInChromium("people and organizations", (browser) => {
     await page.reload();
     await current.getByText("Umbrella").waitFor();
     await tab.close();
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("an administrator appoints another, who then sees all organizations and deletes one by its short name", async () => {
@@ -160,7 +160,7 @@ describeInChromium("people and organizations", (browser) => {
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const verb = page.getByRole("button", { name: "Delete permanently" });
     expect(await verb.isDisabled()).toBe(true);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByLabel("Type short-lived").fill("short-lived");
     await verb.click();
     await page.getByText("Deleted Short-lived").waitFor();
@@ -172,7 +172,7 @@ describeInChromium("people and organizations", (browser) => {
     await page.getByRole("button", { name: "Create organization" }).click();
     expect((await (await answer).json()).data.timeZone).toBe("Europe/Berlin");
     await page.getByText("Created Third; you are its owner").waitFor();
-    expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
+    expect([selectPageFaults(open.faults), selectPageFaults(other.faults)]).toEqual([[], []]);
   });
 
   test("a person with an account joins another organization: signed in with a click, else with their password", async () => {
@@ -188,13 +188,13 @@ describeInChromium("people and organizations", (browser) => {
       role: "viewer",
     });
     const { hash } = new URL(link);
-    await using fresh = await visit(browser, `${world.url}/invitation${hash}`);
+    await using fresh = await visitPage(browser, `${world.url}/invitation${hash}`);
     await fresh.page.getByLabel("Your name").waitFor();
     await fresh.page.getByRole("button", { name: "I already have an account" }).click();
     await fresh.page.getByLabel("Your password").fill("not my password");
     await fresh.page.keyboard.press("Enter");
     await fresh.page.getByText("The e-mail address or the password is wrong.").waitFor();
-    expect(await violations(fresh.page)).toEqual([]);
+    expect(await findViolations(fresh.page)).toEqual([]);
 
     // A person who is signed in with the address only confirms.
     await other.page.goto(`${world.url}/invitation${hash}`);
@@ -211,6 +211,6 @@ describeInChromium("people and organizations", (browser) => {
     await other.page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();
     expect(await other.page.getByText("Web shop").count()).toBe(0);
     expect(await other.page.getByRole("dialog").count()).toBe(0);
-    expect([ownFaults(fresh.faults), ownFaults(other.faults)]).toEqual([[], []]);
+    expect([selectPageFaults(fresh.faults), selectPageFaults(other.faults)]).toEqual([[], []]);
   });
 });

@@ -1,12 +1,12 @@
 /** Secrets in forms: never shown, unchanged when left empty, required again for a new address. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
-import { flawsOfLooks, violationsInThemes } from "../support/admin-looks.ts";
-import { adminWorld, inTheme, ownFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, keepPicture } from "../support/browsing.ts";
+import { findLookFlaws, findThemeViolations } from "../support/admin-looks.ts";
+import { createAdminWorld, setTheme, selectPageFaults, visitAs } from "../support/admin-world.ts";
+import { describeInChromium, storePicture } from "../support/browsing.ts";
 import { ntp } from "../support/fakes/ntp.ts";
-import { serving } from "../support/fakes/serving.ts";
-import { answer } from "../support/target.ts";
+import { startFake } from "../support/fakes/serving.ts";
+import { replyWith } from "../support/target.ts";
 
 const asked = "The address changed: enter this again for the new one";
 const again = "Enter it again for the new address";
@@ -16,17 +16,17 @@ const save = (page: Page) => page.getByRole("button", { name: "Save", exact: tru
 
 /** Checks the page in both themes, and saves screenshots, one of a phone. */
 async function look(page: Page, name: string) {
-  expect(await violationsInThemes(page)).toEqual([]);
-  await keepPicture(page, `admin-${name}-dark.png`);
+  expect(await findThemeViolations(page)).toEqual([]);
+  await storePicture(page, `admin-${name}-dark.png`);
   await page.setViewportSize({ width: 390, height: 844 });
-  await inTheme(page, "light");
-  await keepPicture(page, `admin-${name}-390-light.png`);
+  await setTheme(page, "light");
+  await storePicture(page, `admin-${name}-390-light.png`);
 }
 
 describeInChromium("stored secrets", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
   beforeAll(async () => {
-    world = await adminWorld();
+    world = await createAdminWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -92,12 +92,12 @@ describeInChromium("stored secrets", (browser) => {
       "x-api-key": "new-key",
     });
     expect(lastAsked("/moved")?.headers).not.toHaveProperty("x-team");
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("steps are edited and moved, with variables that are stored and never shown", async () => {
     const { id } = await shop("stepping");
-    world.site.reply(answer(200, '{"id": 7}'), "/stepping");
+    world.site.setReply(replyWith(200, '{"id": 7}'), "/stepping");
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;
     await editing(page);
@@ -142,7 +142,7 @@ describeInChromium("stored secrets", (browser) => {
         { name: null, url: "/last" },
       ],
     });
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("unchanged secrets are retained, and used by Test now before saving", async () => {
@@ -160,11 +160,11 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await world.ask("POST", `/api/v1/monitors/${id}/check`);
     expect(lastAsked("/tried")?.headers).toMatchObject(sent);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a type is found by its purpose; its test and its page show its relevant details", async () => {
-    await using clock = await serving(ntp);
+    await using clock = await startFake(ntp);
     await using open = await world.open(browser, "/");
     const { page } = open;
     await page.getByText("Web shop").waitFor();
@@ -193,7 +193,7 @@ describeInChromium("stored secrets", (browser) => {
         .filter({ hasText: "Stratum" })
         .getByText("2", { exact: true });
     await found(dialog).waitFor();
-    expect(await violationsInThemes(page)).toEqual([]);
+    expect(await findThemeViolations(page)).toEqual([]);
     await dialog.getByLabel("Largest stratum").fill("");
     await dialog.getByRole("button", { name: "Create monitor" }).click();
     await dialog.waitFor({ state: "detached" });
@@ -201,8 +201,8 @@ describeInChromium("stored secrets", (browser) => {
     await page.goto(new URL(`/monitors/${id}`, page.url()).href);
     await page.getByText("Clock offset").waitFor();
     await found(page.locator("main")).waitFor();
-    expect(await flawsOfLooks(page, "monitor-details")).toEqual([]);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(await findLookFlaws(page, "monitor-details")).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a copy has no secrets, names them, and needs the values of its headers", async () => {
@@ -227,7 +227,7 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     const all = await world.ask("GET", "/api/v1/monitors?q=Copy%20of%20original");
     expect(all).toMatchObject([{ secretsSet: [], headers: { "X-Api-Key": null } }]);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("secrets of a channel and of the mail server must be entered again as well", async () => {
@@ -256,7 +256,7 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByRole("button", { name: "Send test e-mail" }).click();
     await page.getByText(`${asked}, or clear it.`).waitFor();
     await look(page, "secrets-mail-server");
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("without write access, the page explains why there is no push address", async () => {
@@ -267,6 +267,6 @@ describeInChromium("stored secrets", (browser) => {
     await theirs.page.getByText("Anyone who knows it can report").waitFor();
     expect(await theirs.page.content()).not.toContain("/push/");
     await look(theirs.page, "push-viewer");
-    expect(ownFaults(theirs.faults)).toEqual([]);
+    expect(selectPageFaults(theirs.faults)).toEqual([]);
   });
 });

@@ -5,11 +5,11 @@ import { TOTP } from "otpauth";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { flawsOfLooks } from "../support/admin-looks.ts";
-import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, keepPicture, violations } from "../support/browsing.ts";
-import { until } from "../support/journeys.ts";
-import { mailServer } from "../support/mail-server.ts";
+import { findLookFlaws } from "../support/admin-looks.ts";
+import { createAdminWorld, owner, selectPageFaults, visitAs } from "../support/admin-world.ts";
+import { describeInChromium, storePicture, findViolations } from "../support/browsing.ts";
+import { pollUntil } from "../support/journeys.ts";
+import { startMailServer } from "../support/mail-server.ts";
 
 const sections = {
   organization: "Time zone",
@@ -32,9 +32,9 @@ const inDialog = (page: Page, name: string) =>
   page.getByRole("dialog").getByRole("button", { name, exact: true });
 
 describeInChromium("the settings", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
   beforeAll(async () => {
-    world = await adminWorld();
+    world = await createAdminWorld();
     await world.ask("POST", "/api-keys", { name: "Deploy job", scope: "write" });
     const db = { type: "tcp", name: "Database", host: "db.example", port: 5432, interval: 120 };
     const monitors = { db, queue: { ...db, name: "Queue" } };
@@ -71,7 +71,7 @@ describeInChromium("the settings", (browser) => {
       await page.setViewportSize({ width: 1440, height: 1000 });
       await page.locator(`nav a[href="/settings/${section}"]`).first().click();
       await page.getByText(ready).first().waitFor();
-      const issues = await flawsOfLooks(page, `settings-${section}`);
+      const issues = await findLookFlaws(page, `settings-${section}`);
       expect([section, issues]).toEqual([section, []]);
     }
     const machines = page.getByRole("list", { name: "Machines" });
@@ -83,10 +83,10 @@ describeInChromium("the settings", (browser) => {
 
     await page.goto(`${world.url}/settings`);
     await page.getByRole("link", { name: "API keys" }).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByRole("link", { name: "API keys" }).click();
     await page.getByRole("heading", { name: "API keys" }).waitFor();
-    await open.shifts();
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
@@ -101,12 +101,12 @@ describeInChromium("the settings", (browser) => {
     }
     await page.getByLabel("To", { exact: true }).fill("2025-01-01");
     await page.getByText("No entries match the filters.").waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByLabel("To", { exact: true }).fill("");
     await page.getByLabel("From", { exact: true }).fill("2025-01-01");
     await page.waitForURL(/from=2025-01-01/);
     await page.getByText(sections["audit-log"]).first().waitFor();
-    await open.shifts();
+    await open.measureShifts();
     expect(open.faults).toEqual([]);
   });
 
@@ -127,7 +127,7 @@ describeInChromium("the settings", (browser) => {
     await page.keyboard.press("Enter");
     const shown = page.getByLabel("API key", { exact: true });
     await shown.waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     const key = (await shown.textContent()) ?? "";
     const asked = () =>
       fetch(`${world.url}/api/v1/monitors`, { headers: { Authorization: `Bearer ${key}` } });
@@ -141,11 +141,11 @@ describeInChromium("the settings", (browser) => {
     await page.waitForTimeout(600);
     expect((await asked()).status).toBe(401);
     expect(await page.content()).not.toContain(key);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a mail server is tested before it is saved, shows its errors at the field, and is then set", async () => {
-    await using server = await mailServer();
+    await using server = await startMailServer();
     await using open = await world.open(browser, "/settings/mail-server");
     const { page } = open;
     await page.getByLabel("Host").fill("169.254.169.254");
@@ -158,17 +158,17 @@ describeInChromium("the settings", (browser) => {
     await page.getByLabel("Port").fill(String(smtp.port));
     await page.getByRole("button", { name: "Send test e-mail" }).click();
     await page.getByText("The mail server accepted it").waitFor();
-    expect(server.mail().to).toEqual([owner.email]);
+    expect(server.getOnlyMail().to).toEqual([owner.email]);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved", { exact: true }).waitFor();
     expect((await world.ask("GET", "/api/v1/settings")).smtp).toMatchObject({ port: smtp.port });
     await page.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("button", { name: /Undo/ }).click();
-    await until(
+    await pollUntil(
       () => page.getByLabel("Host").inputValue(),
       (host) => host === smtp.host,
     );
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a mail server can use an app or a service account, whose secrets are required and stored", async () => {
@@ -177,7 +177,7 @@ describeInChromium("the settings", (browser) => {
     const { page } = open;
     await page.getByText("Microsoft", { exact: true }).click();
     expect(await page.getByLabel("Host").inputValue()).toBe("smtp.office365.com");
-    expect(await flawsOfLooks(page, "settings-mail-server-microsoft")).toEqual([]);
+    expect(await findLookFlaws(page, "settings-mail-server-microsoft")).toEqual([]);
     await page.setViewportSize({ width: 1440, height: 1000 });
     await page.getByLabel("Mailbox").fill("box@acme.example");
     await page.getByLabel("Tenant").fill("acme.onmicrosoft.com");
@@ -203,7 +203,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText(/Must be the JSON key of a service account/).waitFor();
     expect((await set()).smtp.auth).toBe("microsoft");
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("two people who change the organization at once get a choice", async () => {
@@ -220,7 +220,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByLabel("Name", { exact: true }).fill(owner.organization);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved", { exact: true }).waitFor();
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("values typed into the settings survive leaving them and a reload, except secrets", async () => {
@@ -253,7 +253,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByText("What you typed earlier is back.").waitFor();
     expect(await page.getByLabel("E-mail", { exact: true }).inputValue()).toBe("half@typed");
     await page.getByRole("button", { name: "Start over" }).click();
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("two-factor is turned on by scanning, shows recovery codes once, and is turned off by the password", async () => {
@@ -263,12 +263,12 @@ describeInChromium("the settings", (browser) => {
     await page.getByLabel("Your password").fill("not my password");
     await page.keyboard.press("Enter");
     await page.getByText("Is not your password.").waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByLabel("Your password").fill(owner.password);
     await page.keyboard.press("Enter");
     await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
-    expect(await violations(page)).toEqual([]);
-    await keepPicture(page, "admin-settings-two-factor-1440.png");
+    expect(await findViolations(page)).toEqual([]);
+    await storePicture(page, "admin-settings-two-factor-1440.png");
     const secret = (await page.locator(".secret-key").textContent())?.replaceAll(" ", "") ?? "";
     await page.getByLabel("Code", { exact: true }).fill("000000");
     await page.keyboard.press("Enter");
@@ -277,13 +277,13 @@ describeInChromium("the settings", (browser) => {
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Your recovery codes" }).waitFor();
     expect(await page.locator(".codes code").count()).toBe(10);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await inDialog(page, "I have saved them").click();
     await page.getByRole("button", { name: "Turn off" }).click();
     await page.getByLabel("Your password").fill(owner.password);
     await page.keyboard.press("Enter");
     await page.getByText("Two-factor sign-in is off").waitFor();
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("another e-mail address requires the password, and a new password ends all other sessions", async () => {
@@ -308,7 +308,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("link", { name: "Monitors" }).click();
     await page.getByText("Live", { exact: true }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("backups are scheduled into a folder, started at once, and listed by name", async () => {
@@ -331,9 +331,9 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByText(/signalbox-\d{4}-\d\d-\d\d-\d{6}\.age/).waitFor();
     expect(readdirSync(folder)).toHaveLength(1);
-    const issues = await flawsOfLooks(page, "settings-backup-scheduled");
+    const issues = await findLookFlaws(page, "settings-backup-scheduled");
     expect(issues).toEqual([]);
-    expect(ownFaults(open.faults)).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a backup is downloaded as a complete database", async () => {

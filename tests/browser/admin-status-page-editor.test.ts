@@ -1,17 +1,17 @@
 /** The editor of status pages, with its preview. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { adminWorld, ownFaults } from "../support/admin-world.ts";
+import { createAdminWorld, selectPageFaults } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browsing.ts";
 import { pixel } from "../support/images.ts";
-import { until } from "../support/status-client.ts";
+import { pollUntil } from "../support/status-client.ts";
 
 describeInChromium("the editor of a status page", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
   let id = "";
 
   beforeAll(async () => {
-    world = await adminWorld();
+    world = await createAdminWorld();
     id = (await world.ask("GET", path))[0].id;
   });
   afterAll(() => world[Symbol.asyncDispose]());
@@ -54,9 +54,9 @@ describeInChromium("the editor of a status page", (browser) => {
     expect(accent).toContain("--accent");
     expect(await (await fetch(address)).text()).not.toContain("Acme, all of it");
     await save(page);
-    const text = await until(address, (text) => text.includes("Acme, all of it"));
+    const text = await pollUntil(address, (text) => text.includes("Acme, all of it"));
     expect(text).toContain("Paying");
-    expect(ownFaults(opened.faults)).toEqual([]);
+    expect(selectPageFaults(opened.faults)).toEqual([]);
   });
 
   test("sections are moved by keyboard, and a list gets monitors under public names", async () => {
@@ -146,6 +146,6 @@ describeInChromium("the editor of a status page", (browser) => {
     await page.getByRole("button", { name: "Remove", exact: true }).click();
     await page.getByText("Logo removed").waitFor();
     expect((await stored()).logoUrl).toBeNull();
-    expect(ownFaults(opened.faults)).toEqual([]);
+    expect(selectPageFaults(opened.faults)).toEqual([]);
   });
 });

@@ -1,16 +1,16 @@
 /** Status pages on the admin page: list, addresses, subscribers. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";
-import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
+import { findLookFlaws, defineLookTests } from "../support/admin-looks.ts";
+import { createAdminWorld, selectPageFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browsing.ts";
 
 describeInChromium("status pages on the admin page", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
   let id = "";
 
   beforeAll(async () => {
-    world = await adminWorld();
+    world = await createAdminWorld();
     id = (await world.ask("GET", path))[0].id;
     const checkout = { id: world.idOf("Checkout"), name: "Paying" };
     await world.ask("PATCH", `${path}/${id}`, {
@@ -105,12 +105,12 @@ describeInChromium("status pages on the admin page", (browser) => {
     const second = page.locator(".host-name", { hasText: "new.acme.example" });
     await second.getByText("There is no DNS record for this name yet.").waitFor();
     await second.getByText("new.acme.example. CNAME signalbox.acme.example").waitFor();
-    expect(await flawsOfLooks(page, "status-page-hosts")).toEqual([]);
+    expect(await findLookFlaws(page, "status-page-hosts")).toEqual([]);
     works = true;
     await second.getByRole("button", { name: "Check again" }).click();
     await second.getByText("https://new.acme.example shows this page.").waitFor();
     expect(await second.getByText("CNAME").count()).toBe(0);
-    expect(ownFaults(opened.faults)).toEqual([]);
+    expect(selectPageFaults(opened.faults)).toEqual([]);
     await world.ask("PATCH", `${path}/${id}`, { hosts: [] });
   });
 
@@ -142,10 +142,10 @@ describeInChromium("status pages on the admin page", (browser) => {
     await page.getByRole("link", { name: /^Subscribers/ }).click();
     await page.getByText("ann@team.example").waitFor();
     expect(await page.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
-    expect(ownFaults(opened.faults)).toEqual([]);
+    expect(selectPageFaults(opened.faults)).toEqual([]);
   });
 
-  testLooks((path) => open(path), {
+  defineLookTests((path) => open(path), {
     "status-pages": () => ["/status-pages"],
     "status-page": () => [`/status-pages/${id}`],
     "status-page-subscribers": () => [`/status-pages/${id}?tab=subscribers`, "Add subscriber"],

@@ -1,15 +1,15 @@
 /** The wall view for TVs. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { adminWorld, ownFaults } from "../support/admin-world.ts";
+import { createAdminWorld, selectPageFaults } from "../support/admin-world.ts";
 import {
   describeInChromium,
-  overflowOf,
-  keepPicture,
-  violations,
-  violationsOfColor,
+  measureOverflow,
+  storePicture,
+  findViolations,
+  findColorViolations,
 } from "../support/browsing.ts";
-import { answer } from "../support/target.ts";
+import { replyWith } from "../support/target.ts";
 
 /**
  * Whether any part of the wall is outside the screen, which can't be scrolled. Waits for its font
@@ -29,9 +29,9 @@ const hidden = (page: Page) =>
   });
 
 describeInChromium("the wall", (browser) => {
-  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
   beforeAll(async () => {
-    world = await adminWorld();
+    world = await createAdminWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -46,7 +46,7 @@ describeInChromium("the wall", (browser) => {
       "Office",
       "Ungrouped",
     ]);
-    world.site.reply(answer(502), "/checkout");
+    world.site.setReply(replyWith(502), "/checkout");
     await world.ask("POST", `/api/v1/monitors/${world.idOf("Checkout")}/check`);
     await page.getByRole("heading", { name: "1 down" }).waitFor();
     const card = page.locator(".wall-card").filter({ hasText: "Checkout" });
@@ -67,10 +67,10 @@ describeInChromium("the wall", (browser) => {
       "Reason",
       "24 hours",
     ]);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.waitForTimeout(250);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     for (const [width, height] of [
       [360, 780],
       [768, 1024],
@@ -79,18 +79,18 @@ describeInChromium("the wall", (browser) => {
     ] as const) {
       await page.setViewportSize({ width, height });
       await page.waitForTimeout(150);
-      expect([width, await overflowOf(page), await hidden(page)]).toEqual([width, 0, []]);
-      await keepPicture(page, `admin-wall-${width}-dark.png`);
+      expect([width, await measureOverflow(page), await hidden(page)]).toEqual([width, 0, []]);
+      await storePicture(page, `admin-wall-${width}-dark.png`);
     }
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.keyboard.press("t");
     await page.locator("html[data-mantine-color-scheme=light]").waitFor({ state: "attached" });
-    expect(await violationsOfColor(page)).toEqual([]);
-    await keepPicture(page, "admin-wall-1440-light.png");
+    expect(await findColorViolations(page)).toEqual([]);
+    await storePicture(page, "admin-wall-1440-light.png");
     await page.keyboard.press("Escape");
     await page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();
-    await open.shifts();
-    expect(ownFaults(open.faults)).toEqual([]);
+    await open.measureShifts();
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("fits forty groups completely", async () => {

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   describeInChromium,
-  overflowOf,
-  keepPicture,
-  violations,
-  visit,
+  measureOverflow,
+  storePicture,
+  findViolations,
+  visitPage,
 } from "../support/browsing.ts";
-import { machine } from "../support/outside.ts";
+import { createMachine } from "../support/outside.ts";
 
 type Operations = Record<string, { summary: string; tags: string[] }>;
 
@@ -24,13 +24,13 @@ async function operationsOf(url: string) {
 }
 
 describeInChromium("the reference page", (browser) => {
-  const box = machine();
+  const box = createMachine();
   let url = "";
   // Its script is large, so one page serves all tests.
-  let open: Awaited<ReturnType<typeof visit>>;
+  let open: Awaited<ReturnType<typeof visitPage>>;
   beforeAll(async () => {
     ({ url } = await box.serve());
-    open = await visit(browser, `${url}/docs`);
+    open = await visitPage(browser, `${url}/docs`);
     await open.page.getByRole("heading", { name: "Signalbox API" }).waitFor();
   });
   afterAll(async () => {
@@ -73,7 +73,7 @@ describeInChromium("the reference page", (browser) => {
       .first()
       .click();
     await page.getByRole("region", { name: "Choices" }).getByRole("listbox").waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
     expect(faults).toEqual([]);
   });
@@ -90,8 +90,8 @@ describeInChromium("the reference page", (browser) => {
       for (const width of widths) {
         await page.setViewportSize({ width, height: 900 });
         await page.evaluate(async () => void (await document.fonts.ready));
-        await keepPicture(page, `docs-${colorScheme}-${width}.png`);
-        expect([width, await overflowOf(page)]).toEqual([width, 0]);
+        await storePicture(page, `docs-${colorScheme}-${width}.png`);
+        expect([width, await measureOverflow(page)]).toEqual([width, 0]);
       }
       expect(faults).toEqual([]);
     });

@@ -1,20 +1,20 @@
 /** Public status pages in Chromium: layout, accessibility, live refresh and hostile content. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { parseMarkdown, toHtml } from "../../src/core/text/markdown.ts";
+import { parseMarkdown, renderHtml } from "../../src/core/text/markdown.ts";
 import {
   describeInChromium,
-  overflowOf,
-  keepPicture,
-  violations,
-  violationsOfColor,
-  visit,
+  measureOverflow,
+  storePicture,
+  findViolations,
+  findColorViolations,
+  visitPage,
 } from "../support/browsing.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
-import { hostileLogos, ranMark } from "../support/status-hostile-logos.ts";
-import { until } from "../support/status-client.ts";
+import { buildHostileLogos, ranMark } from "../support/status-hostile-logos.ts";
+import { pollUntil } from "../support/status-client.ts";
 import { extremes, typical } from "../support/status-scenes.ts";
-import { type Scene, type StatusPage, statusWorlds } from "../support/status-world.ts";
+import { type Scene, type StatusPage, createStatusWorlds } from "../support/status-world.ts";
 
 const widths = [320, 768, 1440];
 
@@ -43,7 +43,7 @@ async function unroll(page: Page, width: number) {
 async function picture(page: Page, name: string) {
   const { width = 0, height = 0 } = page.viewportSize() ?? {};
   const clip = { x: 0, y: 0, width, height: Math.min(height, 4_000) };
-  await keepPicture(page, `status-${name}.png`, { clip });
+  await storePicture(page, `status-${name}.png`, { clip });
 }
 
 const one = [{ name: "Shop", monitors: [{ name: "Web shop" }] }];
@@ -84,10 +84,10 @@ const daysOutside = (page: Page) =>
 
 describeInChromium("the status page", (browser) => {
   /** A page for each scene, shared by tests that change nothing. */
-  let world: Awaited<ReturnType<typeof statusWorlds>>;
+  let world: Awaited<ReturnType<typeof createStatusWorlds>>;
   const pageOf = (name: string) => world.pages[name] as StatusPage;
   beforeAll(async () => {
-    world = await statusWorlds({ typical, ...extremes, ...changing });
+    world = await createStatusWorlds({ typical, ...extremes, ...changing });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -95,18 +95,18 @@ describeInChromium("the status page", (browser) => {
     test(`${part}: axe finds nothing in either theme, it fits phones, tablets and desktops, and the console stays empty`, async () => {
       // Tall, so that axe sees all of it.
       const options = { viewport: { width: 768, height: 3_000 } };
-      await using open = await visit(browser, partsOf(pageOf("typical"))[part], options);
+      await using open = await visitPage(browser, partsOf(pageOf("typical"))[part], options);
       const { page } = open;
-      expect(await violations(page)).toEqual([]);
+      expect(await findViolations(page)).toEqual([]);
       for (const width of widths) {
         await unroll(page, width);
-        expect([width, await overflowOf(page)]).toEqual([width, 0]);
+        expect([width, await measureOverflow(page)]).toEqual([width, 0]);
         if (width !== 768) await picture(page, `${part}-${width}-light`);
       }
       await page.emulateMedia({ colorScheme: "dark" });
-      expect(await violationsOfColor(page)).toEqual([]);
+      expect(await findColorViolations(page)).toEqual([]);
       await picture(page, `${part}-1440-dark`);
-      await open.shifts();
+      await open.measureShifts();
       expect(ownFaults(open.faults)).toEqual([]);
     });
 
@@ -141,7 +141,7 @@ describeInChromium("the status page", (browser) => {
   for (const name of ["typical", "calm", "a-week", "one"])
     test(`nothing moves while ${name} loads, however late its font is`, async () => {
       let delayed = 0;
-      await using open = await visit(browser, pageOf(name).address, {}, (page) =>
+      await using open = await visitPage(browser, pageOf(name).address, {}, (page) =>
         page.route("**/*.woff2", async (route) => {
           delayed++;
           await Bun.sleep(300);
@@ -151,7 +151,7 @@ describeInChromium("the status page", (browser) => {
       for (const [index, width] of widths.entries()) {
         await open.page.setViewportSize({ width, height: 900 });
         await open.page.goto(pageOf(name).address);
-        const shifts = await open.shifts();
+        const shifts = await open.measureShifts();
         expect([width, shifts <= 0.01 ? 0 : shifts]).toEqual([width, 0]);
         expect(delayed).toBe(index + 2);
       }
@@ -160,13 +160,13 @@ describeInChromium("the status page", (browser) => {
   describe("live refresh", () => {
     /** A page whose clock the test controls. */
     const watched = (name: string) =>
-      visit(browser, pageOf(name).address, {}, (page) => page.clock.install());
+      visitPage(browser, pageOf(name).address, {}, (page) => page.clock.install());
 
     const report = async (name: string, title: string): Promise<string> => {
       const { address, monitorIds } = pageOf(name);
       const body = { title, monitorId: monitorIds[0] };
       const { json } = await world.api("POST", "/api/v1/incidents", body);
-      await until(address, (text) => text.includes(title));
+      await pollUntil(address, (text) => text.includes(title));
       return json.data.id;
     };
 
@@ -191,11 +191,11 @@ describeInChromium("the status page", (browser) => {
       expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain("9a6200");
 
       await world.api("PATCH", `/api/v1/incidents/${id}`, { status: "resolved" });
-      await until(pageOf("followed").address, (text) => text.includes("All systems are up"));
+      await pollUntil(pageOf("followed").address, (text) => text.includes("All systems are up"));
       await reload(page);
       await page.getByRole("heading", { name: "All systems are up" }).waitFor();
       expect(await page.evaluate(() => "sameDocument" in globalThis)).toBe(true);
-      await open.shifts();
+      await open.measureShifts();
       expect(open.faults).toEqual([]);
     });
 
@@ -236,26 +236,26 @@ describeInChromium("the status page", (browser) => {
     const judged = new Set(["empty", "long-names", "rtl", "pale-accent", "dark-accent"]);
     for (const name of Object.keys(extremes))
       test(`${name}: nothing is wider than its window, every day is visible, and axe finds nothing`, async () => {
-        await using open = await visit(browser, pageOf(name).address);
+        await using open = await visitPage(browser, pageOf(name).address);
         const { page } = open;
         for (const width of widths) {
           await unroll(page, width);
           if (width !== 768) await picture(page, `${name}-${width}-light`);
-          const overflow = await overflowOf(page);
+          const overflow = await measureOverflow(page);
           const outside = await daysOutside(page);
           expect({ width, overflow, outside }).toEqual({ width, overflow: 0, outside: 0 });
         }
         if (judged.has(name)) {
-          expect(await violations(page)).toEqual([]);
+          expect(await findViolations(page)).toEqual([]);
           await page.emulateMedia({ colorScheme: "dark" });
-          expect(await violationsOfColor(page)).toEqual([]);
+          expect(await findColorViolations(page)).toEqual([]);
         }
-        await open.shifts();
+        await open.measureShifts();
         expect(open.faults).toEqual([]);
       });
 
     test("a past incident with a long title has its day, severity and time in one line", async () => {
-      await using open = await visit(browser, pageOf("long-names").address);
+      await using open = await visitPage(browser, pageOf("long-names").address);
       for (const width of [390, 768, 1440]) {
         await open.page.setViewportSize({ width, height: 900 });
         const [day = 0, severity = 0, when = 0] = await open.page.evaluate(() =>
@@ -280,7 +280,7 @@ describeInChromium("the status page", (browser) => {
       );
       await page.goto("data:text/html,<title>calm</title>");
       const before = asked.length;
-      const shown = hostileMarkdown.map((text) => toHtml(parseMarkdown(text))).join("");
+      const shown = hostileMarkdown.map((text) => renderHtml(parseMarkdown(text))).join("");
       await page.setContent(`<title>calm</title><main>${shown}</main>`);
       await page.evaluate(() => {
         for (const element of document.querySelectorAll("main *")) {
@@ -301,7 +301,7 @@ describeInChromium("the status page", (browser) => {
     });
 
     test("text in a right-to-left script has that direction", async () => {
-      await using open = await visit(browser, pageOf("rtl").address);
+      await using open = await visitPage(browser, pageOf("rtl").address);
       const directions = await open.page.evaluate(() =>
         [...document.querySelectorAll(".about, .inc h2, .inc li p, .comp b")].map((element) => {
           let inner = element;
@@ -335,8 +335,8 @@ describeInChromium("the status page", (browser) => {
         body: png,
       });
       expect(put.status).toBe(200);
-      await until(address, (text) => text.includes("/logo?v="));
-      await using open = await visit(browser, address);
+      await pollUntil(address, (text) => text.includes("/logo?v="));
+      await using open = await visitPage(browser, address);
       const { drawn, fit } = await open.page.locator(".name img").evaluate((element) => {
         const image = element as HTMLImageElement;
         return { drawn: image.width / image.height, fit: getComputedStyle(image).objectFit };
@@ -344,7 +344,7 @@ describeInChromium("the status page", (browser) => {
       await picture(open.page, "logo-1280-light");
       // Either its box has the picture's shape, or the picture is fitted into it.
       expect(fit === "contain" || Math.abs(drawn - 8) < 0.1).toBe(true);
-      await open.shifts();
+      await open.measureShifts();
       expect(open.faults).toEqual([]);
     });
   });
@@ -352,15 +352,17 @@ describeInChromium("the status page", (browser) => {
   test("a page with a password has an accessible form, and opens at the requested address", async () => {
     const { address, incidentIds } = pageOf("locked");
     for (const wanted of [address, `${address}/incidents/${incidentIds[0]}`]) {
-      await using open = await visit(browser, wanted, { viewport: { width: 360, height: 640 } });
+      await using open = await visitPage(browser, wanted, {
+        viewport: { width: 360, height: 640 },
+      });
       const { page } = open;
       if (wanted === address) {
         await picture(page, "password-360-light");
-        expect(await violations(page)).toEqual([]);
+        expect(await findViolations(page)).toEqual([]);
         await page.getByLabel("password").fill("open says me");
         await page.keyboard.press("Enter");
         await page.getByRole("alert").waitFor();
-        expect(await violations(page)).toEqual([]);
+        expect(await findViolations(page)).toEqual([]);
       }
       await page.getByLabel("password").fill("open sesame");
       await page.keyboard.press("Enter");
@@ -382,7 +384,7 @@ describeInChromium("the status page", (browser) => {
       },
     });
     const origin = `http://localhost:${attacker.port}`;
-    const attacks = hostileLogos(origin);
+    const attacks = buildHostileLogos(origin);
     const put = async (svg: string) => {
       const response = await fetch(`${world.url}/api/v1/status-pages/${pageId}/logo`, {
         method: "PUT",
@@ -411,7 +413,7 @@ describeInChromium("the status page", (browser) => {
       const { hasRun, loaded } = await attack(`${origin}/logo/${index}`);
       if (hasRun || loaded.length > 0) unprotected.push(name);
       const logoUrl = await put(svg);
-      await until(address, (text) => text.includes(logoUrl));
+      await pollUntil(address, (text) => text.includes(logoUrl));
       const urls = [address, world.url + logoUrl, `${address}/logo`];
       expect([name, await Promise.all(urls.map(attack))]).toEqual([
         name,
@@ -424,7 +426,7 @@ describeInChromium("the status page", (browser) => {
   });
 
   test("bars describe each day, by hover and by keys, with its incident; nothing moves", async () => {
-    await using open = await visit(browser, pageOf("typical").address);
+    await using open = await visitPage(browser, pageOf("typical").address);
     const { page } = open;
     const said = page.locator(".pop");
     const dayOf = () => said.locator("h3").textContent();
@@ -434,7 +436,7 @@ describeInChromium("the status page", (browser) => {
     const today = await dayOf();
     const link = said.getByRole("link");
     expect(await link.getAttribute("href")).toContain("/incidents/");
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.mouse.move(0, 0);
     await said.waitFor({ state: "hidden" });
     await page.locator("footer a").first().focus();
@@ -446,14 +448,14 @@ describeInChromium("the status page", (browser) => {
     await page.keyboard.press("Escape");
     expect(await said.isVisible()).toBe(false);
     await page.keyboard.press("End");
-    expect(await open.shifts()).toBeLessThanOrEqual(0.02);
+    expect(await open.measureShifts()).toBeLessThanOrEqual(0.02);
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/incidents\//);
     expect(open.faults).toEqual([]);
   });
 
   test("each day describes its outages on hover", async () => {
-    await using open = await visit(browser, pageOf("typical").address);
+    await using open = await visitPage(browser, pageOf("typical").address);
     const texts = await open.page
       .locator(".bars")
       .first()

@@ -1,15 +1,15 @@
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { clientOf, dataOf, NotAnswered, pageOf } from "../../src/cli/support/client.ts";
-import { oneOf } from "../../src/cli/support/records.ts";
+import { createClient, unwrapData, NoResponse, unwrapPage } from "../../src/cli/support/client.ts";
+import { findByName } from "../../src/cli/support/records.ts";
 import { AppError } from "../../src/core/errors.ts";
-import { freePort } from "../support/binary.ts";
+import { getFreePort } from "../support/binary.ts";
 import { writeCertificates } from "../support/certificates.ts";
-import { scratch } from "../support/scratch.ts";
-import { testWith } from "../support/real-targets.ts";
+import { createScratch } from "../support/scratch.ts";
+import { defineTestWith } from "../support/real-targets.ts";
 
 const key = `sbx_${"k".repeat(43)}`;
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const servers: Bun.Server<undefined>[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop(true);
@@ -24,14 +24,14 @@ function serve(answer: Answer, tls?: { cert: Bun.BunFile; key: Bun.BunFile }): s
 }
 
 const clientAt = (server: string, caFile: string | null = null, timeoutSeconds = 60) =>
-  clientOf({ server, key, caFile, timeoutSeconds });
+  createClient({ server, key, caFile, timeoutSeconds });
 
 const refusal = (status: number, error: object) => () => Response.json({ error }, { status });
 
 /** The error of a list request. */
 async function failure(server: string, caFile: string | null = null, timeoutSeconds = 60) {
   const { v1 } = await clientAt(server, caFile, timeoutSeconds);
-  const error = await pageOf(v1.monitors.get({ query: {} })).then(
+  const error = await unwrapPage(v1.monitors.get({ query: {} })).then(
     () => null,
     (reason: Error) => reason,
   );
@@ -52,8 +52,8 @@ test("it sends its key to the given URL, including its path", async () => {
     return Response.json({ data: [], meta: { page: 1, per_page: 20, total: 0 } });
   });
   const { v1 } = await clientAt(`${server}/base`);
-  await pageOf(v1.monitors.get({ query: { q: "a b&c" } }));
-  await dataOf(v1.incidents.post({ title: "Down" }));
+  await unwrapPage(v1.monitors.get({ query: { q: "a b&c" } }));
+  await unwrapData(v1.incidents.post({ title: "Down" }));
   expect(asked).toEqual([
     ["GET", "/base/api/v1/monitors?q=a%20b%26c", `Bearer ${key}`, null],
     ["POST", "/base/api/v1/incidents", `Bearer ${key}`, "application/json"],
@@ -66,7 +66,7 @@ test("times come from the server's clock", async () => {
     Response.json({ data: [] }, { headers: { Date: new Date(there).toUTCString() } }),
   );
   const client = await clientAt(server);
-  await pageOf(client.v1.monitors.get({ query: {} }));
+  await unwrapPage(client.v1.monitors.get({ query: {} }));
   expect(client.now()).toBeGreaterThanOrEqual(there);
   expect(client.now()).toBeLessThan(there + 3_600_000);
 });
@@ -104,14 +104,14 @@ for (const [name, answer, message] of unanswered)
   test(`no response: ${name}`, async () => {
     const server = serve(answer);
     const error = await failure(server);
-    expect(error).toBeInstanceOf(NotAnswered);
+    expect(error).toBeInstanceOf(NoResponse);
     expect(error.message).toStartWith(server);
     expect(error.message).toMatch(message);
     expect(error.message).not.toContain(key);
   });
 
 test("no response: closed port, or a timeout in header or body", async () => {
-  const gone = `http://127.0.0.1:${freePort()}`;
+  const gone = `http://127.0.0.1:${getFreePort()}`;
   expect((await failure(gone)).message).toBe(`${gone} can't be asked: The connection was refused.`);
   const silent = serve(() => new Promise<Response>(() => {}));
   const endless = serve(() => new Response(new ReadableStream({ start: (to) => to.enqueue("{") })));
@@ -134,7 +134,7 @@ test("an error of the server keeps its code and message", async () => {
   });
 });
 
-testWith(
+defineTestWith(
   ["openssl"],
   "a certificate of a private authority is trusted once the authority is given",
   async () => {
@@ -150,7 +150,7 @@ testWith(
     );
     expect((await failure(wrongName, authority)).message).toContain("is for another name");
     const { v1 } = await clientAt(good, authority);
-    expect(await dataOf(v1.monitors.get({ query: {} }))).toEqual([]);
+    expect(await unwrapData(v1.monitors.get({ query: {} }))).toEqual([]);
   },
 );
 
@@ -158,7 +158,7 @@ const records = ["Web", "Web shop", "web blog", "Database", "Twin", "Twin"].map(
   id: String(index),
   name,
 }));
-const named = (words: string) => oneOf("monitor", words, records, ({ name }) => name).id;
+const named = (words: string) => findByName("monitor", words, records, ({ name }) => name).id;
 
 test("a record is found by its name or a unique prefix", () => {
   expect(["Web", "web s", "WEB B", "data"].map(named)).toEqual(["0", "1", "2", "3"]);

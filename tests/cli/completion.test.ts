@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { commandLine } from "../../src/cli/support/command-line.ts";
+import { createCommandLine } from "../../src/cli/support/command-line.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
 
@@ -34,5 +34,5 @@ test.each([
 });
 
 test("every command that help lists is completed", async () => {
-  expect((await complete("")).toSorted()).toEqual(namesIn(commandLine()).toSorted());
+  expect((await complete("")).toSorted()).toEqual(namesIn(createCommandLine()).toSorted());
 });

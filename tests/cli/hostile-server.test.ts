@@ -2,10 +2,10 @@ import { afterAll, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { commandLine, runCommandLine } from "../../src/cli/support/command-line.ts";
-import { scratch } from "../support/scratch.ts";
+import { createCommandLine, runCommandLine } from "../../src/cli/support/command-line.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const folder = scratch();
+const folder = createScratch();
 const id = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10";
 /** Clears the screen, sets the title, ends a line, reverses the text direction. */
 const hostile = "\x1b[2J\x1b]0;x\x07\r\x9b31m\x7f\u202eend";
@@ -86,7 +86,9 @@ const namesOf = (command: Command, before: string): string[] =>
   });
 
 test("every client command is covered", () => {
-  expect(namesOf(commandLine(), "").sort()).toEqual([...Object.keys(commands), "login"].sort());
+  expect(namesOf(createCommandLine(), "").sort()).toEqual(
+    [...Object.keys(commands), "login"].sort(),
+  );
 });
 
 for (const [name, args] of Object.entries(commands))

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { Forwarding } from "../../src/cluster/forwarding.ts";
-import { migratedStore } from "../support/engines.ts";
-import { refusal } from "../support/refusal.ts";
+import { createMigratedStore } from "../support/engines.ts";
+import { findErrorCode } from "../support/refusal.ts";
 
 type Request = { line: string | null; text: string };
 
 /** A node that runs forwarded requests, one with a clock that is behind, and the results. */
 async function forwarded() {
-  const { store } = await migratedStore();
+  const { store } = await createMigratedStore();
   const log = { info() {}, warn() {}, error() {} };
   const done: string[] = [];
   const failing = new Set<string>();
@@ -45,7 +45,7 @@ test("requests of one queue run in the order of writing, regardless of the clien
     await ask(behind, "job", "second"),
     await ask(ahead, "job", "third"),
   ];
-  await here.catchUp("job");
+  await here.waitUntilServed("job");
   expect(done).toEqual(["first", "second", "third"]);
   await Promise.all(asked.map(({ answer }) => answer));
 });
@@ -59,11 +59,11 @@ test("a request waits for earlier ones of its queue, not for other queues", asyn
     await ask(behind, "other", "alone"),
     await ask(behind, null, "free"),
   ];
-  expect(await refusal(here.catchUp("job"))).toBe("UNAVAILABLE");
+  expect(await findErrorCode(here.waitUntilServed("job"))).toBe("UNAVAILABLE");
   await here.runOnce();
   expect(done.toSorted()).toEqual(["alone", "free"]);
   failing.clear();
-  await Promise.all([here.catchUp("job"), here.catchUp("job"), here.runOnce()]);
+  await Promise.all([here.waitUntilServed("job"), here.waitUntilServed("job"), here.runOnce()]);
   expect(done.slice(2)).toEqual(["first", "second"]);
   await Promise.all(asked.map(({ answer }) => answer));
 });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   isLinearizable,
-  memberships,
+  createMembershipModel,
   type Model,
   type Operation,
-  timelineOf,
+  createTimelineModel,
 } from "../support/linearizability.ts";
-import { clientHistory } from "../support/client-history.ts";
-import { hasRqlite, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
-import { randomFrom } from "../support/seeded.ts";
-import { twoNodes } from "../support/two-nodes.ts";
+import { recordClientHistory } from "../support/client-history.ts";
+import { hasRqlite, findLeader, type RqliteNode, startCluster } from "../support/rqlite.ts";
+import { createRandom } from "../support/seeded.ts";
+import { createTwoNodes } from "../support/two-nodes.ts";
 
 describe("the checker", () => {
   const post = (text: string, start: number, end: number, answered: string[] | null) =>
@@ -48,11 +48,11 @@ describe("the checker", () => {
       false,
     ],
   ] as const)("%s", (_, history, isFine) => {
-    expect(isLinearizable(history, timelineOf(history))).toBe(isFine);
+    expect(isLinearizable(history, createTimelineModel(history))).toBe(isFine);
   });
 
   test("a monitor that leaves a group by joining another", () => {
-    const model = memberships({ m: "g", n: null });
+    const model = createMembershipModel({ m: "g", n: null });
     const at = (input: object, output: (string | null)[], start: number) =>
       ({ input, output, start, end: start + 1 }) as never;
     const moves = [
@@ -66,7 +66,7 @@ describe("the checker", () => {
   });
 
   test("agrees with a brute-force search for small histories", () => {
-    const random = randomFrom(15);
+    const random = createRandom(15);
     const below = (count: number) => Math.floor(random() * count);
     const register: Model<number, { set: number } | "get", number> = {
       initial: 0,
@@ -107,10 +107,10 @@ describe("the checker", () => {
 
 describe.skipIf(!hasRqlite)("two servers whose database loses its leader", () => {
   let databases: RqliteNode[];
-  let nodes: Awaited<ReturnType<typeof twoNodes>>;
+  let nodes: Awaited<ReturnType<typeof createTwoNodes>>;
   beforeAll(async () => {
     databases = await startCluster();
-    nodes = await twoNodes(databases);
+    nodes = await createTwoNodes(databases);
   });
   afterAll(async () => {
     await nodes.stop();
@@ -121,20 +121,20 @@ describe.skipIf(!hasRqlite)("two servers whose database loses its leader", () =>
     const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
     console.log(`history: SEED=${seed}`);
     const clients = (await nodes.world()).map(({ ours }) => ours.api);
-    const history = await clientHistory(clients, randomFrom(seed), {
+    const history = await recordClientHistory(clients, createRandom(seed), {
       clients: 6,
       incidents: 2,
       sets: 1,
     });
-    await history.answered(80);
-    const leader = await leaderOf(databases);
+    await history.waitForResponses(80);
+    const leader = await findLeader(databases);
     await leader.kill();
-    await history.answered(80);
+    await history.waitForResponses(80);
     await leader.restart();
-    const { timelines, sets } = await history.end();
+    const { timelines, sets } = await history.finish();
     for (const one of timelines)
-      expect([seed, isLinearizable(one, timelineOf(one))]).toEqual([seed, true]);
+      expect([seed, isLinearizable(one, createTimelineModel(one))]).toEqual([seed, true]);
     for (const { moves, initial } of sets)
-      expect([seed, isLinearizable(moves, memberships(initial))]).toEqual([seed, true]);
+      expect([seed, isLinearizable(moves, createMembershipModel(initial))]).toEqual([seed, true]);
   });
 });

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  aliveAt,
-  assignment,
-  changesFor,
-  heldUntil,
+  listAliveNodes,
+  assignLeases,
+  planLeaseChanges,
+  computeLeaseEnd,
   type LeaseRow,
   leaseNames,
-  nextDeathAt,
-  seenNow,
+  computeNextDeath,
+  updateSeen,
   shardOf,
   ttlMs,
 } from "../../src/cluster/rules.ts";
@@ -19,9 +19,9 @@ const isShard = (name: string) => name.startsWith("shard ");
 test("every node computes the same equal distribution of shards", () => {
   fc.assert(
     fc.property(nodeIds, (ids) => {
-      const wanted = assignment(ids);
+      const wanted = assignLeases(ids);
       expect([...wanted.keys()].toSorted()).toEqual(leaseNames.toSorted());
-      expect(assignment(ids.toReversed())).toEqual(wanted);
+      expect(assignLeases(ids.toReversed())).toEqual(wanted);
       const shards = [...wanted].filter(([name]) => isShard(name));
       const counts = ids.map((id) => shards.filter(([, owner]) => owner === id).length);
       expect(Math.max(...counts)).toBe(Math.ceil(64 / ids.length));
@@ -34,7 +34,7 @@ test("a node that joins or leaves moves little more than its own share", () => {
   fc.assert(
     fc.property(nodeIds, fc.uuid(), (ids, newcomer) => {
       fc.pre(!ids.includes(newcomer));
-      const [before, after] = [assignment(ids), assignment([...ids, newcomer])];
+      const [before, after] = [assignLeases(ids), assignLeases([...ids, newcomer])];
       const moved = leaseNames.filter((name) => before.get(name) !== after.get(name)).length;
       const its = [...after.values()].filter((id) => id === newcomer).length;
       expect(moved).toBeLessThanOrEqual(its + 24);
@@ -56,31 +56,31 @@ test("records are spread over all shards", () => {
 
 test("a node is alive while its heartbeat changes, and dead one lease time after the last change", () => {
   const beat = (beats: number, run = "1") => [{ id: "a", run, beats }];
-  let seen = seenNow(new Map(), beat(5), 1_000);
-  seen = seenNow(seen, beat(5), 3_000);
-  expect(nextDeathAt(seen, "b", 3_000)).toBe(1_000 + ttlMs);
-  expect(aliveAt(seen, 1_000 + ttlMs - 1)).toEqual(["a"]);
-  expect(aliveAt(seen, 1_000 + ttlMs)).toEqual([]);
-  expect(aliveAt(seenNow(seen, beat(6), 20_000), 20_001)).toEqual(["a"]);
+  let seen = updateSeen(new Map(), beat(5), 1_000);
+  seen = updateSeen(seen, beat(5), 3_000);
+  expect(computeNextDeath(seen, "b", 3_000)).toBe(1_000 + ttlMs);
+  expect(listAliveNodes(seen, 1_000 + ttlMs - 1)).toEqual(["a"]);
+  expect(listAliveNodes(seen, 1_000 + ttlMs)).toEqual([]);
+  expect(listAliveNodes(updateSeen(seen, beat(6), 20_000), 20_001)).toEqual(["a"]);
   // Another process of the same node.
-  expect(aliveAt(seenNow(seen, beat(5, "2"), 20_000), 20_001)).toEqual(["a"]);
+  expect(listAliveNodes(updateSeen(seen, beat(5, "2"), 20_000), 20_001)).toEqual(["a"]);
 });
 
 test("a node stops before another node that saw its last heartbeat takes its leases", () => {
   const sentAt = 5_000;
   // No heartbeat is seen before it was sent.
-  const seen = seenNow(new Map(), [{ id: "a", run: "1", beats: 1 }], sentAt);
-  expect(aliveAt(seen, heldUntil(sentAt))).toEqual(["a"]);
+  const seen = updateSeen(new Map(), [{ id: "a", run: "1", beats: 1 }], sentAt);
+  expect(listAliveNodes(seen, computeLeaseEnd(sentAt))).toEqual(["a"]);
 });
 
 test("free leases go to their assigned node, and held ones move to joined nodes", () => {
   const leases = (owner: string | null): LeaseRow[] =>
     leaseNames.map((name) => ({ name, owner, epoch: 1 }));
-  expect(changesFor("a", leases(null), ["a"])).toEqual({ take: leases(null), release: [] });
-  expect(changesFor("a", leases("dead"), ["a"]).take).toEqual(leases("dead"));
-  expect(changesFor("a", leases("a"), ["a"])).toEqual({ take: [], release: [] });
-  const { take, release } = changesFor("a", leases("a"), ["a", "b"]);
+  expect(planLeaseChanges("a", leases(null), ["a"])).toEqual({ take: leases(null), release: [] });
+  expect(planLeaseChanges("a", leases("dead"), ["a"]).take).toEqual(leases("dead"));
+  expect(planLeaseChanges("a", leases("a"), ["a"])).toEqual({ take: [], release: [] });
+  const { take, release } = planLeaseChanges("a", leases("a"), ["a", "b"]);
   expect(take).toEqual([]);
-  expect(changesFor("b", leases("a"), ["a", "b"])).toEqual({ take: [], release: [] });
+  expect(planLeaseChanges("b", leases("a"), ["a", "b"])).toEqual({ take: [], release: [] });
   expect(release.filter(({ name }) => isShard(name)).length).toBe(32);
 });

@@ -1,9 +1,15 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type Lease, LeaseLost, mustHold, soleNode, underLease } from "../../src/cluster/leases.ts";
-import { heldUntil, leaseNames, ttlMs } from "../../src/cluster/rules.ts";
+import {
+  type Lease,
+  LeaseLost,
+  guardLeases,
+  soleNode,
+  guardStoreWithLease,
+} from "../../src/cluster/leases.ts";
+import { computeLeaseEnd, leaseNames, ttlMs } from "../../src/cluster/rules.ts";
 import type { Statement, Store } from "../../src/database/store.ts";
-import { migratedStore } from "../support/engines.ts";
-import { nodesOn, type TestNode } from "../support/nodes.ts";
+import { createMigratedStore } from "../support/engines.ts";
+import { createNodeFactory, type TestNode } from "../support/nodes.ts";
 
 const value = (name: string, is: number): Statement => ({
   text: "insert or replace into housekeeping (name, value) values (?, ?)",
@@ -18,12 +24,12 @@ const given = (lease: Lease | null): Lease => {
 describe("nodes on one database", () => {
   let store: Store;
   let time: { now: number };
-  let newNode: ReturnType<typeof nodesOn>;
+  let newNode: ReturnType<typeof createNodeFactory>;
 
   beforeEach(async () => {
-    ({ store } = await migratedStore());
+    ({ store } = await createMigratedStore());
     time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
-    newNode = nodesOn(store, time);
+    newNode = createNodeFactory(store, time);
   });
 
   /** Sends `times` heartbeats of each of these nodes, one after the other. */
@@ -78,7 +84,7 @@ describe("nodes on one database", () => {
       if (other.shards().length > 32) expect(one.held()).toEqual([]);
     }
     expect(time.now - diedAt).toBeLessThanOrEqual(15_000);
-    expect(heldUntil(diedAt)).toBeLessThan(time.now);
+    expect(computeLeaseEnd(diedAt)).toBeLessThan(time.now);
   });
 
   test("a write under a lost lease is rejected and changes nothing", async () => {
@@ -88,17 +94,19 @@ describe("nodes on one database", () => {
     await beat([other], 8);
     expect(other.held().length).toBe(leaseNames.length);
     for (const lease of stale) {
-      const refused = store.atomic([value("x", 1), ...mustHold([lease])]).catch((e: unknown) => e);
+      const refused = store
+        .atomic([value("x", 1), ...guardLeases([lease])])
+        .catch((e: unknown) => e);
       expect(await refused).toBeInstanceOf(LeaseLost);
-      const through = underLease(store, lease).atomic([value("x", 2)]);
+      const through = guardStoreWithLease(store, lease).atomic([value("x", 2)]);
       expect(await through.catch((error: unknown) => error)).toBeInstanceOf(LeaseLost);
     }
     expect(await valuesIn(store)).toEqual([]);
-    expect(await one.stillHeld(stale)).toEqual(new Set());
+    expect(await one.findStillOwned(stale)).toEqual(new Set());
     const now = leasesOf(other);
-    await store.atomic([...mustHold(now), value("x", 3)]);
+    await store.atomic([...guardLeases(now), value("x", 3)]);
     expect(await valuesIn(store)).toEqual([{ value: 3 }]);
-    expect(await other.stillHeld(now)).toEqual(new Set(now));
+    expect(await other.findStillOwned(now)).toEqual(new Set(now));
     // After its return it works again, in new epochs.
     await beat([one, other], 8);
     expect(one.shards().length).toBe(32);
@@ -110,7 +118,7 @@ describe("nodes on one database", () => {
 
   const leasesOf = (node: TestNode) =>
     (["alerting", "subscribers", "maintenance", "retention", "backups", "problems"] as const)
-      .map((name) => node.named(name))
+      .map((name) => node.findNamed(name))
       .filter((lease) => lease !== null);
 
   test("a node whose heartbeat is not written stops before its lease expires, and continues afterwards", async () => {
@@ -129,7 +137,7 @@ describe("nodes on one database", () => {
     time.now += 4_000;
     await node.runOnce().catch(() => {});
     expect(node.held().length).toBe(leaseNames.length);
-    time.now = heldUntil(writtenAt);
+    time.now = computeLeaseEnd(writtenAt);
     expect(node.held()).toEqual([]);
     isDown = false;
     await node.runOnce();
@@ -171,7 +179,7 @@ describe("nodes on one database", () => {
     await beat([again], 2);
     expect(again.shards().length).toBe(32);
     for (const lease of stale)
-      expect(await store.atomic(mustHold([lease])).catch((e: unknown) => e)).toBeInstanceOf(
+      expect(await store.atomic(guardLeases([lease])).catch((e: unknown) => e)).toBeInstanceOf(
         LeaseLost,
       );
     await before.runOnce();
@@ -182,10 +190,10 @@ describe("nodes on one database", () => {
 });
 
 test("a single node has every lease, and its writes carry no guards", async () => {
-  const { store } = await migratedStore();
-  const lease = given(soleNode.named("retention"));
-  expect(soleNode.of("anything")).toBe(lease);
-  expect(mustHold([lease])).toEqual([]);
-  expect(underLease(store, lease)).toBe(store);
-  expect(await soleNode.stillHeld([lease])).toEqual(new Set([lease]));
+  const { store } = await createMigratedStore();
+  const lease = given(soleNode.findNamed("retention"));
+  expect(soleNode.findByRecord("anything")).toBe(lease);
+  expect(guardLeases([lease])).toEqual([]);
+  expect(guardStoreWithLease(store, lease)).toBe(store);
+  expect(await soleNode.findStillOwned([lease])).toEqual(new Set([lease]));
 });

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { namedLeases } from "../../src/cluster/rules.ts";
-import { timestamp } from "../../src/core/time/clock.ts";
+import { formatTimestamp } from "../../src/core/time/clock.ts";
 import { readSince } from "../../src/events/log.ts";
-import { openProblems } from "../../src/events/problems.ts";
+import { listOpenProblems } from "../../src/events/problems.ts";
 import { ProblemWatch } from "../../src/operations/diagnostics/watch.ts";
 import { Housekeeping } from "../../src/operations/retention/service.ts";
 import type { TestAppliance } from "../support/appliance.ts";
-import { type Sharing, sharing } from "../support/sharing.ts";
-import { person } from "../support/visiting.ts";
+import { type Sharing, createSharing } from "../support/sharing.ts";
+import { createPerson } from "../support/visiting.ts";
 
 const GB = 1_000_000_000;
 
 describe("one of several nodes does", () => {
   const holding = ({ both }: Sharing, name: (typeof namedLeases)[number]) =>
     both.toSorted(
-      (x, y) => Number(x.node.named(name) === null) - Number(y.node.named(name) === null),
+      (x, y) => Number(x.node.findNamed(name) === null) - Number(y.node.findNamed(name) === null),
     );
   const typesIn = async ({ store }: Sharing, prefix: string) =>
     (await readSince(store, 0, 1_000))
@@ -22,9 +22,11 @@ describe("one of several nodes does", () => {
       .filter((type) => type.startsWith(prefix));
 
   test("the maintenance alerts, and another one continues after its death", async () => {
-    const made = await sharing();
+    const made = await createSharing();
     const { both, ours, pass, time } = made;
-    const [startsAt, endsAt] = [10, 40].map((seconds) => timestamp(time.now + seconds * 1_000));
+    const [startsAt, endsAt] = [10, 40].map((seconds) =>
+      formatTimestamp(time.now + seconds * 1_000),
+    );
     const { json } = await ours.api("POST", "/api/v1/monitors", {
       body: { name: "Job", type: "push" },
     });
@@ -44,7 +46,7 @@ describe("one of several nodes does", () => {
   });
 
   test("the housekeeping", async () => {
-    const made = await sharing();
+    const made = await createSharing();
     const { both, store, time } = made;
     const swept: string[] = [];
     const minutes: string[] = [];
@@ -70,7 +72,7 @@ describe("one of several nodes does", () => {
   async function watching(made: Sharing, isFull: boolean) {
     const { both, ours, store, time } = made;
     const seen = { ...both[0], store, time } as unknown as TestAppliance;
-    await person(seen, ours.id, "owner", { administrator: true });
+    await createPerson(seen, ours.id, "owner", { administrator: true });
     // Its wall clock stops, and the monotonic clock nearly does, so no jump is detected.
     const { now } = time;
     return both.map(
@@ -85,7 +87,7 @@ describe("one of several nodes does", () => {
   }
 
   test("the alerts about a machine's problems, which another node closes only if the machine is gone", async () => {
-    const made = await sharing();
+    const made = await createSharing();
     const { both, store, pass } = made;
     const watches = await watching(made, true);
     const look = async () => {
@@ -93,14 +95,14 @@ describe("one of several nodes does", () => {
     };
     await look();
     await look();
-    expect(await openProblems(store)).toMatchObject([
+    expect(await listOpenProblems(store)).toMatchObject([
       { name: "disk", node: "a", message: expect.stringMatching(/^a\.lan:3210: The disk/) },
     ]);
     expect(await typesIn(made, "appliance.")).toEqual(["appliance.troubled"]);
     await both[0].node.stop();
     await pass(4, [both[1]]);
     await watches[1]!.runOnce();
-    expect(await openProblems(store)).toEqual([]);
+    expect(await listOpenProblems(store)).toEqual([]);
     expect(await typesIn(made, "appliance.")).toEqual([
       "appliance.troubled",
       "appliance.recovered",
@@ -108,7 +110,7 @@ describe("one of several nodes does", () => {
   });
 
   test("the alert that a machine is gone, and the one that it is back", async () => {
-    const made = await sharing();
+    const made = await createSharing();
     const { both, store, pass } = made;
     const watches = await watching(made, false);
     const look = async () => {
@@ -117,7 +119,7 @@ describe("one of several nodes does", () => {
     await pass(20, [both[1]]);
     await look();
     await look();
-    expect(await openProblems(store)).toMatchObject([
+    expect(await listOpenProblems(store)).toMatchObject([
       {
         name: "node",
         node: "a",
@@ -126,7 +128,7 @@ describe("one of several nodes does", () => {
     ]);
     await pass(20, both);
     await look();
-    expect(await openProblems(store)).toEqual([]);
+    expect(await listOpenProblems(store)).toEqual([]);
     expect(await typesIn(made, "appliance.")).toEqual([
       "appliance.troubled",
       "appliance.recovered",

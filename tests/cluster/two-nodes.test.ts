@@ -3,36 +3,36 @@ import { changeMember, resetPassword } from "../../src/accounts/people/service.t
 import { listMembers } from "../../src/accounts/people/store.ts";
 import { deleteOrganization } from "../../src/operations/appliance/service.ts";
 import { listApiKeys, revokeApiKey } from "../../src/accounts/api-keys/service.ts";
-import { timestamp } from "../../src/core/time/clock.ts";
+import { formatTimestamp } from "../../src/core/time/clock.ts";
 import { readSince } from "../../src/events/log.ts";
-import { inbox } from "../support/inbox.ts";
-import { clientOf, setUpToken } from "../support/appliance.ts";
-import { listening, type Notified } from "../support/live.ts";
-import type { Outside } from "../support/outside.ts";
-import { made } from "../support/records.ts";
-import { contractRound } from "../support/rounds.ts";
+import { startInbox } from "../support/inbox.ts";
+import { createApplianceClient, setUpToken } from "../support/appliance.ts";
+import { openStream, type Notified } from "../support/live.ts";
+import type { ServerClient } from "../support/outside.ts";
+import { createSampleRecord } from "../support/records.ts";
+import { runContractRound } from "../support/rounds.ts";
 import { hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";
-import { randomFrom } from "../support/seeded.ts";
-import { published, twoNodes } from "../support/two-nodes.ts";
-import { member, newBrowser, password, statusesOf } from "../support/visiting.ts";
+import { createRandom } from "../support/seeded.ts";
+import { requestPublished, createTwoNodes } from "../support/two-nodes.ts";
+import { signInMember, createBrowser, password, sortStatuses } from "../support/visiting.ts";
 import { wrongGroups } from "../soak/invariants.ts";
 
 describe.skipIf(!hasRqlite)("two servers over one database", () => {
   let database: RqliteNode;
-  let nodes: Awaited<ReturnType<typeof twoNodes>>;
+  let nodes: Awaited<ReturnType<typeof createTwoNodes>>;
   /** Responses to two concurrent set-ups, one at each server. */
   let claims: { status: number }[];
 
   beforeAll(async () => {
     database = await startOneNode();
-    nodes = await twoNodes([database], {
+    nodes = await createTwoNodes([database], {
       limits: { monitors: 5 },
       allowTarget: ["127.0.0.1/32"],
     });
     const worlds = await nodes.world();
     claims = await Promise.all(
       worlds.map((node, i) =>
-        newBrowser(node).post("/set-up", {
+        createBrowser(node).post("/set-up", {
           token: setUpToken,
           organization: `Claim ${i}`,
           name: "Ada",
@@ -48,7 +48,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
   });
 
   test("only one of two concurrent set-ups succeeds, one at each server", () => {
-    expect(statusesOf(claims)).toEqual([201, 409]);
+    expect(sortStatuses(claims)).toEqual([201, 409]);
   });
 
   describe("an open page", () => {
@@ -57,17 +57,17 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
 
     test("receives every event once and in log order, from either server", async () => {
       const [a, b] = await nodes.world();
-      const who = await member(a, "viewer");
-      const pages = await Promise.all([a, b].map((node) => listening(node, who.cookie)));
-      for (const page of pages) await page.until(({ event }) => event === "hello");
+      const who = await signInMember(a, "viewer");
+      const pages = await Promise.all([a, b].map((node) => openStream(node, who.cookie)));
+      for (const page of pages) await page.readUntil(({ event }) => event === "hello");
       const count = 40;
       const heard = pages.map(async (page) => {
         const all: Notified[] = [];
-        while (all.length < count) all.push(...(await page.until(isChange)).filter(isChange));
+        while (all.length < count) all.push(...(await page.readUntil(isChange)).filter(isChange));
         return all.map(subjectOf);
       });
       const writes = Array.from({ length: count }, (_, i) =>
-        made((i % 2 ? a : b).ours.api, "incidents"),
+        createSampleRecord((i % 2 ? a : b).ours.api, "incidents"),
       );
       const written = await Promise.all(writes);
       const log = (await readSince(a.store, 0, 10_000))
@@ -81,16 +81,16 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
 
     test("continues at another server where it was interrupted", async () => {
       const [a, b] = await nodes.world();
-      const who = await member(a, "viewer");
-      const before = await listening(a, who.cookie);
-      const ids = [await made(b.ours.api, "incidents")];
-      const last = (await before.until(isChange)).at(-1);
+      const who = await signInMember(a, "viewer");
+      const before = await openStream(a, who.cookie);
+      const ids = [await createSampleRecord(b.ours.api, "incidents")];
+      const last = (await before.readUntil(isChange)).at(-1);
       await before.leave();
-      for (const { ours } of [a, b]) ids.push(await made(ours.api, "incidents"));
+      for (const { ours } of [a, b]) ids.push(await createSampleRecord(ours.api, "incidents"));
       const headers = { "Last-Event-ID": last?.id ?? "" };
-      const after = await listening(b, who.cookie, { headers });
+      const after = await openStream(b, who.cookie, { headers });
       const heard: Notified[] = [];
-      while (heard.filter(isChange).length < 2) heard.push(...(await after.until(isChange)));
+      while (heard.filter(isChange).length < 2) heard.push(...(await after.readUntil(isChange)));
       expect(heard.map(({ event }) => event)).not.toContain("reset");
       expect([last, ...heard.filter(isChange)].map((one) => subjectOf(one as Notified))).toEqual(
         ids,
@@ -99,8 +99,8 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
 
     test("closes when its session ends at the other server", async () => {
       const [a, b] = await nodes.world();
-      const who = await member(a, "member");
-      const page = await listening(b, who.cookie);
+      const who = await signInMember(a, "member");
+      const page = await openStream(b, who.cookie);
       await page.next();
       expect((await who.page("POST", "/dashboard/sign-out")).status).toBe(200);
       while ((await page.next()) !== null);
@@ -110,7 +110,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
   describe("a right that is revoked at one server", () => {
     test("is revoked at once at the other: session, role and two-factor", async () => {
       const [a, b] = await nodes.world();
-      const who = await member(a, "admin");
+      const who = await signInMember(a, "admin");
       const there = (method: string, path: string, body?: object) =>
         b.client(null)(method, path, {
           headers: { Cookie: who.cookie, "Sec-Fetch-Site": "same-origin" },
@@ -132,7 +132,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       stopped.defer(() => (nodes.time.heldAt = null));
       nodes.time.heldAt = Date.now();
       const { key, id } = await a.ours.keyOf("read");
-      const there = clientOf(b.app, key);
+      const there = createApplianceClient(b.app, key);
       const path = "/api/v1/incidents";
       expect((await there("GET", path)).status).toBe(200);
       await revokeApiKey(a.ours.scope, id);
@@ -159,10 +159,10 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       const keys = await listApiKeys(a.ours.scope);
       return keys.find(({ id }) => id === a.ours.readKey.id)?.lastUsedAt ?? "";
     };
-    await a.store.atomic(a.appliance.keys.used());
+    await a.store.atomic(a.appliance.keys.collectLastUses());
     const last = await usedAt();
-    await b.store.atomic(b.appliance.keys.used());
-    expect([last > timestamp(nodes.time.now - 60_000), await usedAt()]).toEqual([true, last]);
+    await b.store.atomic(b.appliance.keys.collectLastUses());
+    expect([last > formatTimestamp(nodes.time.now - 60_000), await usedAt()]).toEqual([true, last]);
   });
 
   test("a public page that one server hides disappears from the other's cache", async () => {
@@ -170,7 +170,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     const [page] = (await a.ours.api("GET", "/api/v1/status-pages")).json.data;
     const path = `/status/${page.slug}`;
     const shows = async (text: string) => {
-      while (!(await published(b, path))?.text.includes(text)) await Bun.sleep(20);
+      while (!(await requestPublished(b, path))?.text.includes(text)) await Bun.sleep(20);
     };
     await shows("Ours");
     const body = { title: "Slow answers" };
@@ -183,7 +183,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
 
   test("a write at one server is read at the other, with the same ETag", async () => {
     const [a, b] = await nodes.world();
-    const path = `/api/v1/incidents/${await made(a.ours.api, "incidents")}`;
+    const path = `/api/v1/incidents/${await createSampleRecord(a.ours.api, "incidents")}`;
     for (const [writer, reader] of [
       [a, b],
       [b, a],
@@ -229,7 +229,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
 
   test("one Idempotency-Key at both servers at once posts one update, and If-Match rejects neither", async () => {
     const [a, b] = await nodes.world();
-    const path = `/api/v1/incidents/${await made(a.ours.api, "incidents")}`;
+    const path = `/api/v1/incidents/${await createSampleRecord(a.ours.api, "incidents")}`;
     for (let round = 1; round <= 5; round++) {
       const etag = (await a.ours.api("GET", path)).headers.get("etag") ?? "";
       const asked = {
@@ -252,7 +252,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
 
   test("one Idempotency-Key at both servers at once sends one test alert", async () => {
     const [a, b] = await nodes.world();
-    await using hook = await inbox();
+    await using hook = await startInbox();
     const body = { type: "webhook", name: "Inbox", url: hook.at("/hook") };
     const { id } = (await a.ours.api("POST", "/api/v1/alert-channels", { body })).json.data;
     const path = `/api/v1/alert-channels/${id}/test`;
@@ -268,7 +268,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
         );
       for (const { ours } of [a, b])
         expect((await ours.api("POST", path, asked)).text).toBe(first?.text ?? "");
-      expect(hook.arrived()).toHaveLength(round);
+      expect(hook.listArrived()).toHaveLength(round);
     }
   });
 
@@ -292,27 +292,30 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       const answers = await Promise.all(
         [a, b, a, b].map(({ ours }) => ours.api("POST", "/api/v1/status-pages", { body })),
       );
-      expect(statusesOf(answers)).toEqual([201, 409, 409, 409]);
+      expect(sortStatuses(answers)).toEqual([201, 409, 409, 409]);
     });
 
     test("accept an invitation once", async () => {
       const [a, b] = await nodes.world();
-      const owner = await member(a, "owner");
+      const owner = await signInMember(a, "owner");
       const body = { email: "bea@team.example", role: "member" };
       const { link } = (await owner.page("POST", "/dashboard/invitations", { body })).json.data;
       const token = link.split("#")[1];
       const accept = { token, name: "Bea", password: "another long password" };
       const answers = await Promise.all(
-        [a, b].map((node) => newBrowser(node).post("/invitations/accept", accept)),
+        [a, b].map((node) => createBrowser(node).post("/invitations/accept", accept)),
       );
-      expect(statusesOf(answers)).toEqual([200, 404]);
+      expect(sortStatuses(answers)).toEqual([200, 404]);
       const members = await listMembers(b.ours.scope);
       expect(members.map(({ name }) => name).toSorted()).toEqual(["Bea", "owner"]);
     });
 
     test("leave an organization with an owner", async () => {
       const [a, b] = await nodes.world();
-      const owners = [await member(a, "owner"), await member(a, "owner", { name: "other" })];
+      const owners = [
+        await signInMember(a, "owner"),
+        await signInMember(a, "owner", { name: "other" }),
+      ];
       const [one, other] = owners.map(({ id }) => id) as [string, string];
       const changed = await Promise.allSettled([
         changeMember(a.ours.scope, one, "member"),
@@ -323,7 +326,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
 
     test("store every update of an incident once, and never accept a stale If-Match", async () => {
       const [a, b] = await nodes.world();
-      const path = `/api/v1/incidents/${await made(a.ours.api, "incidents")}`;
+      const path = `/api/v1/incidents/${await createSampleRecord(a.ours.api, "incidents")}`;
       const messages = Array.from({ length: 12 }, (_, i) => `Update ${i}`);
       const answers = await Promise.all(
         messages.map((message, i) =>
@@ -339,20 +342,24 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       const guarded = await Promise.all(
         [a, b, a, b].map(({ ours }) => ours.api("PATCH", path, { body, headers })),
       );
-      expect(statusesOf(guarded)).toEqual([200, 412, 412, 412]);
+      expect(sortStatuses(guarded)).toEqual([200, 412, 412, 412]);
     });
 
     test("leave a monitor in one group, at one position, with the group's channels", async () => {
       const [a, b] = await nodes.world();
       const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
-      const random = randomFrom(seed);
+      const random = createRandom(seed);
       const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
       const { api } = a.ours;
-      const channel = await made(api, "alert-channels");
+      const channel = await createSampleRecord(api, "alert-channels");
       const groups = await Promise.all(
-        [0, 1, 2].map(() => made(api, "monitor-groups", { alertChannelIds: [channel] })),
+        [0, 1, 2].map(() =>
+          createSampleRecord(api, "monitor-groups", { alertChannelIds: [channel] }),
+        ),
       );
-      const monitors = await Promise.all([0, 1, 2, 3].map(() => made(api, "monitors")));
+      const monitors = await Promise.all(
+        [0, 1, 2, 3].map(() => createSampleRecord(api, "monitors")),
+      );
       const moves = Array.from({ length: 16 }, () => {
         const { ours } = one([a, b]);
         const [monitorId, groupId] = [one(monitors), one(groups)];
@@ -381,15 +388,15 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
   test("the contract holds for a client that alternates between the servers", async () => {
     const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
     console.log(`contract on two servers: SEED=${seed}`);
-    const random = randomFrom(seed);
+    const random = createRandom(seed);
     const [a, b] = await nodes.world();
     const either =
-      (key: string): Outside =>
+      (key: string): ServerClient =>
       (method, path, body, headers) =>
-        clientOf((random() < 0.5 ? a : b).app, key)(method, path, {
+        createApplianceClient((random() < 0.5 ? a : b).app, key)(method, path, {
           ...(body !== undefined && { body }),
           ...(headers && { headers }),
         });
-    await contractRound(either(a.ours.writeKey.key), either(a.theirs.writeKey.key));
+    await runContractRound(either(a.ours.writeKey.key), either(a.theirs.writeKey.key));
   });
 });

@@ -1,9 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { channelKinds } from "../../src/alerting/channels/kinds-schema.ts";
 import { exportConfiguration } from "../../src/configuration/export-service.ts";
-import { managedRecords } from "../../src/configuration/managed-service.ts";
+import { listManagedRecords } from "../../src/configuration/managed-service.ts";
 import { type SectionName, sections } from "../../src/configuration/sections-schema.ts";
-import { dump, newOrganization, testAppliance, type TestAppliance } from "../support/appliance.ts";
+import {
+  dumpTables,
+  addOrganization,
+  testAppliance,
+  type TestAppliance,
+} from "../support/appliance.ts";
 import type { Json } from "../support/json.ts";
 
 const whole = {
@@ -71,11 +76,11 @@ describe("a configuration", () => {
   test("creates channels, groups, monitors, windows and pages in one write, and changes nothing the second time", async () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const dry = await applied(appliance, whole, "?dryRun");
     expect(dry.applied).toBe(false);
     expect(dry.changes).toHaveLength(9);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
     const first = await applied(appliance, whole);
     expect(signs(first)).toEqual(signs(dry));
     const all = async (noun: string) => (await ours.api("GET", `/api/v1/${noun}`)).json.data;
@@ -102,13 +107,13 @@ describe("a configuration", () => {
     expect(await all("maintenance-windows")).toMatchObject([
       { title: "Firmware", monitorIds: [named("Shop").id], groupIds: [group.id] },
     ]);
-    const state = dump(appliance);
+    const state = dumpTables(appliance);
     expect(await applied(appliance, whole)).toMatchObject({
       applied: false,
       changes: [],
       unchanged: 9,
     });
-    expect(dump(appliance)).toBe(state);
+    expect(dumpTables(appliance)).toBe(state);
   });
 
   test("changes only differences, listed by field and without values of secrets", async () => {
@@ -170,11 +175,11 @@ describe("a configuration", () => {
       secretsSet: ["bearerToken"],
       alertChannelIds: [expect.any(String)],
     });
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const moved = { ...shop, url: "https://evil.example/" };
     const { status, json } = await put(appliance, withMonitors({ ...whole.monitors, shop: moved }));
     expect([status, json.error.details[0].path]).toEqual([422, "monitors.shop.bearerToken"]);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
     const sentAgain = { ...moved, bearerToken: "for the new address" };
     await applied(appliance, withMonitors({ ...whole.monitors, shop: sentAgain }));
   });
@@ -191,13 +196,13 @@ describe("a configuration", () => {
     await ours.api("POST", "/api/v1/monitors", { body: tcp("by hand") });
     const { a, b, c, ...rest } = five;
     expect((await applied(appliance, { source: "one", monitors: rest })).changes).toEqual([]);
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const tooMuch = await put(appliance, { source: "one", monitors: rest }, "?prune=true");
     expect([tooMuch.status, tooMuch.json.error.message]).toEqual([
       409,
       expect.stringContaining("3 records"),
     ]);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
     const four = { a, b, ...rest };
     expect(
       signs(await applied(appliance, { source: "one", monitors: four }, "?prune=true")),
@@ -213,10 +218,10 @@ describe("a configuration", () => {
     const body = { type: "tcp", name: "Database", host: "db.example", port: 5432 };
     const { id } = (await ours.api("POST", "/api/v1/monitors", { body })).json.data;
     const document = { monitors: { db: { ...body, port: 5433 } } };
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const refused = await put(appliance, document);
     expect([refused.status, refused.json.error.details[0].path]).toEqual([409, "monitors.db"]);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
     expect(await applied(appliance, document, "?adopt=true")).toMatchObject({
       changes: [{ id, action: "adopt", fields: [{ field: "port" }] }],
     });
@@ -231,7 +236,7 @@ describe("a configuration", () => {
     await applied(appliance, whole);
     const drift = async (section: SectionName) =>
       Object.fromEntries(
-        (await managedRecords(ours.scope, { section })).map(({ key, name, drift }) => [
+        (await listManagedRecords(ours.scope, { section })).map(({ key, name, drift }) => [
           key,
           name === null ? null : drift,
         ]),
@@ -246,7 +251,7 @@ describe("a configuration", () => {
     // The file does not contain the pause.
     expect(await drift("monitors")).toEqual({ shop: ["group", "bearerToken"], job: [], db: null });
     expect(await drift("statusPages")).toEqual({ own: ["title"], partners: [] });
-    const differing = await managedRecords(ours.scope, { differing: "true" });
+    const differing = await listManagedRecords(ours.scope, { differing: "true" });
     expect(differing.map(({ section, key, name }) => [section, key, name])).toEqual([
       ["monitors", "shop", "Shop"],
       ["statusPages", "own", "By hand"],
@@ -280,10 +285,10 @@ describe("a configuration", () => {
 
   test("respects the limits of its organization, completely or not at all", async () => {
     const appliance = await testAppliance({ limits: { monitors: 2 } });
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const { status, json } = await put(appliance, whole);
     expect([status, json.error.message]).toEqual([409, expect.stringContaining("2 monitors")]);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("with more records than the limit is not read", async () => {
@@ -304,7 +309,7 @@ describe("a configuration", () => {
   test("is read one at a time per organization, and a limited number waits", async () => {
     const { appliance, app, theirs } = await testAppliance();
     // Limits are per organization, so this needs a separate one.
-    const { scope } = await newOrganization(appliance, app, "Busy");
+    const { scope } = await addOrganization(appliance, app, "Busy");
     const asked = Array.from({ length: 22 }, () => exportConfiguration(scope));
     const [answers, other] = await Promise.all([
       Promise.allSettled(asked),
@@ -463,7 +468,7 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
 
 test("an invalid value is rejected with its path, and nothing changes", async () => {
   const appliance = await testAppliance();
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   for (const [what, document, at, message] of wrong) {
     const { status, json } = await put(appliance, document);
     expect([what, status, json.error?.details?.[0]]).toEqual([
@@ -472,5 +477,5 @@ test("an invalid value is rejected with its path, and nothing changes", async ()
       { path: at, message: expect.stringMatching(message) },
     ]);
   }
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });

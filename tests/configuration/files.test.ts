@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { readConfigurations } from "../../src/configuration/files/read.ts";
 import { InvalidFiles } from "../../src/core/text/yaml.ts";
 import { validationError } from "../../src/core/validation.ts";
-import { scratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 function folderOf(files: Record<string, string>): string {
   const folder = newDirectory();

@@ -4,26 +4,26 @@ import { z } from "zod";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
-import { commandLineScope } from "../../src/cli/support/with-data.ts";
-import { configSchema } from "../../src/configuration/document.ts";
+import { createCommandLineScope } from "../../src/cli/support/with-data.ts";
+import { createConfigSchema } from "../../src/configuration/document.ts";
 import { exportConfiguration } from "../../src/configuration/export-service.ts";
 import { readConfigurations } from "../../src/configuration/files/read.ts";
-import { yamlOf } from "../../src/configuration/files/write.ts";
+import { formatYaml } from "../../src/configuration/files/write.ts";
 import { applyConfiguration } from "../../src/configuration/service.ts";
-import { vaultOf } from "../../src/core/security/secrets.ts";
+import { createVault } from "../../src/core/security/secrets.ts";
 import { parse } from "../../src/core/validation.ts";
 import type { Scope } from "../../src/events/scope.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
-import { mustBeCheckable } from "../../src/monitoring/monitors/service.ts";
-import { migratedStore } from "../support/engines.ts";
+import { assertCheckable } from "../../src/monitoring/monitors/service.ts";
+import { createMigratedStore } from "../support/engines.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { made } from "../support/records.ts";
+import { createSampleRecord } from "../support/records.ts";
 import { newChannels, newMonitors } from "../support/samples.ts";
-import { scratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch.ts";
 
 type Own = Record<string, unknown>;
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const options = { prune: true };
 
 const odd = [
@@ -91,7 +91,7 @@ const channel = fc.constantFrom(...Object.entries(newChannels)).chain(([type, it
 // Some types need a command of the machine, or a setting that allows them.
 const somewhere = await emptyOrganization();
 const isTaken = ([type, its]: [string, object]) =>
-  mustBeCheckable(somewhere, parse(NewMonitor, { type, name: type, ...its })).then(
+  assertCheckable(somewhere, parse(NewMonitor, { type, name: type, ...its })).then(
     () => true,
     () => false,
   );
@@ -197,19 +197,19 @@ const configurations: fc.Arbitrary<Own> = fc
     }),
   );
 
-const schema = z.fromJSONSchema(configSchema());
+const schema = z.fromJSONSchema(createConfigSchema());
 
-const variableText = async (scope: Scope) => yamlOf(await exportConfiguration(scope), true);
+const variableText = async (scope: Scope) => formatYaml(await exportConfiguration(scope), true);
 
 const valueAt = (document: unknown, path: readonly string[]) =>
   path.reduce<unknown>((value, key) => (value as Own)[key], document);
 
 async function emptyOrganization(): Promise<Scope> {
-  const { store } = await migratedStore();
+  const { store } = await createMigratedStore();
   const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
   const { id } = await createOrganization(store, clock, "Acme");
-  const vault = vaultOf(new Uint8Array(32).fill(7));
-  return { ...commandLineScope({ store, vault }, id), clock };
+  const vault = createVault(new Uint8Array(32).fill(7));
+  return { ...createCommandLineScope({ store, vault }, id), clock };
 }
 
 /** The configuration as it is applied from a file with this text. */
@@ -237,7 +237,7 @@ test("an export reproduces the organization in an empty one, exports to the same
       const exported = await variableText(here);
       await applyConfiguration(there, await readText(exported, variables), options);
       expect(await variableText(there)).toBe(exported);
-      const withoutSecrets = await yamlOf(await exportConfiguration(here), false);
+      const withoutSecrets = await formatYaml(await exportConfiguration(here), false);
       for (const [scope, text, set] of [
         [here, withoutSecrets, {}],
         [there, withoutSecrets, {}],
@@ -270,15 +270,15 @@ test("the editor schema rejects unknown fields, and accepts variables and anchor
 test("changes during an export are not included, and it can be applied", async () => {
   const { ours, store } = await testAppliance();
   const { api } = ours;
-  const monitorId = await made(api, "monitors");
-  const pageId = await made(api, "status-pages");
+  const monitorId = await createSampleRecord(api, "monitors");
+  const pageId = await createSampleRecord(api, "status-pages");
   const query = store.query.bind(store);
   let came = false;
   store.query = async (text, parameters) => {
     if (!came && /wanted\s+cross join monitors m/.test(text)) {
       came = true;
-      const channel = await made(api, "alert-channels");
-      const group = await made(api, "monitor-groups", {
+      const channel = await createSampleRecord(api, "alert-channels");
+      const group = await createSampleRecord(api, "monitor-groups", {
         monitorIds: [monitorId],
         alertChannelIds: [channel],
       });

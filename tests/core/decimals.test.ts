@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   compareDecimals,
-  exactNumber,
+  parseExactNumber,
   isDecimal,
   LongNumber,
 } from "../../src/core/text/decimals.ts";
-import { lossyIntegerAt, parseExactly } from "../../src/core/text/exact-json.ts";
+import { findLossyInteger, parseExactly } from "../../src/core/text/exact-json.ts";
 
 describe("decimal numbers", () => {
   test("are compared without rounding, in any notation", () => {
@@ -56,14 +56,14 @@ describe("decimal numbers", () => {
   });
 
   test("stay text if a double would change them", () => {
-    expect(["12", "0.10", "9007199254740992", "1e3"].map(exactNumber)).toEqual([
+    expect(["12", "0.10", "9007199254740992", "1e3"].map(parseExactNumber)).toEqual([
       12,
       0.1,
       2 ** 53,
       1e3,
     ]);
     for (const text of ["9007199254740993", "1e400", "0.12345678901234567890", "many"])
-      expect(exactNumber(text)).toBe(text);
+      expect(parseExactNumber(text)).toBe(text);
   });
 });
 
@@ -100,9 +100,9 @@ describe("JSON with long numbers", () => {
   });
 
   test("names the first whole number that would be rounded", () => {
-    expect(lossyIntegerAt('{"a":[{"b":"9007199254740993"},{"b":9007199254740993}]}')).toBe(
+    expect(findLossyInteger('{"a":[{"b":"9007199254740993"},{"b":9007199254740993}]}')).toBe(
       "a[1].b",
     );
-    expect(lossyIntegerAt('{"a":9007199254740992,"b":0.30000000000000004444}')).toBeNull();
+    expect(findLossyInteger('{"a":9007199254740992,"b":0.30000000000000004444}')).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { sameHost, sameOrigin } from "../../src/core/security/destinations.ts";
+import { isSameHost, isSameOrigin } from "../../src/core/security/destinations.ts";
 
 describe("a URL leads to the same destination", () => {
   test.each([
@@ -15,7 +15,7 @@ describe("a URL leads to the same destination", () => {
     ["with IPv4 as one number", "http://10.0.0.5:8080/", "http://167772165:8080/"],
     ["in any notation of IPv6", "http://[2001:DB8:0:0:0:0:0:1]/", "http://[2001:db8::1]:80/"],
   ])("%s", (_, one, other) => {
-    expect([sameOrigin(one, other), sameOrigin(other, one)]).toEqual([true, true]);
+    expect([isSameOrigin(one, other), isSameOrigin(other, one)]).toEqual([true, true]);
   });
 });
 
@@ -30,7 +30,7 @@ describe("a URL leads to another destination", () => {
     ["with two dots", "https://bot.lan/", "https://bot.lan../"],
     ["with IPv4 in IPv6", "http://127.0.0.1/", "http://[::ffff:127.0.0.1]/"],
   ])("%s", (_, one, other) => {
-    expect([sameOrigin(one, other), sameOrigin(other, one)]).toEqual([false, false]);
+    expect([isSameOrigin(one, other), isSameOrigin(other, one)]).toEqual([false, false]);
   });
 });
 
@@ -50,6 +50,6 @@ describe("a host", () => {
     // Only a resolver knows its address.
     ["127.0.0.1", "0x7f.1", false],
   ])("%s and %s", (one, other, isSame) => {
-    expect([sameHost(one, other), sameHost(other, one)]).toEqual([isSame, isSame]);
+    expect([isSameHost(one, other), isSameHost(other, one)]).toEqual([isSame, isSame]);
   });
 });

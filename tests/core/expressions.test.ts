@@ -2,12 +2,12 @@ import { afterEach, describe, expect, jest, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import {
-  captured,
-  expressionIssue,
+  captureGroup,
+  findExpressionIssue,
   isFound,
   type Searched,
 } from "../../src/core/text/expressions.ts";
-import { badExpressions, worstText } from "../support/bad-expressions.ts";
+import { badExpressions, createWorstText } from "../support/bad-expressions.ts";
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -30,7 +30,7 @@ describe("an expression", () => {
       ...badExpressions,
       ...usual.map((one) => [one, one] as const),
     ])
-      for (const text of [...texts, worstText(repeated, 300)])
+      for (const text of [...texts, createWorstText(repeated, 300)])
         expect([expression, text, await isFound(expression, text, at)]).toEqual([
           expression,
           text,
@@ -44,11 +44,11 @@ describe("an expression", () => {
       `(${"abcdefghij".repeat(40)}){1000}`,
       "a{1000}".repeat(60),
     ])
-      expect(await expressionIssue(long)).toBe(
+      expect(await findExpressionIssue(long)).toBe(
         "must be a simpler expression: with its repetitions written out it is too long",
       );
     for (const fine of [...bad, "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "\\pL{1,50}"])
-      expect([fine, await expressionIssue(fine)]).toEqual([fine, null]);
+      expect([fine, await findExpressionIssue(fine)]).toEqual([fine, null]);
   });
 
   test("that RE2 rejects is reported with the reason, without the expression", async () => {
@@ -60,7 +60,7 @@ describe("an expression", () => {
       ["[b-a]", "invalid character class range"],
       ["a{1001}", "invalid repeat count"],
     ] as const)
-      expect(await expressionIssue(wrong)).toBe(
+      expect(await findExpressionIssue(wrong)).toBe(
         `must be a regular expression as RE2 has them: ${why}`,
       );
   });
@@ -122,9 +122,9 @@ describe("when each clock reading says that the turn is over", () => {
 
   test("every search reads the clock regularly, for any expression", async () => {
     for (const [expression, repeated] of badExpressions) {
-      const text = worstText(repeated, 20_000);
+      const text = createWorstText(repeated, 20_000);
       const [, looks] = await looksOf(() => isFound(expression, text, at));
-      const [, partLooks] = await looksOf(() => captured(expression, text, at));
+      const [, partLooks] = await looksOf(() => captureGroup(expression, text, at));
       expect([expression, looks >= 2, partLooks >= 2]).toEqual([expression, true, true]);
     }
   });
@@ -132,7 +132,7 @@ describe("when each clock reading says that the turn is over", () => {
 
 describe("the matched part of a text", () => {
   const inTurn = <T>(work: () => Promise<T>) => work();
-  const part = (expression: string, text: string) => captured(expression, text, inTurn);
+  const part = (expression: string, text: string) => captureGroup(expression, text, inTurn);
 
   test("is the same as the library finds, for any expression and text", async () => {
     const atom = fc.constantFrom(
@@ -171,7 +171,7 @@ describe("the matched part of a text", () => {
     });
     await fc.assert(
       fc.asyncProperty(expression, letters, async (expression, letters) => {
-        if ((await expressionIssue(expression)) !== null) return;
+        if ((await findExpressionIssue(expression)) !== null) return;
         const text = letters.join("");
         const matcher = RE2JS.compile(expression).matcher(text);
         const isFound = matcher.find();
@@ -194,9 +194,9 @@ describe("the matched part of a text", () => {
       return work();
     };
     const text = `${"<p>".repeat(300_000)}token=abc;`;
-    expect(await captured("[<a-z]oken=(\\w+)", text, counted)).toEqual({ text: "abc" });
-    expect(await captured("(x+x+)+y", "x".repeat(1_000_000), counted)).toBe("too much work");
+    expect(await captureGroup("[<a-z]oken=(\\w+)", text, counted)).toEqual({ text: "abc" });
+    expect(await captureGroup("(x+x+)+y", "x".repeat(1_000_000), counted)).toBe("too much work");
     expect(turns).toBeGreaterThan(0);
-    expect(await captured("token=(\\w+)", text, counted, AbortSignal.abort())).not.toBeNull();
+    expect(await captureGroup("token=(\\w+)", text, counted, AbortSignal.abort())).not.toBeNull();
   });
 });

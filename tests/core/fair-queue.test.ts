@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/core/errors.ts";
-import { fairQueue } from "../../src/core/collections/fair-queue.ts";
+import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 
 /** A queue whose tasks end when the test says so, with the order in which they started. */
-function worked(settings?: Parameters<typeof fairQueue>[0]) {
-  const queue = fairQueue(settings);
+function worked(settings?: Parameters<typeof createFairQueue>[0]) {
+  const queue = createFairQueue(settings);
   const begun: string[] = [];
   const endings: (() => void)[] = [];
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import {
-  bodyOf,
+  bodySchema,
   EmailAddress,
   Headers,
   Host,
@@ -11,7 +11,7 @@ import {
   line,
   optionalParagraphs,
   paragraphs,
-  patchOf,
+  toPatchShape,
   Port,
   secret,
   Tags,
@@ -254,7 +254,7 @@ describe("a patch", () => {
   };
 
   test("adds no defaults, and accepts the same values as creation", () => {
-    const Patch = z.strictObject(patchOf(fields));
+    const Patch = z.strictObject(toPatchShape(fields));
     expect(Patch.parse({})).toEqual({});
     expect(Patch.parse({ color: "red", note: null })).toEqual({ color: "red", note: null });
     for (const value of [{ name: "" }, { name: null }, { color: null }, { other: 1 }])
@@ -262,7 +262,7 @@ describe("a patch", () => {
   });
 
   test("read-only fields are dropped with any value; others are not", () => {
-    const Body = bodyOf(["id", "createdAt"], z.strictObject(patchOf(fields)));
+    const Body = bodySchema(["id", "createdAt"], z.strictObject(toPatchShape(fields)));
     expect(Body.parse({ id: 7, createdAt: null, name: "a" })).toEqual({ name: "a" });
     for (const value of [{ ID: 1 }, [], null, "id", 7])
       expect([value, Body.safeParse(value).success]).toEqual([value, false]);

@@ -1,18 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
-import { noWeaker, sameOrigin, sameValue } from "../../src/core/security/destinations.ts";
+import {
+  createStrengthCheck,
+  isSameOrigin,
+  isSameValue,
+} from "../../src/core/security/destinations.ts";
 import type { AppError } from "../../src/core/errors.ts";
 import {
   joinSecrets,
-  merged,
+  mergePatch,
   OpenedRecord,
   splitSecrets,
-  strandedSecrets,
+  findStrandedSecrets,
 } from "../../src/core/security/kind-secrets.ts";
-import { kind } from "../../src/core/kinds.ts";
+import { defineKind } from "../../src/core/kinds.ts";
 
 const kinds = {
-  site: kind(
+  site: defineKind(
     {
       url: z.string(),
       token: z.string().nullable().default(null),
@@ -23,12 +27,12 @@ const kinds = {
       headers: z.record(z.string(), z.string()).default({}),
     },
     {
-      token: { url: sameOrigin },
-      "auth.pass": { url: sameOrigin },
-      "headers.*": { url: sameOrigin },
+      token: { url: isSameOrigin },
+      "auth.pass": { url: isSameOrigin },
+      "headers.*": { url: isSameOrigin },
     },
   ),
-  job: kind({ grace: z.int().default(60) }),
+  job: defineKind({ grace: z.int().default(60) }),
 };
 const record = { name: "A", type: "site", url: "http://a.lan/x", headers: {} };
 const auth = { user: "x", pass: "p" };
@@ -83,12 +87,15 @@ describe("merging a patch", () => {
   for (const [does, patch, changed] of cases)
     test(does, () => {
       const before = structuredClone(whole);
-      expect(merged(kinds, "site", whole, patch)).toEqual({ ...whole, ...changed });
+      expect(mergePatch(kinds, "site", whole, patch)).toEqual({ ...whole, ...changed });
       expect(whole).toEqual(before);
     });
 
   test("a secret that was not set is set", () => {
-    expect(merged(kinds, "site", { ...record, auth: null }, { auth })).toEqual({ ...record, auth });
+    expect(mergePatch(kinds, "site", { ...record, auth: null }, { auth })).toEqual({
+      ...record,
+      auth,
+    });
   });
 });
 
@@ -112,24 +119,26 @@ describe("a secret never follows a changed address", () => {
   ];
   for (const [patch, asked] of cases)
     test(JSON.stringify(patch), () => {
-      const stranded = strandedSecrets(kinds, "site", whole, patch);
+      const stranded = findStrandedSecrets(kinds, "site", whole, patch);
       expect(stranded.map((keys) => keys.join("."))).toEqual(asked);
     });
 
   test("and a stored row without a newer field counts as having its default", () => {
     const served = {
-      push: kind(
+      push: defineKind(
         { token: z.string(), region: z.enum(["us", "eu"]).default("us") },
-        { token: { region: sameValue } },
+        { token: { region: isSameValue } },
       ),
     };
-    expect(strandedSecrets(served, "push", { token: "t" }, { region: "us" })).toEqual([]);
-    expect(strandedSecrets(served, "push", { token: "t" }, { region: "eu" })).toEqual([["token"]]);
+    expect(findStrandedSecrets(served, "push", { token: "t" }, { region: "us" })).toEqual([]);
+    expect(findStrandedSecrets(served, "push", { token: "t" }, { region: "eu" })).toEqual([
+      ["token"],
+    ]);
   });
 
   test("the error names each secret and the way to proceed", () => {
     const refusal = () =>
-      new OpenedRecord(kinds, "site", whole).patched({ url: "http://b.lan" }, (after) => after);
+      new OpenedRecord(kinds, "site", whole).applyPatch({ url: "http://b.lan" }, (after) => after);
     let details: unknown;
     try {
       refusal();
@@ -182,7 +191,7 @@ describe("a record that another program changes", () => {
     ],
   ];
   test.each(cases)("%s", (_does, patch, source, after, notes) => {
-    const result = opened.patchedFromSource({ ...patch }, { ...source });
+    const result = opened.applyPatchFromSource({ ...patch }, { ...source });
     expect(result.whole).toEqual({ ...after });
     expect(result.notes).toHaveLength(notes);
     for (const note of result.notes) expect(note).toContain("Enter it again.");
@@ -195,7 +204,7 @@ describe("a record that another program changes", () => {
 });
 
 describe("protections from the weakest to the strongest", () => {
-  const tls = noWeaker("none", "starttls", "tls");
+  const tls = createStrengthCheck("none", "starttls", "tls");
   test.each([
     ["tls", "tls", true],
     ["tls", "starttls", false],

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { kind, newOf, settingsIn } from "../../src/core/kinds.ts";
+import { defineKind, createInputSchema, parseSettings } from "../../src/core/kinds.ts";
 
 const kinds = {
-  site: kind({ url: z.string() }),
-  job: kind({ grace: z.int().default(60) }),
-  list: kind({ steps: z.array(z.string()).default([]) }),
+  site: defineKind({ url: z.string() }),
+  job: defineKind({ grace: z.int().default(60) }),
+  list: defineKind({ steps: z.array(z.string()).default([]) }),
 };
 
 test("a new record accepts only the common fields and those of its type", () => {
-  const schema = newOf(kinds, { name: z.string() }, { id: "NewThing" });
+  const schema = createInputSchema(kinds, { name: z.string() }, { id: "NewThing" });
   expect(schema.parse({ type: "job", name: "A" })).toEqual({ type: "job", name: "A", grace: 60 });
   for (const value of [
     { type: "job", name: "A", url: "u" },
@@ -22,9 +22,9 @@ test("a new record accepts only the common fields and those of its type", () => 
 });
 
 test("a row without a newer field has the field's default, shared with no other row", () => {
-  expect(settingsIn(kinds, "job", "{}")).toEqual({ grace: 60 });
-  expect(settingsIn(kinds, "job", '{"grace":5}')).toEqual({ grace: 5 });
-  const [one, other] = [settingsIn(kinds, "list", "{}"), settingsIn(kinds, "list", "{}")];
+  expect(parseSettings(kinds, "job", "{}")).toEqual({ grace: 60 });
+  expect(parseSettings(kinds, "job", '{"grace":5}')).toEqual({ grace: 5 });
+  const [one, other] = [parseSettings(kinds, "list", "{}"), parseSettings(kinds, "list", "{}")];
   expect(one).toEqual({ steps: [] });
   expect(one["steps"]).not.toBe(other["steps"]);
 });

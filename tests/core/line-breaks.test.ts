@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { parseMarkdown, toHtml, toText } from "../../src/core/text/markdown.ts";
-import { dump } from "../support/appliance.ts";
-import { dashboard } from "../support/dashboard.ts";
+import { parseMarkdown, renderHtml, renderText } from "../../src/core/text/markdown.ts";
+import { dumpTables } from "../support/appliance.ts";
+import { createDashboard } from "../support/dashboard.ts";
 import type { Json } from "../support/json.ts";
-import { made } from "../support/records.ts";
+import { createSampleRecord } from "../support/records.ts";
 import { texts } from "../support/texts.ts";
 
 test("every multi-line text accepts CRLF like LF, and rejects a single CR", () => {
@@ -38,9 +38,9 @@ const fields: [noun: string, field: string, path: string][] = [
 ];
 
 test.each(fields)("%s: %s%s is stored exactly as sent", async (noun, field, below) => {
-  const appliance = await dashboard();
+  const appliance = await createDashboard();
   const { api } = appliance;
-  const id = await made(api, noun);
+  const id = await createSampleRecord(api, noun);
   const path = `/api/v1/${noun}/${id}${below}`;
   const method = below === "/notes" ? "POST" : "PATCH";
   const { status, json } = await api(method, path, { body: { [field]: crlf } });
@@ -51,17 +51,17 @@ test.each(fields)("%s: %s%s is stored exactly as sent", async (noun, field, belo
       ? data.postmortem.message
       : (data[field] ?? data.updates.at(-1).message);
   expect(stored).toBe(crlf);
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   const rejected = await api(method, path, { body: { [field]: "a\rb" } });
   expect([rejected.status, rejected.json.error.details[0].path]).toEqual([422, field]);
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 test("CRLF is shown like LF", () => {
   const lf = crlf.replaceAll("\r", "");
   for (const text of [lf, "plain\nlines\n\nand more", "`code`\n\n    block\n    lines"]) {
     const other = text.replaceAll("\n", "\r\n");
-    expect(toHtml(parseMarkdown(other))).toBe(toHtml(parseMarkdown(text)));
-    expect(toText(parseMarkdown(other))).toBe(toText(parseMarkdown(text)));
+    expect(renderHtml(parseMarkdown(other))).toBe(renderHtml(parseMarkdown(text)));
+    expect(renderText(parseMarkdown(other))).toBe(renderText(parseMarkdown(text)));
   }
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { logFormats, logLevels, logTo } from "../../src/core/log.ts";
+import { logFormats, logLevels, createLog } from "../../src/core/log.ts";
 
-function taken(settings?: Parameters<typeof logTo>[1]) {
+function taken(settings?: Parameters<typeof createLog>[1]) {
   const lines: string[] = [];
-  return { lines, log: logTo((line) => void lines.push(line), settings) };
+  return { lines, log: createLog((line) => void lines.push(line), settings) };
 }
 
 test("JSON is one object per line: time, level, message and the other fields", () => {
@@ -46,9 +46,9 @@ test("fields of an access line are not computed below debug level, and a new lev
   let made = 0;
   const entry = () => log.debug?.("request", { number: ++made });
   entry();
-  log.use({ logFormat: "json", logLevel: "debug" });
+  log.configure({ logFormat: "json", logLevel: "debug" });
   entry();
-  log.use({ logFormat: "json", logLevel: "info" });
+  log.configure({ logFormat: "json", logLevel: "info" });
   entry();
   expect([made, lines.length]).toEqual([1, 1]);
 });

@@ -1,10 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseMarkdown, plainBlocks, toHtml, toText } from "../../src/core/text/markdown.ts";
+import {
+  parseMarkdown,
+  parsePlainText,
+  renderHtml,
+  renderText,
+} from "../../src/core/text/markdown.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 
-const html = (text: string) => toHtml(parseMarkdown(text)).replaceAll(' dir="auto"', "");
-const text = (written: string) => toText(parseMarkdown(written));
+const html = (text: string) => renderHtml(parseMarkdown(text)).replaceAll(' dir="auto"', "");
+const text = (written: string) => renderText(parseMarkdown(written));
 const link = (url: string, words: string) =>
   `<a href="${url}" rel="noopener noreferrer">${words}</a>`;
 
@@ -77,13 +82,13 @@ test("the text form has the same content without marks", () => {
 });
 
 test("other alphabets preserve their letters, and each block its direction", () => {
-  expect(toHtml(parseMarkdown("**تعمل** المدفوعات.\n\n- شلום\n\n支付**恢复**了"))).toBe(
+  expect(renderHtml(parseMarkdown("**تعمل** المدفوعات.\n\n- شلום\n\n支付**恢复**了"))).toBe(
     '<p dir="auto"><strong>تعمل</strong> المدفوعات.</p><ul dir="auto"><li>شلום</li></ul><p dir="auto">支付<strong>恢复</strong>了</p>',
   );
 });
 
 test("text that is not Markdown is unchanged", () => {
-  expect(toHtml(plainBlocks("*api*_x is\n[down](https://a.example/)"))).toBe(
+  expect(renderHtml(parsePlainText("*api*_x is\n[down](https://a.example/)"))).toBe(
     `<p dir="auto">*api*_x is<br>[down](${link("https://a.example/", "https://a.example/")})</p>`,
   );
 });
@@ -137,8 +142,8 @@ const random = fc.oneof(
 test("any input renders only allowed HTML", async () => {
   await fc.assert(
     fc.asyncProperty(random, async (written) => {
-      expect(await forbiddenIn(toHtml(parseMarkdown(written)))).toEqual([]);
-      expect(toText(parseMarkdown(written))).toBeString();
+      expect(await forbiddenIn(renderHtml(parseMarkdown(written)))).toEqual([]);
+      expect(renderText(parseMarkdown(written))).toBeString();
     }),
     { numRuns: 1_500 },
   );
@@ -147,12 +152,14 @@ test("any input renders only allowed HTML", async () => {
 test("hostile texts render only allowed HTML", async () => {
   expect(hostileMarkdown.length).toBeGreaterThanOrEqual(60);
   for (const written of hostileMarkdown)
-    expect([written, await forbiddenIn(toHtml(parseMarkdown(written)))]).toEqual([written, []]);
+    expect([written, await forbiddenIn(renderHtml(parseMarkdown(written)))]).toEqual([written, []]);
 });
 
 test("trailing spaces are removed with and without the parser", () => {
   for (const end of ["", "\n\n**end**"])
-    expect(toText(parseMarkdown(`one  \ntwo \t\nthree${end}`))).toStartWith("one\ntwo \t\nthree");
+    expect(renderText(parseMarkdown(`one  \ntwo \t\nthree${end}`))).toStartWith(
+      "one\ntwo \t\nthree",
+    );
 });
 
 test("text without marks is the same with and without the parser", () => {
@@ -162,8 +169,8 @@ test("text without marks is the same with and without the parser", () => {
   fc.assert(
     fc.property(plain, (written) => {
       // A mark at the end makes the parser read it.
-      const parsed = toText(parseMarkdown(`${written}\n\n**end**`));
-      const expected = toText(parseMarkdown(written));
+      const parsed = renderText(parseMarkdown(`${written}\n\n**end**`));
+      const expected = renderText(parseMarkdown(written));
       expect(parsed).toBe(expected === "" ? "end" : `${expected}\n\nend`);
     }),
   );
@@ -194,10 +201,10 @@ const endless = [
 test("a text of any length is rendered, and as plain text if parsing would take too long", () => {
   for (const piece of endless) {
     const long = piece.repeat(50_000 / piece.length);
-    expect(toText(parseMarkdown(long)).replace(/\s/g, "")).toBe(long.replace(/\s/g, ""));
+    expect(renderText(parseMarkdown(long)).replace(/\s/g, "")).toBe(long.replace(/\s/g, ""));
   }
   // Deep nesting followed by many lines takes seconds without limits.
   const deep = `${"- ".repeat(2_000)}a\n${"b\n".repeat(900)}`;
-  expect(toHtml(parseMarkdown(deep))).not.toContain("<ul");
-  expect(toHtml(parseMarkdown(`${"  - ".repeat(3)}a\n**b**`))).toContain("<strong>b</strong>");
+  expect(renderHtml(parseMarkdown(deep))).not.toContain("<ul");
+  expect(renderHtml(parseMarkdown(`${"  - ".repeat(3)}a\n**b**`))).toContain("<strong>b</strong>");
 });

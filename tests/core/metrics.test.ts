@@ -1,12 +1,17 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { counter, family, histogram, metricsText } from "../../src/core/metrics.ts";
+import {
+  createCounter,
+  createFamily,
+  createHistogram,
+  formatMetrics,
+} from "../../src/core/metrics.ts";
 
 test("a value is counted in the first bucket that includes it, and in all later ones", () => {
   const bounds = [0.5, 1, 2];
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 4, noNaN: true })), (values) => {
-      const made = histogram("x_seconds", "X.", ["kind"], bounds);
+      const made = createHistogram("x_seconds", "X.", ["kind"], bounds);
       const observe = made.of("a");
       made.of("b");
       for (const value of [...values, ...bounds]) observe(value);
@@ -27,15 +32,15 @@ test("a value is counted in the first bucket that includes it, and in all later 
 });
 
 test("the text is Prometheus format 0.0.4, also for a family without values", async () => {
-  const sent = counter("sent_total", "What was sent.", ["to"]);
-  sent.of("a")();
-  sent.of("a")();
-  sent.of('"b"\n\\');
-  const took = histogram("took_seconds", "How long.", [], [0.5]);
+  const sent = createCounter("sent_total", "What was sent.", ["to"]);
+  sent.withLabels("a")();
+  sent.withLabels("a")();
+  sent.withLabels('"b"\n\\');
+  const took = createHistogram("took_seconds", "How long.", [], [0.5]);
   took.of()(0.5);
   took.of()(7);
-  const empty = family("empty_bytes", "gauge", "Nothing.", null);
-  expect(await metricsText([sent.family(), took.family(), empty]))
+  const empty = createFamily("empty_bytes", "gauge", "Nothing.", null);
+  expect(await formatMetrics([sent.family(), took.family(), empty]))
     .toBe(`# HELP sent_total What was sent.
 # TYPE sent_total counter
 sent_total{to="a"} 2

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { pem, plainPem } from "../../src/core/security/pem.ts";
+import { pemSchema, normalizePem } from "../../src/core/security/pem.ts";
 import { clientCertificate, clientKey } from "../support/samples.ts";
 
-const certificates = pem("CERTIFICATE", 65_536);
-const keys = pem("PRIVATE KEY");
+const certificates = pemSchema("CERTIFICATE", 65_536);
+const keys = pemSchema("PRIVATE KEY");
 const indented = (text: string, by: string) => text.replaceAll(/^/gm, by);
 const labelled = (label: string) => clientCertificate.replaceAll("CERTIFICATE", label);
 
@@ -22,10 +22,10 @@ test("a certificate is read with any text before it and any line breaks", () => 
   for (const text of spellings) expect(certificates.parse(text)).toBe(clientCertificate);
   const two = `${bag}${clientCertificate}${bag}${indented(clientCertificate, "  ")}`;
   expect(certificates.parse(two)).toBe(clientCertificate.repeat(2));
-  expect(new X509Certificate(plainPem(indented(clientCertificate, "   "))).subject).toBe(
+  expect(new X509Certificate(normalizePem(indented(clientCertificate, "   "))).subject).toBe(
     "CN=probe",
   );
-  expect(plainPem("no blocks")).toBe("no blocks");
+  expect(normalizePem("no blocks")).toBe("no blocks");
 });
 
 test("an invalid certificate is rejected by name, without showing its content", () => {
@@ -67,6 +67,6 @@ test("a file with a damaged block is left unchanged, so that it is rejected as a
     `${whole}-----BEGIN CERTIFICATE-----\n?!\n-----END CERTIFICATE-----\n`,
     "no block",
   ])
-    expect(plainPem(text)).toBe(text);
-  expect(plainPem(`Bag Attributes\n  name: x\n${whole}`)).toBe(whole);
+    expect(normalizePem(text)).toBe(text);
+  expect(normalizePem(`Bag Attributes\n  name: x\n${whole}`)).toBe(whole);
 });

@@ -1,8 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { headOf } from "../../src/core/outgoing/http/request.ts";
-import { filled, filledJson, filledUrl, type Scalar } from "../../src/core/text/placeholders.ts";
-import { encodedBody } from "../../src/monitoring/checks/kinds/http-body-types.ts";
+import { buildRequestHead } from "../../src/core/outgoing/http/request.ts";
+import {
+  fillPlaceholders,
+  fillJson,
+  fillUrl,
+  type Scalar,
+} from "../../src/core/text/placeholders.ts";
+import { encodeBody } from "../../src/monitoring/checks/kinds/http-body-types.ts";
 
 /** Possible content of a response, including characters with a meaning in the target. */
 const text = fc.oneof(
@@ -46,7 +51,7 @@ describe("a value stays in its place, whatever it is:", () => {
   test("in the path and the query of a URL", () => {
     fc.assert(
       fc.property(scalar, (value) => {
-        const url = filledUrl("/a/{{x}}/b?c={{ x }}&d=1", origin, () => value);
+        const url = fillUrl("/a/{{x}}/b?c={{ x }}&d=1", origin, () => value);
         const said = String(value).toWellFormed();
         if (/^(\.|\.\.)$/.test(said)) return expect(url).toBeNull();
         expect(url?.origin).toBe(origin);
@@ -65,7 +70,7 @@ describe("a value stays in its place, whatever it is:", () => {
   test("at the start of a path", () => {
     fc.assert(
       fc.property(scalar, (value) => {
-        const url = filledUrl("/{{x}}/cart", origin, () => value);
+        const url = fillUrl("/{{x}}/cart", origin, () => value);
         if (url !== null)
           expect([url.origin, url.pathname.endsWith("/cart")]).toEqual([origin, true]);
       }),
@@ -79,7 +84,7 @@ describe("a value stays in its place, whatever it is:", () => {
         const json = '{"a": "<{{x}}>", "b": {{x}}, "c\\"": ["{{ x }}"]}';
         const expected = { a: `<${String(value)}>`, b: value, 'c"': [String(value)] };
         // A number can be written in several ways, and -0 is 0.
-        expect(JSON.parse(filledJson(json, () => value))).toEqual(
+        expect(JSON.parse(fillJson(json, () => value))).toEqual(
           JSON.parse(JSON.stringify(expected)),
         );
       }),
@@ -92,12 +97,12 @@ describe("a value stays in its place, whatever it is:", () => {
       fc.property(scalar, (value) => {
         const field = {
           name: "a",
-          value: filled("<{{x}}>", () => value),
+          value: fillPlaceholders("<{{x}}>", () => value),
           fileName: null,
           contentType: null,
         };
         const form = [field, { ...field, name: "b", value: "1" }];
-        const { body } = encodedBody({ bodyType: "form", body: null, form });
+        const { body } = encodeBody({ bodyType: "form", body: null, form });
         expect([...new URLSearchParams(body ?? "")]).toEqual([
           ["a", `<${String(value)}>`.toWellFormed()],
           ["b", "1"],
@@ -112,11 +117,11 @@ describe("a value stays in its place, whatever it is:", () => {
       fc.property(scalar, (value) => {
         const field = {
           name: "a",
-          value: filled("{{x}}", () => value),
+          value: fillPlaceholders("{{x}}", () => value),
           fileName: null,
           contentType: null,
         };
-        const { body, contentType } = encodedBody({
+        const { body, contentType } = encodeBody({
           bodyType: "multipart",
           body: null,
           form: [field],
@@ -134,7 +139,7 @@ describe("a value stays in its place, whatever it is:", () => {
 });
 
 test("a character outside Latin-1 becomes no line break in a header", () => {
-  const head = headOf({
+  const head = buildRequestHead({
     url: new URL(origin),
     method: "GET",
     headers: { "X-A": "\u010a\u010d" },
@@ -150,5 +155,5 @@ test("a character outside Latin-1 becomes no line break in a header", () => {
 
 test("an unterminated JSON string is read once, however many quotes it has", () => {
   const quotes = '\\"'.repeat(30_000);
-  expect(filledJson(`"${quotes}`, () => 0)).toBe(`"${quotes}`);
+  expect(fillJson(`"${quotes}`, () => 0)).toBe(`"${quotes}`);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { openAll, sealAll, vaultOf } from "../../src/core/security/secrets.ts";
+import { openAll, sealAll, createVault } from "../../src/core/security/secrets.ts";
 
-const vault = vaultOf(new Uint8Array(32).fill(7));
+const vault = createVault(new Uint8Array(32).fill(7));
 const place = "organization/monitor/1/bearerToken";
 
 test("an encrypted value can be decrypted in its place, whatever it is", () => {
@@ -22,7 +22,7 @@ test("an encrypted value can't be decrypted elsewhere, with another key or after
   const flipped = (part: string) => (part.startsWith("A") ? "B" : "A") + part.slice(1);
   expect(() => vault.open(sealed, "organization/monitor/2/bearerToken")).toThrow();
   expect(() => vault.open(sealed, "")).toThrow();
-  expect(() => vaultOf(new Uint8Array(32).fill(8)).open(sealed, place)).toThrow();
+  expect(() => createVault(new Uint8Array(32).fill(8)).open(sealed, place)).toThrow();
   for (const changed of [
     [version, flipped(iv), tag, text],
     [version, iv, flipped(tag ?? ""), text],
@@ -58,7 +58,7 @@ test("an encrypted number reveals nothing, and is decrypted only in its place", 
   expect(vault.openNumber(sealed, "live/a")).toBe(41);
   expect(vault.openNumber(vault.sealNumber(2 ** 53 - 1, "live/a"), "live/a")).toBe(2 ** 53 - 1);
   expect(vault.openNumber(sealed, "live/b")).toBeNull();
-  expect(vaultOf(new Uint8Array(32).fill(8)).openNumber(sealed, "live/a")).toBeNull();
+  expect(createVault(new Uint8Array(32).fill(8)).openNumber(sealed, "live/a")).toBeNull();
   for (const forged of ["", "41", "A".repeat(22), sealed.slice(1), `${sealed}A`])
     expect(vault.openNumber(forged, "live/a")).toBeNull();
   const near = vault.sealNumber(42, "live/a");

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { configOf } from "../../src/config.ts";
+import { parseConfig } from "../../src/config.ts";
 import { readSettings } from "../../src/core/system/settings-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-settings-"));
@@ -57,11 +57,11 @@ describe("a settings file", () => {
       "line 1: SIGNALBOX_TRUST_PROXY",
     ],
   ])("with %s is rejected with its name and line", (_, text, message) => {
-    expect(() => configOf({ config: written(text) }, {})).toThrow(`${config}, ${message}`);
+    expect(() => parseConfig({ config: written(text) }, {})).toThrow(`${config}, ${message}`);
   });
 
   test("that does not exist is rejected", () => {
-    expect(() => configOf({ config: join(folder, "none") }, {})).toThrow("can't be read");
+    expect(() => parseConfig({ config: join(folder, "none") }, {})).toThrow("can't be read");
   });
 
   test("has lower priority than flags and variables, and higher than defaults", () => {
@@ -69,13 +69,13 @@ describe("a settings file", () => {
       "SIGNALBOX_PORT=1\nSIGNALBOX_HOST=::1\nSIGNALBOX_ALLOWED_HOST=a,b\nSIGNALBOX_URL=",
     );
     const environment = { SIGNALBOX_CONFIG: file, SIGNALBOX_PORT: "2", SIGNALBOX_HOST: "" };
-    expect(configOf({}, environment)).toMatchObject({
+    expect(parseConfig({}, environment)).toMatchObject({
       port: 2,
       host: "::1",
       allowedHost: ["a", "b"],
       rateLimit: 6000,
     });
-    expect(configOf({ port: "3" }, environment).port).toBe(3);
-    expect(() => configOf({ port: "x" }, environment)).toThrow("--port must be");
+    expect(parseConfig({ port: "3" }, environment).port).toBe(3);
+    expect(() => parseConfig({ port: "x" }, environment)).toThrow("--port must be");
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { suggestionFor } from "../../src/core/text/suggestion.ts";
+import { suggestName } from "../../src/core/text/suggestion.ts";
 
 const known = ["interval", "alertChannels", "webhookUrl", "url", "group"];
 
@@ -9,12 +9,12 @@ test.each([
   ["webhook_url", "webhookUrl"],
   ["gruop", "group"],
 ])("a typing error gets the most similar field as a suggestion: %s", (typed, meant) => {
-  expect(suggestionFor(typed, known)).toBe(`; did you mean ${meant}?`);
+  expect(suggestName(typed, known)).toBe(`; did you mean ${meant}?`);
 });
 
 test.each(["ul", "colour", "x", "", "a".repeat(10_000)])(
   "a name unlike all others gets no suggestion: %s",
   (typed) => {
-    expect(suggestionFor(typed, known)).toBe("");
+    expect(suggestName(typed, known)).toBe("");
   },
 );

@@ -5,14 +5,14 @@ import {
   isLoopback,
   isPrivate,
   type Listener,
-  listenersForOthers,
+  describeListeners,
   parseDenied,
   parseRange,
-  targetGuard,
+  createTargetGuard,
 } from "../../src/core/security/target-guard.ts";
 
-const nowhere = targetGuard(() => []);
-const issueOf = (address: string) => nowhere.issueOf(address, 80);
+const nowhere = createTargetGuard(() => []);
+const issueOf = (address: string) => nowhere.findIssue(address, 80);
 
 const blocked: Record<string, string[]> = {
   "a link-local address, at which cloud machines offer their credentials": [
@@ -43,7 +43,7 @@ describe("a check or an alert must not connect to", () => {
     for (const [what, addresses] of Object.entries(blocked))
       for (const address of addresses)
         for (const port of [null, 1, 443, 65_535])
-          expect(nowhere.issueOf(address, port)).toBe(`is ${what}`);
+          expect(nowhere.findIssue(address, port)).toBe(`is ${what}`);
   });
 
   test("one of these IPv4 addresses in IPv6 notation: mapped, compatible or NAT64", () => {
@@ -88,14 +88,14 @@ describe("a check or an alert must not connect to", () => {
         const carried = carry(...parts(address));
         expect([carried, issueOf(carried)]).toEqual([carried, issueOf(address)]);
       }
-      const own = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }]);
-      expect(own.issueOf(carry(127, 0, 0, 1), 3210)).toBe("is this appliance itself");
+      const own = createTargetGuard(() => [{ host: "0.0.0.0", port: 3210 }]);
+      expect(own.findIssue(carry(127, 0, 0, 1), 3210)).toBe("is this appliance itself");
       expect(isLoopback(carry(127, 0, 0, 1))).toBe(true);
       for (const address of ["8.8.8.8", "10.1.2.3", "127.0.0.1"])
         expect([address, issueOf(carry(...parts(address)))]).toEqual([address, null]);
       expect([isPrivate(carry(10, 1, 2, 3)), isPrivate(carry(8, 8, 8, 8))]).toEqual([true, false]);
-      const closed = targetGuard(() => [], { denied: [{ range: ["10.1.0.0", 16] }] });
-      expect(closed.issueOf(carry(10, 1, 2, 3), 80)).toBe("is denied by --deny-target");
+      const closed = createTargetGuard(() => [], { denied: [{ range: ["10.1.0.0", 16] }] });
+      expect(closed.findIssue(carry(10, 1, 2, 3), 80)).toBe("is denied by --deny-target");
     });
 
   test("one of these in any notation", () => {
@@ -132,7 +132,7 @@ test("this machine, the LAN and the internet are allowed", () => {
 describe("the appliance's own listeners", () => {
   const own = "is this appliance itself";
   const guarded = (host: string, address: string, port: number | null = 3210) =>
-    targetGuard(() => [{ host, port: 3210 }]).issueOf(address, port);
+    createTargetGuard(() => [{ host, port: 3210 }]).findIssue(address, port);
   const ours = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .filter(({ address }) => !address.startsWith("fe80:"))
@@ -147,7 +147,7 @@ describe("the appliance's own listeners", () => {
 
   test("on another machine are rejected on each address that it reports", () => {
     const own = "is this appliance itself";
-    const [everywhere, one] = listenersForOthers([
+    const [everywhere, one] = describeListeners([
       { host: "0.0.0.0", port: 3210 },
       { host: "10.1.1.7", port: 8080 },
     ]);
@@ -156,10 +156,10 @@ describe("the appliance's own listeners", () => {
       { host: "10.1.1.7", port: 8080 },
     ]);
     const other = { host: "0.0.0.0", port: 3210, addresses: ["192.0.2.7"] };
-    const guard = targetGuard(() => [other]);
-    expect(["192.0.2.7", "127.0.0.1"].map((one) => guard.issueOf(one, 3210))).toEqual([own, own]);
-    expect(guard.issueOf("192.0.2.7", 3211)).toBeNull();
-    expect(guard.issueOf("192.0.2.8", 3210)).toBeNull();
+    const guard = createTargetGuard(() => [other]);
+    expect(["192.0.2.7", "127.0.0.1"].map((one) => guard.findIssue(one, 3210))).toEqual([own, own]);
+    expect(guard.findIssue("192.0.2.7", 3211)).toBeNull();
+    expect(guard.findIssue("192.0.2.8", 3210)).toBeNull();
   });
 
   test("on one address are rejected there, in any notation", () => {
@@ -197,35 +197,35 @@ describe("the appliance's own listeners", () => {
 
   test("are known once they listen", () => {
     const listeners: Listener[] = [];
-    const guard = targetGuard(() => listeners);
-    expect(guard.issueOf("127.0.0.1", 3210)).toBeNull();
+    const guard = createTargetGuard(() => listeners);
+    expect(guard.findIssue("127.0.0.1", 3210)).toBeNull();
     listeners.push({ host: "127.0.0.1", port: 3210 }, { host: "127.0.0.1", port: 8080 });
-    expect([3210, 8080].map((port) => guard.issueOf("127.0.0.1", port))).toEqual([own, own]);
+    expect([3210, 8080].map((port) => guard.findIssue("127.0.0.1", port))).toEqual([own, own]);
   });
 });
 
 describe("an allowed range", () => {
   const allowing = (...ranges: string[]) =>
-    targetGuard(() => [{ host: "0.0.0.0", port: 3210 }], {
+    createTargetGuard(() => [{ host: "0.0.0.0", port: 3210 }], {
       allowed: ranges.map((text) => parseRange(text) ?? ["203.0.113.0", 32]),
     });
 
   test("allows the addresses within it, in every notation, and no others", () => {
     const guard = allowing("169.254.10.0/24", "fe80::/64");
     for (const address of ["169.254.10.0", "169.254.10.255", "::ffff:169.254.10.7", "fe80::1"])
-      expect([address, guard.issueOf(address, 80)]).toEqual([address, null]);
+      expect([address, guard.findIssue(address, 80)]).toEqual([address, null]);
     for (const address of ["169.254.11.0", "169.254.9.255", "169.254.169.254", "fe80:0:0:1::1"])
-      expect([address, guard.issueOf(address, 80)]).not.toEqual([address, null]);
+      expect([address, guard.findIssue(address, 80)]).not.toEqual([address, null]);
   });
 
   test("also allows our own listener within it", () => {
-    expect(allowing("127.0.0.1/32").issueOf("127.0.0.1", 3210)).toBeNull();
-    expect(allowing("127.0.0.1/32").issueOf("127.0.0.2", 3210)).toBe("is this appliance itself");
+    expect(allowing("127.0.0.1/32").findIssue("127.0.0.1", 3210)).toBeNull();
+    expect(allowing("127.0.0.1/32").findIssue("127.0.0.2", 3210)).toBe("is this appliance itself");
   });
 
   test("of one family allows nothing of the other", () => {
-    expect(allowing("0.0.0.0/0").issueOf("fe80::1", 80)).toBe("is a link-local address");
-    expect(allowing("fe80::/10").issueOf("169.254.169.254", 80)).not.toBeNull();
+    expect(allowing("0.0.0.0/0").findIssue("fe80::1", 80)).toBe("is a link-local address");
+    expect(allowing("fe80::/10").findIssue("169.254.169.254", 80)).not.toBeNull();
   });
 
   test("is an address and the length of its prefix", () => {
@@ -260,7 +260,7 @@ describe("an allowed range", () => {
 describe("a denied target", () => {
   const denied = "is denied by --deny-target";
   const denying = (...texts: string[]) =>
-    targetGuard(() => [], {
+    createTargetGuard(() => [], {
       denied: texts.map((text) => parseDenied(text) ?? { name: "nothing" }),
       allowed: [["10.0.0.0", 8]],
     });
@@ -278,9 +278,9 @@ describe("a denied target", () => {
       "[2001:DB8:1:0::7]",
     ])
       for (const port of [null, 80])
-        expect([address, guard.issueOf(address, port)]).toEqual([address, denied]);
+        expect([address, guard.findIssue(address, port)]).toEqual([address, denied]);
     for (const address of ["10.0.4.255", "10.0.6.0", "192.0.2.2", "2001:db8:2::"])
-      expect([address, guard.issueOf(address, 80)]).toEqual([address, null]);
+      expect([address, guard.findIssue(address, 80)]).toEqual([address, null]);
   });
 
   test("can also be a name, or all names below one, in any spelling", () => {
@@ -321,18 +321,20 @@ describe("a denied target", () => {
 test("organizations that share the machine have no access to loopback while they share it", () => {
   let isShared = false;
   const sharing = { isShared: () => isShared, refresh: async () => {} };
-  const guard = targetGuard(() => [], { sharing });
-  const opened = targetGuard(() => [], { sharing, allowed: [["127.0.0.0", 8]] });
+  const guard = createTargetGuard(() => [], { sharing });
+  const opened = createTargetGuard(() => [], { sharing, allowed: [["127.0.0.0", 8]] });
   const issues = () =>
-    ["127.0.0.1", "127.9.9.9", "::1", "::ffff:7f00:1"].map((address) => guard.issueOf(address, 80));
+    ["127.0.0.1", "127.9.9.9", "::1", "::ffff:7f00:1"].map((address) =>
+      guard.findIssue(address, 80),
+    );
   expect(new Set(issues())).toEqual(new Set([null]));
   isShared = true;
   expect(new Set(issues())).toEqual(
     new Set(["is this machine itself, which several organizations share"]),
   );
   for (const address of ["10.0.0.1", "192.168.1.1", "8.8.8.8", "fd00::1"])
-    expect([address, guard.issueOf(address, 80)]).toEqual([address, null]);
-  expect([opened.issueOf("127.0.0.1", 80), opened.issueOf("::1", 80)]).toEqual([
+    expect([address, guard.findIssue(address, 80)]).toEqual([address, null]);
+  expect([opened.findIssue("127.0.0.1", 80), opened.findIssue("::1", 80)]).toEqual([
     null,
     "is this machine itself, which several organizations share",
   ]);

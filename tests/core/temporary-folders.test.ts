@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { removeLeftovers } from "../../src/core/system/temporary-folders.ts";
-import { scratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const folder = scratch();
+const folder = createScratch();
 
 test("folders that a killed appliance left an hour ago are removed, and no others", () => {
   const [directory, elsewhere] = [folder(), folder()];

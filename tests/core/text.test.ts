@@ -1,20 +1,25 @@
 import { expect, test } from "bun:test";
-import { excerpt, excerptOfName, fieldPath, toRemoteLine } from "../../src/core/text/words.ts";
+import {
+  excerptText,
+  excerptName,
+  formatFieldPath,
+  toRemoteLine,
+} from "../../src/core/text/words.ts";
 
 test("a field's path is in JavaScript notation", () => {
-  expect(fieldPath([])).toBe("");
-  expect(fieldPath(["monitorIds", 3])).toBe("monitorIds[3]");
-  expect(fieldPath([0, "name", "first"])).toBe("[0].name.first");
+  expect(formatFieldPath([])).toBe("");
+  expect(formatFieldPath(["monitorIds", 3])).toBe("monitorIds[3]");
+  expect(formatFieldPath([0, "name", "first"])).toBe("[0].name.first");
 });
 
 test("an excerpt has a maximum number of code points and never splits one", () => {
-  expect(excerpt("abc", 3)).toBe("abc");
-  expect(excerpt("abcd", 3)).toBe("abc…");
-  expect(excerpt("😀😀😀", 3)).toBe("😀😀😀");
-  expect(excerpt("😀😀😀😀", 3)).toBe("😀😀😀…");
-  expect(excerpt("a\n\ud800", 3)).toBe("a��");
-  expect(excerpt(`a${"😀".repeat(9)}`, 3)).toBe("a😀😀…");
-  expect(excerpt("x".repeat(1_000_000))).toBe(`${"x".repeat(60)}…`);
+  expect(excerptText("abc", 3)).toBe("abc");
+  expect(excerptText("abcd", 3)).toBe("abc…");
+  expect(excerptText("😀😀😀", 3)).toBe("😀😀😀");
+  expect(excerptText("😀😀😀😀", 3)).toBe("😀😀😀…");
+  expect(excerptText("a\n\ud800", 3)).toBe("a��");
+  expect(excerptText(`a${"😀".repeat(9)}`, 3)).toBe("a😀😀…");
+  expect(excerptText("x".repeat(1_000_000))).toBe(`${"x".repeat(60)}…`);
 });
 
 const misleading = [
@@ -24,16 +29,16 @@ const misleading = [
 
 test("text from strangers can't reorder or hide the text around it", () => {
   for (const one of misleading) {
-    expect([escape(one), excerpt(`7.2${one}gpj`)]).toEqual([escape(one), "7.2�gpj"]);
+    expect([escape(one), excerptText(`7.2${one}gpj`)]).toEqual([escape(one), "7.2�gpj"]);
     expect([escape(one), toRemoteLine(`7.2${one}gpj\n`, 20)]).toEqual([escape(one), "7.2gpj "]);
   }
   for (const fine of ["שלום 7.2", "می‌خواهم", "👩‍👩‍👧", "日本"]) {
-    expect(excerpt(fine)).toBe(fine);
+    expect(excerptText(fine)).toBe(fine);
     expect(toRemoteLine(fine, 60)).toBe(fine);
   }
 });
 
 test("a name preserves the marks of its script", () => {
-  expect(excerptOfName("חנות\u200f Shop", 60)).toBe("חנות\u200f Shop");
-  expect(excerptOfName("a\nb", 60)).toBe("a�b");
+  expect(excerptName("חנות\u200f Shop", 60)).toBe("חנות\u200f Shop");
+  expect(excerptName("a\nb", 60)).toBe("a�b");
 });

@@ -1,24 +1,30 @@
 import { expect, test } from "bun:test";
-import { latencyInWords, percent } from "../../src/core/text/words.ts";
-import { endsIn, momentIn, periodIn, sinceIn, spanIn } from "../../src/core/time/times.ts";
+import { formatLatency, formatPercent } from "../../src/core/text/words.ts";
+import {
+  formatUntil,
+  formatDateTime,
+  formatPeriod,
+  formatSince,
+  formatTimeSpan,
+} from "../../src/core/time/times.ts";
 
 const at = (text: string) => Date.parse(`${text}Z`);
 const now = at("2026-11-22T14:40");
 const zone = "Europe/Berlin";
 
 test("a time of today has only the clock, another day its date, and another year its year", () => {
-  const words = (text: string) => momentIn(zone, at(text), now);
+  const words = (text: string) => formatDateTime(zone, at(text), now);
   expect(words("2026-11-22T13:31")).toBe("14:31");
   expect(words("2026-11-21T23:31")).toBe("00:31");
   expect(words("2026-09-12T12:31")).toBe("12 Sept 14:31");
   expect(words("2025-09-12T12:31")).toBe("12 Sept 2025 14:31");
-  expect(momentIn(zone, at("2026-11-22T13:31:05"), now, true)).toBe("14:31:05");
-  expect(sinceIn(zone, at("2026-11-22T04:09"), now)).toBe("since 05:09");
-  expect(sinceIn(zone, at("2026-11-12T04:09"), now)).toBe("since 12 Nov");
+  expect(formatDateTime(zone, at("2026-11-22T13:31:05"), now, true)).toBe("14:31:05");
+  expect(formatSince(zone, at("2026-11-22T04:09"), now)).toBe("since 05:09");
+  expect(formatSince(zone, at("2026-11-12T04:09"), now)).toBe("since 12 Nov");
 });
 
 test("a time span has its day once, also up to midnight, and its zone at its end", () => {
-  const words = (from: string, to: string) => spanIn(zone, at(from), at(to), now);
+  const words = (from: string, to: string) => formatTimeSpan(zone, at(from), at(to), now);
   expect(words("2026-11-29T01:00", "2026-11-29T03:00")).toBe("Sun 29 Nov 02:00–04:00 CET");
   expect(words("2026-11-29T21:00", "2026-11-29T23:00")).toBe("Sun 29 Nov 22:00–00:00 CET");
   expect(words("2027-07-01T21:00", "2027-07-02T01:00")).toBe(
@@ -27,7 +33,7 @@ test("a time span has its day once, also up to midnight, and its zone at its end
 });
 
 test("a period is in minutes, in seconds if they are needed, and in days only if it has dates", () => {
-  const words = (from: string, to: string) => periodIn(zone, at(from), at(to), now);
+  const words = (from: string, to: string) => formatPeriod(zone, at(from), at(to), now);
   expect(words("2026-11-22T11:00", "2026-11-22T12:00")).toBe("Today 12:00–13:00");
   expect(words("2026-11-12T11:00", "2026-11-12T11:00:10")).toBe("12 Nov 12:00:00–12:00:10");
   expect(words("2026-11-22T11:01:30", "2026-11-22T11:03")).toBe("Today 12:01:30–12:03:00");
@@ -36,7 +42,7 @@ test("a period is in minutes, in seconds if they are needed, and in days only if
 });
 
 test("figures have a thin space and one separator, and are never rounded to a better value", () => {
-  expect([0, 0.4, 84, 1_249.4, 12_400, null].map((ms) => latencyInWords(ms))).toEqual([
+  expect([0, 0.4, 84, 1_249.4, 12_400, null].map((ms) => formatLatency(ms))).toEqual([
     "<1\u202fms",
     "<1\u202fms",
     "84\u202fms",
@@ -44,7 +50,7 @@ test("figures have a thin space and one separator, and are never rounded to a be
     "12.4\u202fs",
     "–",
   ]);
-  expect([1, 1 - 1e-13, 0.9729, 0, null].map(percent)).toEqual([
+  expect([1, 1 - 1e-13, 0.9729, 0, null].map(formatPercent)).toEqual([
     "100\u202f%",
     "99.99\u202f%",
     "97.29\u202f%",
@@ -55,7 +61,7 @@ test("figures have a thin space and one separator, and are never rounded to a be
 
 test("something that expires shows its expiry, or the first one if there are later ones", () => {
   const words = (...ends: string[]) =>
-    endsIn(
+    formatUntil(
       zone,
       ends.map((end) => at(end)),
       now,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
-import { dashboard } from "../support/dashboard.ts";
-import { listening } from "../support/live.ts";
-import { member } from "../support/visiting.ts";
+import { createDashboard } from "../support/dashboard.ts";
+import { openStream } from "../support/live.ts";
+import { signInMember } from "../support/visiting.ts";
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -10,8 +10,8 @@ afterEach(async () => {
 
 /** A dashboard and one of its people. */
 async function looked() {
-  const made = await dashboard();
-  const { page, cookie } = await member(made, "viewer");
+  const made = await createDashboard();
+  const { page, cookie } = await signInMember(made, "viewer");
   const read = async (path: string) => (await page("GET", `/dashboard${path}`)).json.data;
   return { ...made, page, cookie, read };
 }
@@ -51,11 +51,11 @@ test("an open page receives an event for each attempt at a channel, even if it f
   const { id } = await channel({ type: "ntfy", server: "http://127.0.0.1:9", topic: "alerts" });
   await live.start();
   running.push(live);
-  const stream = await listening(made, cookie);
-  await stream.until(({ event }) => event === "hello");
+  const stream = await openStream(made, cookie);
+  await stream.readUntil(({ event }) => event === "hello");
   for (let turn = 0; turn < 2; turn++) {
     expect((await api("POST", `/api/v1/alert-channels/${id}/test`)).status).toBe(200);
-    const told = await stream.until(({ event }) => event === "deliveries");
+    const told = await stream.readUntil(({ event }) => event === "deliveries");
     expect(told.at(-1)?.data).toEqual({ channelIds: [id] });
   }
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { unknownId } from "../support/appliance.ts";
-import { dashboard } from "../support/dashboard.ts";
-import { pager } from "../support/pager.ts";
-import { made as makeRecord } from "../support/records.ts";
-import { member } from "../support/visiting.ts";
+import { createDashboard } from "../support/dashboard.ts";
+import { createPager } from "../support/pager.ts";
+import { createSampleRecord as makeRecord } from "../support/records.ts";
+import { signInMember } from "../support/visiting.ts";
 
 async function setUp() {
-  const made = await dashboard();
-  const person = await member(made, "member");
+  const made = await createDashboard();
+  const person = await signInMember(made, "member");
   const { page } = person;
   const open = (fields: object = {}) => makeRecord(made.api, "incidents", fields);
   const [{ id: pageId }] = (await made.api("GET", "/api/v1/status-pages")).json.data;
@@ -147,20 +147,20 @@ describe("the traces of an incident", () => {
   });
 
   test("contain the states of its monitors, the changes, and the notified channels", async () => {
-    const made = await pager();
+    const made = await createPager();
     const hook = await made.inbox({ name: "On-call" });
-    const shop = await made.watched([], { name: "Shop", retries: 0 });
-    const { page, name } = await member(made, "member");
-    await shop.goes("down");
+    const shop = await made.createWatchedJob([], { name: "Shop", retries: 0 });
+    const { page, name } = await signInMember(made, "member");
+    await shop.changeState("down");
     const id = await makeRecord(made.api, "incidents", { monitorIds: [shop.id] });
-    await made.lasts(60);
-    await shop.goes("up");
+    await made.deliverTwiceAfter(60);
+    await shop.changeState("up");
     made.time.now += 1_000;
     const change = (body: object) => page("PATCH", `/dashboard/api/v1/incidents/${id}`, { body });
     await change({ severity: "critical", title: "Shop is gone" });
     await change({ status: "resolved" });
     made.time.now += 1_000;
-    await shop.goes("down");
+    await shop.changeState("down");
     const { json } = await page("GET", `/dashboard/incidents/${id}/traces`);
     const { states, changes, alerts } = json.data;
     expect(hook.asked.length).toBeGreaterThan(0);

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { compactMonitor, expandMonitor, expandOverview } from "../../src/dashboard/rules.ts";
 import type { CompactMonitor, Overview } from "../../src/dashboard/schema.ts";
-import { mostAtOnce } from "../../src/dashboard/service.ts";
-import { type Filters, matches } from "../../web/pages/monitors/list/filters.ts";
+import { maxRowsAtOnce } from "../../src/dashboard/service.ts";
+import { type Filters, isMatching } from "../../web/pages/monitors/list/filters.ts";
 import type { Client } from "../support/appliance.ts";
-import { dashboard } from "../support/dashboard.ts";
+import { createDashboard } from "../support/dashboard.ts";
 import { copyMonitor } from "../support/many-monitors.ts";
-import { member } from "../support/visiting.ts";
+import { signInMember } from "../support/visiting.ts";
 
-const count = mostAtOnce + 150;
+const count = maxRowsAtOnce + 150;
 /** An organization with slightly more monitors than one response contains. */
 let world: Awaited<ReturnType<typeof filled>>;
 beforeAll(async () => {
@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 /** Copies of one monitor, of all states, in three groups and in none. */
 async function filled() {
-  const made = await dashboard();
-  const { page } = await member(made, "viewer");
+  const made = await createDashboard();
+  const { page } = await signInMember(made, "viewer");
   const groups: string[] = [];
   for (const name of ["Zürich", "Berlin", "Empty", "Wien"])
     groups.push((await made.group({ name, tags: [name === "Wien" ? "eu" : "dach"] })).id);
@@ -139,7 +139,7 @@ describe("the Monitors page with more monitors than one response contains", () =
       const { page } = world;
       const { groups, rows } = await wholeOf(page);
       const byId = new Map(groups.map((group) => [group.id, group]));
-      const wanted = rows.filter((row) => matches(row, byId.get(row.groupId ?? ""), filter));
+      const wanted = rows.filter((row) => isMatching(row, byId.get(row.groupId ?? ""), filter));
       const { monitors, totals } = await read(page, filter as Record<string, string>);
       expect(totals).toBeUndefined();
       expect(monitors.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id));

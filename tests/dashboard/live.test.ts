@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { vaultOf } from "../../src/core/security/secrets.ts";
+import { createVault } from "../../src/core/security/secrets.ts";
 import { expandMonitor, mayListen } from "../../src/dashboard/rules.ts";
-import { dashboard } from "../support/dashboard.ts";
-import { listening } from "../support/live.ts";
-import { member, person, visitor } from "../support/visiting.ts";
+import { createDashboard } from "../support/dashboard.ts";
+import { openStream } from "../support/live.ts";
+import { signInMember, createPerson, signInVisitor } from "../support/visiting.ts";
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -12,11 +12,11 @@ afterEach(async () => {
 
 /** A dashboard with the page of one of its people open. */
 async function opened() {
-  const made = await dashboard();
+  const made = await createDashboard();
   await made.live.start();
   running.push(made.live);
-  const who = await member(made, "viewer");
-  const stream = await listening(made, who.cookie);
+  const who = await signInMember(made, "viewer");
+  const stream = await openStream(made, who.cookie);
   return { ...made, who, stream, hello: await stream.next() };
 }
 
@@ -63,9 +63,9 @@ describe("an open page", () => {
     const made = await opened();
     const { monitor, stream, who } = made;
     const { id } = await monitor();
-    await stream.until(({ event }) => event === "monitors");
+    await stream.readUntil(({ event }) => event === "monitors");
     await checked(made, 42, "2026-11-20T10:00:42.000Z");
-    const [told] = await stream.until(({ event }) => event === "monitors");
+    const [told] = await stream.readUntil(({ event }) => event === "monitors");
     expect(told?.data.monitors).toMatchObject([{ id, latencyMs: 42 }]);
     expect(expandMonitor(told?.data.monitors[0]).status).toBe("up");
     const { json } = await who.page("GET", "/dashboard/overview");
@@ -75,10 +75,10 @@ describe("an open page", () => {
   test("receives changed rows separately from checked ones", async () => {
     const made = await opened();
     const { id } = await made.monitor();
-    const [row] = (await made.stream.until(({ event }) => event === "monitors")).slice(-1);
+    const [row] = (await made.stream.readUntil(({ event }) => event === "monitors")).slice(-1);
     expect(row?.data).toMatchObject({ checked: false, monitors: [{ id }] });
     await checked(made, 7, "2026-11-20T10:00:07.000Z");
-    const [found] = await made.stream.until(({ event }) => event === "monitors");
+    const [found] = await made.stream.readUntil(({ event }) => event === "monitors");
     expect(Object.keys(found?.data)).toEqual(["monitors"]);
   });
 
@@ -86,7 +86,7 @@ describe("an open page", () => {
     const made = await opened();
     for (let index = 0; index < 10; index++) await made.monitor();
     await checked(made, 9, "2026-11-20T10:00:09.000Z");
-    await made.stream.until(({ data }) => data.monitors?.[9]?.latencyMs === 9);
+    await made.stream.readUntil(({ data }) => data.monitors?.[9]?.latencyMs === 9);
     const query = made.store.query.bind(made.store);
     let looks = 0;
     made.store.query = (text, parameters) => {
@@ -95,21 +95,21 @@ describe("an open page", () => {
     };
     for (let second = 10; second < 14; second++) {
       await checked(made, second, `2026-11-20T10:00:${second}.000Z`);
-      await made.stream.until(({ data }) => data.monitors?.[9]?.latencyMs === second);
+      await made.stream.readUntil(({ data }) => data.monitors?.[9]?.latencyMs === second);
     }
     expect(looks).toBe(0);
     await made.group({ monitorIds: [] });
     await made.monitor();
-    await made.stream.until(({ data }) => data.checked === false);
+    await made.stream.readUntil(({ data }) => data.checked === false);
     expect(looks).toBeGreaterThan(0);
   });
 
   test("receives a paused group as rows of its monitors", async () => {
     const { group, monitor, pauseGroup, stream } = await opened();
     const { id } = await group({ monitorIds: [(await monitor()).id] });
-    await stream.until(({ data }) => data.monitors?.[0]?.groupId === id);
+    await stream.readUntil(({ data }) => data.monitors?.[0]?.groupId === id);
     await pauseGroup(id, true);
-    const told = await stream.until(({ event }) => event === "monitors");
+    const told = await stream.readUntil(({ event }) => event === "monitors");
     expect(told.map(({ data }) => data.type ?? data.monitors[0].status)).toEqual([
       "monitor.paused",
       "group.paused",
@@ -122,19 +122,23 @@ describe("an open page", () => {
     const { monitor, stream } = made;
     const monitorIds: string[] = [];
     for (let index = 0; index < 201; index++) monitorIds.push((await monitor()).id);
-    await stream.until(({ data }) => data.subjectId === monitorIds.at(-1));
-    const { page } = await member(made, "member");
+    await stream.readUntil(({ data }) => data.subjectId === monitorIds.at(-1));
+    const { page } = await signInMember(made, "member");
     await page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, delete: true } });
-    const told = await stream.until(({ event }) => event === "reset");
+    const told = await stream.readUntil(({ event }) => event === "reset");
     expect(told.some(({ data }) => data.type === "monitor.deleted")).toBe(false);
   });
 
   test("shares one query with 49 others", async () => {
     const made = await opened();
-    const colleagues = [await member(made, "viewer"), await member(made, "member"), made.who];
+    const colleagues = [
+      await signInMember(made, "viewer"),
+      await signInMember(made, "member"),
+      made.who,
+    ];
     const others = await Promise.all(
       Array.from({ length: 49 }, (_, index) =>
-        listening(made, colleagues[index % 3]?.cookie ?? ""),
+        openStream(made, colleagues[index % 3]?.cookie ?? ""),
       ),
     );
     for (const other of others) await other.next();
@@ -145,7 +149,7 @@ describe("an open page", () => {
       if (text.includes("as version")) looks++;
       return query(text, parameters);
     };
-    for (const { until } of [made.stream, ...others]) {
+    for (const { readUntil: until } of [made.stream, ...others]) {
       const [last] = (await until(({ event }) => event === "monitors")).slice(-1);
       expect(last?.data.monitors[0].id).toBe(id);
     }
@@ -161,7 +165,7 @@ describe("a page that was disconnected", () => {
     await made.stream.leave();
     const { id } = await made.monitor();
     await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
-    const stream = await listening(made, made.who.cookie, after(made.hello?.id ?? ""));
+    const stream = await openStream(made, made.who.cookie, after(made.hello?.id ?? ""));
     return { ...made, stream, id };
   }
 
@@ -171,7 +175,7 @@ describe("a page that was disconnected", () => {
   }))
     test(`receives missed events, ${how}`, async () => {
       const { stream, id } = await away(after);
-      const told = await stream.until(({ event }) => event === "monitors");
+      const told = await stream.readUntil(({ event }) => event === "monitors");
       expect(told.map(({ event, data }) => [event, data.type ?? data.monitors?.[0].id])).toEqual([
         ["hello", undefined],
         ["change", "monitor.created"],
@@ -185,19 +189,19 @@ describe("a page that was disconnected", () => {
     late.database.run("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'events'");
     late.database.run("INSERT INTO housekeeping (name, value) VALUES ('events', 1000)");
     const from = (id: string | null | undefined) => ({ query: `?after=${id}` });
-    const behind = await listening(late, late.who.cookie, from(late.hello?.id));
+    const behind = await openStream(late, late.who.cookie, from(late.hello?.id));
     const hello = await behind.next();
     expect([hello?.event, (await behind.next())?.event]).toEqual(["hello", "reset"]);
     await behind.leave();
     await late.monitor();
-    const anew = await listening(late, late.who.cookie, from(hello?.id));
+    const anew = await openStream(late, late.who.cookie, from(hello?.id));
     expect((await anew.next())?.event).toBe("hello");
     expect((await anew.next())?.event).toBe("change");
     await anew.leave();
   });
 
   test("must reload after too long, or with another database", async () => {
-    const elsewhere = vaultOf(new Uint8Array(32));
+    const elsewhere = createVault(new Uint8Array(32));
     const { stream } = await away(() => ({
       query: `?after=${elsewhere.sealNumber(1, "live/another")}`,
     }));
@@ -209,7 +213,7 @@ describe("a page that was disconnected", () => {
       INSERT INTO events (organization_id, at, type, subject_id)
       SELECT '${made.ours.id}', '', 'incident.updated', '' FROM n`);
     const query = `?after=${made.hello?.id}`;
-    const again = await listening(made, made.who.cookie, { query });
+    const again = await openStream(made, made.who.cookie, { query });
     expect((await again.next())?.event).toBe("hello");
     expect((await again.next())?.event).toBe("reset");
   });
@@ -219,7 +223,7 @@ describe("activity of other organizations", () => {
   test("does not affect positions and tags of an idle organization", async () => {
     const { stream, hello, theirs, who, ...made } = await opened();
     const look = async () => {
-      const again = await listening(made, who.cookie);
+      const again = await openStream(made, who.cookie);
       const { id } = (await again.next()) ?? {};
       await again.leave();
       const { json, headers } = await who.page("GET", "/dashboard/overview");
@@ -276,13 +280,13 @@ describe("live streams", () => {
   test("beyond the limit are rejected, and a closed one frees its slot", async () => {
     const made = await opened();
     const more = await Promise.all(
-      Array.from({ length: 19 }, () => listening(made, made.who.cookie)),
+      Array.from({ length: 19 }, () => openStream(made, made.who.cookie)),
     );
     const refused = await made.who.page("GET", "/dashboard/live");
     expect([refused.status, refused.json.error.code]).toEqual([429, "RATE_LIMITED"]);
     expect(refused.headers.get("retry-after")).toBe("10");
     await more[0]?.leave();
-    const stream = await listening(made, made.who.cookie);
+    const stream = await openStream(made, made.who.cookie);
     expect((await stream.next())?.event).toBe("hello");
   });
 });
@@ -297,9 +301,9 @@ describe("a stream ends", () => {
 
   test("within seconds of the session's end, or of the person's leaving the organization", async () => {
     const made = await opened();
-    const other = await member(made, "viewer");
-    const leaver = await listening(made, other.cookie);
-    const stayer = await listening(made, (await visitor(made, other.id)).cookie);
+    const other = await signInMember(made, "viewer");
+    const leaver = await openStream(made, other.cookie);
+    const stayer = await openStream(made, (await signInVisitor(made, other.id)).cookie);
     expect([(await leaver.next())?.event, (await stayer.next())?.event]).toEqual([
       "hello",
       "hello",
@@ -312,13 +316,13 @@ describe("a stream ends", () => {
 
   test("for a page that does not read, before its buffer grows; others continue", async () => {
     const made = await opened();
-    const lazy = await listening(made, (await member(made, "viewer")).cookie);
+    const lazy = await openStream(made, (await signInMember(made, "viewer")).cookie);
     const long = "x".repeat(255);
     const ids: string[] = [];
     for (let index = 0; index < 500; index++) ids.push((await made.monitor({ name: long })).id);
     for (let round = 0; round < 10; round++) {
       await checked(made, round, `${round}`);
-      await made.stream.until(({ data }) => data.monitors?.length === 500);
+      await made.stream.readUntil(({ data }) => data.monitors?.length === 500);
     }
     let bytes = 0;
     for (;;) {
@@ -332,10 +336,10 @@ describe("a stream ends", () => {
 
 test("a stream is for people of the organization", async () => {
   const made = await opened();
-  const stranger = await person(made, made.theirs.id, "owner");
-  const { page, cookie } = await visitor(made, stranger.id);
+  const stranger = await createPerson(made, made.theirs.id, "owner");
+  const { page, cookie } = await signInVisitor(made, stranger.id);
   expect((await page("GET", `/dashboard/live?organization=${made.ours.id}`)).status).toBe(404);
-  const theirs = await listening(made, cookie);
+  const theirs = await openStream(made, cookie);
   await theirs.next();
   await made.monitor();
   await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { targetOf, expandOverview } from "../../src/dashboard/rules.ts";
-import { dump, testAppliance, unknownId } from "../support/appliance.ts";
-import { dashboard } from "../support/dashboard.ts";
-import { made as makeRecord } from "../support/records.ts";
-import { member, visitor } from "../support/visiting.ts";
-import { watch } from "../support/watch.ts";
+import { formatTarget, expandOverview } from "../../src/dashboard/rules.ts";
+import { dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
+import { createDashboard } from "../support/dashboard.ts";
+import { createSampleRecord as makeRecord } from "../support/records.ts";
+import { signInMember, signInVisitor } from "../support/visiting.ts";
+import { createWatch } from "../support/watch.ts";
 
 const path = "/dashboard/overview";
 
 /** A dashboard, and how the Monitors page reads it. */
 async function shown() {
-  const made = await watch();
-  const { page, cookie } = await member(made, "viewer");
+  const made = await createWatch();
+  const { page, cookie } = await signInMember(made, "viewer");
   return {
     ...made,
     page,
@@ -58,7 +58,7 @@ describe("the Monitors page in one response", () => {
   });
 
   test("agrees with the monitor's record, with a message only if it is informative", async () => {
-    const { site, engine, monitorOf, overview, pass } = await shown();
+    const { createSite: site, engine, readMonitor: monitorOf, overview, pass } = await shown();
     await using shop = await site({ tags: ["eu"], muted: true, interval: 60 });
     await engine.runOnce();
     const { id, name, type, groupId, tags, status, latencyMs, uptime24h, ...record } =
@@ -83,7 +83,7 @@ describe("the Monitors page in one response", () => {
       spark: `${"-".repeat(23)}0`,
     };
     expect((await overview()).monitors).toEqual([row]);
-    shop.fails();
+    shop.failNow();
     await pass(60);
     expect((await overview()).monitors).toMatchObject([
       {
@@ -95,7 +95,7 @@ describe("the Monitors page in one response", () => {
   });
 
   test("shows the last 24 hours, one letter each, oldest first, and their exact uptime", async () => {
-    const { monitor, monitorOf, database, overview, time } = await shown();
+    const { monitor, readMonitor: monitorOf, database, overview, time } = await shown();
     const { id } = await monitor();
     const hour = Math.floor(time.now / 3_600_000);
     const sums: Record<number, number[]> = {
@@ -171,7 +171,7 @@ describe("the Monitors page in one response", () => {
 
 test("a target is abbreviated as people write it", () => {
   const none = { url: null, watched: null, port: null };
-  const targets: [Parameters<typeof targetOf>[0], string | null][] = [
+  const targets: [Parameters<typeof formatTarget>[0], string | null][] = [
     [{ ...none, type: "http", url: "https://shop.lan/" }, "shop.lan"],
     [
       { ...none, type: "http", url: "http://shop.lan:8080/health?full=1" },
@@ -184,12 +184,20 @@ test("a target is abbreviated as people write it", () => {
     [{ ...none, type: "ping", watched: "router.lan" }, "router.lan"],
     [{ ...none, type: "push" }, null],
   ];
-  for (const [monitor, target] of targets) expect(targetOf(monitor)).toBe(target);
+  for (const [monitor, target] of targets) expect(formatTarget(monitor)).toBe(target);
 });
 
 describe("the history of a monitor's states", () => {
   test("starts with its creation, and includes pauses of its group", async () => {
-    const { site, engine, time, group, pauseGroup, changeMonitor, page } = await shown();
+    const {
+      createSite: site,
+      engine,
+      time,
+      group,
+      pauseGroup,
+      changeMonitor,
+      page,
+    } = await shown();
     const at = () => new Date(time.now).toISOString();
     const times = [at()];
     const tick = () => {
@@ -205,7 +213,7 @@ describe("the history of a monitor's states", () => {
     await pauseGroup(groupId, false);
     await changeMonitor(shop.id, { paused: false });
     tick();
-    shop.fails();
+    shop.failNow();
     await engine.runOnce();
     const path = `/dashboard/monitors/${shop.id}/states`;
     const { json } = await page("GET", path);
@@ -219,12 +227,12 @@ describe("the history of a monitor's states", () => {
   });
 
   test("starts with the oldest known state if older events were removed", async () => {
-    const { site, engine, page, time, database } = await shown();
+    const { createSite: site, engine, page, time, database } = await shown();
     await using shop = await site({ interval: 60, retries: 0 });
     const path = `/dashboard/monitors/${shop.id}/states`;
     const states = async () => (await page("GET", path)).json.data;
     const times: string[] = [];
-    for (const step of [() => {}, () => shop.fails(), () => shop.recovers()]) {
+    for (const step of [() => {}, () => shop.failNow(), () => shop.recoverNow()]) {
       time.now += 60_000;
       times.push(new Date(time.now).toISOString());
       step();
@@ -254,7 +262,7 @@ describe("the history of a monitor's states", () => {
 test("a record is found in any of the person's organizations, and in no other", async () => {
   const made = await testAppliance();
   const { ours, theirs, database } = made;
-  const { id, page } = await member(made, "viewer");
+  const { id, page } = await signInMember(made, "viewer");
   const kinds = {
     monitor: "monitors",
     incident: "incidents",
@@ -273,22 +281,22 @@ test("a record is found in any of the person's organizations, and in no other", 
     theirs.id,
     id,
   ]);
-  const again = await visitor(made, id);
+  const again = await signInVisitor(made, id);
   const { json } = await again.page("GET", `/dashboard/where?kind=monitor&id=${theirMonitor}`);
   expect(json.data).toEqual({ organizationId: theirs.id });
   expect((await page("GET", "/dashboard/where?kind=person&id=x")).status).toBe(422);
 });
 
 test("reading changes nothing", async () => {
-  const made = await dashboard();
-  const { page } = await member(made, "viewer");
+  const made = await createDashboard();
+  const { page } = await signInMember(made, "viewer");
   const { id } = await made.monitor();
-  const before = dump(made);
+  const before = dumpTables(made);
   for (const read of [
     path,
     `/dashboard/monitors/${id}/states`,
     `/dashboard/where?kind=monitor&id=${id}`,
   ])
     expect((await page("GET", read)).status).toBe(200);
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
 });

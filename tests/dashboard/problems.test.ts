@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { recordProblem } from "../../src/events/problems.ts";
-import { pager } from "../support/pager.ts";
-import { answer } from "../support/target.ts";
-import { member } from "../support/visiting.ts";
+import { createPager } from "../support/pager.ts";
+import { replyWith } from "../support/target.ts";
+import { signInMember } from "../support/visiting.ts";
 
 async function looked() {
-  const made = await pager();
-  const { page } = await member(made, "viewer");
+  const made = await createPager();
+  const { page } = await signInMember(made, "viewer");
   return {
     ...made,
     read: async (path: string) => {
@@ -18,14 +18,17 @@ async function looked() {
 }
 
 test("a failing channel is a problem until it delivers, with the undelivered alerts and the time", async () => {
-  const { inbox, watched, later, read, api, changeChannel } = await looked();
-  const [good, bad] = [await inbox({ name: "Pager" }), await inbox({ name: "Chat" }, answer(503))];
+  const { inbox, createWatchedJob: watched, later, read, api, changeChannel } = await looked();
+  const [good, bad] = [
+    await inbox({ name: "Pager" }),
+    await inbox({ name: "Chat" }, replyWith(503)),
+  ];
   const job = await watched([good, bad]);
   expect((await read("problems")).channels).toEqual([]);
   await api("POST", `/api/v1/alert-channels/${bad.id}/test`);
   const [tested] = (await read("problems")).channels;
   expect(tested).toMatchObject({ name: "Chat", undelivered: 0 });
-  await job.goes("down");
+  await job.changeState("down");
   await later();
   const { channels } = await read("problems");
   expect(channels).toEqual([
@@ -40,16 +43,16 @@ test("a failing channel is a problem until it delivers, with the undelivered ale
   await changeChannel(bad, { enabled: false });
   expect((await read("problems")).channels).toEqual([]);
   await changeChannel(bad, { enabled: true });
-  bad.reply(answer(), "/hook");
+  bad.setReply(replyWith(), "/hook");
   await later(60);
   expect((await read("problems")).channels).toEqual([]);
 });
 
 test("a delivery without attempts is a problem", async () => {
-  const { inbox, watched, alerts, read, time } = await looked();
+  const { inbox, createWatchedJob: watched, alerts, read, time } = await looked();
   const chat = await inbox({ name: "Chat" });
   const job = await watched([chat]);
-  await job.goes("down");
+  await job.changeState("down");
   // The alert is decided, but no notifier runs.
   await alerts.runOnce();
   expect((await read("problems")).channels).toEqual([]);
@@ -72,12 +75,15 @@ test("problems of the appliance are shown to its administrators until they are o
 });
 
 test("a down monitor shows the notified channels, the failed ones and its incident", async () => {
-  const { inbox, watched, monitor, later, read, api } = await looked();
-  const [good, bad] = [await inbox({ name: "Pager" }), await inbox({ name: "Chat" }, answer(503))];
+  const { inbox, createWatchedJob: watched, monitor, later, read, api } = await looked();
+  const [good, bad] = [
+    await inbox({ name: "Pager" }),
+    await inbox({ name: "Chat" }, replyWith(503)),
+  ];
   const job = await watched([good, bad]);
   await monitor({ name: "Fine" });
   expect(await read("attention")).toEqual([]);
-  await job.goes("down");
+  await job.changeState("down");
   const [unheard] = await read("attention");
   expect(unheard).toEqual({ monitorId: job.id, attached: 2, notified: [], incident: null });
   await later();
@@ -93,20 +99,20 @@ test("a down monitor shows the notified channels, the failed ones and its incide
     incident: { id: json.data.id, title: "No backups", severity: "minor" },
   });
   // Alerts of the previous outage do not count.
-  await job.goes("up");
+  await job.changeState("up");
   await later();
   expect(await read("attention")).toEqual([]);
-  await job.goes("down");
+  await job.changeState("down");
   expect((await read("attention"))[0].notified).toEqual([]);
 });
 
 test("an alert that waits behind a failing one counts as undelivered", async () => {
-  const { inbox, watched, later, read, alerts } = await looked();
-  const chat = await inbox({ name: "Chat" }, answer(503));
+  const { inbox, createWatchedJob: watched, later, read, alerts } = await looked();
+  const chat = await inbox({ name: "Chat" }, replyWith(503));
   const [first, second] = [await watched([chat]), await watched([chat])];
-  await first.goes("down");
+  await first.changeState("down");
   await later();
-  await second.goes("down");
+  await second.changeState("down");
   // The alert is decided, and the channel waits for its next attempt.
   await alerts.runOnce();
   const told: { monitorId: string; notified: object[] }[] = await read("attention");

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { shownStatus } from "../../src/dashboard/rules.ts";
-import { headline } from "../../web/pages/wall/wall-rules.ts";
+import { determineShownStatus } from "../../src/dashboard/rules.ts";
+import { buildHeadline } from "../../web/pages/wall/wall-rules.ts";
 
 const late = "Not judged: too many other checks are under way.";
 
 test("a row with an unjudged last check shows that, unless its state is worse or not from a check", () => {
   const shown = (["up", "degraded", "pending", "down", "maintenance", "paused"] as const).map(
-    (status) => [status, shownStatus({ status, lastMessage: late })],
+    (status) => [status, determineShownStatus({ status, lastMessage: late })],
   );
   expect(Object.fromEntries(shown)).toEqual({
     up: "unknown",
@@ -17,22 +17,22 @@ test("a row with an unjudged last check shows that, unless its state is worse or
     paused: "paused",
   });
   for (const lastMessage of [null, "", "HTTP 200 (OK) in 3 ms.", "judged"])
-    expect(shownStatus({ status: "up", lastMessage })).toBe("up");
+    expect(determineShownStatus({ status: "up", lastMessage })).toBe("up");
 });
 
 test("the wall does not show “all up” with unjudged monitors", () => {
   const monitors = ["up", "unknown", "up"].map((status) => ({ status }));
-  expect(headline({ monitors } as never)).toEqual({
+  expect(buildHeadline({ monitors } as never)).toEqual({
     state: "unknown",
     parts: [{ state: "unknown", words: "1 not judged" }],
   });
   const mixed = [...monitors, { status: "down" }, { status: "degraded" }];
-  expect(headline({ monitors: mixed } as never).parts.map(({ words }) => words)).toEqual([
+  expect(buildHeadline({ monitors: mixed } as never).parts.map(({ words }) => words)).toEqual([
     "1 down",
     "1 degraded",
   ]);
   const many = Array.from({ length: 1_200 }, () => ({ status: "down" }));
-  expect(headline({ monitors: many } as never).parts[0]?.words).toBe("1,200 down");
+  expect(buildHeadline({ monitors: many } as never).parts[0]?.words).toBe("1,200 down");
   const worse = [...monitors, { status: "down" }];
-  expect(headline({ monitors: worse } as never).state).toBe("down");
+  expect(buildHeadline({ monitors: worse } as never).state).toBe("down");
 });

@@ -1,22 +1,26 @@
 import { expect, test } from "bun:test";
 import { dayMs, hourMs } from "../../src/core/time/clock.ts";
-import { visitor } from "../support/visitor.ts";
-import { timelineOf } from "../../src/dashboard/timeline-service.ts";
+import { createVisitor } from "../support/visitor.ts";
+import { buildTimeline } from "../../src/dashboard/timeline-service.ts";
 import { TimelineQuery } from "../../src/dashboard/timeline-schema.ts";
 
 const reason = "Status 502, expected 200–299.";
 
 async function timelined() {
-  const made = await visitor();
+  const made = await createVisitor();
   const { id } = await made.monitor();
   const read = (agoMs: number, step: number) =>
-    timelineOf(made.ours.scope, id, { from: made.time.now - agoMs, to: made.time.now + 1, step });
+    buildTimeline(made.ours.scope, id, {
+      from: made.time.now - agoMs,
+      to: made.time.now + 1,
+      step,
+    });
   return { ...made, id, read };
 }
 
 test("a timeline has the time per status, the latencies and the failure reasons of each point", async () => {
   await using made = await timelined();
-  const { id, past, incident, read } = made;
+  const { id, insertPastHeartbeats: past, createIncident: incident, read } = made;
   const minute = 60_000;
   await past(
     id,
@@ -52,7 +56,7 @@ test("a timeline has the time per status, the latencies and the failure reasons 
 
 test("beyond three days the reasons come from state changes, also for an outage that started earlier", async () => {
   await using made = await timelined();
-  const { id, past, read, store, ours, time } = made;
+  const { id, insertPastHeartbeats: past, read, store, ours, time } = made;
   const event = (ago: number, type: string, message: string) =>
     store.atomic([
       {

@@ -4,22 +4,22 @@ import { copyFileSync, existsSync, readdirSync, truncateSync, writeFileSync } fr
 import { basename, join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
 import { assets } from "../../src/core/assets.ts";
-import { mostBytesForSeveral, replaceAll } from "../../src/database/rqlite/cluster-image.ts";
+import { maxBytesForSeveralNodes, replaceAll } from "../../src/database/rqlite/cluster-image.ts";
 import { exportFromCluster, importToCluster } from "../../src/database/rqlite/cluster-move.ts";
-import { type Content, contentOf, differences } from "../../src/database/backup/content.ts";
+import { type Content, readContent, listDifferences } from "../../src/database/backup/content.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { openData } from "../../src/database/data.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
-import { usualPatience } from "../../src/database/rqlite/connection.ts";
+import { defaultPatience } from "../../src/database/rqlite/connection.ts";
 import { restore } from "../../src/database/backup/restore.ts";
-import { migrationsBefore } from "../support/migration-folder.ts";
-import { addressOf, hasRqlite, nodesOfTests } from "../support/rqlite.ts";
-import { scratch } from "../support/scratch.ts";
+import { copyMigrationsBefore } from "../support/migration-folder.ts";
+import { addressOfNodes, hasRqlite, createNodeStarters } from "../support/rqlite.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const clock = Date.now;
 const usual = { migrations: assets.migrations, clock };
-const { oneNode, cluster: threeNodes } = nodesOfTests();
+const { oneNode, cluster: threeNodes } = createNodeStarters();
 const proxies: { stop(): unknown }[] = [];
 
 afterEach(async () => {
@@ -45,7 +45,7 @@ async function filled(...names: string[]): Promise<string> {
 
 function contentIn(directory: string): Content {
   const data = openDataDirectory(directory, usual);
-  const content = contentOf(data.database);
+  const content = readContent(data.database);
   data.close();
   return content;
 }
@@ -54,10 +54,10 @@ const namesIn = async (data: { store: Parameters<typeof listOrganizations>[0] })
   (await listOrganizations(data.store)).map(({ name }) => name).toSorted();
 
 const moveUp = (dataDir: string, hosts: readonly { host: string }[], replace = false) =>
-  importToCluster({ ...usual, dataDir, cluster: addressOf(...hosts), replace, say() {} });
+  importToCluster({ ...usual, dataDir, cluster: addressOfNodes(...hosts), replace, say() {} });
 
 const moveDown = (dataDir: string, ...hosts: { host: string }[]) =>
-  exportFromCluster({ ...usual, dataDir, cluster: addressOf(...hosts), say() {} });
+  exportFromCluster({ ...usual, dataDir, cluster: addressOfNodes(...hosts), say() {} });
 
 const refusal = (moving: Promise<unknown>) =>
   moving.then(
@@ -119,9 +119,9 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     // More than the nodes' log accepts, which would make the leader lose the lead.
     const image = join(newDirectory(), "large.db");
     writeFileSync(image, "");
-    truncateSync(image, mostBytesForSeveral + 1);
+    truncateSync(image, maxBytesForSeveralNodes + 1);
     const large = { image, wanted: before, before: image };
-    const client = new RqliteClient(addressOf(...cluster));
+    const client = new RqliteClient(addressOfNodes(...cluster));
     expect(await refusal(replaceAll(client, large))).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining("several nodes take at most 268 MB at once"),
@@ -129,7 +129,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
     const back = directoryWithKeyOf(directory);
     await moveDown(back, ...cluster);
-    expect(differences(before, contentIn(back))).toEqual([]);
+    expect(listDifferences(before, contentIn(back))).toEqual([]);
     expect(readdirSync(back).filter((name) => name.includes("backup"))).toEqual([]);
     // It does not count as a restored copy, whose sessions end and whose alerts are skipped.
     const data = openDataDirectory(back, usual);
@@ -138,9 +138,9 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
     // An unreachable machine is shown at its last address.
     const hosts = cluster.map(({ host }) => host).toSorted();
-    const follower = (await client.nodes()).find(({ isLeader }) => !isLeader)?.host;
+    const follower = (await client.listNodes()).find(({ isLeader }) => !isLeader)?.host;
     await cluster.find(({ host }) => host === follower)?.kill();
-    const left = await client.nodes();
+    const left = await client.listNodes();
     expect(left.map(({ host }) => host).toSorted()).toEqual(hosts);
     expect(left.find(({ isReachable }) => !isReachable)?.host).toBe(follower);
   });
@@ -162,12 +162,12 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     const busyOnce = behind(node, "/db/backup", async (pass) =>
       ++asked === 1 ? conflict() : pass(),
     );
-    const backup = await new RqliteClient(addressOf(busyOnce)).raw("/db/backup");
+    const backup = await new RqliteClient(addressOfNodes(busyOnce)).sendRaw("/db/backup");
     expect((await backup.text()).slice(0, 15)).toBe("SQLite format 3");
     expect(asked).toBe(2);
     const busy = behind(node, "/db/backup", async () => conflict());
-    const impatient = new RqliteClient(addressOf(busy), { ...usualPatience, tryMs: 60 });
-    expect(await refusal(impatient.raw("/db/backup"))).toMatchObject({ code: "UNAVAILABLE" });
+    const impatient = new RqliteClient(addressOfNodes(busy), { ...defaultPatience, tryMs: 60 });
+    expect(await refusal(impatient.sendRaw("/db/backup"))).toMatchObject({ code: "UNAVAILABLE" });
   });
 
   test("a cluster with data is only overwritten on request, and its data is preserved", async () => {
@@ -206,7 +206,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     running.close();
 
     const older = newDirectory();
-    const migrations = migrationsBefore(newDirectory(), "index_statistics");
+    const migrations = copyMigrationsBefore(newDirectory(), "index_statistics");
     openDataDirectory(older, { ...usual, migrations }).close();
     expect((await refusal(moveUp(older, [node])))?.code).toBe("MIGRATION_REFUSED");
 
@@ -217,7 +217,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect((await refusal(moveUp(directory, [node])))?.message).toContain(
       "No node of the database",
     );
-    expect(differences(before, contentIn(directory))).toEqual([]);
+    expect(listDifferences(before, contentIn(directory))).toEqual([]);
   });
 
   test("nothing is moved while a Signalbox runs on the cluster", async () => {
@@ -275,7 +275,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       code: "DATA_UNUSABLE",
       message: expect.stringMatching(why),
     });
-    expect(differences(before, contentIn(directory))).toEqual([]);
+    expect(listDifferences(before, contentIn(directory))).toEqual([]);
     expect(readdirSync(directory).filter((name) => /replaced|backup/.test(name))).toEqual([]);
     const names = await fetch(
       `http://${node.host}/db/query?q=select%20name%20from%20organizations`,

@@ -17,12 +17,12 @@ import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
 import { type OpenOptions, openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
-import { bytesInWords } from "../../src/core/text/words.ts";
-import { migrationFolder } from "../support/migration-folder.ts";
+import { formatBytes } from "../../src/core/text/words.ts";
+import { writeMigrationFolder } from "../support/migration-folder.ts";
 import { restore } from "../../src/database/backup/restore.ts";
-import { scratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const clock = () => now;
 
@@ -218,7 +218,7 @@ describe("the key of the stored secrets", () => {
 
 describe("data of another version", () => {
   const newer = () =>
-    migrationFolder(newDirectory(), ["ALTER TABLE organizations ADD COLUMN motto TEXT;"]);
+    writeMigrationFolder(newDirectory(), ["ALTER TABLE organizations ADD COLUMN motto TEXT;"]);
 
   test("older data stays unchanged without a request to upgrade", async () => {
     const { path } = await used();
@@ -252,7 +252,7 @@ describe("data of another version", () => {
       const texts = ["motto", "song", "flag"]
         .slice(0, index + 1)
         .map((name) => `ALTER TABLE organizations ADD COLUMN ${name} TEXT;`);
-      const migrations = migrationFolder(newDirectory(), texts);
+      const migrations = writeMigrationFolder(newDirectory(), texts);
       open(path, { migrations, upgrade: true, clock: () => now + later }).close();
     }
     const copies = readdirSync(path).filter((name) => name.includes("before-upgrade"));
@@ -262,7 +262,7 @@ describe("data of another version", () => {
     await restore({
       dataDir: path,
       file: `${file}.before-upgrade-${now + 2_000}`,
-      migrations: migrationFolder(newDirectory(), [
+      migrations: writeMigrationFolder(newDirectory(), [
         "ALTER TABLE organizations ADD COLUMN motto TEXT;",
       ]),
       clock,
@@ -284,7 +284,7 @@ describe("data of another version", () => {
     database.run("INSERT INTO filler VALUES (hex(randomblob(1000000)))");
     database.close();
     // One and a half times the size of the database.
-    const needed = bytesInWords(1.5 * statSync(join(path, "signalbox.db")).size);
+    const needed = formatBytes(1.5 * statSync(join(path, "signalbox.db")).size);
     const refused = refusal(path, { ...options, requireCopy: true });
     expect(refused).toEqual({
       code: "MIGRATION_REFUSED",
@@ -309,7 +309,10 @@ describe("data of another version", () => {
 
   test("a failing upgrade leaves the older data in use", async () => {
     const { path } = await used();
-    const migrations = migrationFolder(newDirectory(), ["DELETE FROM organizations;", "NONSENSE;"]);
+    const migrations = writeMigrationFolder(newDirectory(), [
+      "DELETE FROM organizations;",
+      "NONSENSE;",
+    ]);
     expect(refusal(path, { migrations, upgrade: true })).toMatchObject({
       code: "MIGRATION_REFUSED",
     });

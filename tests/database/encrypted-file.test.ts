@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decryptFile, encryptFile, isEncrypted } from "../../src/database/backup/encrypted-file.ts";
-import { testWith } from "../support/real-targets.ts";
-import { scratch } from "../support/scratch.ts";
+import { defineTestWith } from "../support/real-targets.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const passphrase = "correct horse battery";
 /** A low work factor, because deriving the key is slow by design. */
 const cheapWorkFactor = 2;
@@ -47,7 +47,7 @@ async function runAge(args: string[], words: string) {
   return { exitCode: await child.exited, output };
 }
 
-testWith(["age"], "the age program opens an encrypted file, and vice versa", async () => {
+defineTestWith(["age"], "the age program opens an encrypted file, and vice versa", async () => {
   const plain = randomBytes(3 * chunk + 5);
   const file = await encrypt(plain, passphrase, 17);
   expect(await runAge(["-d", "-o", `${file}.opened`, file], passphrase)).toMatchObject({

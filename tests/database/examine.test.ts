@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { examine } from "../../src/database/examine.ts";
-import { migrationFolder } from "../support/migration-folder.ts";
-import { scratch } from "../support/scratch.ts";
+import { writeMigrationFolder } from "../support/migration-folder.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 function healthy() {
   const path = newDirectory();
@@ -87,7 +87,7 @@ test.each(damages)("it finds %s", (_what, damage, found) => {
 
 test("it finds data of an older version, and of a newer one", () => {
   const { path } = healthy();
-  const newer = migrationFolder(newDirectory(), ["CREATE TABLE more (id INTEGER) STRICT;"]);
+  const newer = writeMigrationFolder(newDirectory(), ["CREATE TABLE more (id INTEGER) STRICT;"]);
   expect(problems(path, newer)).toEqual(["problem: schema"]);
   const clock = Date.now;
   openDataDirectory(path, { migrations: newer, clock, upgrade: true }).close();

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
 import { openDatabase } from "../../src/database/file/embedded.ts";
-import { migrate, pendingMigrations } from "../../src/database/migrate.ts";
-import { migrationFolder } from "../support/migration-folder.ts";
-import { scratch } from "../support/scratch.ts";
+import { migrate, countPendingMigrations } from "../../src/database/migrate.ts";
+import { writeMigrationFolder } from "../support/migration-folder.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 const parents = "CREATE TABLE parents (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;";
 const children = `CREATE TABLE children (id INTEGER PRIMARY KEY,
@@ -24,7 +24,7 @@ const rebuild = [
 ].join("--> statement-breakpoint\n");
 
 /** A folder of exactly these migrations. */
-const folderOf = (...texts: string[]) => migrationFolder(newDirectory(), texts, null);
+const folderOf = (...texts: string[]) => writeMigrationFolder(newDirectory(), texts, null);
 
 /** A database with the first migration, two parents and three children. */
 function filled() {
@@ -64,11 +64,11 @@ function refusal(database: Database, folder: string): string {
 
 test("an empty database gets every migration, and none a second time", () => {
   const database = openDatabase(":memory:");
-  const pending = pendingMigrations(database, assets.migrations);
+  const pending = countPendingMigrations(database, assets.migrations);
   expect(pending).toBeGreaterThan(0);
   expect(migrate(database, assets.migrations)).toBe(pending);
   expect(migrate(database, assets.migrations)).toBe(0);
-  expect(pendingMigrations(database, assets.migrations)).toBe(0);
+  expect(countPendingMigrations(database, assets.migrations)).toBe(0);
 });
 
 test("an older database gets only new migrations, and its rows are preserved", () => {

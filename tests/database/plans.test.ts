@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { isKeyOf } from "../../src/database/sealed-values.ts";
-import { maintainedMonitors } from "../../src/monitoring/maintenance/store.ts";
+import { listMaintainedMonitors } from "../../src/monitoring/maintenance/store.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { crawl, reads } from "../support/crawling.ts";
-import { made, nouns } from "../support/records.ts";
-import { member } from "../support/visiting.ts";
+import { crawlRoutes, reads } from "../support/crawling.ts";
+import { createSampleRecord, sampleBodies } from "../support/records.ts";
+import { signInMember } from "../support/visiting.ts";
 
 /** Tables that grow over time. */
 const growing = new Set([
@@ -56,7 +56,7 @@ test("a start finds secrets and maintenance without reading every monitor", asyn
     return query(text);
   }) as typeof database.query;
   isKeyOf(database, appliance.vault);
-  await maintainedMonitors(store);
+  await listMaintainedMonitors(store);
   database.query = query;
   const steps = texts
     .flatMap((text) => query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`).all())
@@ -68,16 +68,17 @@ test("a start finds secrets and maintenance without reading every monitor", asyn
 test("no request scans a table that grows over time", async () => {
   const appliance = await testAppliance();
   const { database, ours } = appliance;
-  const { page } = await member(appliance, "owner");
+  const { page } = await signInMember(appliance, "owner");
   const ids: Record<string, string> = {};
-  for (const noun of Object.keys(nouns)) ids[noun] = await made(ours.api, noun);
+  for (const noun of Object.keys(sampleBodies))
+    ids[noun] = await createSampleRecord(ours.api, noun);
   const texts = new Set<string>();
   const query = database.query.bind(database);
   database.query = ((text: string) => {
     texts.add(text);
     return query(text);
   }) as typeof database.query;
-  const answers = await crawl(reads.dashboard, ids, page);
+  const answers = await crawlRoutes(reads.dashboard, ids, page);
   for (const path of narrowed)
     expect([path, (await page("GET", `/dashboard${path}`)).status]).toEqual([path, 200]);
   database.query = query;

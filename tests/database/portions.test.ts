@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { dayMs, timestamp } from "../../src/core/time/clock.ts";
-import { type LogEntry, removable, sweepingOf } from "../../src/database/backup/portions.ts";
+import { dayMs, formatTimestamp } from "../../src/core/time/clock.ts";
+import {
+  type LogEntry,
+  findRemovable,
+  createSweeping,
+} from "../../src/database/backup/portions.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 const start = Date.UTC(2026, 10, 20);
@@ -23,7 +27,7 @@ const logs = fc
       time += gapMs;
       wrong = offsetMs === 0 ? 0 : wrong + 1;
       const at = wrong > 3 ? time : time + offsetMs;
-      return { time, entry: { seq: index + 1, at: timestamp(at) } satisfies LogEntry };
+      return { time, entry: { seq: index + 1, at: formatTimestamp(at) } satisfies LogEntry };
     });
   });
 
@@ -33,7 +37,7 @@ describe("a log is removed by the order of its entries", () => {
       fc.property(logs, fc.integer({ min: 0, max: 400 }), (log, daysLater) => {
         const now = (log.at(-1)?.time ?? start) + daysLater * dayMs;
         const before = now - keptMs;
-        const { to } = removable(
+        const { to } = findRemovable(
           log.map(({ entry }) => entry),
           { now, before, newest: 0 },
         );
@@ -47,10 +51,14 @@ describe("a log is removed by the order of its entries", () => {
   test("all old entries with correct dates are removed", () => {
     fc.assert(
       fc.property(logs, fc.integer({ min: 0, max: 400 }), (log, daysLater) => {
-        const right = log.map(({ time, entry: { seq } }) => ({ seq, at: timestamp(time), time }));
+        const right = log.map(({ time, entry: { seq } }) => ({
+          seq,
+          at: formatTimestamp(time),
+          time,
+        }));
         const now = (right.at(-1)?.time ?? start) + daysLater * dayMs;
         const before = now - keptMs;
-        const { to } = removable(right, { now, before, newest: 0 });
+        const { to } = findRemovable(right, { now, before, newest: 0 });
         expect(to).toBe(right.findLast(({ time }) => time < before)?.seq ?? null);
       }),
     );
@@ -60,7 +68,7 @@ describe("a log is removed by the order of its entries", () => {
 test("batches shrink when they are slow, and stop on request", async () => {
   const { store } = await testAppliance();
   const sizes: number[] = [];
-  const { inPortions } = sweepingOf(store, start, () => sizes.length >= 4);
+  const { inPortions } = createSweeping(store, start, () => sizes.length >= 4);
   await inPortions(async (size) => {
     sizes.push(size);
     const until = performance.now() + 15;

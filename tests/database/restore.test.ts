@@ -20,11 +20,11 @@ import { copyDatabase } from "../../src/database/backup/copy.ts";
 import { decryptFile } from "../../src/database/backup/encrypted-file.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { restore, type RestoreOptions } from "../../src/database/backup/restore.ts";
-import { stagingOf } from "../../src/database/backup/unfinished-restore.ts";
-import { migrationFolder } from "../support/migration-folder.ts";
-import { scratch } from "../support/scratch.ts";
+import { buildStagingPaths } from "../../src/database/backup/unfinished-restore.ts";
+import { writeMigrationFolder } from "../support/migration-folder.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const clock = () => Date.parse("2026-11-22T13:01:12.000Z");
 const open = (path: string, migrations = assets.migrations, upgrade = false) =>
   openDataDirectory(path, { migrations, clock, upgrade });
@@ -174,7 +174,9 @@ describe("a backup that is restored", () => {
   });
 
   test("of an older version is upgraded by the next start", async () => {
-    const migrations = migrationFolder(newDirectory(), ["ALTER TABLE people ADD COLUMN x TEXT;"]);
+    const migrations = writeMigrationFolder(newDirectory(), [
+      "ALTER TABLE people ADD COLUMN x TEXT;",
+    ]);
     const { file, key } = await backedUp();
     const path = newDirectory();
     expect((await restored(path, file, { key, migrations })).migrations).toBe(1);
@@ -373,7 +375,7 @@ describe("an invalid backup changes nothing and is reported", () => {
 
   test("of a newer version, or of another history", async () => {
     const [newer, other] = ["ALTER TABLE people ADD x TEXT;", "ALTER TABLE people ADD y TEXT;"].map(
-      (text) => migrationFolder(newDirectory(), [text]),
+      (text) => writeMigrationFolder(newDirectory(), [text]),
     );
     const { file, key } = await backedUp({ migrations: newer! });
     const path = await used();
@@ -421,7 +423,7 @@ describe("an invalid backup changes nothing and is reported", () => {
 
 test("an interrupted restore is finished by the next opening of the directory", async () => {
   const [{ file, key }, path] = [await backedUp(), await used()];
-  const { ready, aside } = stagingOf(path, "2026-11-22-130112");
+  const { ready, aside } = buildStagingPaths(path, "2026-11-22-130112");
   mkdirSync(ready);
   const bytes = readFileSync(file).subarray(0, -48);
   writeFileSync(join(ready, "signalbox.db"), bytes);

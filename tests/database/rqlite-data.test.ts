@@ -5,30 +5,30 @@ import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
 import { assets } from "../../src/core/assets.ts";
-import { firstIdAt } from "../../src/core/ids.ts";
-import { clusterAddressOf, hasPassword, wrongAddress } from "../../src/database/address.ts";
+import { buildFirstId } from "../../src/core/ids.ts";
+import { parseClusterAddress, hasPassword, findAddressIssue } from "../../src/database/address.ts";
 import { download } from "../../src/database/rqlite/cluster-image.ts";
-import { contentOf, differences } from "../../src/database/backup/content.ts";
-import { clusterOf, openData } from "../../src/database/data.ts";
+import { readContent, listDifferences } from "../../src/database/backup/content.ts";
+import { resolveCluster, openData } from "../../src/database/data.ts";
 import { openDataDirectory, type OpenOptions } from "../../src/database/file/data-directory.ts";
 import { restore } from "../../src/database/backup/restore.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { copyCluster, isOlder } from "../../src/database/rqlite/data.ts";
-import { selfSigned } from "../support/certificates.ts";
-import { migrationFolder, migrationsBefore } from "../support/migration-folder.ts";
-import { addressOf, hasRqlite, nodesOfTests } from "../support/rqlite.ts";
-import { scratch } from "../support/scratch.ts";
+import { writeSelfSigned } from "../support/certificates.ts";
+import { writeMigrationFolder, copyMigrationsBefore } from "../support/migration-folder.ts";
+import { addressOfNodes, hasRqlite, createNodeStarters } from "../support/rqlite.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const clock = Date.now;
 const usual = { migrations: assets.migrations, clock };
-const { oneNode, cluster: threeNodes } = nodesOfTests();
+const { oneNode, cluster: threeNodes } = createNodeStarters();
 
 /** A cluster of one node, and machines that open it, each with its own directory. */
 async function newCluster(flags: string[] = [], credentials = "") {
   const node = await oneNode(flags);
   const database = `rqlite://${credentials}${node.host}`;
-  const client = new RqliteClient(addressOf(node));
+  const client = new RqliteClient(addressOfNodes(node));
   const machine = (directory = newDirectory()) => ({
     directory,
     open: (options: Partial<OpenOptions> = {}) =>
@@ -114,7 +114,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   test("older data is upgraded on request, after a copy; newer data and another history are rejected", async () => {
     const { machine } = await newCluster();
     const { directory, open, refusal } = machine();
-    const older = migrationsBefore(newDirectory(), "index_statistics");
+    const older = copyMigrationsBefore(newDirectory(), "index_statistics");
     await (await open({ migrations: older })).close();
     expect(await refusal()).toMatchObject({
       code: "MIGRATION_REFUSED",
@@ -131,7 +131,11 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
       code: "MIGRATION_REFUSED",
       message: expect.stringContaining("written by a newer Signalbox"),
     });
-    const edited = migrationFolder(newDirectory(), ["create table other (id text) strict"], null);
+    const edited = writeMigrationFolder(
+      newDirectory(),
+      ["create table other (id text) strict"],
+      null,
+    );
     expect((await refusal({ migrations: edited }))?.code).toBe("MIGRATION_REFUSED");
   });
 
@@ -158,7 +162,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await createOrganization(data.store, clock, "Ours");
     await data.close();
     const before = await rows(schema);
-    const migrations = migrationFolder(newDirectory(), [text]);
+    const migrations = writeMigrationFolder(newDirectory(), [text]);
     expect(await refusal({ migrations, upgrade: true })).toMatchObject({
       code: "MIGRATION_REFUSED",
       message: expect.stringContaining(why),
@@ -184,7 +188,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     expect(children).toHaveLength(2);
 
     const [[made] = []] = await rows(organizationsSql);
-    const migrations = migrationFolder(newDirectory(), [rebuildOf(String(made))]);
+    const migrations = writeMigrationFolder(newDirectory(), [rebuildOf(String(made))]);
     const upgrade = { ...usual, migrations, upgrade: true };
     const before = await onCluster.open({ migrations: older });
     // Another machine's write either succeeds or is rejected with Retry-After.
@@ -208,9 +212,9 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     openDataDirectory(onFile, { ...usual, migrations, upgrade: true }).close();
     using wanted = new Database(join(onFile, "signalbox.db"), { readonly: true });
     const copy = join(newDirectory(), "copy.db");
-    await download(new RqliteClient(addressOf(node)), copy);
+    await download(new RqliteClient(addressOfNodes(node)), copy);
     using found = new Database(copy, { readonly: true });
-    expect(differences(contentOf(wanted), contentOf(found))).toEqual(["guards"]);
+    expect(listDifferences(readContent(wanted), readContent(found))).toEqual(["guards"]);
     expect(await rows("select organization_id from organization_settings order by 1")).toEqual(
       children,
     );
@@ -234,15 +238,15 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const now = openDataDirectory(newDirectory(), usual);
     const [[made] = []] = now.database.query(organizationsSql).values();
     now.close();
-    const migrations = migrationFolder(newDirectory(), [rebuildOf(String(made))]);
+    const migrations = writeMigrationFolder(newDirectory(), [rebuildOf(String(made))]);
     const upgrade = { ...usual, migrations, upgrade: true };
     const database = `rqlite://${cluster.map((node) => node.host).join(",")}`;
     const there = await openData({ dataDir: onCluster, database }, upgrade);
     const here = openDataDirectory(onFile, upgrade);
     const copy = join(newDirectory(), "copy.db");
-    await download(new RqliteClient(addressOf(...cluster)), copy);
+    await download(new RqliteClient(addressOfNodes(...cluster)), copy);
     using found = new Database(copy, { readonly: true });
-    expect(differences(contentOf(here.database), contentOf(found))).toEqual([]);
+    expect(listDifferences(readContent(here.database), readContent(found))).toEqual([]);
     expect(there.migrated).toBe(here.migrated);
     expect(found.query("select distinct rank from organizations").values()).toEqual([[7]]);
     here.close();
@@ -256,7 +260,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const refuseUntil = (time: number) =>
       write(
         "drop trigger if exists upgrade_of_dead",
-        `create trigger upgrade_of_dead before insert on write_markers when new.id < '${firstIdAt(time)}'
+        `create trigger upgrade_of_dead before insert on write_markers when new.id < '${buildFirstId(time)}'
          begin select raise(abort, 'the data is being upgraded'); end`,
       );
     const create = () =>
@@ -274,7 +278,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   test("a machine that died during an upgrade is waited for until its lease expires", async () => {
     const { machine, rows, write } = await newCluster();
     const { open } = machine();
-    const older = migrationsBefore(newDirectory(), "index_statistics");
+    const older = copyMigrationsBefore(newDirectory(), "index_statistics");
     await (await open({ migrations: older })).close();
     await write(
       `insert into migration_lease (one, owner, ends_at) values (1, 'dead', ${clock() + 60_000})`,
@@ -346,7 +350,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("TLS is verified with the CA file in the address", async () => {
-    const { cert, key } = selfSigned(newDirectory(), "node", "IP:127.0.0.1");
+    const { cert, key } = writeSelfSigned(newDirectory(), "node", "IP:127.0.0.1");
     const { node, machine } = await newCluster(["-http-cert", cert, "-http-key", key]);
     const dataDir = machine().directory;
     const open = (database: string) => openData({ dataDir, database }, usual);
@@ -372,7 +376,7 @@ describe.skipIf(!hasRqlite)("a copy of a cluster", () => {
     const data = await open();
     await createOrganization(data.store, clock, "Ours");
     const file = join(newDirectory(), "backup.db");
-    const cluster = clusterOf({ dataDir: directory, database });
+    const cluster = resolveCluster({ dataDir: directory, database });
     if (cluster === null) throw new Error("there is a cluster");
     const sealing = { passphrase: "a long passphrase", withKey: true };
     await copyCluster(cluster, directory, file, sealing);
@@ -401,14 +405,18 @@ describe.skipIf(!hasRqlite)("a copy of a cluster", () => {
 test("the address of a cluster", () => {
   const file = join(newDirectory(), "ca.pem");
   writeFileSync(file, "PEM");
-  expect(clusterAddressOf(`rqlites://a%40b:c%3Ad@one,two:81,[::1]:4001?ca=${file}`)).toEqual({
+  expect(parseClusterAddress(`rqlites://a%40b:c%3Ad@one,two:81,[::1]:4001?ca=${file}`)).toEqual({
     hosts: ["one:4001", "two:81", "[::1]:4001"],
     user: "a@b",
     password: "c:d",
     isSecure: true,
     ca: "PEM",
   });
-  expect(clusterAddressOf("rqlite://one")).toMatchObject({ user: null, password: null, ca: null });
+  expect(parseClusterAddress("rqlite://one")).toMatchObject({
+    user: null,
+    password: null,
+    ca: null,
+  });
   expect([hasPassword("rqlite://a:b@one"), hasPassword("rqlite://a@one")]).toEqual([true, false]);
   for (const wrong of [
     "",
@@ -420,7 +428,7 @@ test("the address of a cluster", () => {
     "rqlite://one/db",
     "rqlite://o ne",
   ])
-    expect([wrong, wrongAddress(wrong)]).toEqual([
+    expect([wrong, findAddressIssue(wrong)]).toEqual([
       wrong,
       expect.stringContaining("must be an address such as"),
     ]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { knownNodes } from "../../src/database/rqlite/nodes.ts";
+import { createKnownNodes } from "../../src/database/rqlite/nodes.ts";
 
 /** A node's list of nodes by their Raft names; those with an HTTP address can be reached. */
 const said = (...nodes: [raft: string, host?: string][]) =>
@@ -13,26 +13,28 @@ const said = (...nodes: [raft: string, host?: string][]) =>
     })),
   });
 
-const hostsOf = async (known: ReturnType<typeof knownNodes>, response: Response) =>
-  (await known.take(response)).map(({ host }) => host);
+const hostsOf = async (known: ReturnType<typeof createKnownNodes>, response: Response) =>
+  (await known.parseNodes(response)).map(({ host }) => host);
 
 describe("the name of an unreachable database node is", () => {
   test("the one from when it was reachable", async () => {
-    const known = knownNodes(["db1:4001", "db2:4001"]);
-    await known.take(said(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002", "10.0.0.2:4001"]));
+    const known = createKnownNodes(["db1:4001", "db2:4001"]);
+    await known.parseNodes(
+      said(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002", "10.0.0.2:4001"]),
+    );
     expect(
       await hostsOf(known, said(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002"])),
     ).toEqual(["10.0.0.1:4001", "10.0.0.2:4001"]);
   });
 
   test("the configured one, if its machine identifies it", async () => {
-    const known = knownNodes(["10.0.0.1:4001", "10.0.0.2:5001", "10.0.0.3:6001"]);
+    const known = createKnownNodes(["10.0.0.1:4001", "10.0.0.2:5001", "10.0.0.3:6001"]);
     const now = said(["10.0.0.2:4002"], ["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.3:4002"]);
     expect(await hostsOf(known, now)).toEqual(["10.0.0.2:5001", "10.0.0.1:4001", "10.0.0.3:6001"]);
   });
 
   test("the only configured one that no other node has", async () => {
-    const known = knownNodes(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]);
+    const known = createKnownNodes(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]);
     const now = said(
       ["127.0.0.1:12", "127.0.0.1:2"],
       ["127.0.0.1:13"],
@@ -42,7 +44,7 @@ describe("the name of an unreachable database node is", () => {
   });
 
   test("its Raft host, if several configured ones are possible", async () => {
-    const known = knownNodes(["db1:4001", "db2:4001", "db3:4001"]);
+    const known = createKnownNodes(["db1:4001", "db2:4001", "db3:4001"]);
     const now = said(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002"], ["10.0.0.3:4002"]);
     expect(await hostsOf(known, now)).toEqual(["10.0.0.1:4001", "10.0.0.2:4002", "10.0.0.3:4002"]);
   });

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { sql } from "drizzle-orm";
 import { AppError } from "../../src/core/errors.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
-import { type Patience, usualPatience } from "../../src/database/rqlite/connection.ts";
+import { type Patience, defaultPatience } from "../../src/database/rqlite/connection.ts";
 import { ownTables } from "../../src/database/rqlite/migrate.ts";
-import { rqliteStore } from "../../src/database/rqlite/store.ts";
-import { must, type Store } from "../../src/database/store.ts";
+import { createRqliteStore } from "../../src/database/rqlite/store.ts";
+import { guard, type Store } from "../../src/database/store.ts";
 import { organizations } from "../../src/database/tables/organizations.ts";
-import { lyingProxy } from "../support/lying-proxy.ts";
+import { startLyingProxy } from "../support/lying-proxy.ts";
 import {
-  addressOf,
+  addressOfNodes,
   hasRqlite,
-  leaderOf,
+  findLeader,
   type RqliteNode,
   startCluster,
   startOneNode,
@@ -39,11 +39,11 @@ async function stockOf(store: Pick<Store, "query">) {
 
 describe.skipIf(!hasRqlite)("one node", () => {
   let node: RqliteNode;
-  let proxy: Awaited<ReturnType<typeof lyingProxy>>;
+  let proxy: Awaited<ReturnType<typeof startLyingProxy>>;
 
   beforeAll(async () => {
     node = await startOneNode();
-    proxy = await lyingProxy(node.host);
+    proxy = await startLyingProxy(node.host);
   });
   afterAll(async () => {
     proxy.stop();
@@ -51,7 +51,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   });
   beforeEach(async () => {
     const clear = ["delete from stock", "delete from write_markers"];
-    const client = new RqliteClient(addressOf(node));
+    const client = new RqliteClient(addressOfNodes(node));
     await client.execute(
       [...tables, ...clear].map((text) => [text] as const),
       async () => false,
@@ -60,7 +60,10 @@ describe.skipIf(!hasRqlite)("one node", () => {
   });
 
   const storeOf = (patience: Partial<Patience> = {}) =>
-    rqliteStore(new RqliteClient(addressOf(proxy), { ...usualPatience, ...patience }), Date.now);
+    createRqliteStore(
+      new RqliteClient(addressOfNodes(proxy), { ...defaultPatience, ...patience }),
+      Date.now,
+    );
 
   test.each(["answer lost", "request lost"] as const)(
     "%s: the write is looked up by its marker, and happens once",
@@ -135,7 +138,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   test("the failure of a repeated write is final: the first request can't be applied later", async () => {
     const store = storeOf();
     proxy.troubles.push("delayed");
-    const there = must(sql`exists (select 1 from stock where item = 'a')`, taken);
+    const there = guard(sql`exists (select 1 from stock where item = 'a')`, taken);
     expect(await store.atomic([there, add("b")]).catch(codeOf)).toBe("CONFLICT");
     await store.atomic([add("a")]);
     await proxy.release();
@@ -177,9 +180,9 @@ describe.skipIf(!hasRqlite)("one node", () => {
   });
 
   test("an older program writes nothing once a newer one has upgraded the data", async () => {
-    const client = new RqliteClient(addressOf(node));
+    const client = new RqliteClient(addressOfNodes(node));
     const [older, newer] = [1, 2].map((migrations) =>
-      rqliteStore(client, Date.now, { migrations }),
+      createRqliteStore(client, Date.now, { migrations }),
     );
     const migration = sql`insert into __drizzle_migrations (hash, created_at) values ('a', 1)`;
     await older?.atomic([migration, add("a")]);
@@ -218,9 +221,9 @@ describe.skipIf(!hasRqlite)("one node", () => {
     const closed = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const gone = { host: `127.0.0.1:${closed.port}` };
     closed.stop(true);
-    const address = addressOf(gone, { host: `127.0.0.1:${silent.port}` }, node);
-    const client = new RqliteClient(address, { ...usualPatience, silentMs: 50, probeMs: 50 });
-    const store = rqliteStore(client, Date.now);
+    const address = addressOfNodes(gone, { host: `127.0.0.1:${silent.port}` }, node);
+    const client = new RqliteClient(address, { ...defaultPatience, silentMs: 50, probeMs: 50 });
+    const store = createRqliteStore(client, Date.now);
     await store.atomic([add("a")]);
     expect(await stockOf(store)).toEqual({ a: 1 });
     silent.stop(true);
@@ -228,14 +231,14 @@ describe.skipIf(!hasRqlite)("one node", () => {
 });
 
 /** On a busy machine an election takes longer. */
-const enduring = { ...usualPatience, tryMs: 60_000, resolveMs: 60_000 };
+const enduring = { ...defaultPatience, tryMs: 60_000, resolveMs: 60_000 };
 
 describe.skipIf(!hasRqlite)("three nodes", () => {
   let nodes: RqliteNode[];
 
   beforeAll(async () => {
     nodes = await startCluster();
-    const client = new RqliteClient(addressOf(...nodes));
+    const client = new RqliteClient(addressOfNodes(...nodes));
     await client.execute(
       tables.map((text) => [text] as const),
       async () => false,
@@ -250,7 +253,10 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
     "the leader %s under twelve writers: no acknowledged write is lost or repeated",
     async (_, signal) => {
       const patience = { ...enduring, silentMs: 300, probeMs: 300 };
-      const store = rqliteStore(new RqliteClient(addressOf(...nodes), patience), Date.now);
+      const store = createRqliteStore(
+        new RqliteClient(addressOfNodes(...nodes), patience),
+        Date.now,
+      );
       const writers = Array.from({ length: 12 }, (_, i) => `${signal} ${i}`);
       await store.atomic(writers.map((writer) => add(writer, 0)));
       const acknowledged = new Map(writers.map((writer) => [writer, 0]));
@@ -270,7 +276,7 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
         while (total() < count) await Bun.sleep(5);
       };
       await until(200);
-      const leader = await leaderOf(nodes);
+      const leader = await findLeader(nodes);
       leader.signal(signal);
       const before = total();
       await until(before + 200);
@@ -283,10 +289,16 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
   );
 
   test("without a quorum writes are UNAVAILABLE, relaxed reads work, and everything works afterwards", async () => {
-    const patience = { ...usualPatience, tryMs: 100, resolveMs: 100, silentMs: 200, probeMs: 200 };
-    const store = rqliteStore(new RqliteClient(addressOf(...nodes), patience), Date.now);
-    const leader = await leaderOf(nodes);
-    const again = rqliteStore(new RqliteClient(addressOf(...nodes), enduring), Date.now);
+    const patience = {
+      ...defaultPatience,
+      tryMs: 100,
+      resolveMs: 100,
+      silentMs: 200,
+      probeMs: 200,
+    };
+    const store = createRqliteStore(new RqliteClient(addressOfNodes(...nodes), patience), Date.now);
+    const leader = await findLeader(nodes);
+    const again = createRqliteStore(new RqliteClient(addressOfNodes(...nodes), enduring), Date.now);
     await again.atomic([add("last")]);
     await Promise.all(nodes.filter((node) => node !== leader).map((node) => node.pause()));
     expect(await store.atomic([add("late")]).catch(codeOf)).toBe("UNAVAILABLE");

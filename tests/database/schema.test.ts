@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openDatabase } from "../../src/database/file/embedded.ts";
 import { testAppliance, type TestAppliance } from "../support/appliance.ts";
-import { made } from "../support/records.ts";
-import { member } from "../support/visiting.ts";
-import { scratch } from "../support/scratch.ts";
+import { createSampleRecord } from "../support/records.ts";
+import { signInMember } from "../support/visiting.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 type Table = { name: string; type: string; strict: number };
 type Reference = { id: number; table: string; from: string; to: string };
@@ -88,15 +88,15 @@ test("the schema rejects references to another organization's records", async ()
   const appliance = await testAppliance();
   const { database, ours, theirs } = appliance;
   const [monitor, group, incident] = [
-    await made(ours.api, "monitors"),
-    await made(ours.api, "monitor-groups"),
-    await made(ours.api, "incidents"),
+    await createSampleRecord(ours.api, "monitors"),
+    await createSampleRecord(ours.api, "monitor-groups"),
+    await createSampleRecord(ours.api, "incidents"),
   ];
   const their = {
-    monitor: await made(theirs.api, "monitors"),
-    group: await made(theirs.api, "monitor-groups"),
-    channel: await made(theirs.api, "alert-channels"),
-    incident: await made(theirs.api, "incidents"),
+    monitor: await createSampleRecord(theirs.api, "monitors"),
+    group: await createSampleRecord(theirs.api, "monitor-groups"),
+    channel: await createSampleRecord(theirs.api, "alert-channels"),
+    incident: await createSampleRecord(theirs.api, "incidents"),
   };
   const attempts: [statement: string, parameters: string[]][] = [
     ["UPDATE monitors SET group_id = ? WHERE id = ?", [their.group, monitor]],
@@ -119,9 +119,9 @@ test("the schema rejects references to another organization's records", async ()
 test("the schema rejects unknown states", async () => {
   const appliance = await testAppliance();
   const { database, ours } = appliance;
-  await made(ours.api, "monitors");
-  await made(ours.api, "incidents");
-  await member(appliance, "viewer");
+  await createSampleRecord(ours.api, "monitors");
+  await createSampleRecord(ours.api, "incidents");
+  await signInMember(appliance, "viewer");
   for (const statement of [
     "UPDATE incidents SET status = 'gone'",
     "UPDATE incidents SET severity = 'huge'",

@@ -8,11 +8,11 @@ import { openData } from "../../src/database/data.ts";
 import { type SealedTable, sealPlainSecrets } from "../../src/database/seal-plain.ts";
 import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
-import { dashboard } from "../support/dashboard.ts";
+import { createDashboard } from "../support/dashboard.ts";
 import { canary, newMonitors, signingCanary } from "../support/samples.ts";
-import { scratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 const tables: SealedTable[] = [
   { name: "monitors", noun: "monitor", kinds: monitorKinds },
@@ -21,7 +21,7 @@ const tables: SealedTable[] = [
 
 /** Monitors and channels whose header values an older version stored unencrypted. */
 async function older() {
-  const made = await dashboard();
+  const made = await createDashboard();
   const { monitor, channel, database, appliance } = made;
   const headers = { "X-Api-Key": canary, "X.Team": "" };
   const shop = await monitor({ type: "http", ...newMonitors.http, headers, bearerToken: "token" });
@@ -48,7 +48,15 @@ async function older() {
 }
 
 test("unencrypted secrets of an older version are encrypted, and read as before", async () => {
-  const { shop, bot, seal, secretsOf, monitorOf, changeMonitor, database } = await older();
+  const {
+    shop,
+    bot,
+    seal,
+    readSecrets: secretsOf,
+    readMonitor: monitorOf,
+    changeMonitor,
+    database,
+  } = await older();
   const headers = { "headers.X-Api-Key": canary, "headers.X.Team": "" };
   expect(JSON.stringify(database.query("select settings from monitors").values())).toContain(
     canary,

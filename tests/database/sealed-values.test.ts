@@ -1,14 +1,14 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { vaultOf } from "../../src/core/security/secrets.ts";
+import { createVault } from "../../src/core/security/secrets.ts";
 import { hasSealedValues, isKeyOf } from "../../src/database/sealed-values.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { signingCanary } from "../support/samples.ts";
-import { member, password } from "../support/visiting.ts";
+import { signInMember, password } from "../support/visiting.ts";
 
 /** The vault of these tests' appliances, and another one. */
-const vault = vaultOf(new Uint8Array(32).fill(7));
-const other = vaultOf(new Uint8Array(32).fill(8));
+const vault = createVault(new Uint8Array(32).fill(7));
+const other = createVault(new Uint8Array(32).fill(8));
 
 /** Responses that are stored for a day, to repeat them for retries. */
 const passing = ["idempotent_answers"];
@@ -34,10 +34,10 @@ async function everySecret() {
   const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
   const subscriber = { type: "webhook", url: "http://bot.lan", secret: signingCanary };
   await make(`status-pages/${page.id}/subscribers`, subscriber);
-  const runs = await member(appliance, "owner", { administrator: true });
+  const runs = await signInMember(appliance, "owner", { administrator: true });
   const plan = { passphrase: "correct horse battery" };
   expect((await runs.page("PATCH", "/dashboard/backup/schedule", { body: plan })).status).toBe(200);
-  const { page: ask } = await member(appliance, "owner");
+  const { page: ask } = await signInMember(appliance, "owner");
   const begun = await ask("POST", "/dashboard/two-factor", { body: { password } });
   expect(begun.status).toBe(200);
   return appliance;

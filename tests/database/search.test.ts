@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { containing } from "../../src/database/search.ts";
+import { buildContains } from "../../src/database/search.ts";
 
 const database = new Database(":memory:");
 function contains(text: string, part: string): boolean {
-  const found = containing("text", part);
+  const found = buildContains("text", part);
   const row = database
     .query<{ found: number }, string[]>(`SELECT ${found.text} AS found FROM (SELECT ? AS text)`)
     .get(...found.parameters, text);

@@ -3,19 +3,19 @@ import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { join } from "node:path";
 import { AppError } from "../../src/core/errors.ts";
-import { embeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
-import { must, retrying, StaleRead } from "../../src/database/store.ts";
+import { createEmbeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
+import { guard, retryOnStaleRead, StaleRead } from "../../src/database/store.ts";
 import { organizations } from "../../src/database/tables/organizations.ts";
-import { storeWith, type TestStore } from "../support/engines.ts";
-import { scratch } from "../support/scratch.ts";
+import { createStoreWithTables, type TestStore } from "../support/engines.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 const stock = "CREATE TABLE stock (item TEXT PRIMARY KEY, count INTEGER CHECK (count >= 0)) STRICT";
 
 /** A store with the table of guards and a small one for writes. */
 async function newStore() {
-  return withStock(await storeWith(stock));
+  return withStock(await createStoreWithTables(stock));
 }
 
 /** The same in a file. */
@@ -23,7 +23,7 @@ function newFile(file: string) {
   const database = openDatabase(file);
   database.run("CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT");
   database.run(stock);
-  const store = embeddedStore(database);
+  const store = createEmbeddedStore(database);
   return { ...withStock({ store, database }), store };
 }
 
@@ -52,7 +52,7 @@ describe("atomic", () => {
     const results = await Promise.allSettled([
       store.atomic([put("a")]),
       store.atomic([put("b"), put("b", -1)]),
-      store.atomic([must(sql`false`, taken), put("c")]),
+      store.atomic([guard(sql`false`, taken), put("c")]),
       store.atomic([sql`insert into nowhere values (1)`]),
       store.atomic([put("d")]),
     ]);
@@ -116,7 +116,7 @@ describe("atomic", () => {
       const failures = await Promise.all(
         [
           [...all(put), put("b", -1)],
-          [...all(put), must(sql`false`, taken)],
+          [...all(put), guard(sql`false`, taken)],
         ].map((statements) => store.atomic(statements).catch(codeOf)),
       );
       expect(failures).toEqual(["SQLITE_CONSTRAINT_CHECK", "CONFLICT"]);
@@ -170,7 +170,7 @@ test("Drizzle's builders pass on read errors unchanged", async () => {
 describe("must", () => {
   test("fails the whole write with its own error when its condition does not hold at that moment", async () => {
     const { store, put, items } = await newStore();
-    const free = must(sql`not exists (select 1 from stock where item = ${"a"})`, taken);
+    const free = guard(sql`not exists (select 1 from stock where item = ${"a"})`, taken);
     expect(await store.atomic([put("b"), free, put("a")])).toBeUndefined();
     const error = await store.atomic([put("c"), free, put("d")]).catch((error) => error);
     expect(error).toMatchObject({ code: "CONFLICT", message: "Taken." });
@@ -179,7 +179,7 @@ describe("must", () => {
 
   test("sees the earlier statements of the same write, and leaves no row", async () => {
     const { database, store, put, items } = await newStore();
-    const there = must(sql`exists (select 1 from stock where item = ${"a"})`, taken);
+    const there = guard(sql`exists (select 1 from stock where item = ${"a"})`, taken);
     await store.atomic([put("a"), there]);
     expect(items()).toEqual(["a"]);
     expect(database.query("SELECT * FROM guards").all()).toEqual([]);
@@ -187,15 +187,15 @@ describe("must", () => {
 
   test("does not count an unknown condition as true", async () => {
     const { store } = await newStore();
-    const unknown = must(sql`null = 1`, taken);
+    const unknown = guard(sql`null = 1`, taken);
     expect(await store.atomic([unknown]).catch((error) => error.message)).toBe("Taken.");
   });
 
   test("reports its error only for its own condition", async () => {
     const { store, put, items } = await newStore();
-    const holds = must(sql`true`, taken);
+    const holds = guard(sql`true`, taken);
     expect(await store.atomic([holds, put("a", -1)]).catch(codeOf)).toBe("SQLITE_CONSTRAINT_CHECK");
-    const broken = must(sql`exists (select 1 from nowhere)`, taken);
+    const broken = guard(sql`exists (select 1 from nowhere)`, taken);
     expect(await store.atomic([broken]).catch(String)).toContain("no such table");
     expect(items()).toEqual([]);
   });
@@ -203,13 +203,13 @@ describe("must", () => {
 
 test("retrying reads again after each lost race, and passes on every other error", async () => {
   let attempts = 0;
-  const value = await retrying(async () => {
+  const value = await retryOnStaleRead(async () => {
     attempts += 1;
     if (attempts < 3) throw new StaleRead();
     return "done";
   });
   expect([value, attempts]).toEqual(["done", 3]);
-  const failing = retrying(async () => {
+  const failing = retryOnStaleRead(async () => {
     attempts += 1;
     throw taken();
   });
@@ -221,10 +221,10 @@ test("twenty concurrent increments of one number lose none", async () => {
   const { database, store, put } = await newStore();
   await store.atomic([put("a", 0)]);
   const step = () =>
-    retrying(async () => {
+    retryOnStaleRead(async () => {
       const [row] = await store.query<{ count: number }>("SELECT count FROM stock", []);
       const count = row?.count ?? 0;
-      const unchanged = must(
+      const unchanged = guard(
         sql`exists (select 1 from stock where count = ${count})`,
         () => new StaleRead(),
       );

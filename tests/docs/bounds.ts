@@ -1,5 +1,5 @@
 /** Renders the limits of src/core/limits.ts as the lists of docs/limits.md. */
-import { amountIn, type Bound, bounds, organizationBounds } from "../../src/core/limits.ts";
+import { formatBound, type Bound, bounds, organizationBounds } from "../../src/core/limits.ts";
 
 /** The generated sections of docs/limits.md, one list of bounds each. */
 export function boundSections(): string {
@@ -9,7 +9,7 @@ export function boundSections(): string {
       const lines = Object.entries<Bound>(section).map(([name, bound]) => {
         const words = isOption ? "" : inWords(name).replace(/ ?per .*/i, "");
         const label = isOption ? `\`${name}\`: ` : words && `**${words}**: `;
-        return `- ${label}${amountIn(bound)} per ${bound.per}. ${bound.beyond}`;
+        return `- ${label}${formatBound(bound)} per ${bound.per}. ${bound.beyond}`;
       });
       return `## ${heading}\n\n${lines.join("\n")}`;
     })

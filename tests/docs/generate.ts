@@ -6,7 +6,7 @@ import { boundSections } from "./bounds.ts";
 import { configuredList, growthTable } from "./growth.ts";
 import { metricsTable } from "./metrics.ts";
 import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";
-import { commandLine } from "../../src/cli/support/command-line.ts";
+import { createCommandLine } from "../../src/cli/support/command-line.ts";
 import { exitCodes } from "../../src/cli/support/exit.ts";
 import { serveOptions } from "../../src/cli/serve.ts";
 
@@ -84,7 +84,7 @@ Exit codes:
 
 - 0: done
 ${codes.join("\n")}`;
-  return [intro, ...leavesOf(commandLine()).map(sectionOf)].join("\n\n") + "\n";
+  return [intro, ...leavesOf(createCommandLine()).map(sectionOf)].join("\n\n") + "\n";
 }
 
 /** All commands without subcommands, with their full names. */

@@ -1,6 +1,6 @@
 /** Lists every database table with its retention or its bound, for docs/operations.md and its tests. */
 import { deliveryDays } from "../../src/alerting/sending/retention.ts";
-import { configOf } from "../../src/config.ts";
+import { parseConfig } from "../../src/config.ts";
 import {
   alertBounds,
   type Bound,
@@ -18,7 +18,7 @@ import { rowBytes } from "../../src/operations/retention/growth.ts";
 import { noticeDays } from "../../src/status-pages/subscribers/rules.ts";
 import { tableOf } from "./table.ts";
 
-const { keepResults, keepHours, keepAudit } = configOf({}, {});
+const { keepResults, keepHours, keepAudit } = parseConfig({}, {});
 
 type Configured = {
   by: string;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startApp } from "../../src/app.ts";
-import { configOf } from "../../src/config.ts";
-import { logTo } from "../../src/core/log.ts";
+import { parseConfig } from "../../src/config.ts";
+import { createLog } from "../../src/core/log.ts";
 import { assets } from "../../src/core/assets.ts";
 import { tableOf } from "./table.ts";
 
@@ -14,8 +14,8 @@ export async function applianceMetrics(): Promise<string> {
   const metricsTokenFile = join(directory, "token");
   writeFileSync(metricsTokenFile, token, { mode: 0o600 });
   const dataDir = join(directory, "data");
-  const config = configOf({ dataDir, host: "127.0.0.1", port: "0", metricsTokenFile }, {});
-  const app = await startApp(config, { log: logTo(() => {}), ...assets });
+  const config = parseConfig({ dataDir, host: "127.0.0.1", port: "0", metricsTokenFile }, {});
+  const app = await startApp(config, { log: createLog(() => {}), ...assets });
   try {
     const headers = { Authorization: `Bearer ${token}` };
     const response = await fetch(`${app.urls[0]}/metrics`, { headers });

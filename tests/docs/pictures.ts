@@ -1,7 +1,7 @@
 /** Creates the README's pictures: `bun run build && bun tests/docs/pictures.ts`. Needs Chromium and pngquant. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { inTheme, ownedMachine } from "../support/admin-world.ts";
+import { setTheme, startOwnedMachine } from "../support/admin-world.ts";
 import { launchChromium } from "../support/browsing.ts";
 
 const hourMs = 3_600_000;
@@ -79,7 +79,7 @@ const groups: { name: string; color: string; tags: string[]; monitors: Pictured[
   },
 ];
 
-await using machine = await ownedMachine();
+await using machine = await startOwnedMachine();
 const keys = new Map<string, Pictured>();
 for (const { monitors, ...group } of groups) {
   const { id: groupId } = await machine.ask("POST", "/api/v1/monitor-groups", group);
@@ -103,7 +103,7 @@ const page = await browser.newPage({
 await page.goto(machine.url);
 await page.getByText("Checkout API").first().waitFor();
 for (const scheme of ["light", "dark"] as const) {
-  await inTheme(page, scheme);
+  await setTheme(page, scheme);
   const path = join(import.meta.dir, "../../docs/pictures", `monitors-${scheme}.png`);
   await page.screenshot({ path });
   Bun.spawnSync(["pngquant", "--force", "--strip", "--output", path, path]);

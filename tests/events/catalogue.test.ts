@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { effectOn, type EventEffects, type EventType } from "../../src/events/catalogue.ts";
+import { findEffect, type EventEffects, type EventType } from "../../src/events/catalogue.ts";
 import { appendEvent } from "../../src/events/log.ts";
 
 const effects: EventEffects<"all" | "one" | null> = {
@@ -10,17 +10,17 @@ const effects: EventEffects<"all" | "one" | null> = {
 };
 
 test("an event has its own effect or else that of its noun, and by default none", () => {
-  expect(effectOn(effects, "alert-channel.deleted")).toBe("all");
-  expect(effectOn(effects, "maintenance.created")).toBe("one");
-  expect(effectOn(effects, "maintenance.ended")).toBeUndefined();
-  expect(effectOn(effects, "person.updated")).toBe("all");
-  expect(effectOn(effects, "person.signed-in")).toBeNull();
-  expect(effectOn(effects, "monitor.down")).toBeUndefined();
+  expect(findEffect(effects, "alert-channel.deleted")).toBe("all");
+  expect(findEffect(effects, "maintenance.created")).toBe("one");
+  expect(findEffect(effects, "maintenance.ended")).toBeUndefined();
+  expect(findEffect(effects, "person.updated")).toBe("all");
+  expect(findEffect(effects, "person.signed-in")).toBeNull();
+  expect(findEffect(effects, "monitor.down")).toBeUndefined();
 });
 
 test("an event of another version of this program has no effect of its own", () => {
-  expect(effectOn(effects, "maintenance.postponed" as EventType)).toBeUndefined();
-  expect(effectOn(effects, "robot.created" as EventType)).toBeUndefined();
+  expect(findEffect(effects, "maintenance.postponed" as EventType)).toBeUndefined();
+  expect(findEffect(effects, "robot.created" as EventType)).toBeUndefined();
 });
 
 test("an unknown event, one with wrong data and an effect of an unknown event don't compile", () => {
@@ -35,5 +35,5 @@ test("an unknown event, one with wrong data and an effect of an unknown event do
   appendEvent({ ...about, type: "group.updated", data: { message: "Moved." } });
   // @ts-expect-error: no event of this name
   const mistyped: EventEffects<true> = { "monitor.lost": true };
-  expect(effectOn(mistyped, "monitor.down")).toBeUndefined();
+  expect(findEffect(mistyped, "monitor.down")).toBeUndefined();
 });

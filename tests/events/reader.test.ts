@@ -1,22 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { embeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
+import { createEmbeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import type { Store } from "../../src/database/store.ts";
 import type { LoggedEvent } from "../../src/events/catalogue.ts";
-import { appendEvent, lastSeq } from "../../src/events/log.ts";
+import { appendEvent, findLastSeq } from "../../src/events/log.ts";
 import { EventReader } from "../../src/events/reader.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
-import { scratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 /** An organization in a database, and a function that appends events through any store on it. */
 async function newLog(file = ":memory:") {
   const database = openDatabase(file);
   migrate(database, assets.migrations);
-  const store = embeddedStore(database);
+  const store = createEmbeddedStore(database);
   const { id: organizationId } = await createOrganization(store, () => 0, "Acme");
   const logged: string[] = [];
   const write = (message: string) => void logged.push(message);
@@ -67,7 +67,7 @@ describe("a subscriber of events", () => {
   test("gets the events after its position in the log, in order and each once", async () => {
     const { store, log, append } = await newLog();
     await append(store, "old");
-    const from = await lastSeq(store);
+    const from = await findLastSeq(store);
     await append(store, 0, 1);
     const { take, arrived, all } = subscriber();
     const subscription = new EventReader(store, log).subscribe("test", from, take);
@@ -83,7 +83,11 @@ describe("a subscriber of events", () => {
     // This store never appears changed, so only the wake-up can report a write.
     const still: Store = { ...store, revision: () => "always the same" };
     const { take, arrived, all } = subscriber();
-    const subscription = new EventReader(still, log).subscribe("test", await lastSeq(store), take);
+    const subscription = new EventReader(still, log).subscribe(
+      "test",
+      await findLastSeq(store),
+      take,
+    );
     for (const event of [1, 2, 3]) {
       await append(store, event);
       await arrived(event);
@@ -95,9 +99,13 @@ describe("a subscriber of events", () => {
   test("sees events of another process", async () => {
     const file = join(newDirectory(), "events.db");
     const { store, log, append } = await newLog(file);
-    const other = embeddedStore(openDatabase(file));
+    const other = createEmbeddedStore(openDatabase(file));
     const { take, arrived, all } = subscriber();
-    const subscription = new EventReader(store, log).subscribe("test", await lastSeq(store), take);
+    const subscription = new EventReader(store, log).subscribe(
+      "test",
+      await findLastSeq(store),
+      take,
+    );
     await append(other, 0);
     await arrived(1);
     await append(other, 1);
@@ -112,11 +120,11 @@ describe("a subscriber of events", () => {
   test("sees them also if the store can't detect changes", async () => {
     const file = join(newDirectory(), "events.db");
     const { store, log, append } = await newLog(file);
-    const other = embeddedStore(openDatabase(file));
+    const other = createEmbeddedStore(openDatabase(file));
     const { take, arrived, all } = subscriber();
     const subscription = new EventReader({ ...store, revision: () => null }, log).subscribe(
       "test",
-      await lastSeq(store),
+      await findLastSeq(store),
       take,
     );
     await append(other, 0);
@@ -129,7 +137,7 @@ describe("a subscriber of events", () => {
 
   test("gets one batch at a time, of at most 500, even during further writes", async () => {
     const { store, log, append } = await newLog();
-    const from = await lastSeq(store);
+    const from = await findLastSeq(store);
     await append(store, ...numbers(1200));
     let handling = 0;
     let written = 1200;
@@ -160,7 +168,7 @@ describe("many subscribers", () => {
   test("cost one read of the log for each write, and none while nothing is written", async () => {
     const { log, append, ...made } = await newLog();
     const { store, reads } = counting(made.store);
-    const from = await lastSeq(store);
+    const from = await findLastSeq(store);
     const all = Array.from({ length: 6 }, () => subscriber());
     const reader = new EventReader(store, log);
     const subscriptions = all.map(({ take }, index) => reader.subscribe(`${index}`, from, take));
@@ -189,7 +197,7 @@ describe("many subscribers", () => {
     const stuck = Promise.withResolvers<void>();
     const [slow, quick] = [subscriber(() => stuck.promise), subscriber()];
     const reader = new EventReader(store, log);
-    const from = await lastSeq(store);
+    const from = await findLastSeq(store);
     const subscriptions = [slow, quick].map(({ take }) => reader.subscribe("test", from, take));
     // More events than the reader caches for slow subscribers.
     for (let count = 0; count < 5_000; count += 500) {
@@ -212,7 +220,7 @@ describe("many subscribers", () => {
     });
     const healthy = subscriber();
     const reader = new EventReader(store, log);
-    const from = await lastSeq(store);
+    const from = await findLastSeq(store);
     const subscriptions = [failing, healthy].map(({ take }) =>
       reader.subscribe("test", from, take),
     );
@@ -228,7 +236,7 @@ describe("many subscribers", () => {
 
   test("at different positions get the events that each of them lacks", async () => {
     const { store, log, append } = await newLog();
-    const from = await lastSeq(store);
+    const from = await findLastSeq(store);
     await append(store, ...numbers(3_000));
     const reader = new EventReader(store, log);
     const [far, near] = [subscriber(), subscriber()];
@@ -245,7 +253,7 @@ describe("many subscribers", () => {
 
   test("whose next events were removed continue with the rest", async () => {
     const { store, log, append } = await newLog();
-    const from = await lastSeq(store);
+    const from = await findLastSeq(store);
     await append(store, ...numbers(3));
     await store.atomic([{ text: "delete from events where seq > ?", parameters: [from] }]);
     const { take, arrived, all } = subscriber();
@@ -267,7 +275,11 @@ describe("a batch whose handler throws", () => {
       await append(store, 2);
       throw new Error("The disk is full.");
     });
-    const subscription = new EventReader(store, log).subscribe("test", await lastSeq(store), take);
+    const subscription = new EventReader(store, log).subscribe(
+      "test",
+      await findLastSeq(store),
+      take,
+    );
     await append(store, 0, 1);
     await arrived(3);
     expect(given[0]).toEqual(["0", "1"]);
@@ -283,7 +295,7 @@ describe("a stopped subscriber", () => {
     const { store, log, append } = await newLog();
     const [stopped, other] = [subscriber(), subscriber()];
     const reader = new EventReader(store, log);
-    const from = await lastSeq(store);
+    const from = await findLastSeq(store);
     const subscription = reader.subscribe("stopped", from, stopped.take);
     const still = reader.subscribe("other", from, other.take);
     await append(store, 0);
@@ -299,7 +311,7 @@ describe("a stopped subscriber", () => {
     const { store, log, append } = await newLog();
     const [began, ending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const order: string[] = [];
-    const from = await lastSeq(store);
+    const from = await findLastSeq(store);
     const subscription = new EventReader(store, log).subscribe("test", from, async () => {
       began.resolve();
       await ending.promise;

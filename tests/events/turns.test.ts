@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { perOrganization } from "../../src/events/turns.ts";
+import { createOrganizationTurns } from "../../src/events/turns.ts";
 
 test("a waiting request of a disconnected client does no work", async () => {
   const first = Promise.withResolvers<void>();
@@ -9,7 +9,7 @@ test("a waiting request of a disconnected client does no work", async () => {
     await until;
     done.push(name);
   };
-  const inTurn = perOrganization();
+  const inTurn = createOrganizationTurns();
   const scope = { organizationId: "a", signal: null };
   const all = [
     inTurn(scope, work("first", first.promise)),

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance, unknownId } from "../support/appliance.ts";
-import { inputFor, made, nounOf, nouns } from "../support/records.ts";
-import { password, person, visitor as signedIn } from "../support/visiting.ts";
-import { listed, visitor } from "../support/visitor.ts";
+import { buildInput, createSampleRecord, nounOf, sampleBodies } from "../support/records.ts";
+import { password, createPerson, signInVisitor as signedIn } from "../support/visiting.ts";
+import { buildSection, createVisitor } from "../support/visitor.ts";
 
 /** The path of a client's request to the appliance. */
 type Way = { base: string; peer: string; headers: Record<string, string>; trustProxy: string[] };
@@ -36,10 +36,11 @@ async function answers({ base, peer, headers, trustProxy }: Way) {
   const addressOf = (request: Request) => request.headers.get("x-address") ?? "127.0.0.1";
   const appliance = await testAppliance({ addressOf, trustProxy });
   const ids: Record<string, string> = {};
-  for (const noun of Object.keys(nouns)) ids[noun] = await made(appliance.ours.api, noun);
+  for (const noun of Object.keys(sampleBodies))
+    ids[noun] = await createSampleRecord(appliance.ours.api, noun);
   appliance.time.now += 1;
   await appliance.ours.api("POST", "/api/v1/monitors", { body: { type: "push", name: "Job" } });
-  const owner = await person(appliance, appliance.ours.id, "owner", {
+  const owner = await createPerson(appliance, appliance.ours.id, "owner", {
     administrator: true,
     email: "owner@team.example",
   });
@@ -53,7 +54,7 @@ async function answers({ base, peer, headers, trustProxy }: Way) {
       .replace(":id", ids[nounOf(route.path)] ?? unknownId)
       .replace(/:(token|file)/, token)
       .replace(/:\w+/g, unknownId);
-    const { body = bodies[path], raw, headers: typed } = inputFor(route);
+    const { body = bodies[path], raw, headers: typed } = buildInput(route);
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const request = new Request(`${base}${path}`, {
       method: route.method,
@@ -121,11 +122,11 @@ test("no route trusts forwarding headers of the client itself", async () => {
 
 test("a status page works at its host name behind a trusted proxy, and its lock detects TLS", async () => {
   const { peer, headers, trustProxy } = throughProxy;
-  await using made = await visitor({ addressOf: () => peer, trustProxy });
+  await using made = await createVisitor({ addressOf: () => peer, trustProxy });
   const { id } = await made.monitor({ name: "Shop" });
   const locked = { visibility: "password", password: "correct horse battery" };
   const hosts = ["status.team.example"];
-  await made.page({ slug: "locked", sections: [listed("All", id)], hosts, ...locked });
+  await made.createPage({ slug: "locked", sections: [buildSection("All", id)], hosts, ...locked });
   await made.restart();
   const asked = { ...headers, "X-Forwarded-Host": hosts.join() };
   const host = "127.0.0.1:3210";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { transferLimit } from "../../src/http/responses/large-bodies.ts";
-import { requestHandler } from "../../src/http/listener.ts";
-import { requestMetrics } from "../../src/http/request-metrics.ts";
-import { dump, testAppliance, unknownId } from "../support/appliance.ts";
+import { createTransferLimit } from "../../src/http/responses/large-bodies.ts";
+import { createRequestHandler } from "../../src/http/listener.ts";
+import { createRequestMetrics } from "../../src/http/request-metrics.ts";
+import { dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
 
 const path = "/api/v1/incidents";
 const limit = 256 * 1024;
@@ -96,13 +96,13 @@ describe("length", () => {
 
 test("a handler that reads any body gets nothing of one that is too long or has no length", async () => {
   const { appliance, proxies } = await testAppliance();
-  const handle = requestHandler(
+  const handle = createRequestHandler(
     {
       log: appliance.log,
       tls: null,
       proxies,
-      requests: requestMetrics(),
-      transfers: transferLimit(),
+      requests: createRequestMetrics(),
+      transfers: createTransferLimit(),
     },
     async (request) => {
       const { length } = await request.bytes();
@@ -157,11 +157,11 @@ describe("JSON", () => {
   ];
   test.each(bodies)("%s", async (_what, raw, expected) => {
     const appliance = await testAppliance();
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const { status, json } = await appliance.ours.api("POST", path, { raw });
     expect(status).toBe(expected);
     if (expected === 400) expect(json.error.code).toBe("INVALID_JSON");
-    if (expected !== 201) expect(dump(appliance)).toBe(before);
+    if (expected !== 201) expect(dumpTables(appliance)).toBe(before);
   });
 
   test("an error names at most 20 fields, shortens their names and never repeats a value", async () => {

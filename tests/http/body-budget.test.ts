@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { budget } from "../../src/http/access/budget.ts";
+import { createBudget } from "../../src/http/access/budget.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { addressOf, member } from "../support/visiting.ts";
+import { addressOf, signInMember } from "../support/visiting.ts";
 
 test("arriving bodies have a total limit of bytes, and a limit per client", () => {
-  const shared = budget(100, 40);
+  const shared = createBudget(100, 40);
   const refused = expect.objectContaining({
     code: "RATE_LIMITED",
     headers: { "Retry-After": "1" },
@@ -39,7 +39,7 @@ function endless(bytes: number) {
 
 test("unfinished sign-ins of strangers block neither writes nor sign-ins from known networks", async () => {
   const made = await testAppliance({ addressOf });
-  const { email } = await member(made, "owner");
+  const { email } = await signInMember(made, "owner");
   const ends: (() => void)[] = [];
   const signIn = (address: string, bytes: number) => {
     const { body, end, length } = endless(bytes);
@@ -80,7 +80,7 @@ test("unfinished sign-ins of strangers block neither writes nor sign-ins from kn
 
 test("a request outside an organization is rejected from 64 KiB on", async () => {
   const made = await testAppliance();
-  const { page } = await member(made, "owner");
+  const { page } = await signInMember(made, "owner");
   for (const path of ["/dashboard/sign-in", "/dashboard/set-up", "/dashboard/invitations/look"]) {
     const raw = `{"token":"${"x".repeat(64 * 1024)}"}`;
     const { status, json } = await page("POST", path, { raw });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type Client, dump, testAppliance } from "../support/appliance.ts";
-import { apiRoutes, inputFor, made, nounOf, nouns, placed } from "../support/records.ts";
+import { type Client, dumpTables, testAppliance } from "../support/appliance.ts";
+import {
+  apiRoutes,
+  buildInput,
+  createSampleRecord,
+  nounOf,
+  sampleBodies,
+  fillIds,
+} from "../support/records.ts";
 
 async function etagOf(api: Client, path: string): Promise<string> {
   const etag = (await api("GET", path)).headers.get("etag") ?? "";
@@ -11,13 +18,13 @@ async function etagOf(api: Client, path: string): Promise<string> {
 async function oneOf(noun: string) {
   const appliance = await testAppliance();
   const { api } = appliance.ours;
-  const id = await made(api, noun);
+  const id = await createSampleRecord(api, noun);
   const list = `/api/v1/${noun}`;
-  const body = nouns[noun]?.patch;
+  const body = sampleBodies[noun]?.patch;
   return { ...appliance, api, id, list, path: `${list}/${id}`, body };
 }
 
-describe.each(Object.keys(nouns))("of %s", (noun) => {
+describe.each(Object.keys(sampleBodies))("of %s", (noun) => {
   test("an unchanged record or list has no body in the response; a changed one has another ETag", async () => {
     const { api, list, path, body } = await oneOf(noun);
     for (const url of [list, path]) {
@@ -44,7 +51,7 @@ describe.each(Object.keys(nouns))("of %s", (noun) => {
     const read = await etagOf(api, path);
     const written = await api("PATCH", path, { body, headers: { "If-Match": read } });
     expect(written.status).toBe(200);
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const current = written.headers.get("etag") ?? "";
     for (const stale of [read, `W/${current}`, '"1"', "nonsense"])
       for (const method of ["PATCH", "DELETE"]) {
@@ -59,7 +66,7 @@ describe.each(Object.keys(nouns))("of %s", (noun) => {
           "PRECONDITION_FAILED",
         ]);
       }
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
     const any = await api("PATCH", path, { body, headers: { "If-Match": "*" } });
     expect(any.status).toBe(200);
     const latest = `"other", ${any.headers.get("etag")}`;
@@ -93,9 +100,9 @@ test("a monitor's new state changes its ETag without making edits stale", async 
 test("a group's ETag depends on its monitors, and a monitor's on its group and channels", async () => {
   const { api } = (await testAppliance()).ours;
   const [group, monitor, channel] = [
-    await made(api, "monitor-groups"),
-    await made(api, "monitors"),
-    await made(api, "alert-channels"),
+    await createSampleRecord(api, "monitor-groups"),
+    await createSampleRecord(api, "monitors"),
+    await createSampleRecord(api, "alert-channels"),
   ];
   const paths = [`/api/v1/monitor-groups/${group}`, `/api/v1/monitors/${monitor}`] as const;
   const [groupPath, monitorPath] = paths;
@@ -128,7 +135,7 @@ test("every change and deletion is rejected if its If-Match does not match", asy
   const appliance = await testAppliance();
   const { api } = appliance.ours;
   const ids = new Map<string, string>();
-  for (const noun of Object.keys(nouns)) ids.set(noun, await made(api, noun));
+  for (const noun of Object.keys(sampleBodies)) ids.set(noun, await createSampleRecord(api, noun));
   const idOf = (noun: string) => ids.get(noun) ?? "";
   const within = `/api/v1/incidents/${idOf("incidents")}`;
   const child = async (path: string, body: object) =>
@@ -147,12 +154,12 @@ test("every change and deletion is rejected if its If-Match does not match", asy
   await api("PATCH", `${within}/postmortem`, { body: { message: "Why" } });
   const routes = apiRoutes.filter(({ method }) => ["PATCH", "PUT", "DELETE"].includes(method));
   expect(routes.length).toBeGreaterThan(20);
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   for (const route of routes) {
     const kind = Object.keys(childIds).find((name) => route.path.includes(`/${name}/:`)) ?? "";
-    const path = placed(route.path, idOf(nounOf(route.path)), childIds[kind]);
+    const path = fillIds(route.path, idOf(nounOf(route.path)), childIds[kind]);
     const own = { settings: { smtp: null }, config: {} }[nounOf(route.path)];
-    const input = own === undefined ? inputFor(route) : { body: own };
+    const input = own === undefined ? buildInput(route) : { body: own };
     for (const stale of ['"0-x"', '"x-gzip"', 'W/"1-x"', "nonsense"]) {
       const headers = { ...input.headers, "If-Match": stale };
       const { status } = await api(route.method, path, { ...input, headers });
@@ -164,7 +171,7 @@ test("every change and deletion is rejected if its If-Match does not match", asy
       ]);
     }
   }
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 test("of two configurations based on the same read, one is rejected", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createApiKey, revokeApiKey } from "../../src/accounts/api-keys/service.ts";
 import { sha256 } from "../../src/core/ids.ts";
 import { type Answer, testAppliance, unknownId } from "../support/appliance.ts";
-import { apiRoutes, bodyFor, placed } from "../support/records.ts";
+import { apiRoutes, buildRouteBody, fillIds } from "../support/records.ts";
 
 const path = "/api/v1/incidents";
 const wrongKey = `sbx_${"0".repeat(43)}`;
@@ -102,8 +102,8 @@ describe("authentication", () => {
 test("a read key can only GET", async () => {
   const { ours } = await testAppliance();
   for (const route of apiRoutes) {
-    const path = placed(route.path, unknownId);
-    const { status } = await ours.reader(route.method, path, { body: bodyFor(route) });
+    const path = fillIds(route.path, unknownId);
+    const { status } = await ours.reader(route.method, path, { body: buildRouteBody(route) });
     expect([route.method, path, status === 403]).toEqual([
       route.method,
       path,

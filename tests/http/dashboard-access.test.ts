@@ -3,15 +3,20 @@ import { dashboard } from "../support/routes.ts";
 import type { Role } from "../../src/core/roles.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance, unknownId } from "../support/appliance.ts";
-import { inputFor, made, placed } from "../support/records.ts";
-import { browser, member, person, visitor } from "../support/visiting.ts";
+import { buildInput, createSampleRecord, fillIds } from "../support/records.ts";
+import {
+  createBrowserClient,
+  signInMember,
+  createPerson,
+  signInVisitor,
+} from "../support/visiting.ts";
 
 const path = "/dashboard/api/v1/incidents";
 const dashboardRoutes = dashboard.routes as unknown as Route[];
 
 test("a person with a session reads and writes the same as a key of their organization", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "member");
+  const { page } = await signInMember(appliance, "member");
   const opened = await page("POST", path, { body: { title: "Slow" } });
   expect([opened.status, opened.headers.get("location")]).toEqual([
     201,
@@ -26,7 +31,7 @@ test("a person with a session reads and writes the same as a key of their organi
 
 test("a person's writes are in the audit log under their name", async () => {
   const appliance = await testAppliance();
-  const { page, id } = await member(appliance, "member", { name: "Ada" });
+  const { page, id } = await signInMember(appliance, "member", { name: "Ada" });
   const { json } = await page("POST", path, { body: { title: "Slow" } });
   const rows = appliance.database.query(
     "SELECT actor_type, actor_id, actor_name FROM audit_entries WHERE subject_id = ?",
@@ -36,7 +41,7 @@ test("a person's writes are in the audit log under their name", async () => {
 
 test("the cookie is not accepted under /api/v1, nor a key under /dashboard", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "owner");
+  const { page } = await signInMember(appliance, "owner");
   expect((await page("GET", "/api/v1/incidents")).status).toBe(401);
   const { status, json, headers } = await appliance.ours.api("GET", path);
   expect([status, json.error.code, json.error.message]).toEqual([
@@ -53,7 +58,7 @@ describe("roles", () => {
   test("every route accepts its required role, and names it to lower roles", async () => {
     const appliance = await testAppliance();
     const pages = await Promise.all(
-      ranked.map(async (role) => ({ role, page: (await member(appliance, role)).page })),
+      ranked.map(async (role) => ({ role, page: (await signInMember(appliance, role)).page })),
     );
     const ofOrganization = dashboardRoutes.filter(
       ({ hooks: { detail } }) =>
@@ -64,9 +69,9 @@ describe("roles", () => {
     for (const route of ofOrganization) {
       const { access, role } = route.hooks.detail?.endpoint ?? {};
       const needed = role ?? (access === "write" ? "member" : "viewer");
-      const at = placed(route.path, unknownId);
+      const at = fillIds(route.path, unknownId);
       for (const { role, page } of pages) {
-        const { status, json } = await page(route.method, at, { ...inputFor(route) });
+        const { status, json } = await page(route.method, at, { ...buildInput(route) });
         const isLow = ranked.indexOf(role) < ranked.indexOf(needed);
         expect([route.method, at, role, status === 403]).toEqual([route.method, at, role, isLow]);
         if (isLow) expect(json.error.message).toContain(`the role ${needed}`);
@@ -77,7 +82,10 @@ describe("roles", () => {
   test("the organization's settings are for its admins, and for any key with write scope", async () => {
     const appliance = await testAppliance();
     const settings = { body: { smtp: null } };
-    const [low, high] = [await member(appliance, "member"), await member(appliance, "admin")];
+    const [low, high] = [
+      await signInMember(appliance, "member"),
+      await signInMember(appliance, "admin"),
+    ];
     expect((await low.page("PATCH", "/dashboard/api/v1/settings", settings)).status).toBe(403);
     expect((await high.page("PATCH", "/dashboard/api/v1/settings", settings)).status).toBe(200);
     expect((await appliance.ours.api("PATCH", "/api/v1/settings", settings)).status).toBe(200);
@@ -88,8 +96,8 @@ describe("the organization of a request", () => {
   test("is chosen by a header or a parameter, and is otherwise the first one that the person joined", async () => {
     const appliance = await testAppliance();
     const { ours, theirs, database } = appliance;
-    const { id, page } = await member(appliance, "member");
-    const their = await made(theirs.api, "incidents");
+    const { id, page } = await signInMember(appliance, "member");
+    const their = await createSampleRecord(theirs.api, "incidents");
     const ids = async (headers: Record<string, string>, query = "") =>
       (await page("GET", `${path}${query}`, { headers })).json.data?.map(
         (one: { id: string }) => one.id,
@@ -107,7 +115,7 @@ describe("the organization of a request", () => {
 
   test("of another person looks the same as an unknown one", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "owner");
+    const { page } = await signInMember(appliance, "owner");
     for (const named of [appliance.theirs.id, unknownId, "nonsense", ""]) {
       const { status, json } = await page("GET", path, { headers: { "X-Organization": named } });
       expect([status, json.error.message]).toEqual([
@@ -120,7 +128,7 @@ describe("the organization of a request", () => {
 
   test("decides which role applies", async () => {
     const appliance = await testAppliance();
-    const { id, page } = await member(appliance, "owner");
+    const { id, page } = await signInMember(appliance, "owner");
     appliance.database
       .query("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')")
       .run(appliance.theirs.id, id);
@@ -139,7 +147,10 @@ describe("the organization of a request", () => {
 
 test("an Idempotency-Key belongs to one person", async () => {
   const appliance = await testAppliance();
-  const [one, other] = [await member(appliance, "member"), await member(appliance, "member")];
+  const [one, other] = [
+    await signInMember(appliance, "member"),
+    await signInMember(appliance, "member"),
+  ];
   const open = (page: typeof one.page) =>
     page("POST", path, { body: { title: "Slow" }, headers: { "Idempotency-Key": "once" } });
   const first = await open(one.page);
@@ -149,10 +160,13 @@ test("an Idempotency-Key belongs to one person", async () => {
 
 test("a change is made once per Idempotency-Key, and its stored response is only for that person", async () => {
   const appliance = await testAppliance();
-  const [owner, other] = [await member(appliance, "owner"), await member(appliance, "owner")];
-  const low = await member(appliance, "viewer");
+  const [owner, other] = [
+    await signInMember(appliance, "owner"),
+    await signInMember(appliance, "owner"),
+  ];
+  const low = await signInMember(appliance, "viewer");
   const headers = { "Idempotency-Key": "once" };
-  const incident = `${path}/${await made(appliance.ours.api, "incidents")}`;
+  const incident = `${path}/${await createSampleRecord(appliance.ours.api, "incidents")}`;
   const changes: [at: string, body: object][] = [
     [incident, { message: "Found it." }],
     ["/dashboard/organization", { name: "Renamed" }],
@@ -177,10 +191,10 @@ test("a change is made once per Idempotency-Key, and its stored response is only
 
 test("a cached response of one organization never reaches a person of another", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "viewer");
-  await made(appliance.ours.api, "incidents");
-  const stranger = await person(appliance, appliance.theirs.id, "viewer");
-  const theirs = (await visitor(appliance, stranger.id)).page;
+  const { page } = await signInMember(appliance, "viewer");
+  await createSampleRecord(appliance.ours.api, "incidents");
+  const stranger = await createPerson(appliance, appliance.theirs.id, "viewer");
+  const theirs = (await signInVisitor(appliance, stranger.id)).page;
   expect((await page("GET", path)).json.meta.total).toBe(1);
   expect((await theirs("GET", path)).json.meta.total).toBe(0);
   expect((await page("GET", path)).json.meta.total).toBe(1);
@@ -196,7 +210,7 @@ test("without a session every request is unauthorized, also for unknown paths an
     "signalbox_session=%00",
   ];
   for (const cookie of cookies) {
-    const page = browser(appliance, cookie);
+    const page = createBrowserClient(appliance, cookie);
     for (const [method, at] of [
       ["GET", path],
       ["GET", "/dashboard/nothing"],
@@ -210,7 +224,7 @@ test("without a session every request is unauthorized, also for unknown paths an
         401,
       ]);
   }
-  const { page } = await member(appliance, "viewer");
+  const { page } = await signInMember(appliance, "viewer");
   expect((await page("GET", "/dashboard/nothing")).status).toBe(404);
   expect((await page("PUT", path)).status).toBe(405);
   expect((await page("OPTIONS", path)).headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { setUpToken, testAppliance, unknownId } from "../support/appliance.ts";
-import { browser, member } from "../support/visiting.ts";
+import { createBrowserClient, signInMember } from "../support/visiting.ts";
 
 /** Routes with a body that only the admin page has. */
 const routes = (dashboard.routes as unknown as Route[]).filter(
@@ -49,8 +49,8 @@ function namesIn(schema: unknown): string[] {
 
 test("hostile bodies never cause an internal error on admin page routes, nor a sign-in", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "owner");
-  const stranger = browser(appliance, null);
+  const { page } = await signInMember(appliance, "owner");
+  const stranger = createBrowserClient(appliance, null);
   expect(routes.length).toBeGreaterThan(12);
   for (const route of routes) {
     const fields = fieldsOf(route);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
-import { dump, testAppliance, unknownId } from "../support/appliance.ts";
-import { inputFor } from "../support/records.ts";
-import { member } from "../support/visiting.ts";
+import { dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
+import { buildInput } from "../support/records.ts";
+import { signInMember } from "../support/visiting.ts";
 
 const routes = dashboard.routes as unknown as Route[];
 const writing = routes.filter(({ method }) => method !== "GET");
@@ -31,20 +31,20 @@ const senders: [headers: Record<string, string>, isOwn: boolean][] = [
 
 async function asked() {
   const appliance = await testAppliance();
-  const { cookie } = await member(appliance, "owner");
+  const { cookie } = await signInMember(appliance, "owner");
   return { ...appliance, ask: appliance.client(null), cookie };
 }
 
 test("no admin page route can be written to by another site, with or without a cookie", async () => {
   const appliance = await asked();
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   expect(writing.length).toBeGreaterThan(40);
   for (const route of writing)
     for (const [headers] of senders.filter(([, isOwn]) => !isOwn))
       for (const Cookie of [appliance.cookie, ""]) {
         const { status, json } = await appliance.ask(route.method, at(route), {
-          ...inputFor(route),
-          headers: { ...inputFor(route).headers, ...headers, Cookie },
+          ...buildInput(route),
+          headers: { ...buildInput(route).headers, ...headers, Cookie },
         });
         expect([route.method, route.path, headers, status, json.error.code]).toEqual([
           route.method,
@@ -54,7 +54,7 @@ test("no admin page route can be written to by another site, with or without a c
           "FORBIDDEN",
         ]);
       }
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 test("the page itself is accepted with either header that browsers send", async () => {
@@ -107,7 +107,7 @@ describe("under a host name that a stranger can point at this machine", () => {
 
 test("requests are checked in order: host, origin, session, path, method, role, body", async () => {
   const appliance = await asked();
-  const { page } = await member(appliance, "viewer");
+  const { page } = await signInMember(appliance, "viewer");
   const { ask } = appliance;
   const evil = { Host: "rebound.evil.io" };
   const own = { "Sec-Fetch-Site": "same-origin" };

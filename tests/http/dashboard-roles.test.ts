@@ -3,8 +3,8 @@ import { dashboard } from "../support/routes.ts";
 import { Role } from "../../src/core/roles.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance, unknownId } from "../support/appliance.ts";
-import { inputFor, placed } from "../support/records.ts";
-import { browser, member } from "../support/visiting.ts";
+import { buildInput, fillIds } from "../support/records.ts";
+import { createBrowserClient, signInMember } from "../support/visiting.ts";
 import approved from "./dashboard-roles.json" with { type: "json" };
 
 const routes = dashboard.routes as unknown as Route[];
@@ -27,12 +27,13 @@ test("every route of the admin page and its required role are on the approved li
 
 test("every route accepts the listed role and higher ones, and no others", async () => {
   const appliance = await testAppliance();
-  const visitors: [who: string, page: ReturnType<typeof browser>][] = [
-    ["stranger", browser(appliance, null)],
+  const visitors: [who: string, page: ReturnType<typeof createBrowserClient>][] = [
+    ["stranger", createBrowserClient(appliance, null)],
   ];
-  for (const role of Role.options) visitors.push([role, (await member(appliance, role)).page]);
+  for (const role of Role.options)
+    visitors.push([role, (await signInMember(appliance, role)).page]);
   // An administrator has no more rights in an organization than their role.
-  const runs = await member(appliance, "viewer", { administrator: true });
+  const runs = await signInMember(appliance, "viewer", { administrator: true });
   visitors.push(["administrator", runs.page]);
 
   const roles: readonly string[] = Role.options;
@@ -50,8 +51,8 @@ test("every route accepts the listed role and higher ones, and no others", async
       continue;
     if (/\/(password|end-others)$/.test(route.path)) continue;
     for (const [who, page] of visitors) {
-      const at = placed(route.path, unknownId);
-      const { status, json } = await page(route.method, at, { ...inputFor(route) });
+      const at = fillIds(route.path, unknownId);
+      const { status, json } = await page(route.method, at, { ...buildInput(route) });
       const told = [nameOf(route), who, [401, 403].includes(status)];
       expect(told).toEqual([nameOf(route), who, !mayEnter(who, needed)]);
       if (status === 403) expect(json.error.message).toContain(needed);

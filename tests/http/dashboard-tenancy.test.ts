@@ -1,9 +1,14 @@
 import { expect, test } from "bun:test";
 import { dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
-import { type Answer, dump, testAppliance, unknownId } from "../support/appliance.ts";
-import { inputFor, made, nouns, queryFor } from "../support/records.ts";
-import { member, person, visitor } from "../support/visiting.ts";
+import { type Answer, dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
+import {
+  buildInput,
+  createSampleRecord,
+  sampleBodies,
+  buildRouteQuery,
+} from "../support/records.ts";
+import { signInMember, createPerson, signInVisitor } from "../support/visiting.ts";
 
 /** Without the routes of administrators, which concern the whole appliance. */
 const routes = (dashboard.routes as unknown as Route[]).filter(
@@ -20,14 +25,15 @@ function told({ status, headers, text }: Answer): string {
 /** An owner of ours, and the ids of all records of another organization. */
 async function neighbors() {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "owner");
-  const their = await person(appliance, appliance.theirs.id, "owner");
-  const theirs = await visitor(appliance, their.id);
+  const { page } = await signInMember(appliance, "owner");
+  const their = await createPerson(appliance, appliance.theirs.id, "owner");
+  const theirs = await signInVisitor(appliance, their.id);
   const invitation = await theirs.page("POST", "/dashboard/invitations", {
     body: { email: "bea@their.example", role: "viewer" },
   });
   const foreign = [their.id, theirs.id, appliance.theirs.writeKey.id, invitation.json.data.id];
-  for (const noun of Object.keys(nouns)) foreign.push(await made(appliance.theirs.api, noun));
+  for (const noun of Object.keys(sampleBodies))
+    foreign.push(await createSampleRecord(appliance.theirs.api, noun));
   return { ...appliance, page, other: theirs, foreign };
 }
 
@@ -35,20 +41,20 @@ async function neighbors() {
 function input(route: Route) {
   const isMember = route.path === "/dashboard/people/:id" && route.method === "PATCH";
   const plain = { ...route, path: route.path.replace(/^\/dashboard/, "") };
-  return isMember ? { body: { role: "viewer" } } : inputFor(plain);
+  return isMember ? { body: { role: "viewer" } } : buildInput(plain);
 }
 
 test("in every path of the admin page another organization's record is like an unknown one", async () => {
   const appliance = await neighbors();
   const { page, foreign } = appliance;
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   expect(routes.length).toBeGreaterThan(25);
   for (const route of routes) {
     const ask = async (id: string) =>
       told(
         await page(
           route.method,
-          route.path.replace(":id", id) + queryFor(route.path),
+          route.path.replace(":id", id) + buildRouteQuery(route.path),
           input(route),
         ),
       );
@@ -60,7 +66,7 @@ test("in every path of the admin page another organization's record is like an u
     ]);
     for (const id of foreign) expect([route.path, await ask(id)]).toEqual([route.path, unknown]);
   }
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 test("no list of the admin page contains records of another organization", async () => {
@@ -79,7 +85,7 @@ test("no list of the admin page contains records of another organization", async
 test("a person can't act in an organization that they left", async () => {
   const appliance = await neighbors();
   const { page, other, ours } = appliance;
-  const known = await member(appliance, "admin");
+  const known = await signInMember(appliance, "admin");
   await page("DELETE", `/dashboard/people/${known.id}`);
   const headers = { "X-Organization": ours.id };
   expect((await known.page("GET", "/dashboard/people", { headers })).status).toBe(401);

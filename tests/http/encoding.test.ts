@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { type Encoding, encodingFor } from "../../src/http/responses/encoding.ts";
+import { type Encoding, selectEncoding } from "../../src/http/responses/encoding.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { made as created, nounOf, queryFor } from "../support/records.ts";
-import { member } from "../support/visiting.ts";
-import { visitor } from "../support/visitor.ts";
+import { createSampleRecord as created, nounOf, buildRouteQuery } from "../support/records.ts";
+import { signInMember } from "../support/visiting.ts";
+import { createVisitor } from "../support/visitor.ts";
 
 /** Accept-Encoding, the encoding if Brotli and gzip are offered, and if only gzip is. */
 const headers: [accepted: string | null, all: Encoding, gzipOnly: Encoding][] = [
@@ -41,7 +41,7 @@ describe("Accept-Encoding", () => {
       const request = new Request("http://localhost/", {
         headers: accepted === null ? {} : { "Accept-Encoding": accepted },
       });
-      expect([encodingFor(request), encodingFor(request, ["gzip"])]).toEqual([all, gzipOnly]);
+      expect([selectEncoding(request), selectEncoding(request, ["gzip"])]).toEqual([all, gzipOnly]);
     });
 });
 
@@ -106,13 +106,13 @@ test("the API reference and its documents are sent in an accepted encoding", asy
 });
 
 test("all parts of the public pages are sent in an accepted encoding", async () => {
-  await using made = await visitor();
+  await using made = await createVisitor();
   const { id } = await made.monitor({ name: "Shop" });
   await made.publish({ sections: [{ name: "All", monitors: [{ id }] }] });
   const parts = ["", ".json", "/feed.rss", "/feed.atom", "/maintenance.ics", "/history"];
   const paths = parts.map((part) => `/status/ours${part}`);
   const get: Get = async (path, headers) =>
-    made.answer(
+    made.respondAlone(
       new Request(`http://localhost${path}`, { headers: { Host: "localhost", ...headers } }),
     );
   paths.push("/status/ours/api/v2/summary.json", `/badge/monitor/${id}/status.svg`);
@@ -121,7 +121,7 @@ test("all parts of the public pages are sent in an accepted encoding", async () 
 
 test("all long responses of the admin page are sent in an accepted encoding", async () => {
   const made = await testAppliance();
-  const { cookie } = await member(made, "owner");
+  const { cookie } = await signInMember(made, "owner");
   const routes = (made.app.routes as unknown as Route[]).filter(
     ({ method, path, hooks }) =>
       method === "GET" && path.startsWith("/dashboard/") && hooks.detail?.endpoint?.long === true,
@@ -132,7 +132,7 @@ test("all long responses of the admin page are sent in an accepted encoding", as
     await mustNegotiate(
       (path, headers) =>
         made.app.handle(
-          new Request(`http://localhost${path.replace(":id", id)}${queryFor(path)}`, {
+          new Request(`http://localhost${path.replace(":id", id)}${buildRouteQuery(path)}`, {
             headers: { Host: "localhost", Cookie: cookie, ...headers },
           }),
         ),

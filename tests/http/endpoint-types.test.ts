@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { endpoint } from "../../src/http/endpoint.ts";
+import { defineEndpoint } from "../../src/http/endpoint.ts";
 import { requestContext } from "../../src/http/request-context.ts";
 
 const spec = {
@@ -12,12 +12,12 @@ const spec = {
 } as const;
 
 test("the compiler knows the parameters of a path, and whether a route has its request's context", () => {
-  const known = endpoint("/:id/parts/:partId", {
+  const known = defineEndpoint("/:id/parts/:partId", {
     ...spec,
     handle: async ({ params }) => params.id + params.partId,
   });
   // @ts-expect-error this path has no such parameter
-  endpoint("/:id", { ...spec, handle: async ({ params }) => params.partId });
+  defineEndpoint("/:id", { ...spec, handle: async ({ params }) => params.partId });
   // @ts-expect-error its routes have no context
   const without = new Elysia().get(...known);
   const routes = new Elysia().use(requestContext).get(...known);

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { eventStream, messageOf, type Reader } from "../../src/http/responses/event-stream.ts";
+import {
+  createEventStream,
+  encodeMessage,
+  type Reader,
+} from "../../src/http/responses/event-stream.ts";
 
 /** A server with one stream, and its readers. */
 function serving() {
@@ -11,7 +15,7 @@ function serving() {
     hostname: "127.0.0.1",
     idleTimeout: 10,
     fetch: (request) =>
-      eventStream(
+      createEventStream(
         request,
         (asked, seconds) => server.timeout(asked, seconds),
         (reader) => {
@@ -42,7 +46,7 @@ test("a reader gets every message as sent, and is removed when it disconnects", 
   const leaving = new AbortController();
   const { body } = await fetch(made.server.url, { signal: leaving.signal });
   await made.joined(1);
-  made.readers[0]?.send(messageOf("change", { text: "two\nlines" }, "7"));
+  made.readers[0]?.send(encodeMessage("change", { text: "two\nlines" }, "7"));
   const reader = body?.getReader();
   const expected = 'retry: 1000\n\nid: 7\nevent: change\ndata: {"text":"two\\nlines"}\n\n';
   let text = "";
@@ -51,7 +55,7 @@ test("a reader gets every message as sent, and is removed when it disconnects", 
   expect(text).toBe(expected);
   leaving.abort();
   while (made.left() === 0) await Bun.sleep(5);
-  made.readers[0]?.send(messageOf("change", {}));
+  made.readers[0]?.send(encodeMessage("change", {}));
   expect(made.left()).toBe(1);
 });
 
@@ -63,7 +67,7 @@ test("a connection that does not read is closed, and delays no others", async ()
   let received = 0;
   eager.on("data", (bytes) => (received += bytes.length));
   await made.joined(2);
-  const message = messageOf("monitors", "x".repeat(100_000));
+  const message = encodeMessage("monitors", "x".repeat(100_000));
   let sent = 0;
   // The system buffers some megabytes before anything waits in our process.
   for (; made.left() === 0 && sent < 200; sent++) {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fairTurns } from "../../src/http/fair-turns.ts";
+import { createFairTurns } from "../../src/http/fair-turns.ts";
 
 /**
  * Requests by connection; each takes 1 ms by default, and the log has the times of the responses.
@@ -8,7 +8,7 @@ function busyServer(tookMs = () => 1) {
   let now = 0;
   const answered: number[] = [];
   const connections = new WeakMap<Request, number>();
-  const handle = fairTurns(
+  const handle = createFairTurns(
     (request) => {
       now += tookMs();
       answered.push(connections.get(request) ?? 0);

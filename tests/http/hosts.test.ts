@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { hostname } from "node:os";
-import { ownHostsOf } from "../../src/core/security/own-hosts.ts";
-import { withFindablePath } from "../../src/server.ts";
+import { createOwnHosts } from "../../src/core/security/own-hosts.ts";
+import { lengthenShortHost } from "../../src/server.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 const good = ["nas", "nas:3210", "NAS.lan.", "my_box", "192.168.1.5:3210", "[::1]:3210", "evil.io"];
@@ -31,7 +31,7 @@ test("a path is found under a one-letter host name, and the request is unchanged
     headers: { Host: "n", Authorization: "Bearer x" },
     body: "{}",
   });
-  const same = withFindablePath(request);
+  const same = lengthenShortHost(request);
   expect(new URL(same.url)).toMatchObject({ pathname: "/api/v1/incidents", search: "?page=2" });
   expect([same.method, same.headers.get("host"), same.headers.get("authorization")]).toEqual([
     "POST",
@@ -39,7 +39,7 @@ test("a path is found under a one-letter host name, and the request is unchanged
     "Bearer x",
   ]);
   expect(await same.text()).toBe("{}");
-  expect(withFindablePath(new Request("https://n/x")).url).toStartWith("https://");
+  expect(lengthenShortHost(new Request("https://n/x")).url).toStartWith("https://");
 });
 
 const visitors: [host: string, status: number][] = [
@@ -64,7 +64,7 @@ test("the admin page works only under our own addresses and names", async () => 
 
 test("names in --allowed-host are normalized", () => {
   const given = ["NAS.Lan.", "münchen.example", "box.example:3210"];
-  const { answers } = ownHostsOf(given);
+  const { answers } = createOwnHosts(given);
   for (const Host of ["nas.lan", "NAS.LAN.:80", "xn--mnchen-3ya.example", "Box.example:443"])
     expect([Host, answers(Host)]).toEqual([Host, true]);
   for (const Host of ["lan", "nas.lan.evil.io", "nas.lan..", ""])
@@ -72,7 +72,7 @@ test("names in --allowed-host are normalized", () => {
 });
 
 test("every host name of the admin page is reserved, and so are --url, addresses and names without a dot", () => {
-  const { answers, reserves } = ownHostsOf(
+  const { answers, reserves } = createOwnHosts(
     ["box.example", "NAS.lan."],
     "https://Links.Example:8443/x",
   );

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { requestBounds } from "../../src/core/limits.ts";
-import { resourceFinder } from "../../src/http/resources.ts";
-import { type Client, dump, testAppliance } from "../support/appliance.ts";
-import { apiRoutes, placed } from "../support/records.ts";
+import { createResourceFinder } from "../../src/http/resources.ts";
+import { type Client, dumpTables, testAppliance } from "../support/appliance.ts";
+import { apiRoutes, fillIds } from "../support/records.ts";
 
 const text = "x".repeat(5_000);
 
@@ -80,14 +80,14 @@ async function used(rows: number, bytes: number) {
 test("beyond the stored responses that an organization can have, a request is rejected and changes nothing", async () => {
   const made = await used(requestBounds.idempotentResponses.value, 0);
   const { api } = made.ours;
-  const before = dump(made);
+  const before = dumpTables(made);
   const { status, headers, json } = await api("POST", "/api/v1/incidents", {
     body: { title: "Slow" },
     headers: keyed("once"),
   });
   expect([status, json.error.code]).toEqual([429, "RATE_LIMITED"]);
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
   // Other organizations, and requests without a key, are not affected.
   expect((await api("POST", "/api/v1/incidents", { body: { title: "Slow" } })).status).toBe(201);
   const theirs = await made.theirs.api("POST", "/api/v1/incidents", {
@@ -111,12 +111,12 @@ test("an organization at its limit of stored bytes stores no more bodies, and re
 });
 
 test("every POST and PATCH that returns a record with lists has an address to read it again", () => {
-  const find = resourceFinder(apiRoutes);
+  const find = createResourceFinder(apiRoutes);
   const id = "01a1fb99-1f06-7255-b6bc-740f65e2dffd";
   const unreadable = apiRoutes
     .filter(({ method }) => method === "POST" || method === "PATCH")
     .filter(({ method, path }) => {
-      const at = placed(path, id, id);
+      const at = fillIds(path, id, id);
       return find(method, at, `${at.replace(/\/$/, "")}/${id}`) === null;
     })
     .map(({ hooks }) => hooks.detail?.endpoint?.name ?? "")

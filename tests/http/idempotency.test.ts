@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Route } from "../../src/http/openapi.ts";
 import { sweepResponses } from "../../src/http/idempotency.ts";
-import { sweepingOf } from "../../src/database/backup/portions.ts";
-import { type Client, dump, testAppliance, unknownId } from "../support/appliance.ts";
-import { apiRoutes, inputFor, made, nounOf, placed } from "../support/records.ts";
+import { createSweeping } from "../../src/database/backup/portions.ts";
+import { type Client, dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
+import { apiRoutes, buildInput, createSampleRecord, nounOf, fillIds } from "../support/records.ts";
 
 const path = "/api/v1/incidents";
 const day = 24 * 3600 * 1000;
@@ -29,7 +29,7 @@ test("a repeated POST is done once and gets the first response again", async () 
 
 test("a POST without a body is done once, too", async () => {
   const { api } = (await testAppliance()).ours;
-  const resolve = `${path}/${await made(api, "incidents")}/resolve`;
+  const resolve = `${path}/${await createSampleRecord(api, "incidents")}/resolve`;
   const send = () => api("POST", resolve, { headers: { "Idempotency-Key": "once" } });
   const [first, again] = [await send(), await send()];
   expect(first.json.data.updates).toHaveLength(2);
@@ -39,7 +39,7 @@ test("a POST without a body is done once, too", async () => {
 
 test("a repeated PATCH is done once and gets the first response again, whatever its If-Match", async () => {
   const { api } = (await testAppliance()).ours;
-  const at = `${path}/${await made(api, "incidents")}`;
+  const at = `${path}/${await createSampleRecord(api, "incidents")}`;
   const headers = {
     "Idempotency-Key": "once",
     "If-Match": (await api("GET", at)).headers.get("etag") ?? "",
@@ -63,7 +63,7 @@ test("a repeated PATCH is done once and gets the first response again, whatever 
 
 test("the same key with another method is another request", async () => {
   const { api } = (await testAppliance()).ours;
-  const at = `${path}/${await made(api, "incidents")}`;
+  const at = `${path}/${await createSampleRecord(api, "incidents")}`;
   const headers = { "Idempotency-Key": "once" };
   expect((await api("PATCH", at, { body: { title: "Slower" }, headers })).status).toBe(200);
   const gone = await api("DELETE", at, { headers });
@@ -80,12 +80,12 @@ describe("an idempotency key", () => {
     const appliance = await testAppliance();
     const { api } = appliance.ours;
     const isOfRecord = route.path.includes(":id");
-    const id = isOfRecord ? await made(api, nounOf(route.path)) : unknownId;
+    const id = isOfRecord ? await createSampleRecord(api, nounOf(route.path)) : unknownId;
     const childId = route.path.includes(":updateId")
       ? (await api("GET", `${path}/${id}`)).json.data.updates[0].id
       : unknownId;
-    const at = placed(route.path, id, childId).replace(/\/$/, "");
-    const input = route.path.includes("settings") ? { body: { smtp: null } } : inputFor(route);
+    const at = fillIds(route.path, id, childId).replace(/\/$/, "");
+    const input = route.path.includes("settings") ? { body: { smtp: null } } : buildInput(route);
     const text = input.body === undefined ? undefined : JSON.stringify(input.body);
     const send = (by: Client, raw = text) =>
       by(route.method, at, {
@@ -103,7 +103,7 @@ describe("an idempotency key", () => {
       const name = [route.method, route.path];
       const first = await send(api);
       expect([...name, first.status < 300]).toEqual([...name, true]);
-      const done = dump(ready);
+      const done = dumpTables(ready);
       const again = await send(api);
       expect([...name, again.status, again.text]).toEqual([...name, first.status, first.text]);
       expect([...name, again.headers.get("idempotency-replayed")]).toEqual([...name, "true"]);
@@ -118,7 +118,7 @@ describe("an idempotency key", () => {
       expect([...name, (await send(client(null))).status]).toEqual([...name, 401]);
       expect([...name, (await send(ours.reader)).status]).toEqual([...name, 403]);
       if (isOfRecord) expect([...name, (await send(theirs.api)).status]).toEqual([...name, 404]);
-      expect(dump(ready)).toBe(done);
+      expect(dumpTables(ready)).toBe(done);
     }
   });
 
@@ -128,10 +128,10 @@ describe("an idempotency key", () => {
       const ready = await readyFor(route);
       ready.database.run(`CREATE TRIGGER refuse BEFORE INSERT ON idempotent_answers
         BEGIN SELECT raise(ABORT, 'refused'); END`);
-      const before = dump(ready);
+      const before = dumpTables(ready);
       const { status } = await ready.send(ready.api);
       expect([route.method, route.path, status]).toEqual([route.method, route.path, 500]);
-      expect([route.path, dump(ready) === before]).toEqual([route.path, true]);
+      expect([route.path, dumpTables(ready) === before]).toEqual([route.path, true]);
     }
   });
 });
@@ -176,9 +176,9 @@ test("stores a response for 24 hours", async () => {
   expect(await openOnce()).toBe(2);
   expect(await openOnce()).toBe(2);
   const kept = () => database.query("SELECT count(*) AS n FROM idempotent_answers").get();
-  await sweepResponses(sweepingOf(store, time.now));
+  await sweepResponses(createSweeping(store, time.now));
   expect(kept()).toEqual({ n: 1 });
-  await sweepResponses(sweepingOf(store, time.now + day + 1));
+  await sweepResponses(createSweeping(store, time.now + day + 1));
   expect(kept()).toEqual({ n: 0 });
 });
 
@@ -219,9 +219,9 @@ test("the response and the change are one write: both happen or neither", async 
   const { api } = appliance.ours;
   appliance.database.run(`CREATE TRIGGER refuse BEFORE INSERT ON idempotent_answers
     BEGIN SELECT raise(ABORT, 'refused'); END`);
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   expect((await open(api, "once")).status).toBe(500);
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
   appliance.database.run("DROP TRIGGER refuse");
   expect((await open(api, "once")).status).toBe(201);
 });

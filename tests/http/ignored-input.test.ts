@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { api, dashboard as pageApi } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
-import { type Answer, dump, type Options, unknownId } from "../support/appliance.ts";
-import { dashboard } from "../support/dashboard.ts";
-import { inputFor } from "../support/records.ts";
-import { member } from "../support/visiting.ts";
+import { type Answer, dumpTables, type Options, unknownId } from "../support/appliance.ts";
+import { createDashboard } from "../support/dashboard.ts";
+import { buildInput } from "../support/records.ts";
+import { signInMember } from "../support/visiting.ts";
 
 const routes = [...api.routes, ...pageApi.routes] as unknown as Route[];
 const endpointOf = ({ hooks }: Route) => hooks.detail!.endpoint!;
@@ -14,8 +14,8 @@ const isRead = ({ method }: Route) => method === "GET";
 
 /** An appliance with a client of full rights, by key or, on the admin page, by session. */
 async function caller() {
-  const appliance = await dashboard();
-  const owner = await member(appliance, "owner");
+  const appliance = await createDashboard();
+  const owner = await signInMember(appliance, "owner");
   const send = (route: Route, query = "", options: Options = {}): Promise<Answer> => {
     const path = route.path.replaceAll(/:\w+/g, unknownId) + query;
     return route.path.startsWith("/dashboard")
@@ -32,7 +32,7 @@ async function takenBy(
   inputFor: (route: Route) => { query?: string; options?: Options },
 ) {
   const made = await caller();
-  const before = dump(made);
+  const before = dumpTables(made);
   const taken: string[] = [];
   for (const route of tried) {
     const { query = "", options = {} } = inputFor(route);
@@ -43,7 +43,7 @@ async function takenBy(
     made.time.now += 60_000;
   }
   expect(taken).toEqual([]);
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
 }
 
 const json = (raw: string): Options => ({ raw, headers: { "Content-Type": "application/json" } });
@@ -56,7 +56,7 @@ describe("no route ignores", () => {
     expect(usable.length).toBeGreaterThan(100);
     await takenBy(usable, "limitt", (route) => ({
       query: "?limitt=5",
-      options: endpointOf(route).upload === undefined ? bodyOf(route) : inputFor(route),
+      options: endpointOf(route).upload === undefined ? bodyOf(route) : buildInput(route),
     }));
   });
 

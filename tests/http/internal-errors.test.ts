@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { logFormats } from "../../src/core/log.ts";
-import { dump, testAppliance } from "../support/appliance.ts";
+import { dumpTables, testAppliance } from "../support/appliance.ts";
 
 const path = "/api/v1/incidents";
 
@@ -10,7 +10,7 @@ test.each(["api_keys", "incidents", "events"])(
     const appliance = await testAppliance();
     const { database, logged, ours } = appliance;
     database.run(`ALTER TABLE ${table} RENAME TO gone`);
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const { status, json, headers } = await ours.api("POST", path, { body: { title: "Slow" } });
     const requestId = headers.get("x-request-id") ?? "";
     expect(status).toBe(500);
@@ -27,7 +27,7 @@ test.each(["api_keys", "incidents", "events"])(
       expect(line).toContain(requestId);
       expect(line).toContain(`no such table`);
     }
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   },
 );
 

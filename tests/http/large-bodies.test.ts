@@ -1,23 +1,23 @@
 /** Limits of large response bodies in flight, by network. */
 import { describe, expect, test } from "bun:test";
 import {
-  bodyResponse,
+  createBodyResponse,
   largeFrom,
-  ownBytesResponse,
-  piecesOf,
-  sharedBody,
-  transferLimit,
+  createOwnBytesResponse,
+  splitIntoPieces,
+  createSharedBody,
+  createTransferLimit,
 } from "../../src/http/responses/large-bodies.ts";
 
 const mebibyte = 1024 * 1024;
 const large = new Uint8Array(4 * mebibyte).fill(65);
 const request = (init: RequestInit = {}) => new Request("http://localhost/page", init);
-const sent = () => bodyResponse(sharedBody(large), {});
+const sent = () => createBodyResponse(createSharedBody(large), {});
 
 /** A limit with a clock of the test; `ask` returns the response, or null if it is rejected. */
 function limited(most: number) {
   const time = { ms: 0 };
-  const limit = transferLimit(most, () => time.ms);
+  const limit = createTransferLimit(most, () => time.ms);
   const ask = (address: string, response = sent(), asked = request()) =>
     limit.admit(response, asked, () => address);
   return { time, limit, ask };
@@ -37,9 +37,9 @@ describe("a large body", () => {
 
   test("is not computed before its client reads", async () => {
     let computed = 0;
-    const pieces = piecesOf(large);
+    const pieces = splitIntoPieces(large);
     const counted = { ...pieces, at: (index: number) => (computed++, pieces.at(index)) };
-    const reader = bodyResponse(counted, {}).body?.getReader();
+    const reader = createBodyResponse(counted, {}).body?.getReader();
     await Bun.sleep(0);
     expect(computed).toBe(0);
     await reader?.read();
@@ -50,9 +50,11 @@ describe("a large body", () => {
 
   test("starts at 256 KiB; smaller ones are sent directly and do not count", () => {
     const { limit, ask } = limited(0);
-    expect(sharedBody(new Uint8Array(largeFrom - 1))).toBeInstanceOf(Blob);
+    expect(createSharedBody(new Uint8Array(largeFrom - 1))).toBeInstanceOf(Blob);
     expect(ask("192.0.2.1", new Response("small"))).not.toBeNull();
-    expect(ask("192.0.2.1", ownBytesResponse(new Uint8Array(largeFrom - 1), {}))).not.toBeNull();
+    expect(
+      ask("192.0.2.1", createOwnBytesResponse(new Uint8Array(largeFrom - 1), {})),
+    ).not.toBeNull();
     expect(ask("192.0.2.1")).toBeNull();
     const head = ask("192.0.2.1", sent(), request({ method: "HEAD" }));
     expect([head?.body, head?.headers.get("content-length")]).toEqual([null, String(large.length)]);
@@ -127,7 +129,7 @@ describe("large bodies in flight", () => {
 
   test("count in full if no other response shares their bytes", () => {
     const { ask, limit } = limited(9 * mebibyte);
-    const own = () => ownBytesResponse(new Uint8Array(4 * mebibyte), {});
+    const own = () => createOwnBytesResponse(new Uint8Array(4 * mebibyte), {});
     expect(ask("192.0.2.1", own())).not.toBeNull();
     expect(ask("192.0.2.1", own())).toBeNull();
     expect(ask("192.0.3.1", own())).not.toBeNull();

@@ -2,7 +2,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { configurationBounds } from "../../src/core/limits.ts";
 import { parseLongJson } from "../../src/http/responses/long-json.ts";
-import { dump, testAppliance } from "../support/appliance.ts";
+import { dumpTables, testAppliance } from "../support/appliance.ts";
 
 const outcomeOf = async (text: string) => {
   try {
@@ -123,12 +123,12 @@ test("other requests are served while 8 MiB are parsed", async () => {
 
 test("a configuration with an expensive entry is rejected at the entry, and nothing is stored", async () => {
   const made = await testAppliance();
-  const before = dump(made);
+  const before = dumpTables(made);
   const { body } = costly["a page of 240,000 monitors"] ?? {};
   const { status, json } = await made.ours.api("PUT", "/api/v1/config?dryRun", { raw: body ?? "" });
   expect([status, json.error.code]).toEqual([422, "VALIDATION_ERROR"]);
   expect(json.error.details[0].path).toBe("statusPages.main");
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
 });
 
 test("the values of all entries together have a limit", async () => {

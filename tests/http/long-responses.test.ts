@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { z } from "zod";
-import { turn } from "../../src/core/time/yielding.ts";
-import { jsonPieces } from "../../src/http/responses/api-response.ts";
+import { yieldToEventLoop } from "../../src/core/time/yielding.ts";
+import { renderJsonPieces } from "../../src/http/responses/api-response.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { made } from "../support/records.ts";
+import { createSampleRecord } from "../support/records.ts";
 
 const Row = z.object({ id: z.int(), name: z.string().optional(), tags: z.array(z.string()) });
 const Response = z.object({
@@ -49,7 +49,7 @@ const runs = { numRuns: 60 };
 test("a long response is the same in pieces as at once, and has only declared fields", () => {
   fc.assert(
     fc.property(payload, (value) => {
-      const text = [...jsonPieces(Response, value)].join("");
+      const text = [...renderJsonPieces(Response, value)].join("");
       expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(Response.parse(value))));
     }),
     runs,
@@ -76,7 +76,9 @@ test("a response that does not match its schema is rejected, wherever the mismat
         sorted: { ...data, sorted: [1, ...data.sorted, 0] },
         missing: { ...rest, sorted: Array.from({ length: 40 }, (_, index) => index + 1) },
       }[where];
-      expect(() => [...jsonPieces(Response, { data: broken })]).toThrow("does not fit its schema");
+      expect(() => [...renderJsonPieces(Response, { data: broken })]).toThrow(
+        "does not fit its schema",
+      );
     }),
     runs,
   );
@@ -96,10 +98,10 @@ test.each(["/api/v1/config", "/api/v1/reports", "/api/v1/reports/csv", "/metrics
   "%s is created one at a time per organization, and at most 20 requests wait",
   async (path) => {
     const { ours, store } = await testAppliance();
-    await made(ours.api, "monitors");
+    await createSampleRecord(ours.api, "monitors");
     // The key's organization is cached from now on; the next request waits for others.
     await ours.api("GET", path);
-    await turn();
+    await yieldToEventLoop();
     const open = Promise.withResolvers<void>();
     const query = store.query.bind(store);
     let asked = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { testAppliance, type TestAppliance, unknownId } from "../support/appliance.ts";
-import { made, nounOf, nouns, placed } from "../support/records.ts";
-import { member } from "../support/visiting.ts";
+import { createSampleRecord, nounOf, sampleBodies, fillIds } from "../support/records.ts";
+import { signInMember } from "../support/visiting.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
@@ -25,7 +25,7 @@ function allowOf(path: string, declared: Set<string>): string {
 /** An appliance with a client, by key or, on the admin page, by session. */
 async function asked() {
   const appliance = await testAppliance();
-  const { cookie } = await member(appliance, "owner");
+  const { cookie } = await signInMember(appliance, "owner");
   const key = `Bearer ${appliance.ours.writeKey.key}`;
   const page = { Cookie: cookie, "Sec-Fetch-Site": "same-origin" };
   return {
@@ -41,7 +41,7 @@ async function asked() {
 const optionsOf = (path: string) =>
   new Request(`http://localhost${path}`, { method: "OPTIONS", headers: { Host: "localhost" } });
 
-const someIn = (path: string) => placed(path, unknownId).replace(":file", "docs.css");
+const someIn = (path: string) => fillIds(path, unknownId).replace(":file", "docs.css");
 
 test("OPTIONS lists the methods of every path, outside the admin page also for strangers", async () => {
   const appliance = await asked();
@@ -77,12 +77,13 @@ test("any other method on a path gets 405 with the allowed methods", async () =>
 test("HEAD returns the same as GET, without the body", async () => {
   const appliance = await asked();
   const ids: Record<string, string> = {};
-  for (const noun of Object.keys(nouns)) ids[noun] = await made(appliance.ours.api, noun);
+  for (const noun of Object.keys(sampleBodies))
+    ids[noun] = await createSampleRecord(appliance.ours.api, noun);
   const safe = paths(appliance).filter(
     ([path, declared]) => declared.has("GET") && !path.endsWith("/push/:token"),
   );
   for (const [path, declared] of safe) {
-    const real = placed(path, ids[nounOf(path)] ?? "").replace(":file", "docs.css");
+    const real = fillIds(path, ids[nounOf(path)] ?? "").replace(":file", "docs.css");
     const [get, head] = [await appliance.ask("GET", real), await appliance.ask("HEAD", real)];
     expect([path, declared.has("HEAD"), head.status]).toEqual([path, false, get.status]);
     if (path.startsWith("/api/v1/") && get.status === 200)

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { testAppliance } from "../support/appliance.ts";
-import { publisher } from "../support/subscribing.ts";
-import { addressOf, newBrowser, person, quickHash } from "../support/visiting.ts";
-import { listed, visitor } from "../support/visitor.ts";
+import { createPublisher } from "../support/subscribing.ts";
+import { addressOf, createBrowser, createPerson, quickHash } from "../support/visiting.ts";
+import { buildSection, createVisitor } from "../support/visitor.ts";
 
 type Try = (address: string) => Promise<{ status: number; headers: Headers }>;
 
@@ -56,9 +56,9 @@ const surfaces: [string, number, number, (appliance: Appliance, header: string) 
     10,
     401,
     (appliance, header) => {
-      const owner = person(appliance, appliance.ours.id, "owner");
+      const owner = createPerson(appliance, appliance.ours.id, "owner");
       return async (address) =>
-        newBrowser(appliance, address, header).signIn((await owner).email, "wrong password");
+        createBrowser(appliance, address, header).signIn((await owner).email, "wrong password");
     },
   ],
   [
@@ -66,7 +66,7 @@ const surfaces: [string, number, number, (appliance: Appliance, header: string) 
     10,
     403,
     (appliance, header) => (address) =>
-      newBrowser(appliance, address, header).page("POST", "/set-up", {
+      createBrowser(appliance, address, header).page("POST", "/set-up", {
         body: {
           token: "b".repeat(43),
           organization: "Acme",
@@ -81,7 +81,7 @@ const surfaces: [string, number, number, (appliance: Appliance, header: string) 
     10,
     404,
     (appliance, header) => (address) =>
-      newBrowser(appliance, address, header).page("POST", "/invitations/look", {
+      createBrowser(appliance, address, header).page("POST", "/invitations/look", {
         body: { token: "b".repeat(43) },
       }),
   ],
@@ -96,10 +96,10 @@ for (const { way, settings, header } of ways) {
     });
 
   test(`passwords of a page count for the client's whole network, ${way}`, async () => {
-    await using made = await visitor(settings);
+    await using made = await createVisitor(settings);
     const { id } = await made.monitor({ name: "Shop" });
     const page = { visibility: "password", password: "correct horse battery" };
-    await made.page({ slug: "locked", sections: [listed("All", id)], ...page });
+    await made.createPage({ slug: "locked", sections: [buildSection("All", id)], ...page });
     made.database.run("UPDATE status_pages SET password_hash = ? WHERE slug = 'locked'", [
       quickHash,
     ]);
@@ -113,7 +113,7 @@ for (const { way, settings, header } of ways) {
   });
 
   test(`sign-ups count for the client's whole network, ${way}`, async () => {
-    await using made = await publisher({}, settings);
+    await using made = await createPublisher({}, settings);
     let count = 0;
     const attempt: Try = (address) =>
       made.signUp(`n${count++}@team.example`, { headers: { [header]: address } });

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { AppError } from "../../src/core/errors.ts";
-import { transferLimit } from "../../src/http/responses/large-bodies.ts";
-import { requestHandler } from "../../src/http/listener.ts";
-import { requestMetrics } from "../../src/http/request-metrics.ts";
+import { createTransferLimit } from "../../src/http/responses/large-bodies.ts";
+import { createRequestHandler } from "../../src/http/listener.ts";
+import { createRequestMetrics } from "../../src/http/request-metrics.ts";
 import { createPublicHandler } from "../../src/server.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { everyMethod, everyPath, spellingsOf } from "../support/odd-paths.ts";
-import { person, visitor as signedInVisitor } from "../support/visiting.ts";
-import { visitor } from "../support/visitor.ts";
+import { everyMethod, listPaths, listSpellings } from "../support/odd-paths.ts";
+import { createPerson, signInVisitor as signedInVisitor } from "../support/visiting.ts";
+import { createVisitor } from "../support/visitor.ts";
 
 type Handle = (request: Request) => Response | Promise<Response>;
 
@@ -44,18 +44,18 @@ const methodsOf = (spelling: number, turn: number) =>
     : [0, 1].map((more) => everyMethod[(spelling + 2 * turn + more) % everyMethod.length] ?? "GET");
 
 const noBackups = {
-  make: () => Promise.reject(new AppError("CONFLICT", "A backup is being made.")),
+  createBackup: () => Promise.reject(new AppError("CONFLICT", "A backup is being made.")),
   take: () => null,
 };
 
 test("no spelling of any path, with any method or credentials, gets a 5xx or a stack trace", async () => {
   const made = await testAppliance({ backups: noBackups });
-  const owner = await person(made, made.ours.id, "owner");
+  const owner = await createPerson(made, made.ours.id, "owner");
   const stranger = { Host: "localhost" };
   const key = { ...stranger, Authorization: `Bearer ${made.ours.writeKey.key}` };
   const issues: string[] = [];
-  for (const [turn, path] of everyPath(made.app.routes).entries())
-    for (const [index, spelling] of spellingsOf(path).entries()) {
+  for (const [turn, path] of listPaths(made.app.routes).entries())
+    for (const [index, spelling] of listSpellings(path).entries()) {
       made.time.now += 1_000;
       const page = async () => {
         const { cookie } = await signedInVisitor(made, owner.id);
@@ -71,19 +71,19 @@ test("no spelling of any path, with any method or credentials, gets a 5xx or a s
 });
 
 test("the port of the public pages gives neither a 5xx nor a stack trace, for any host", async () => {
-  await using made = await visitor();
+  await using made = await createVisitor();
   const { id } = await made.monitor({ name: "Shop" });
   await made.publish({ hosts: ["status.team.example"] });
   await made.restart();
   const { proxies } = made;
   const { log } = made.appliance;
-  const handle = requestHandler(
-    { log, tls: null, proxies, requests: requestMetrics(), transfers: transferLimit() },
-    createPublicHandler(made.appliance.log, made.answer, new Elysia()),
+  const handle = createRequestHandler(
+    { log, tls: null, proxies, requests: createRequestMetrics(), transfers: createTransferLimit() },
+    createPublicHandler(made.appliance.log, made.respondAlone, new Elysia()),
   );
   const issues: string[] = [];
-  for (const [turn, path] of everyPath(made.app.routes).entries())
-    for (const [index, spelling] of spellingsOf(
+  for (const [turn, path] of listPaths(made.app.routes).entries())
+    for (const [index, spelling] of listSpellings(
       path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, id),
     ).entries())
       for (const method of methodsOf(index, turn))

@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import openapiTypes, { astToString } from "openapi-typescript";
-import { documentOf } from "../../src/document.ts";
-import { nounOf, nouns } from "../support/records.ts";
-import { scratch } from "../support/scratch.ts";
+import { buildDocument } from "../../src/document.ts";
+import { nounOf, sampleBodies } from "../support/records.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 type Operation = {
   requestBody?: { content: Record<string, { schema?: { $ref?: string } }> };
 };
 
 /** Bodies that the API accepts, each declared as its operation's type. */
-function clientOf(document: ReturnType<typeof documentOf>): string[] {
+function clientOf(document: ReturnType<typeof buildDocument>): string[] {
   const schemas = document.components?.schemas as Record<
     string,
     { example?: object; required?: string[] }
@@ -26,7 +26,7 @@ function clientOf(document: ReturnType<typeof documentOf>): string[] {
     const schema = requestBody?.content["application/json"]?.schema;
     if (schema === undefined) return [];
     const named = schemas[schema.$ref?.split("/").pop() ?? ""];
-    const noun = nouns[nounOf(path)];
+    const noun = sampleBodies[nounOf(path)];
     const isCollection = method === "post" && path === `/api/v1/${nounOf(path)}`;
     const bodies = [
       isCollection ? noun?.create : undefined,
@@ -41,7 +41,7 @@ function clientOf(document: ReturnType<typeof documentOf>): string[] {
 }
 
 test("types that openapi-typescript generates are valid, and accept the bodies that the API accepts", async () => {
-  const document = documentOf("1.0.0");
+  const document = buildDocument("1.0.0");
   const directory = newDirectory();
   const types = astToString(await openapiTypes(JSON.parse(JSON.stringify(document))));
   await Bun.write(join(directory, "api.ts"), types);

@@ -1,13 +1,19 @@
 import { expect, test } from "bun:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import type { ErrorCode } from "../../src/core/errors.ts";
-import { statusOf } from "../../src/http/responses/error-response.ts";
-import { openApiOf, type Route } from "../../src/http/openapi.ts";
-import { documentOf } from "../../src/document.ts";
+import { httpStatuses } from "../../src/http/responses/error-response.ts";
+import { buildOpenApi, type Route } from "../../src/http/openapi.ts";
+import { buildDocument } from "../../src/document.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { apiRoutes, bodyFor, made, nounOf, placed } from "../support/records.ts";
+import {
+  apiRoutes,
+  buildRouteBody,
+  createSampleRecord,
+  nounOf,
+  fillIds,
+} from "../support/records.ts";
 
-const document = documentOf("1.0.0");
+const document = buildDocument("1.0.0");
 
 type Reference = { $ref?: string };
 type Schema = Reference & { example?: object; enum?: string[]; properties: Record<string, Schema> };
@@ -97,7 +103,7 @@ test("every route under /api/v1 declares its access, and the document has it", a
 
 test("a route without an endpoint declaration makes the document fail", () => {
   const route = { method: "GET", path: "/api/v1/forgotten", hooks: {} };
-  expect(() => openApiOf([...apiRoutes, route], "1.0.0")).toThrow("/api/v1/forgotten");
+  expect(() => buildOpenApi([...apiRoutes, route], "1.0.0")).toThrow("/api/v1/forgotten");
 });
 
 test("operations have unique ids for generated clients", () => {
@@ -107,13 +113,13 @@ test("operations have unique ids for generated clients", () => {
 });
 
 test("every error code is in the document, with an example under its status", () => {
-  const codes = Object.keys(statusOf);
+  const codes = Object.keys(httpStatuses);
   const listed = schemas["Error"]?.properties["error"]?.properties["code"]?.enum;
   expect(new Set(listed)).toEqual(new Set(codes));
   const shown: string[] = [];
   for (const [name, { content }] of Object.entries(responses))
     for (const [code, { value }] of Object.entries(content["application/json"].examples)) {
-      expect([name, value.error.code]).toEqual([`Error${statusOf[code as ErrorCode]}`, code]);
+      expect([name, value.error.code]).toEqual([`Error${httpStatuses[code as ErrorCode]}`, code]);
       shown.push(code);
     }
   const nowhere = ["METHOD_NOT_ALLOWED", "MISDIRECTED_REQUEST"];
@@ -126,11 +132,11 @@ test("every body has an example that the server accepts", async () => {
     const body = exampleOf(operationOf(route).requestBody.content["application/json"].schema);
     expect([nameOf(route), body]).toEqual([nameOf(route), expect.anything()]);
     const { api } = (await testAppliance()).ours;
-    const id = route.path.includes(":id") ? await made(api, nounOf(route.path)) : "";
+    const id = route.path.includes(":id") ? await createSampleRecord(api, nounOf(route.path)) : "";
     const updateId = route.path.includes(":updateId")
       ? (await api("GET", `/api/v1/incidents/${id}`)).json.data.updates[0].id
       : "";
-    const path = placed(route.path, id, updateId);
+    const path = fillIds(route.path, id, updateId);
     const { status } = await api(route.method, path, { body });
     expect([nameOf(route), status]).toEqual([nameOf(route), route.method === "POST" ? 201 : 200]);
   }
@@ -142,9 +148,9 @@ test("a 201 has a Location exactly if the document says so, and the new record i
   const without: string[] = [];
   for (const route of creating) {
     const { api } = (await testAppliance()).ours;
-    const id = route.path.includes(":id") ? await made(api, nounOf(route.path)) : "";
-    const options = { body: bodyFor(route) };
-    const { status, headers, json } = await api("POST", placed(route.path, id), options);
+    const id = route.path.includes(":id") ? await createSampleRecord(api, nounOf(route.path)) : "";
+    const options = { body: buildRouteBody(route) };
+    const { status, headers, json } = await api("POST", fillIds(route.path, id), options);
     expect([nameOf(route), status]).toEqual([nameOf(route), 201]);
     const documented = operationOf(route).responses["201"]?.headers?.["Location"] !== undefined;
     const location = headers.get("location");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { testAppliance, unknownId } from "../support/appliance.ts";
-import { apiRoutes, placed } from "../support/records.ts";
+import { apiRoutes, fillIds } from "../support/records.ts";
 
 const path = "/api/v1/incidents";
 const notWhole = [
@@ -46,7 +46,7 @@ test("an invalid, repeated or unknown parameter is rejected by name", async () =
 test("no route ignores an unknown parameter", async () => {
   const { ours } = await testAppliance();
   for (const { method, path } of apiRoutes.filter(({ method }) => method === "GET")) {
-    const { status } = await ours.api(method, `${placed(path, unknownId)}?nothing=1`);
+    const { status } = await ours.api(method, `${fillIds(path, unknownId)}?nothing=1`);
     expect([path, status]).toEqual([path, 422]);
   }
 });

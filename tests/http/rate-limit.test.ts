@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { networkLimit, rateLimit } from "../../src/http/access/rate-limit.ts";
+import { createNetworkLimit, createRateLimit } from "../../src/http/access/rate-limit.ts";
 
 test("each client has a limit per minute, starting with its first request", () => {
   let now = 0;
-  const limit = rateLimit(2, () => now);
+  const limit = createRateLimit(2, () => now);
   expect([limit.take("a"), limit.take("a"), limit.take("b")]).toEqual([0, 0, 0]);
   now = 30_000;
   expect([limit.take("a"), limit.take("b")]).toEqual([30, 0]);
@@ -12,7 +12,7 @@ test("each client has a limit per minute, starting with its first request", () =
 });
 
 test("a refunded request can be used again", () => {
-  const limit = rateLimit(2, () => 0);
+  const limit = createRateLimit(2, () => 0);
   limit.refund("a");
   for (const wait of [0, 0, 60, 60]) expect(limit.take("a")).toBe(wait);
   limit.refund("a");
@@ -21,21 +21,21 @@ test("a refunded request can be used again", () => {
 
 test("a clock that is set back blocks no client for longer than a minute", () => {
   let now = 86_400_000;
-  const limit = rateLimit(1, () => now);
+  const limit = createRateLimit(1, () => now);
   expect([limit.take("a"), limit.take("a")]).toEqual([0, 60]);
   now = 0;
   expect([limit.take("a"), limit.take("a")]).toEqual([0, 60]);
 });
 
 test("a client at its limit does not get a new one through any number of others", () => {
-  const limit = rateLimit(3, () => 0, { most: 100 });
+  const limit = createRateLimit(3, () => 0, { most: 100 });
   for (let i = 0; i < 3; i++) limit.take("guesser");
   for (let i = 0; i < 10_000; i++) expect(limit.take(`other ${i}`)).toBe(0);
   expect(limit.take("guesser")).toBe(60);
 });
 
 test("a million addresses use no more memory than the remembered clients", () => {
-  const limit = rateLimit(10, () => 0);
+  const limit = createRateLimit(10, () => 0);
   Bun.gc(true);
   const before = process.memoryUsage().heapUsed;
   for (let i = 0; i < 1_000_000; i++)
@@ -47,7 +47,7 @@ test("a million addresses use no more memory than the remembered clients", () =>
 });
 
 test("a limit by network counts all of its addresses as one", () => {
-  const limit = networkLimit(2, () => 0);
+  const limit = createNetworkLimit(2, () => 0);
   expect([limit.take("2001:db8::1"), limit.take("2001:db8::2"), limit.take("2001:db8::3")]).toEqual(
     [0, 0, 60],
   );

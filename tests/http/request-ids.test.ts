@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { testAppliance, unknownId } from "../support/appliance.ts";
-import { made } from "../support/records.ts";
+import { createSampleRecord } from "../support/records.ts";
 
 test("every response has its own request id, which an error's body repeats", async () => {
   const { app, ours } = await testAppliance();
-  const path = `/api/v1/incidents/${await made(ours.api, "incidents")}`;
+  const path = `/api/v1/incidents/${await createSampleRecord(ours.api, "incidents")}`;
   const etag = (await ours.api("GET", path)).headers.get("etag") ?? "";
   const json = { "Content-Type": "application/json" };
   const key = { "Idempotency-Key": "once", "Content-Length": "0" };

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { createApiKey } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
-import { embeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
-import { responseCache } from "../../src/http/responses/response-cache.ts";
+import { createEmbeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
+import { createResponseCache } from "../../src/http/responses/response-cache.ts";
 import { deleteIncident, openIncident, updateIncident } from "../../src/incidents/service.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
-import { applianceOn, type Client, testAppliance } from "../support/appliance.ts";
+import { createAppliance, type Client, testAppliance } from "../support/appliance.ts";
 import { isOnRqlite } from "../support/engines.ts";
-import { apiRoutes, made, nounOf, nouns } from "../support/records.ts";
-import { scratch } from "../support/scratch.ts";
+import { apiRoutes, createSampleRecord, nounOf, sampleBodies } from "../support/records.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 const cached = apiRoutes.filter(
   ({ path, hooks }) =>
@@ -22,9 +22,9 @@ const cached = apiRoutes.filter(
 test.each(cached.map(({ path }) => path))("%s shows the last write", async (route) => {
   const { api } = (await testAppliance()).ours;
   const noun = nounOf(route);
-  const id = await made(api, noun);
+  const id = await createSampleRecord(api, noun);
   const path = route.replace(":id", id);
-  const field = Object.keys(nouns[noun]?.patch ?? {})[0] ?? "";
+  const field = Object.keys(sampleBodies[noun]?.patch ?? {})[0] ?? "";
   for (let round = 0; round < 5; round++) {
     const value = `Round ${round}`;
     await Promise.all([
@@ -51,7 +51,7 @@ test
     const cached = endpoint?.cached;
     const named = new Set(cached as readonly string[]);
     const { ours, database } = await testAppliance();
-    const id = await made(ours.api, nounOf(route));
+    const id = await createSampleRecord(ours.api, nounOf(route));
     const path = route.replace(":id", id);
     // The lookup of the key is cached beforehand.
     await ours.api("GET", "/api/v1/incidents");
@@ -103,7 +103,7 @@ type Step = { opcode: string; p2: number };
 
 test("a response that changes with the hour is not cached into the next", async () => {
   const { ours, time, database, store } = await testAppliance();
-  await made(ours.api, "monitors");
+  await createSampleRecord(ours.api, "monitors");
   const uptime = async () => (await ours.api("GET", "/api/v1/monitors")).json.data[0].uptime24h;
   const [{ key }] = database.query("SELECT key FROM monitor_states").all() as [{ key: number }];
   const hour = Math.floor(time.now / 3_600_000) - 23;
@@ -116,7 +116,7 @@ test("a response that changes with the hour is not cached into the next", async 
 
 test("one organization's cached response is never used for another", async () => {
   const { ours, theirs } = await testAppliance();
-  const id = await made(ours.api, "incidents");
+  const id = await createSampleRecord(ours.api, "incidents");
   const totalFor = async (api: Client) => (await api("GET", "/api/v1/incidents")).json.meta.total;
   expect([await totalFor(ours.api), await totalFor(theirs.api)]).toEqual([1, 0]);
   expect((await ours.api("GET", `/api/v1/incidents/${id}`)).status).toBe(200);
@@ -127,7 +127,7 @@ test("one organization's cached response is never used for another", async () =>
 function nodeOn(directory: string) {
   const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
   const data = openDataDirectory(directory, { migrations: assets.migrations, clock });
-  const { appliance, app } = applianceOn({ ...data, clock });
+  const { appliance, app } = createAppliance({ ...data, clock });
   return { ...data, scope: { ...appliance, ...commandLine }, app };
 }
 
@@ -171,8 +171,8 @@ test("a cached response survives writes to other tables", async () => {
   const database = openDatabase(join(newDirectory(), "tables.db"));
   database.run("CREATE TABLE notes (text TEXT) STRICT");
   database.run("CREATE TABLE other (text TEXT) STRICT");
-  const store = embeddedStore(database);
-  const cache = responseCache(store);
+  const store = createEmbeddedStore(database);
+  const cache = createResponseCache(store);
   const answer = { status: 200, body: "old", etag: '"x"', location: null };
   const isKeptAfter = async (...texts: string[]) => {
     const read = cache.get("key", ["notes"]);
@@ -194,8 +194,8 @@ test("a response whose rows were read before a write is not cached after it", as
   const file = join(newDirectory(), "notes.db");
   const [mine, another] = [openDatabase(file), openDatabase(file)];
   mine.run("CREATE TABLE notes (text TEXT) STRICT");
-  const store = embeddedStore(mine);
-  const cache = responseCache(store);
+  const store = createEmbeddedStore(mine);
+  const cache = createResponseCache(store);
   const answer = { status: 200, body: "old", etag: '"x"', location: null };
   const insert = { text: "INSERT INTO notes VALUES ('new')", parameters: [] };
   const keptAfter = async (write: () => void | Promise<void>) => {

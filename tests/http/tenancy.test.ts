@@ -1,7 +1,21 @@
 import { expect, test } from "bun:test";
-import { openApiOf, type Route } from "../../src/http/openapi.ts";
-import { type Answer, dump, type Options, testAppliance, unknownId } from "../support/appliance.ts";
-import { apiRoutes, bodyFor, inputFor, made, nounOf, nouns, placed } from "../support/records.ts";
+import { buildOpenApi, type Route } from "../../src/http/openapi.ts";
+import {
+  type Answer,
+  dumpTables,
+  type Options,
+  testAppliance,
+  unknownId,
+} from "../support/appliance.ts";
+import {
+  apiRoutes,
+  buildRouteBody,
+  buildInput,
+  createSampleRecord,
+  nounOf,
+  sampleBodies,
+  fillIds,
+} from "../support/records.ts";
 
 type Schema = {
   $ref?: string;
@@ -20,7 +34,7 @@ const nounNamed: Record<string, string> = {
   alertChannelIds: "alert-channels",
 };
 
-const document = openApiOf(apiRoutes, "1.0.0");
+const document = buildOpenApi(apiRoutes, "1.0.0");
 
 function resolved(schema: Schema): Schema {
   const name = schema.$ref?.split("/").pop();
@@ -70,31 +84,31 @@ function told({ status, headers, text, json }: Answer): string {
 async function neighbours() {
   const appliance = await testAppliance();
   const [mine, foreign]: Record<string, string>[] = [{}, {}];
-  for (const noun of Object.keys(nouns)) {
-    mine![noun] = await made(appliance.ours.api, noun);
-    foreign![noun] = await made(appliance.theirs.api, noun);
+  for (const noun of Object.keys(sampleBodies)) {
+    mine![noun] = await createSampleRecord(appliance.ours.api, noun);
+    foreign![noun] = await createSampleRecord(appliance.theirs.api, noun);
   }
-  await made(appliance.theirs.api, "incidents", { monitorId: foreign!["monitors"] });
+  await createSampleRecord(appliance.theirs.api, "incidents", { monitorId: foreign!["monitors"] });
   const test = `/api/v1/alert-channels/${foreign!["alert-channels"]}/test`;
   foreign!["alerts"] = (await appliance.theirs.api("POST", test)).json.data.alertIds[0];
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   return {
     ...appliance,
     mine: mine ?? {},
     foreign: foreign ?? {},
-    unchanged: () => dump(appliance) === before,
+    unchanged: () => dumpTables(appliance) === before,
   };
 }
 
 test("in every path another organization's id is like an unknown one", async () => {
   const { ours, foreign, unchanged } = await neighbours();
   const routes = apiRoutes.filter(({ path }) => path.includes(":id"));
-  expect(routes.length).toBeGreaterThan(Object.keys(nouns).length);
+  expect(routes.length).toBeGreaterThan(Object.keys(sampleBodies).length);
   for (const route of routes) {
-    const input = inputFor(route);
+    const input = buildInput(route);
     const ask = async (id: string, { headers }: Options = {}) =>
       told(
-        await ours.api(route.method, placed(route.path, id), {
+        await ours.api(route.method, fillIds(route.path, id), {
           ...input,
           headers: { ...input.headers, ...headers },
         }),
@@ -126,13 +140,17 @@ test("in every body another organization's id is like an unknown one", async () 
   expect(new Set(positions.map(({ name }) => name))).toEqual(new Set(Object.keys(nounNamed)));
   for (const { route, name, isList } of positions) {
     const named = nounNamed[name] ?? "";
-    const path = placed(route.path, mine[nounOf(route.path)] ?? "");
+    const path = fillIds(route.path, mine[nounOf(route.path)] ?? "");
     const lists = (id: string) => [[id], [mine[named], id], [id, unknownId]];
     const values = (id: string) => (isList ? lists(id) : [id]);
     const ask = (id: string) =>
       Promise.all(
         values(id).map(async (value) =>
-          told(await ours.api(route.method, path, { body: { ...bodyFor(route), [name]: value } })),
+          told(
+            await ours.api(route.method, path, {
+              body: { ...buildRouteBody(route), [name]: value },
+            }),
+          ),
         ),
       );
     const answers = await ask(foreign[named] ?? "");
@@ -173,7 +191,7 @@ test("in every filter another organization's id finds nothing, like an unknown o
 
 test("lists show only the own organization's records", async () => {
   const { ours, mine } = await neighbours();
-  for (const noun of Object.keys(nouns)) {
+  for (const noun of Object.keys(sampleBodies)) {
     const { json } = await ours.api("GET", `/api/v1/${noun}`);
     // Every organization starts with a default status page.
     const made = (json.data as { id: string; default?: boolean }[]).filter(

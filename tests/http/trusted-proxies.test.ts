@@ -3,10 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { Glob } from "bun";
 import { join } from "node:path";
 import fc from "fast-check";
-import { configOf } from "../../src/config.ts";
+import { parseConfig } from "../../src/config.ts";
 import { originOf } from "../../src/http/request.ts";
 import { parseTrustedProxy } from "../../src/http/access/trusted-proxies.ts";
-import { proxiesOf } from "../support/appliance.ts";
+import { createProxies } from "../support/appliance.ts";
 
 type Headers = Record<string, string>;
 
@@ -14,7 +14,7 @@ type Headers = Record<string, string>;
 function seen(trusted: string[], peer: string, headers: Headers, url = "http://10.0.0.2:3210/x?y") {
   const { host } = new URL(url);
   const request = new Request(url, { headers: { Host: host, ...headers } });
-  const { addressOf, asSent } = proxiesOf(trusted, () => peer);
+  const { addressOf, asSent } = createProxies(trusted, () => peer);
   const sent = asSent(request);
   expect([sent.method, sent.url.replace(/^.*?:\/\/[^/]*/, "")]).toEqual(["GET", "/x?y"]);
   expect(sent.url).toStartWith(originOf(sent));
@@ -244,11 +244,11 @@ describe("--trust-proxy", () => {
       ["127.0.0.1", 32],
       ["fd00::", 8],
     ] as const;
-    expect(configOf(flags, {}).trustProxy).toEqual([...wanted]);
+    expect(parseConfig(flags, {}).trustProxy).toEqual([...wanted]);
     const variable = { SIGNALBOX_TRUST_PROXY: "127.0.0.1, fd00::/8" };
-    expect(configOf({}, variable).trustProxy).toEqual([...wanted]);
-    expect(configOf({}, {}).trustProxy).toEqual([]);
-    expect(() => configOf({ trustProxy: ["proxy.lan"] }, {})).toThrow("--trust-proxy");
+    expect(parseConfig({}, variable).trustProxy).toEqual([...wanted]);
+    expect(parseConfig({}, {}).trustProxy).toEqual([]);
+    expect(() => parseConfig({ trustProxy: ["proxy.lan"] }, {})).toThrow("--trust-proxy");
   });
 });
 
@@ -257,7 +257,7 @@ describe("an untrusted proxy on this machine", () => {
     const logged: string[] = [];
     let peer = "";
     const log = { warn: (line: string) => void logged.push(line) };
-    const { asSent } = proxiesOf(trusted, () => peer, log);
+    const { asSent } = createProxies(trusted, () => peer, log);
     for (const [from, headers] of requests) {
       peer = from;
       asSent(new Request(`${direct}/`, { headers: { Host: "10.0.0.2:3210", ...headers } }));

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { writeContention } from "../../src/http/write-contention.ts";
+import { createWriteContention } from "../../src/http/write-contention.ts";
 
 const after = (...writes: [at: number, port: number][]) => {
   let now = 0;
-  const contention = writeContention(() => now);
+  const contention = createWriteContention(() => now);
   for (const [at, port] of writes) {
     now = at;
     contention.recordWrite(port);

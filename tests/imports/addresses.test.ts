@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { fixture, importKuma } from "../support/importing.ts";
-import { visitor, type Visitor } from "../support/visitor.ts";
+import { inflateFixture, importKuma } from "../support/importing.ts";
+import { createVisitor, type Visitor } from "../support/visitor.ts";
 
 const now = Date.parse("2026-11-22T05:00:00.000Z");
 const titleOf = (svg: string) => /<title>(.*?)<\/title>/.exec(svg)?.[1];
@@ -8,9 +8,9 @@ const titleOf = (svg: string) => /<title>(.*?)<\/title>/.exec(svg)?.[1];
 describe("addresses of an imported Uptime Kuma", () => {
   let made: Visitor;
   beforeAll(async () => {
-    made = await visitor();
+    made = await createVisitor();
     made.time.now = now;
-    await importKuma(made.ours.scope, fixture("kuma-2-acme.db"));
+    await importKuma(made.ours.scope, inflateFixture("kuma-2-acme.db"));
     await made.restart();
   });
 
@@ -40,7 +40,7 @@ describe("addresses of an imported Uptime Kuma", () => {
   });
 
   test("badges of monitors on a page use the old monitor number", async () => {
-    const badge = async (path: string) => titleOf((await made.read(`/api/badge/${path}`)).text);
+    const badge = async (path: string) => titleOf((await made.readHtml(`/api/badge/${path}`)).text);
     expect(await badge("6/status")).toBe("Status: pending");
     expect(await badge("6/status?label=Shop")).toBe("Shop: pending");
     expect(await badge("6/uptime")).toBe("Uptime (24h): 100%");
@@ -53,9 +53,9 @@ describe("addresses of an imported Uptime Kuma", () => {
   });
 
   test("pages preserve their addresses, and widgets can read their JSON", async () => {
-    expect((await made.read("/status/acme-public")).text).toContain("Acme Status");
+    expect((await made.readHtml("/status/acme-public")).text).toContain("Acme Status");
     const { config, publicGroupList, incident, incidents } = (
-      await made.read("/api/status-page/acme-public")
+      await made.readHtml("/api/status-page/acme-public")
     ).json();
     expect(config).toMatchObject({ slug: "acme-public", title: "Acme Status", theme: "dark" });
     expect(publicGroupList[0]).toMatchObject({
@@ -68,7 +68,7 @@ describe("addresses of an imported Uptime Kuma", () => {
     expect(incident).toEqual(incidents[0]);
     expect(incident.createdDate).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
     const { heartbeatList, uptimeList } = (
-      await made.read("/api/status-page/heartbeat/acme-public")
+      await made.readHtml("/api/status-page/heartbeat/acme-public")
     ).json();
     expect(heartbeatList["6"].at(-1)).toEqual({
       status: 1,

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { convertEndpoint } from "../../src/imports/gatus/endpoints.ts";
 import { Channels } from "../../src/imports/gatus/channels.ts";
 import { Section } from "../../src/imports/gatus/section.ts";
-import { check } from "../support/checking.ts";
-import { answer, target, type Target } from "../support/target.ts";
+import { runCheckOfType } from "../support/checking.ts";
+import { replyWith, startTarget, type Target } from "../support/target.ts";
 
 let site: Target;
-beforeAll(async () => void (site = await target()));
+beforeAll(async () => void (site = await startTarget()));
 afterAll(() => site[Symbol.asyncDispose]());
 
 const context = { channels: new Channels(new Section({}, "alerting")), readFile: async () => null };
@@ -26,9 +26,11 @@ async function stateAt(
 ) {
   const { monitor } = await converted(conditions);
   expect(monitor).toMatchObject({ isIncomplete: false, fields: { type: "http", paused: false } });
-  site.reply(answer(status, typeof body === "string" ? body : JSON.stringify(body), headers ?? {}));
+  site.setReply(
+    replyWith(status, typeof body === "string" ? body : JSON.stringify(body), headers ?? {}),
+  );
   const { type: _type, ...fields } = monitor.fields;
-  return (await check("http", fields)).status;
+  return (await runCheckOfType("http", fields)).status;
 }
 
 /**

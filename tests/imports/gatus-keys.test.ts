@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gatusPlan } from "../../src/imports/gatus/plan.ts";
+import { buildGatusPlan } from "../../src/imports/gatus/plan.ts";
 import type { Plan } from "../../src/imports/plan.ts";
 import {
   alert,
@@ -16,9 +16,9 @@ import {
   topLevel,
   window,
 } from "../fixtures/gatus/keys.ts";
-import { scratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const now = Date.UTC(2026, 10, 25, 12);
 
 type Map = Record<string, unknown>;
@@ -34,7 +34,7 @@ function changed(map: Map, path: string, value: unknown): Map {
 function planOf(config: Map): Promise<Plan> {
   const file = join(newDirectory(), "config.yaml");
   writeFileSync(file, JSON.stringify(config));
-  return gatusPlan(file, {}, { now, readsNamedFiles: false });
+  return buildGatusPlan(file, {}, { now, readsNamedFiles: false });
 }
 
 const imported = ({ records, smtp }: Plan) =>

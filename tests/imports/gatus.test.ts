@@ -4,14 +4,14 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { importBounds, noLimits } from "../../src/core/limits.ts";
 import { readConfiguration } from "../../src/imports/gatus/documents.ts";
-import { GatusPlan, gatusPlan } from "../../src/imports/gatus/plan.ts";
+import { GatusPlan, buildGatusPlan } from "../../src/imports/gatus/plan.ts";
 import type { Noun } from "../../src/imports/rules.ts";
 import { runImport } from "../../src/imports/service.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { selfSigned } from "../support/certificates.ts";
-import { scratch } from "../support/scratch.ts";
+import { writeSelfSigned } from "../support/certificates.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 const config = `
 alerting:
@@ -97,7 +97,7 @@ describe("Gatus' configuration", () => {
     const { ours } = await testAppliance();
     const file = join(newDirectory(), "config.yaml");
     writeFileSync(file, config);
-    const plan = await gatusPlan(file, variables);
+    const plan = await buildGatusPlan(file, variables);
     const options = { keepResults: 14, keepHours: 400 };
     const { report } = await runImport(ours.scope, plan, null, options);
     const all = (await ours.api("GET", "/api/v1/monitors")).json.data;
@@ -170,7 +170,7 @@ describe("Gatus' configuration", () => {
     expect(report.items.filter(({ isIncomplete }) => isIncomplete).map(({ name }) => name)).toEqual(
       ["deploy"],
     );
-    const again = await runImport(ours.scope, await gatusPlan(file, variables), null, options);
+    const again = await runImport(ours.scope, await buildGatusPlan(file, variables), null, options);
     expect(new Set(again.report.items.map(({ decision }) => decision))).toEqual(
       new Set(["unchanged", "not-taken"]),
     );
@@ -181,7 +181,7 @@ describe("Gatus' configuration", () => {
     mkdirSync(join(folder, "more.yaml.d"));
     writeFileSync(join(folder, "a.yaml"), "endpoints: [{ name: one, url: 'http://one.example' }]");
     writeFileSync(join(folder, "b.yml"), "endpoints: [{ name: two, url: 'http://two.example' }]");
-    const { records } = await gatusPlan(folder, {});
+    const { records } = await buildGatusPlan(folder, {});
     expect(records.map(({ name }) => name)).toEqual(["one", "two"]);
   });
 
@@ -201,8 +201,8 @@ describe("Gatus' configuration", () => {
     test(`with ${what} is rejected`, async () => {
       const file = join(newDirectory(), "config.yaml");
       writeFileSync(file, yaml);
-      expect(gatusPlan(file, {})).rejects.toThrow(why);
-      await gatusPlan(file, {}).catch(() => {});
+      expect(buildGatusPlan(file, {})).rejects.toThrow(why);
+      await buildGatusPlan(file, {}).catch(() => {});
     });
 });
 
@@ -217,7 +217,7 @@ function fileWith(yaml: string, name = "config.yaml"): string {
 }
 
 const planOf = (yaml: string, variables: Record<string, string> = {}) =>
-  gatusPlan(fileWith(yaml), variables, { now });
+  buildGatusPlan(fileWith(yaml), variables, { now });
 
 async function recordOf(yaml: string, noun: Noun, name: string) {
   const { records } = await planOf(yaml);
@@ -229,7 +229,7 @@ async function recordOf(yaml: string, noun: Noun, name: string) {
 describe("A folder of Gatus", () => {
   test("is imported completely, including nested folders", async () => {
     const { ours } = await testAppliance();
-    const plan = await gatusPlan(company, { DOMAIN: "acme.example" }, { now });
+    const plan = await buildGatusPlan(company, { DOMAIN: "acme.example" }, { now });
     const options = { keepResults: 14, keepHours: 400 };
     const { report } = await runImport(ours.scope, plan, null, options);
     const list = async (path: string) => (await ours.api("GET", `/api/v1/${path}`)).json.data;
@@ -266,7 +266,11 @@ describe("A folder of Gatus", () => {
     expect(
       report.items.filter(({ decision }) => decision === "not-taken").map(({ name }) => name),
     ).toEqual(["storage", "web", "metrics", "security"]);
-    const again = await gatusPlan(company, { DOMAIN: "acme.example" }, { now: now + 86_400_000 });
+    const again = await buildGatusPlan(
+      company,
+      { DOMAIN: "acme.example" },
+      { now: now + 86_400_000 },
+    );
     const repeated = await runImport(ours.scope, again, null, options);
     expect(new Set(repeated.report.items.map(({ decision }) => decision))).toEqual(
       new Set(["unchanged", "not-taken"]),
@@ -287,7 +291,7 @@ describe("A folder of Gatus", () => {
     }
     symlinkSync(join(folder, "..data", "hidden.yaml"), join(folder, "c.yaml"));
     symlinkSync(folder, join(folder, "loop"));
-    const { records } = await gatusPlan(folder, {});
+    const { records } = await buildGatusPlan(folder, {});
     expect(records.map(({ name }) => name)).toEqual(["az", "b", "hidden"]);
   });
 
@@ -295,16 +299,16 @@ describe("A folder of Gatus", () => {
     const folder = newDirectory();
     writeFileSync(join(folder, "a.yaml"), "web: {port: 1}\nendpoints: []");
     writeFileSync(join(folder, "b.yaml"), "web: {port: 2}");
-    expect(gatusPlan(folder, {})).rejects.toThrow(
+    expect(buildGatusPlan(folder, {})).rejects.toThrow(
       /^b.yaml can't be imported: another file has web.port too/,
     );
-    await gatusPlan(folder, {}).catch(() => {});
+    await buildGatusPlan(folder, {}).catch(() => {});
   });
 });
 
 describe("Alerts of Gatus", () => {
   const orders = async () => {
-    const { records } = await gatusPlan(company, { DOMAIN: "acme.example" }, { now });
+    const { records } = await buildGatusPlan(company, { DOMAIN: "acme.example" }, { now });
     return (name: string) => {
       const found = records.find((one) => one.name === name);
       if (found === undefined) throw new Error(`There is no ${name}.`);
@@ -406,7 +410,7 @@ endpoints:
       chatId: "-1001234567890123456",
       topic: 42,
     });
-    const { smtp } = await gatusPlan(company, {}, { now });
+    const { smtp } = await buildGatusPlan(company, {}, { now });
     expect(smtp).toMatchObject({ password: "0123" });
   });
 
@@ -506,11 +510,11 @@ describe("An endpoint of Gatus", () => {
   });
 
   test("has its client certificate if its files are on this machine, but not in an upload", async () => {
-    const files = selfSigned(newDirectory(), "client", "DNS:client.example");
+    const files = writeSelfSigned(newDirectory(), "client", "DNS:client.example");
     const [certificate, key] = [files.cert, files.key].map((path) => readFileSync(path, "utf8"));
     const yaml = `endpoints: [{name: a, url: "https://a.example", client: {tls: {certificate-file: cert.pem, private-key-file: key.pem}}}]`;
     const file = fileWith(yaml);
-    const missing = await gatusPlan(file, {});
+    const missing = await buildGatusPlan(file, {});
     expect(missing.records[0]).toMatchObject({
       isIncomplete: true,
       fields: { type: "http", paused: true },
@@ -518,12 +522,12 @@ describe("An endpoint of Gatus", () => {
     expect(missing.records[0]?.notes[0]).toContain("cert.pem and key.pem can't be read here");
     writeFileSync(join(dirname(file), "cert.pem"), certificate ?? "");
     writeFileSync(join(dirname(file), "key.pem"), key ?? "");
-    const found = await gatusPlan(file, {});
+    const found = await buildGatusPlan(file, {});
     expect(found.records[0]).toMatchObject({
       isIncomplete: false,
       fields: { clientCertificate: certificate, clientKey: key, paused: false },
     });
-    const upload = await gatusPlan(file, {}, { readsNamedFiles: false });
+    const upload = await buildGatusPlan(file, {}, { readsNamedFiles: false });
     expect(upload.records[0]).toMatchObject({ isIncomplete: true });
     expect(JSON.stringify(upload)).not.toContain("PRIVATE KEY");
   });
@@ -535,7 +539,7 @@ describe("An endpoint of Gatus", () => {
   });
 
   test("has its labels as tags", async () => {
-    const { records } = await gatusPlan(company, {}, { now });
+    const { records } = await buildGatusPlan(company, {}, { now });
     expect(records.find(({ name }) => name === "orders")?.fields["tags"]).toEqual([
       "team: data",
       "tier: 1",
@@ -577,7 +581,7 @@ describe("An external endpoint of Gatus", () => {
 
 describe("Maintenance of Gatus", () => {
   test("is a recurring window; equal ones of several endpoints are one", async () => {
-    const { records } = await gatusPlan(company, {}, { now });
+    const { records } = await buildGatusPlan(company, {}, { now });
     const windows = records.filter(({ noun }) => noun === "maintenance-window");
     expect(windows.map(({ fields, links }) => ({ ...fields, ...links }))).toMatchObject([
       {
@@ -624,7 +628,7 @@ describe("Maintenance of Gatus", () => {
 
 describe("Variables in Gatus' files", () => {
   test("that are not set are named once, unless they are only in a comment", async () => {
-    const { hints, records } = await gatusPlan(company, {}, { now });
+    const { hints, records } = await buildGatusPlan(company, {}, { now });
     expect(hints[0]).toBe(
       "These variables are not set: DOMAIN, HINT:-none. They are empty, as in Gatus.",
     );
@@ -684,8 +688,8 @@ describe("A message about Gatus' files", () => {
   ];
   for (const [what, yaml, message] of rejected)
     test(what, async () => {
-      expect(gatusPlan(fileWith(yaml), {})).rejects.toThrow(message);
-      await gatusPlan(fileWith(yaml), {}).catch(() => {});
+      expect(buildGatusPlan(fileWith(yaml), {})).rejects.toThrow(message);
+      await buildGatusPlan(fileWith(yaml), {}).catch(() => {});
     });
 
   test("names each of the suites, which alone are a valid configuration", async () => {
@@ -701,29 +705,31 @@ describe("A message about Gatus' files", () => {
   test("rejects more endpoints or channels than the organization can have, before it reads them", async () => {
     const limits = { ...noLimits, monitors: 2, "alert-channels": 2 };
     const many = fileWith(`endpoints: [{name: a}, {name: b}]\nexternal-endpoints: [{name: c}]`);
-    expect(gatusPlan(many, {}, { limits })).rejects.toThrow(
+    expect(buildGatusPlan(many, {}, { limits })).rejects.toThrow(
       "it has 3 endpoints, and an organization can have 2 monitors.",
     );
-    await gatusPlan(many, {}, { limits }).catch(() => {});
+    await buildGatusPlan(many, {}, { limits }).catch(() => {});
     const channels = fileWith(
       `alerting: {slack: {overrides: [{group: a}, {group: b}]}}\nendpoints: [{name: a}]`,
     );
-    expect(gatusPlan(channels, {}, { limits })).rejects.toThrow(/providers and overrides/);
-    await gatusPlan(channels, {}, { limits }).catch(() => {});
+    expect(buildGatusPlan(channels, {}, { limits })).rejects.toThrow(/providers and overrides/);
+    await buildGatusPlan(channels, {}, { limits }).catch(() => {});
   });
 
   test("rejects more records than an import can have, before it converts them", async () => {
     const endpoints = "- {name: a}\n".repeat(importBounds.records.value + 1);
     const file = fileWith(`endpoints:\n${endpoints}`);
-    expect(gatusPlan(file, {})).rejects.toThrow(
+    expect(buildGatusPlan(file, {})).rejects.toThrow(
       "it has 10,001 records, at most 10,000 can be imported.",
     );
-    await gatusPlan(file, {}).catch(() => {});
+    await buildGatusPlan(file, {}).catch(() => {});
   });
 
   test("never contains the folder of an upload", async () => {
     const file = fileWith("- 1");
-    const failure = await gatusPlan(file, {}, { name: "my.yaml" }).catch((error) => error.message);
+    const failure = await buildGatusPlan(file, {}, { name: "my.yaml" }).catch(
+      (error) => error.message,
+    );
     expect(failure).toBe(
       "my.yaml can't be imported: it is not a configuration of Gatus. Nothing was changed.",
     );
@@ -744,7 +750,7 @@ test("other work runs while many endpoints are planned", async () => {
     if (!isOver) setImmediate(takeTurn);
   };
   setImmediate(takeTurn);
-  const { records } = await plan.plan();
+  const { records } = await plan.buildPlan();
   isOver = true;
   expect(records).toHaveLength(600);
   expect(turns).toBeGreaterThan(3);

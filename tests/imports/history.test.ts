@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { sweepingOf } from "../../src/database/backup/portions.ts";
+import { createSweeping } from "../../src/database/backup/portions.ts";
 import { sweepResults } from "../../src/monitoring/uptime/retention.ts";
-import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
-import { changedFixture, fixture, importKuma } from "../support/importing.ts";
+import { dumpTables, testAppliance, type TestAppliance } from "../support/appliance.ts";
+import { copyFixture, inflateFixture, importKuma } from "../support/importing.ts";
 import type { Json } from "../support/json.ts";
-import { scratch } from "../support/scratch.ts";
-import { visitor } from "../support/visitor.ts";
+import { createScratch } from "../support/scratch.ts";
+import { createVisitor } from "../support/visitor.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const now = Date.parse("2026-11-22T06:00:00.000Z");
 const dayMs = 86_400_000;
 const files = ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db"];
@@ -15,17 +15,17 @@ const files = ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db"];
 /** All stored rows, except the list of imports and the counter of result keys. */
 const stored = (appliance: TestAppliance) => {
   appliance.database.run("delete from imports");
-  return dump(appliance)
+  return dumpTables(appliance)
     .replace(/\["monitor_states",\d+\]/, "")
     .replace(/\["housekeeping".*?\]\]\]/, "");
 };
 
 async function sweep({ store, time }: TestAppliance, heartbeatDays: number) {
-  await sweepResults(sweepingOf(store, time.now), { heartbeatDays, hourDays: 400 });
+  await sweepResults(createSweeping(store, time.now), { heartbeatDays, hourDays: 400 });
 }
 
 describe("a repeated import adds no duplicate results", () => {
-  const whole = (file: string) => ({ file, from: () => fixture(file) });
+  const whole = (file: string) => ({ file, from: () => inflateFixture(file) });
   /**
    * Results of other days than those of the fixture: an old copy, or monitors that were paused long
    * ago.
@@ -33,7 +33,7 @@ describe("a repeated import adds no duplicate results", () => {
   const older = (file: string, days: number) => ({
     file: `${file}, ${days} days older`,
     from: () =>
-      changedFixture(
+      copyFixture(
         file,
         newDirectory(),
         `update heartbeat set time = strftime('%Y-%m-%d %H:%M:%f', time, '-${days} days')`,
@@ -50,7 +50,7 @@ describe("a repeated import adds no duplicate results", () => {
     ...files.map((file) => older(file, 500)),
     {
       file: "kuma-2-acme.db without results",
-      from: () => changedFixture("kuma-2-acme.db", newDirectory(), "delete from heartbeat"),
+      from: () => copyFixture("kuma-2-acme.db", newDirectory(), "delete from heartbeat"),
     },
   ];
   test.each(sources)("from $file, however much retention removed", async ({ from }) => {
@@ -84,7 +84,7 @@ describe("a repeated import adds no duplicate results", () => {
     const appliance = await testAppliance();
     appliance.time.now = now;
     const database = "kuma-2-acme.db";
-    await importKuma(appliance.ours.scope, fixture(database));
+    await importKuma(appliance.ours.scope, inflateFixture(database));
     appliance.time.now = now + 30 * dayMs;
     await sweep(appliance, 14);
     const sums = `from uptime_days d join monitor_states s on s.key = d.monitor_key
@@ -93,7 +93,7 @@ describe("a repeated import adds no duplicate results", () => {
       appliance.database.query(`select count(*) as n ${sums}`).get() as { n: number };
     const before = days().n;
     const later = Math.floor(now / dayMs) * 86_400 + 20 * 86_400;
-    const changed = changedFixture(
+    const changed = copyFixture(
       database,
       newDirectory(),
       `insert into stat_daily (monitor_id, timestamp, ping, up, down) values (6, ${later}, 20, 1430, 10)`,
@@ -107,14 +107,14 @@ describe("a repeated import adds no duplicate results", () => {
 
 describe("figures of imported history are the same on every page", () => {
   test.each(files)("%s", async (file) => {
-    const made = await visitor();
+    const made = await createVisitor();
     made.time.now = now;
-    await importKuma(made.ours.scope, fixture(file));
+    await importKuma(made.ours.scope, inflateFixture(file));
     await made.restart();
     const { api } = made.ours;
     const zone = "timeZone=UTC";
     const monitors = (await api("GET", "/api/v1/monitors?per_page=100")).json.data as Json[];
-    const { sections } = (await made.read("/status/acme-public.json")).json();
+    const { sections } = (await made.readHtml("/status/acme-public.json")).json();
     const publicMonitors = new Map<string, Json>(
       sections.flatMap((section: Json) => section.monitors.map((one: Json) => [one.id, one])),
     );

@@ -2,20 +2,20 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { importBounds, usualLimits } from "../../src/core/limits.ts";
+import { importBounds, defaultLimits } from "../../src/core/limits.ts";
 import { openSource } from "../../src/imports/reading/open.ts";
 import { runImport } from "../../src/imports/service.ts";
 import { listImports } from "../../src/imports/undo-service.ts";
-import { dump, testAppliance } from "../support/appliance.ts";
-import { makeEndless, makeSchemaEndless } from "../support/hostile-sqlite.ts";
-import { changedFixture, fixture } from "../support/importing.ts";
-import { scratch } from "../support/scratch.ts";
+import { dumpTables, testAppliance } from "../support/appliance.ts";
+import { writeEndlessTable, writeEndlessSchema } from "../support/hostile-sqlite.ts";
+import { copyFixture, inflateFixture } from "../support/importing.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const now = Date.parse("2026-11-22T06:00:00.000Z");
 
 type Bounds = Parameters<typeof openSource>[2]["readingBounds"];
-const usual = { now, variables: {}, limits: usualLimits, readsNamedFiles: false };
+const usual = { now, variables: {}, limits: defaultLimits, readsNamedFiles: false };
 const opened = (file: string, workIn: string, readingBounds: Bounds = {}) =>
   openSource("uptime-kuma", file, { workIn, ...usual, readingBounds });
 
@@ -49,7 +49,7 @@ const nested = (count: number) =>
   monitorsOf(count, (index) => ({ type: "group", parent: index === 0 ? null : index }));
 
 const changed = (change: (file: string) => void, ...statements: string[]) => {
-  const file = changedFixture("kuma-2-acme.db", newDirectory(), ...statements);
+  const file = copyFixture("kuma-2-acme.db", newDirectory(), ...statements);
   change(file);
   return file;
 };
@@ -59,23 +59,23 @@ describe("a file that takes too long or too much memory is rejected with its rea
   const cases: [what: string, make: () => string, why: RegExp, bounds?: Bounds][] = [
     [
       "rows of a table whose pages contain each other",
-      () => changed((file) => makeEndless(file, "tag", { levels: 3, rows: 300 })),
+      () => changed((file) => writeEndlessTable(file, "tag", { levels: 3, rows: 300 })),
       /has more than 10,000 records, counted up to its table tag\. Nothing was changed/,
     ],
     [
       "rows that connect records",
-      () => changed((file) => makeEndless(file, "monitor_tag", { levels: 3, rows: 300 })),
+      () => changed((file) => writeEndlessTable(file, "monitor_tag", { levels: 3, rows: 300 })),
       /its table monitor_tag has more than 200,000 rows/,
     ],
     [
       "an endless list of tables",
-      () => changed(makeSchemaEndless),
+      () => changed(writeEndlessSchema),
       /reading it takes longer than 1 s\. Nothing was changed/,
       { seconds: 1 },
     ],
     [
       "an endless list of tables, limited by memory",
-      () => changed(makeSchemaEndless),
+      () => changed(writeEndlessSchema),
       /reading it takes more than 1 bytes of memory\. Nothing was changed/,
       { memoryBytes: 1 },
     ],
@@ -125,7 +125,7 @@ describe("a file that takes too long or too much memory is rejected with its rea
     [
       "results whose pages contain each other",
       120,
-      () => changed((file) => makeEndless(file, "heartbeat", { levels: 5 })),
+      () => changed((file) => writeEndlessTable(file, "heartbeat", { levels: 5 })),
       /is damaged \(ids of heartbeat do not rise\)/,
     ],
     [
@@ -133,7 +133,7 @@ describe("a file that takes too long or too much memory is rejected with its rea
       1,
       () =>
         changed(
-          (file) => makeEndless(file, "heartbeat", { levels: 5 }),
+          (file) => writeEndlessTable(file, "heartbeat", { levels: 5 }),
           "update heartbeat set time = '1999-01-01 00:00:00'",
         ),
       /reading it takes longer than 1 s/,
@@ -141,7 +141,7 @@ describe("a file that takes too long or too much memory is rejected with its rea
     [
       "sums whose pages contain each other",
       120,
-      () => changed((file) => makeEndless(file, "stat_daily", { levels: 5 })),
+      () => changed((file) => writeEndlessTable(file, "stat_daily", { levels: 5 })),
       /is damaged \(ids of stat_daily do not rise\)/,
     ],
   ];
@@ -164,7 +164,7 @@ describe("a file that takes too long or too much memory is rejected with its rea
 });
 
 test("a file whose reading process is killed is rejected", async () => {
-  const { history, close } = await opened(fixture("kuma-2-acme.db"), newDirectory());
+  const { history, close } = await opened(inflateFixture("kuma-2-acme.db"), newDirectory());
   await close?.();
   const beats = async () => {
     for await (const _some of history?.beats(0) ?? []);
@@ -178,8 +178,8 @@ test("a reading process yields the same plan and history as reading in place", a
   for (const name of ["kuma-1-acme.db", "kuma-2-acme.db", "kuma-1-acme.json"]) {
     const { openHere } = await import("../../src/imports/reading/open-here.ts");
     const [one, other] = [
-      await opened(fixture(name), newDirectory()),
-      await openHere("uptime-kuma", fixture(name), { workIn: newDirectory(), ...usual }),
+      await opened(inflateFixture(name), newDirectory()),
+      await openHere("uptime-kuma", inflateFixture(name), { workIn: newDirectory(), ...usual }),
     ];
     expect(one.plan).toEqual(JSON.parse(JSON.stringify(other.plan)));
     const all = async ({ history }: typeof one) => {
@@ -214,7 +214,7 @@ test("more records than the organization can have are named in a preview, and re
   appliance.time.now = now;
   const { limits, ...others } = appliance.ours.scope;
   const scope = { ...others, limits: { ...limits, monitors: 3 } };
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   const { plan, close } = await opened(backup(monitorsOf(4)), newDirectory());
   await close?.();
   const options = { keepResults: 14, keepHours: 400 };
@@ -222,7 +222,7 @@ test("more records than the organization can have are named in a preview, and re
   const { report } = await runImport(scope, plan, null, { ...options, dryRun: true });
   expect(report.hints).toContain(sentence);
   expect(await rejection(runImport(scope, plan, null, options))).toBe(sentence);
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
   const only = new Set(["monitor:1", "monitor:2", "monitor:3"]);
   const chosen = await runImport(scope, plan, null, { ...options, only });
   expect(chosen.report.items).toHaveLength(3);
@@ -247,7 +247,7 @@ describe("an incomplete log of a database is rejected:", () => {
   /** A database with its log, as they are while Uptime Kuma runs. */
   function running(change: (log: Buffer) => Buffer): string {
     const folder = newDirectory();
-    changedFixture("kuma-2-acme.db", folder, "pragma journal_mode = wal");
+    copyFixture("kuma-2-acme.db", folder, "pragma journal_mode = wal");
     const file = join(folder, "kuma.db");
     const database = new Database(file);
     for (const name of ["one", "two", "three"])
@@ -283,7 +283,7 @@ describe("an incomplete log of a database is rejected:", () => {
 
   test("a complete log is read, also with pages of an earlier log after its own", async () => {
     const folder = newDirectory();
-    changedFixture("kuma-2-acme.db", folder, "pragma journal_mode = wal");
+    copyFixture("kuma-2-acme.db", folder, "pragma journal_mode = wal");
     const file = join(folder, "kuma.db");
     const database = new Database(file);
     for (let count = 0; count < 30; count++)

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { openBackup } from "../../src/imports/kuma/backup.ts";
 import { openKuma } from "../../src/imports/kuma/open.ts";
-import { planOf } from "../../src/imports/kuma/plan.ts";
+import { buildKumaPlan } from "../../src/imports/kuma/plan.ts";
 import {
   type KumaSource,
   neverRead,
@@ -12,17 +12,17 @@ import {
 } from "../../src/imports/kuma/source.ts";
 import type { Fields } from "../../src/core/collections/objects.ts";
 import type { Plan } from "../../src/imports/plan.ts";
-import { changedFixture, fixture } from "../support/importing.ts";
+import { copyFixture, inflateFixture } from "../support/importing.ts";
 import { clientCertificate, clientKey } from "../support/samples.ts";
-import { scratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const now = Date.parse("2026-11-22T06:00:00.000Z");
 const files = ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db"];
 
 async function planFrom(file: string): Promise<Plan> {
   const opened = await openKuma(file, newDirectory());
-  const plan = planOf(opened, now);
+  const plan = buildKumaPlan(opened, now);
   await opened.close();
   return plan;
 }
@@ -109,11 +109,11 @@ function isColumnUsed(
   source: KumaSource,
   table: TableName,
   column: string,
-  before = JSON.stringify(planOf(source, now).records),
+  before = JSON.stringify(buildKumaPlan(source, now).records),
 ): boolean {
   return probes.some((probe) => {
     const changed = source.rows[table].map((row) => ({ ...row, [column]: probe(row) }));
-    const after = planOf({ ...source, rows: { ...source.rows, [table]: changed } }, now);
+    const after = buildKumaPlan({ ...source, rows: { ...source.rows, [table]: changed } }, now);
     return JSON.stringify(after.records) !== before || reportOf(after).includes(column);
   });
 }
@@ -122,7 +122,7 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
   // The migrated database has the tables and columns of a new one.
   for (const file of ["kuma-1-acme.db", "kuma-2-acme.db"])
     test(file, async () => {
-      const database = new Database(fixture(file), { readonly: true });
+      const database = new Database(inflateFixture(file), { readonly: true });
       const columnsOf = (table: TableName) =>
         database
           .query<{ name: string; pk: number }, []>(`pragma table_info("${table}")`)
@@ -130,11 +130,11 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
           .filter(({ name, pk }) => pk === 0 && !neverRead[table]?.includes(name))
           .map(({ name }) => name)
           .filter((name) => internal[table]?.includes(name) !== true);
-      const ignored = await withSource(fixture(file), async (whole) => {
+      const ignored = await withSource(inflateFixture(file), async (whole) => {
         const names: string[] = [];
         for (const table of tables) {
           const unchanged = table === "monitor" ? whole : withFewMonitors(whole);
-          const before = JSON.stringify(planOf(unchanged, now).records);
+          const before = JSON.stringify(buildKumaPlan(unchanged, now).records);
           for (const column of columnsOf(table)) {
             if (listedByName.includes(table)) continue;
             expect(Object.keys(unchanged.rows[table][0] ?? {})).toContain(column);
@@ -142,7 +142,7 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
             const isUsed =
               setup === undefined
                 ? isColumnUsed(unchanged, table, column, before)
-                : await withSource(changedFixture(file, newDirectory(), setup), (source) =>
+                : await withSource(copyFixture(file, newDirectory(), setup), (source) =>
                     isColumnUsed(source, table, column),
                   );
             if (!isUsed) names.push(`${table}.${column}`);
@@ -155,7 +155,7 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
     });
 
   test("a column of a later version is named if it is set, and not if it has its default", async () => {
-    const changed = changedFixture(
+    const changed = copyFixture(
       "kuma-2-acme.db",
       newDirectory(),
       "alter table monitor add column retry_budget integer default 5",
@@ -171,7 +171,7 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
   });
 
   test("a page that was hidden from search engines reports that they can find it now", async () => {
-    const changed = changedFixture(
+    const changed = copyFixture(
       "kuma-2-acme.db",
       newDirectory(),
       "update status_page set search_engine_index = 0 where slug = 'acme-public'",
@@ -181,7 +181,7 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
     expect(page?.notes.join("\n")).toContain(
       "search_engine_index (search engines can index the page here)",
     );
-    const usual = (await planFrom(fixture("kuma-2-acme.db"))).records;
+    const usual = (await planFrom(inflateFixture("kuma-2-acme.db"))).records;
     expect(usual.flatMap(({ notes }) => notes).join("\n")).not.toContain("search_engine_index");
   });
 });
@@ -199,12 +199,12 @@ const usedSettings = ["serverTimezone", "primaryBaseURL", "keepDataPeriodDays", 
 test.each(files)(
   "%s: each setting is used or named, and no secret among them is shown",
   async (file) => {
-    const database = new Database(fixture(file), { readonly: true });
+    const database = new Database(inflateFixture(file), { readonly: true });
     const settings = database
       .query<{ key: string; value: string }, []>("select key, value from setting")
       .all();
     database.close();
-    const plan = await planFrom(fixture(file));
+    const plan = await planFrom(inflateFixture(file));
     const hint =
       plan.hints.find((one) => one.startsWith("Settings that were not imported: ")) ?? "";
     const silent = settings
@@ -220,12 +220,12 @@ describe("each key of the JSON backup is imported, or named:", () => {
     monitorList: Record<string, unknown>[];
     notificationList: (Record<string, unknown> & { config: string })[];
   };
-  const text = readFileSync(fixture("kuma-1-acme.json"), "utf8");
+  const text = readFileSync(inflateFixture("kuma-1-acme.json"), "utf8");
   const backup = (): Backup => JSON.parse(text);
   function planWith(change: (backup: Backup) => void): Plan {
     const whole = backup();
     change(whole);
-    return planOf(openBackup(JSON.stringify(whole), "backup.json"), now);
+    return buildKumaPlan(openBackup(JSON.stringify(whole), "backup.json"), now);
   }
   const values = ["probe-7", 7, 0, true, false, ["7"], null];
   /**

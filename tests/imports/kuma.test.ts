@@ -1,12 +1,12 @@
 import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
-import { monitorOf } from "../../src/imports/kuma/monitors.ts";
-import { changedFixture, fixture, importKuma } from "../support/importing.ts";
+import { convertMonitor } from "../../src/imports/kuma/monitors.ts";
+import { copyFixture, inflateFixture, importKuma } from "../support/importing.ts";
 import { clientCertificate, clientKey } from "../support/samples.ts";
-import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
-import { scratch } from "../support/scratch.ts";
+import { dumpTables, testAppliance, type TestAppliance } from "../support/appliance.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const now = Date.parse("2026-11-22T06:00:00.000Z");
 
 async function world() {
@@ -17,7 +17,7 @@ async function world() {
 
 type Row = Record<string, unknown>;
 const rows = (file: string, query: string) => {
-  const database = new Database(fixture(file), { readonly: true });
+  const database = new Database(inflateFixture(file), { readonly: true });
   const found = database.query<Row, []>(query).all();
   database.close();
   return found;
@@ -39,7 +39,7 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
     let report: Awaited<ReturnType<typeof importKuma>>["report"];
     beforeAll(async () => {
       appliance = await world();
-      ({ report } = await importKuma(appliance.ours.scope, fixture(file)));
+      ({ report } = await importKuma(appliance.ours.scope, inflateFixture(file)));
     });
 
     test("each record has one line in the report", () => {
@@ -135,7 +135,7 @@ describe("an Uptime Kuma 2", () => {
   let made: Row[];
   beforeAll(async () => {
     appliance = await world();
-    await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"));
+    await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"));
     made = await monitorsOf(appliance);
   });
 
@@ -292,10 +292,10 @@ describe("an Uptime Kuma 2", () => {
     const records = () => {
       appliance.database.run("delete from imports");
       // Result keys are used once, and never again.
-      return dump(appliance).replace(/\["monitor_states",\d+\]/, "");
+      return dumpTables(appliance).replace(/\["monitor_states",\d+\]/, "");
     };
     const before = records();
-    const { report } = await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"));
+    const { report } = await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"));
     const changed = report.items.filter(
       ({ decision }) => decision !== "unchanged" && decision !== "not-taken",
     );
@@ -308,12 +308,12 @@ describe("an Uptime Kuma 2", () => {
 test("a repeated import applies changes of the source and preserves local changes", async () => {
   const appliance = await world();
   const { ours } = appliance;
-  await importKuma(ours.scope, fixture("kuma-2-acme.db"));
+  await importKuma(ours.scope, inflateFixture("kuma-2-acme.db"));
   const before = named(await monitorsOf(appliance), "Acme website");
   await ours.api("PATCH", `/api/v1/monitors/${String(before["id"])}`, {
     body: { retries: 7, tags: ["ours"] },
   });
-  const changed = changedFixture(
+  const changed = copyFixture(
     "kuma-2-acme.db",
     newDirectory(),
     "update monitor set interval = 45, url = 'https://new.acme.example/' where id = 6",
@@ -350,21 +350,23 @@ test("a repeated import applies changes of the source and preserves local change
 
 test("with --paused nothing is checked until it is imported without", async () => {
   const appliance = await world();
-  await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"), { paused: true });
+  await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"), { paused: true });
   expect(new Set((await monitorsOf(appliance)).map(({ status }) => status))).toEqual(
     new Set(["paused"]),
   );
-  await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"));
+  await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"));
   expect(named(await monitorsOf(appliance), "Acme website")["paused"]).toBe(false);
   expect(named(await monitorsOf(appliance), "Staging site")["paused"]).toBe(true);
 });
 
 test("a dry run returns the same report and changes nothing", async () => {
   const appliance = await world();
-  const before = dump(appliance);
-  const dry = await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"), { dryRun: true });
-  expect(dump(appliance)).toBe(before);
-  const real = await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"));
+  const before = dumpTables(appliance);
+  const dry = await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"), {
+    dryRun: true,
+  });
+  expect(dumpTables(appliance)).toBe(before);
+  const real = await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"));
   expect(dry.report.items).toEqual(real.report.items);
 });
 
@@ -377,7 +379,7 @@ test.each([
 ])("a body as %s is sent unchanged: %s", (encoding, body, sent) => {
   const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
   const row = { type: "http", name: "API", url: "http://api.lan/", method: "POST" };
-  const { fields } = monitorOf({ ...row, body, http_body_encoding: encoding }, installation);
+  const { fields } = convertMonitor({ ...row, body, http_body_encoding: encoding }, installation);
   const { type, form, ...own } = { type: undefined, form: undefined, ...sent };
   expect(fields).toMatchObject({
     ...own,
@@ -400,7 +402,7 @@ test.each([
   ]);
   const installation = { proxies, dockerHosts: new Map(), browsers: new Map() };
   const row = { type: "keyword", name: "API", url: "http://api.lan/", keyword: "ok", active: 1 };
-  const of = (id: number) => monitorOf({ ...row, proxy_id: id }, installation);
+  const of = (id: number) => convertMonitor({ ...row, proxy_id: id }, installation);
   const none = { proxyUsername: null, proxyPassword: null };
   if (taken === null)
     expect(of(1)).toMatchObject({
@@ -422,7 +424,7 @@ test("client certificates and the IP version are imported", () => {
   const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
   const row = { type: "http", name: "API", url: "https://api.lan/", active: 1 };
   const mutual = { auth_method: "mtls", tls_cert: clientCertificate, tls_key: clientKey };
-  const { fields, notes, isIncomplete } = monitorOf(
+  const { fields, notes, isIncomplete } = convertMonitor(
     { ...row, ...mutual, tls_ca: clientCertificate, ip_family: "ipv6" },
     installation,
   );
@@ -432,10 +434,10 @@ test("client certificates and the IP version are imported", () => {
     [expect.stringContaining("under Certificate authorities")],
   ]);
   const others = { ...row, ...mutual, auth_method: "", ip_family: "ipv4" };
-  expect(monitorOf(others, installation).fields).toMatchObject({
+  expect(convertMonitor(others, installation).fields).toMatchObject({
     clientCertificate: null,
     clientKey: null,
     ipFamily: "4",
   });
-  expect(monitorOf(row, installation).fields).toMatchObject({ ipFamily: "any" });
+  expect(convertMonitor(row, installation).fields).toMatchObject({ ipFamily: "any" });
 });

@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { SQL } from "bun";
 import { expect } from "bun:test";
 import { testAppliance } from "../support/appliance.ts";
-import { fixture, importKuma } from "../support/importing.ts";
-import { mariadbServer, testWith } from "../support/real-targets.ts";
+import { inflateFixture, importKuma } from "../support/importing.ts";
+import { startMariadbServer, defineTestWith } from "../support/real-targets.ts";
 
 type Column = { name: string; type: string };
 type Row = Record<string, unknown>;
@@ -53,17 +53,17 @@ async function copied(from: string, sql: SQL) {
   database.close();
 }
 
-testWith(
+defineTestWith(
   ["mariadbd", "mariadb-install-db"],
   "an Uptime Kuma on MariaDB is imported like the same one in a file",
   async () => {
     const password = "kuma-in-mariadb";
-    await using server = await mariadbServer(password);
+    await using server = await startMariadbServer(password);
     const address = (word: string) => `mysql://probe:${word}@127.0.0.1:${server.port}/shop`;
     const kuma = new SQL(address(password), { max: 1 });
     await kuma.unsafe("ALTER DATABASE shop CHARACTER SET utf8mb4");
     await kuma.unsafe("SET NAMES utf8mb4");
-    await copied(fixture("kuma-2-acme.db"), kuma);
+    await copied(inflateFixture("kuma-2-acme.db"), kuma);
     const stored = async (from: string) => {
       const appliance = await testAppliance();
       appliance.time.now = Date.parse("2026-11-22T06:00:00.000Z");
@@ -88,7 +88,7 @@ testWith(
         ),
       };
     };
-    expect(await stored(address(password))).toEqual(await stored(fixture("kuma-2-acme.db")));
+    expect(await stored(address(password))).toEqual(await stored(inflateFixture("kuma-2-acme.db")));
     await kuma.unsafe("ALTER TABLE notification RENAME TO hidden");
     await kuma.unsafe("CREATE VIEW notification AS SELECT * FROM hidden");
     await kuma.close();

@@ -9,15 +9,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { sweepingOf } from "../../src/database/backup/portions.ts";
+import { createSweeping } from "../../src/database/backup/portions.ts";
 import { sweepImports } from "../../src/imports/store.ts";
 import { listImports, undoImport } from "../../src/imports/undo-service.ts";
 import { sweepRemovedMonitors } from "../../src/monitoring/uptime/retention.ts";
-import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
-import { changedFixture, fixture, importKuma } from "../support/importing.ts";
-import { scratch } from "../support/scratch.ts";
+import { dumpTables, testAppliance, type TestAppliance } from "../support/appliance.ts";
+import { copyFixture, inflateFixture, importKuma } from "../support/importing.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 async function world() {
   const appliance = await testAppliance();
@@ -27,7 +27,7 @@ async function world() {
 
 /** All rows, without numbers that are never reused. */
 const stateOf = (appliance: TestAppliance) =>
-  dump(appliance)
+  dumpTables(appliance)
     .replace(/,?\["monitor_states",\d+\]/, "")
     .replace(/\["housekeeping".*?\]\]\]/, "");
 
@@ -38,7 +38,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
     [
       "cut off",
       (folder) => {
-        const file = changedFixture("kuma-2-acme.db", folder);
+        const file = copyFixture("kuma-2-acme.db", folder);
         truncateSync(file, 200_000);
         return file;
       },
@@ -63,7 +63,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
     [
       "damaged",
       (folder) => {
-        const file = changedFixture("kuma-2-acme.db", folder);
+        const file = copyFixture("kuma-2-acme.db", folder);
         const bytes = readFileSync(file);
         bytes.fill(0xee, 4_096, bytes.length);
         writeFileSync(file, bytes);
@@ -84,7 +84,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
     [
       "with a view instead of a table",
       (folder) =>
-        changedFixture(
+        copyFixture(
           "kuma-2-acme.db",
           folder,
           "alter table notification rename to hidden",
@@ -95,7 +95,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
     [
       "with computed columns",
       (folder) =>
-        changedFixture(
+        copyFixture(
           "kuma-2-acme.db",
           folder,
           "alter table monitor add column bomb text as (hex(zeroblob(500000000)))",
@@ -105,7 +105,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
     [
       "with a huge value",
       (folder) =>
-        changedFixture("kuma-2-acme.db", folder, `update monitor set body = '${big}' where id = 7`),
+        copyFixture("kuma-2-acme.db", folder, `update monitor set body = '${big}' where id = 7`),
       /a value in its table monitor has 600000 bytes/,
     ],
     [
@@ -136,16 +136,16 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
   for (const [what, make, why] of cases)
     test(what, async () => {
       const appliance = await world();
-      const before = dump(appliance);
+      const before = dumpTables(appliance);
       expect(importKuma(appliance.ours.scope, make(newDirectory()))).rejects.toThrow(why);
       await importKuma(appliance.ours.scope, make(newDirectory())).catch(() => {});
-      expect(dump(appliance)).toBe(before);
+      expect(dumpTables(appliance)).toBe(before);
     });
 
   test("a trigger in it does not run, and a database is read with its log", async () => {
     const appliance = await world();
     const folder = newDirectory();
-    changedFixture(
+    copyFixture(
       "kuma-2-acme.db",
       folder,
       "create trigger trap after insert on monitor begin delete from monitor; end",
@@ -170,7 +170,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
 test("the logo is imported from a data directory, but not through links to outside", async () => {
   const appliance = await world();
   const folder = newDirectory();
-  changedFixture("kuma-2-acme.db", folder);
+  copyFixture("kuma-2-acme.db", folder);
   mkdirSync(join(folder, "upload"));
   const png = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -199,7 +199,7 @@ describe("an interrupted import", () => {
         atomic: (statements: Parameters<typeof store.atomic>[0]) =>
           left-- > 0 ? store.atomic(statements) : Promise.reject(new Error("killed")),
       };
-      const dead = importKuma(ours.scope, fixture("kuma-1-acme.db"), {}, (scope) => ({
+      const dead = importKuma(ours.scope, inflateFixture("kuma-1-acme.db"), {}, (scope) => ({
         ...scope,
         store: dying,
       }));
@@ -209,8 +209,8 @@ describe("an interrupted import", () => {
         expect(appliance.database.query(`select * from ${table}`).all()).toEqual([]);
       expect(await listImports(ours.scope)).toMatchObject([{ status: "running" }]);
       time.now += 11 * 60_000;
-      await sweepImports(sweepingOf(store, time.now));
-      await sweepRemovedMonitors(sweepingOf(store, time.now));
+      await sweepImports(createSweeping(store, time.now));
+      await sweepRemovedMonitors(createSweeping(store, time.now));
       expect(stateOf(appliance)).toBe(before);
     });
 
@@ -224,14 +224,14 @@ describe("an interrupted import", () => {
       atomic: (statements: Parameters<typeof store.atomic>[0]) =>
         left-- === 0 ? Promise.reject(new Error("disk")) : store.atomic(statements),
     };
-    await importKuma(ours.scope, fixture("kuma-1-acme.db"), {}, (scope) => ({
+    await importKuma(ours.scope, inflateFixture("kuma-1-acme.db"), {}, (scope) => ({
       ...scope,
       store: failing,
     })).catch(() => {});
-    await sweepRemovedMonitors(sweepingOf(store, appliance.time.now));
+    await sweepRemovedMonitors(createSweeping(store, appliance.time.now));
     expect(stateOf(appliance)).toBe(before);
     expect(
-      (await importKuma(ours.scope, fixture("kuma-1-acme.db"))).report.history.heartbeats,
+      (await importKuma(ours.scope, inflateFixture("kuma-1-acme.db"))).report.history.heartbeats,
     ).toBeGreaterThan(500);
   });
 });
@@ -242,7 +242,7 @@ test("undoing an import removes its records, and it can be repeated", async () =
   const { api } = ours;
   const mine = { type: "tcp", name: "Mine", host: "127.0.0.1", port: 9 };
   const kept = (await api("POST", "/api/v1/monitors", { body: mine })).json.data;
-  const { id } = await importKuma(ours.scope, fixture("kuma-2-acme.db"));
+  const { id } = await importKuma(ours.scope, inflateFixture("kuma-2-acme.db"));
   expect((await undoImport(ours.scope, id ?? "")).status).toBe("undone");
   expect(
     (await api("GET", "/api/v1/monitors")).json.data.map((one: { id: string }) => one.id),
@@ -251,7 +251,7 @@ test("undoing an import removes its records, and it can be repeated", async () =
     expect([noun, (await api("GET", `/api/v1/${noun}`)).json.data]).toEqual([noun, []]);
   expect((await api("GET", "/api/v1/status-pages")).json.data).toHaveLength(1);
   expect(undoImport(ours.scope, id ?? "")).rejects.toThrow("undone already");
-  const again = await importKuma(ours.scope, fixture("kuma-2-acme.db"));
+  const again = await importKuma(ours.scope, inflateFixture("kuma-2-acme.db"));
   expect(
     again.report.items.filter(({ decision }) => decision === "created").length,
   ).toBeGreaterThan(70);
@@ -260,18 +260,18 @@ test("undoing an import removes its records, and it can be repeated", async () =
 test("deleted records stay deleted after a repeated import", async () => {
   const appliance = await world();
   const { ours } = appliance;
-  await importKuma(ours.scope, fixture("kuma-2-acme.db"));
+  await importKuma(ours.scope, inflateFixture("kuma-2-acme.db"));
   const [website] = (await ours.api("GET", "/api/v1/monitors?q=Acme%20website")).json.data;
   await ours.api("DELETE", `/api/v1/monitors/${website.id}`);
-  const { report } = await importKuma(ours.scope, fixture("kuma-2-acme.db"));
+  const { report } = await importKuma(ours.scope, inflateFixture("kuma-2-acme.db"));
   expect(report.items.find(({ name }) => name === "Acme website")?.decision).toBe("not-taken");
   expect((await ours.api("GET", "/api/v1/monitors?q=Acme%20website")).json.data).toEqual([]);
 });
 
 test("the JSON backup of 1.x has the same monitors and channels as its database", async () => {
   const [one, other] = [await world(), await world()];
-  await importKuma(one.ours.scope, fixture("kuma-1-acme.db"));
-  await importKuma(other.ours.scope, fixture("kuma-1-acme.json"));
+  await importKuma(one.ours.scope, inflateFixture("kuma-1-acme.db"));
+  await importKuma(other.ours.scope, inflateFixture("kuma-1-acme.json"));
   // The backup has neither Docker hosts nor proxies: monitors with one are imported paused.
   const stored = ({ database }: TestAppliance) => {
     const monitors = database

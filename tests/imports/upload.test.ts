@@ -2,20 +2,20 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { testAppliance } from "../support/appliance.ts";
-import { selfSigned } from "../support/certificates.ts";
-import { fixture } from "../support/importing.ts";
+import { writeSelfSigned } from "../support/certificates.ts";
+import { inflateFixture } from "../support/importing.ts";
 import type { Json } from "../support/json.ts";
-import { scratch } from "../support/scratch.ts";
-import { member } from "../support/visiting.ts";
+import { createScratch } from "../support/scratch.ts";
+import { signInMember } from "../support/visiting.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const partBytes = 200_000;
 
 async function world() {
   const uploadsIn = newDirectory();
   const appliance = await testAppliance({ uploadsIn });
   appliance.time.now = Date.parse("2026-11-22T06:00:00.000Z");
-  const admin = await member(appliance, "admin");
+  const admin = await signInMember(appliance, "admin");
   const left = () => readdirSync(join(uploadsIn, "uploads"));
 
   async function begin(size: number) {
@@ -62,7 +62,7 @@ async function world() {
 describe("an upload", () => {
   test("can be previewed, imported in part and undone", async () => {
     const { admin, ours, sent, left } = await world();
-    const id = await sent(fixture("kuma-2-acme.db"));
+    const id = await sent(inflateFixture("kuma-2-acme.db"));
     const source = "uptime-kuma";
     const preview = await admin.page("POST", `/dashboard/imports/uploads/${id}/preview`, {
       body: { source },
@@ -133,7 +133,7 @@ describe("an uploaded Gatus configuration", () => {
   }
 
   test("reads neither files nor variables of this machine", async () => {
-    const files = selfSigned(newDirectory(), "client", "DNS:client.example");
+    const files = writeSelfSigned(newDirectory(), "client", "DNS:client.example");
     const { status, json } = await previewOf(`
 endpoints:
   - name: shop

@@ -1,9 +1,9 @@
 /** Limits of an incident's timeline, texts and responses. */
 import { describe, expect, test } from "bun:test";
-import { newId } from "../../src/core/ids.ts";
+import { createId } from "../../src/core/ids.ts";
 import { incidentBounds } from "../../src/core/limits.ts";
 import { type Client, testAppliance } from "../support/appliance.ts";
-import { watch } from "../support/watch.ts";
+import { createWatch } from "../support/watch.ts";
 
 type Appliance = Awaited<ReturnType<typeof testAppliance>>;
 
@@ -44,7 +44,7 @@ function fillNotes(
 }
 
 const idsFor = (count: number) =>
-  JSON.stringify(Array.from({ length: count }, () => newId(Date.now())));
+  JSON.stringify(Array.from({ length: count }, () => createId(Date.now())));
 
 const sizeOf = ({ database }: Pick<Appliance, "database">, id: string) =>
   database.query("SELECT entries, text_bytes FROM incidents WHERE id = ?").values(id)[0];
@@ -144,8 +144,8 @@ test("a postmortem that makes the texts of an incident too long is a conflict; a
 });
 
 test("a monitor with a full incident adds nothing to it, changes its state as usual, and resolves it", async () => {
-  const made = await watch();
-  const job = await made.job({ autoIncidentSeverity: "critical", degradedAfterMs: 500 });
+  const made = await createWatch();
+  const job = await made.createJob({ autoIncidentSeverity: "critical", degradedAfterMs: 500 });
   const report = async (query: Record<string, string>) => {
     made.time.now += 60_000;
     expect((await job.report(query)).status).toBe(200);
@@ -215,8 +215,8 @@ test("an organization has a limited number of long responses at a time, and fini
 });
 
 test("at the limit of incidents, monitors still change their state", async () => {
-  const made = await watch();
-  const job = await made.job({ autoIncidentSeverity: "critical" });
+  const made = await createWatch();
+  const job = await made.createJob({ autoIncidentSeverity: "critical" });
   const first = await made.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
   made.database
     .query("UPDATE incident_counts SET count = ? WHERE count > 0")

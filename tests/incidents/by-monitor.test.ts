@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { member } from "../support/visiting.ts";
-import { watch } from "../support/watch.ts";
+import { signInMember } from "../support/visiting.ts";
+import { createWatch } from "../support/watch.ts";
 
 /** A push monitor whose first failure opens an incident, and its history. */
 async function story(fields: object = {}) {
-  const made = await watch();
+  const made = await createWatch();
   const { api, time } = made;
-  const job = await made.job({ autoIncidentSeverity: "critical", ...fields });
+  const job = await made.createJob({ autoIncidentSeverity: "critical", ...fields });
   const incidents = async () => {
     const { json } = await api("GET", "/api/v1/incidents");
     const ids = json.data.map(({ id }: { id: string }) => id).toReversed();
@@ -241,7 +241,7 @@ describe("changes by people", () => {
   });
 
   test("more monitors can be added, but it stays with the one that opened it", async () => {
-    const { api, id, goes, job, incident, incidents } = await outage();
+    const { api, id, goes, createJob: job, incident, incidents } = await outage();
     const other = await job({ name: "Other" });
     const path = `/api/v1/incidents/${incident.id}`;
     const { status, json } = await api("PATCH", path, { body: { monitorIds: [other.id, id] } });
@@ -349,15 +349,15 @@ describe("a monitor that is deleted", () => {
   test("in bulk resolves the incident of each; a deleted group resolves nothing", async () => {
     const made = await outage();
     const { api, time, incidents } = made;
-    const other = await made.job({ name: "Other", autoIncidentSeverity: "minor" });
-    const kept = await made.job({ name: "Kept", autoIncidentSeverity: "minor" });
+    const other = await made.createJob({ name: "Other", autoIncidentSeverity: "minor" });
+    const kept = await made.createJob({ name: "Kept", autoIncidentSeverity: "minor" });
     const group = await made.group({ name: "Jobs", monitorIds: [made.id, other.id, kept.id] });
     for (const { report } of [other, kept]) await report({ status: "down" });
     expect((await api("DELETE", `/api/v1/monitor-groups/${group.id}`)).status).toBe(200);
     const states = async () => (await incidents()).map(({ status }) => status);
     expect(await states()).toEqual(["investigating", "investigating", "investigating"]);
     time.now += 1_000;
-    const { page } = await member(made, "member");
+    const { page } = await signInMember(made, "member");
     const { status } = await page("POST", "/dashboard/monitors/bulk", {
       body: { monitorIds: [made.id, other.id], delete: true },
     });

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { publisher } from "../support/subscribing.ts";
-import { dump, unknownId } from "../support/appliance.ts";
-import { wordsOf } from "../support/visitor.ts";
+import { createPublisher } from "../support/subscribing.ts";
+import { dumpTables, unknownId } from "../support/appliance.ts";
+import { readWords } from "../support/visitor.ts";
 
 async function published() {
-  const made = await publisher();
-  const { id, updates } = await made.incident({ message: "Teh cause is unknown." });
+  const made = await createPublisher();
+  const { id, updates } = await made.createIncident({ message: "Teh cause is unknown." });
   const path = `/api/v1/incidents/${id}`;
   const update = `${path}/updates/${updates[0].id}`;
   return {
@@ -20,8 +20,8 @@ async function published() {
 
 test("an edited update is marked as edited everywhere, stores its old text, and sends no second notification", async () => {
   await using made = await published();
-  await using hook = await made.hook();
-  const { edit, update, api, read, restart, time, id, post, ours } = made;
+  await using hook = await made.addHook();
+  const { edit, update, api, readHtml: read, restart, time, id, postUpdate: post, ours } = made;
   const { json: channel } = await api("POST", "/api/v1/alert-channels", {
     body: { type: "webhook", name: "Ops", url: "https://hooks.team.example/x" },
   });
@@ -53,7 +53,10 @@ test("an edited update is marked as edited everywhere, stores its old text, and 
 
   await restart();
   const { text } = await read(`/status/ours/incidents/${id}`);
-  expect(wordsOf(text, ".posted").map((words) => words.includes("Edited"))).toEqual([false, true]);
+  expect(readWords(text, ".posted").map((words) => words.includes("Edited"))).toEqual([
+    false,
+    true,
+  ]);
   expect(text).not.toMatch(/Teh cause|is unknown/);
   const shown = (await read("/status/ours.json")).json().incidents[0].updates;
   expect(shown.map(({ editedAt }: { editedAt: unknown }) => editedAt)).toEqual([null, at]);
@@ -65,17 +68,17 @@ test("the same text is no edit", async () => {
   await using made = await published();
   const { api, path, update, edit } = made;
   const [{ message }] = (await api("GET", path)).json.data.updates;
-  const before = dump(made);
+  const before = dumpTables(made);
   const { status, json } = await edit(message);
   expect([status, json.data.updates[0]]).toMatchObject([200, { message, editedAt: null }]);
   expect((await edit(message, { "If-Match": '"7-x"' })).status).toBe(412);
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
   expect((await api("GET", `${update}/revisions`)).json.data).toEqual([]);
 });
 
 test("an edited monitor update belongs to its editor; an edit records its author, its update and its base version", async () => {
   await using made = await published();
-  const job = await made.job({ name: "db-7", autoIncidentSeverity: "minor" });
+  const job = await made.createJob({ name: "db-7", autoIncidentSeverity: "minor" });
   await made.publish({
     sections: [{ name: "Jobs", groupId: null, monitors: [{ id: job.id, name: "Shop" }] }],
   });
@@ -88,7 +91,7 @@ test("an edited monitor update belongs to its editor; an edit records its author
   });
   expect(status).toBe(200);
   await made.restart();
-  expect((await made.read(`/status/ours/incidents/${id}`)).text).toContain(body.message);
+  expect((await made.readHtml(`/status/ours/incidents/${id}`)).text).toContain(body.message);
 
   const { api, path, update, edit } = made;
   for (const [status, answer] of [

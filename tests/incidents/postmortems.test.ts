@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { dayMs } from "../../src/core/time/clock.ts";
-import { publisher } from "../support/subscribing.ts";
-import { wordsOf } from "../support/visitor.ts";
+import { createPublisher } from "../support/subscribing.ts";
+import { readWords } from "../support/visitor.ts";
 
 async function resolved() {
-  const made = await publisher();
-  const { id } = await made.incident({ title: "Checkout fails" });
+  const made = await createPublisher();
+  const { id } = await made.createIncident({ title: "Checkout fails" });
   const path = `/api/v1/incidents/${id}`;
   const seen = async () => {
     await made.restart();
-    const { text } = await made.read(`/status/ours/incidents/${id}`);
-    return wordsOf(text, "#postmortem .md")[0] ?? null;
+    const { text } = await made.readHtml(`/status/ours/incidents/${id}`);
+    return readWords(text, "#postmortem .md")[0] ?? null;
   };
   return {
     ...made,
@@ -23,7 +23,7 @@ async function resolved() {
 
 test("a postmortem is internal until it is published, which needs a resolved incident and a text", async () => {
   await using made = await resolved();
-  const { write, seen, post, api, path, id, time } = made;
+  const { write, seen, postUpdate: post, api, path, id, time } = made;
   const conflict = async (body: object) => (await write(body)).json.error.code;
   expect(await conflict({ published: true })).toBe("CONFLICT");
   const before = (await api("GET", path)).json.data;
@@ -37,7 +37,7 @@ test("a postmortem is internal until it is published, which needs a resolved inc
   await post(id, { status: "resolved" });
   expect(await seen()).toBeNull();
   for (const part of [".json", "/feed.atom", "/api/v2/incidents.json", "/history", ""])
-    expect((await made.read(`/status/ours${part}`)).text).not.toContain("CANARY");
+    expect((await made.readHtml(`/status/ours${part}`)).text).not.toContain("CANARY");
   await write({ message: "**Cause**: a key.", published: true });
   expect(await seen()).toBe("Cause: a key.");
   await write({ message: "Cause: an old key." });
@@ -72,9 +72,9 @@ test("a postmortem is internal until it is published, which needs a resolved inc
 
 test("a published postmortem is in the feeds and the Statuspage API, and sent to subscribers on demand", async () => {
   await using made = await resolved();
-  await using hook = await made.hook();
+  await using hook = await made.addHook();
   await made.mailbox();
-  const { write, post, id, time, read } = made;
+  const { write, postUpdate: post, id, time, readHtml: read } = made;
   await post(id, { status: "resolved" });
   await made.send();
   const told = hook.asked.length;
@@ -91,7 +91,7 @@ test("a published postmortem is in the feeds and the Statuspage API, and sent to
       data: { message: "**Cause**: a key.", incident: { id, status: "resolved" } },
     },
   ]);
-  expect(made.subjects().at(-1)).toBe("Postmortem: Checkout fails – Acme status");
+  expect(made.listSubjects().at(-1)).toBe("Postmortem: Checkout fails – Acme status");
   await made.restart();
   const at = new Date(time.now).toISOString();
   const { incidents } = (await read("/status/ours.json")).json();
@@ -105,5 +105,5 @@ test("a published postmortem is in the feeds and the Statuspage API, and sent to
   });
   expect((await read("/status/ours/feed.atom")).text).toContain(`<updated>${at}</updated>`);
   const history = (await read("/status/ours/history?month=2026-11")).text;
-  expect(wordsOf(history, ".row p a")).toEqual(["Postmortem"]);
+  expect(readWords(history, ".row p a")).toEqual(["Postmortem"]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dump, testAppliance, unknownId } from "../support/appliance.ts";
+import { dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
 
 const statuses = ["investigating", "identified", "monitoring", "resolved"] as const;
 const defaults = {
@@ -53,13 +53,13 @@ describe("opening", () => {
 
   test("an unknown monitor is 404, names the field, and nothing is written", async () => {
     const appliance = await testAppliance();
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const { status, json } = await appliance.ours.api("POST", "/api/v1/incidents", {
       body: { title: "Slow", monitorId: unknownId },
     });
     expect(status).toBe(404);
     expect(json.error.details[0].path).toBe("monitorId");
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("an unknown field is rejected by name", async () => {
@@ -233,7 +233,7 @@ describe("several monitors", () => {
     const { open, ids, api, theirs, monitor, ...made } = await withMonitors("A");
     const foreign = await monitor("Theirs", theirs);
     const { json } = await open({ monitorIds: ids });
-    const before = dump(made);
+    const before = dumpTables(made);
     for (const [monitorIds, status] of [
       [[...ids, foreign], 404],
       [[unknownId], 404],
@@ -246,7 +246,7 @@ describe("several monitors", () => {
       for (const { status: answered, json } of [created, patched])
         expect([answered, json.error.details[0].path]).toEqual([status, "monitorIds"]);
     }
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 
   test("are corrected without an update, regardless of `monitorId`", async () => {

@@ -3,8 +3,8 @@ import { searchBounds } from "../../src/core/limits.ts";
 import { api, dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { made, nounOf } from "../support/records.ts";
-import { member } from "../support/visiting.ts";
+import { createSampleRecord, nounOf } from "../support/records.ts";
+import { signInMember } from "../support/visiting.ts";
 
 type Appliance = Awaited<ReturnType<typeof testAppliance>>;
 
@@ -90,7 +90,7 @@ test("an organization runs one search at a time, a limited number waits, and oth
 });
 
 test("a search that would read too many rows is rejected with a reason", async () => {
-  const { searchWork } = await import("../../src/database/search.ts");
+  const { createWorkCounter: searchWork } = await import("../../src/database/search.ts");
   const count = searchWork(51);
   count(searchBounds.work.value / 51 - 1);
   expect(() => count(2)).toThrow("The search would read too much.");
@@ -105,8 +105,10 @@ test.each(searchable.map(({ path }) => path))(
   "%s accepts a search of 100 characters, and no longer one",
   async (route) => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "owner");
-    const id = route.includes(":id") ? await made(appliance.ours.api, nounOf(route)) : "";
+    const { page } = await signInMember(appliance, "owner");
+    const id = route.includes(":id")
+      ? await createSampleRecord(appliance.ours.api, nounOf(route))
+      : "";
     const path = route.replace(":id", id).replace(/\/$/, "");
     const client = path.startsWith("/dashboard") ? page : appliance.ours.api;
     const get = (length: number) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { filledWith } from "../../src/core/text/words.ts";
+import { fillTemplateText } from "../../src/core/text/words.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 const path = "/api/v1/incident-templates";
@@ -51,7 +51,7 @@ test("unknown placeholders are rejected with their position", async () => {
 
 test("placeholders are filled once: text inside a name is no placeholder", () => {
   const values = { monitors: "{{time}} $&", time: "14:31" };
-  expect(filledWith("{{monitors}} at {{ time }}, {{gone}}", values)).toBe(
+  expect(fillTemplateText("{{monitors}} at {{ time }}, {{gone}}", values)).toBe(
     "{{time}} $& at 14:31, {{gone}}",
   );
 });

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
 import { openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { scratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 /** Our migrations up to the one with this name, without it. */
 function migrationsBefore(name: string): string {

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { binary, freePort } from "../support/binary.ts";
+import { binary, getFreePort } from "../support/binary.ts";
 import { hasRqlite, startCluster } from "../support/rqlite.ts";
 
 // `bun run cluster`: three rqlite and two Signalbox nodes on this machine, in a temporary folder,
@@ -52,7 +52,7 @@ process.exit(0);
 
 /** Starts a server and reads its address from the output. */
 async function serve(directory: string) {
-  const port = String(freePort());
+  const port = String(getFreePort());
   const where = ["--data-dir", directory, "--database", database];
   const command = [binary, "serve", ...where, "--host", "127.0.0.1", "--port", port];
   const child = Bun.spawn(command, {

@@ -1,10 +1,10 @@
-import type { Outside } from "../support/outside.ts";
-import { nouns } from "../support/records.ts";
+import type { ServerClient } from "../support/outside.ts";
+import { sampleBodies } from "../support/records.ts";
 
 /** Every record of an organization in API responses, without values that depend on time and address. */
-export async function recordedAnswers(api: Outside): Promise<Record<string, unknown[]>> {
+export async function recordedAnswers(api: ServerClient): Promise<Record<string, unknown[]>> {
   const answers: Record<string, unknown[]> = {};
-  for (const noun of Object.keys(nouns)) {
+  for (const noun of Object.keys(sampleBodies)) {
     const { json } = await api("GET", `/api/v1/${noun}`);
     const ids: string[] = json.data.map(({ id }: { id: string }) => id);
     answers[noun] = await Promise.all(

@@ -1,28 +1,31 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { signalbox } from "../support/binary.ts";
-import { inbox } from "../support/inbox.ts";
-import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
-import { nouns } from "../support/records.ts";
-import { alertRound } from "../support/rounds.ts";
+import { runSignalbox } from "../support/binary.ts";
+import { startInbox } from "../support/inbox.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { sampleBodies } from "../support/records.ts";
+import { runAlertRound } from "../support/rounds.ts";
 import { recordedAnswers } from "./answers.ts";
 
 // `bun tests/released/make.ts`, for a release: fills a data directory with the executable in dist/,
 // and stores it with the API responses. Tests then prove that later versions read it unchanged.
 
-const [version = ""] = (await succeeded(signalbox(["version"]))).split(" ").slice(-1);
+const [version = ""] = (await expectSuccess(runSignalbox(["version"]))).split(" ").slice(-1);
 const folder = join(import.meta.dir, Bun.argv[2] ?? version);
-await using machine = await machineWithKey();
+await using machine = await createMachineWithKey();
 const server = await machine.serve();
-const api = clientOf(server.url, machine.key);
+const api = createServerClient(server.url, machine.key);
 
-async function create(noun: string, fields: object = nouns[noun]?.create ?? {}): Promise<string> {
+async function create(
+  noun: string,
+  fields: object = sampleBodies[noun]?.create ?? {},
+): Promise<string> {
   const { status, json } = await api("POST", `/api/v1/${noun}`, fields);
   if (status !== 201) throw new Error(`${noun}: ${JSON.stringify(json)}`);
   return json.data.id;
 }
 
-await using hook = await inbox();
+await using hook = await startInbox();
 const groupId = await create("monitor-groups");
 const channel = await create("alert-channels", {
   type: "webhook",
@@ -36,7 +39,7 @@ const monitor = await create("monitors", { ...job, groupId, alertChannelIds, tag
 const monitors = [monitor, await create("monitors")];
 const { pushUrl } = (await api("GET", `/api/v1/monitors/${monitor}`)).json.data;
 for (const status of ["up", "down", "up", "down"]) await fetch(`${pushUrl}?status=${status}`);
-await hook.untilArrived((all) => all.length > 0);
+await hook.waitUntilArrived((all) => all.length > 0);
 const incident = await create("incidents", {
   title: "Ausfall",
   monitorId: monitor,
@@ -48,11 +51,11 @@ await api("PATCH", `/api/v1/incidents/${incident}`, {
 });
 await api("POST", `/api/v1/incidents/${await create("incidents")}/resolve`);
 await create("maintenance-windows", {
-  ...nouns["maintenance-windows"]?.create,
+  ...sampleBodies["maintenance-windows"]?.create,
   monitorIds: monitors,
 });
 await create("status-pages");
-await alertRound(api);
+await runAlertRound(api);
 
 // An active monitor would be overdue when a test reads this.
 for (const id of monitors) await api("PATCH", `/api/v1/monitors/${id}`, { paused: true });
@@ -61,7 +64,7 @@ await Bun.write(join(folder, "answers.json"), JSON.stringify(await recordedAnswe
 await server.stop();
 mkdirSync(folder, { recursive: true });
 const backup = join(machine.directory, "backup");
-await succeeded(machine.run(["backup", backup]));
+await expectSuccess(machine.run(["backup", backup]));
 await Bun.write(join(folder, "signalbox.db.gz"), Bun.gzipSync(await Bun.file(backup).bytes()));
 await Bun.write(join(folder, "secret.key"), Bun.file(join(machine.dataDir, "secret.key")));
 await Bun.write(join(folder, "api.key"), machine.key);

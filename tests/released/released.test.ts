@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { clientOf, machine } from "../support/outside.ts";
+import { createServerClient, createMachine } from "../support/outside.ts";
 import { recordedAnswers } from "./answers.ts";
 
 const versions = readdirSync(import.meta.dir, { withFileTypes: true })
@@ -20,13 +20,13 @@ describe("data of version", () => {
   for (const version of versions)
     test(`${version} is upgraded to this one: every record has the same response`, async () => {
       const kept = (name: string) => Bun.file(join(import.meta.dir, version, name));
-      await using box = machine();
+      await using box = createMachine();
       mkdirSync(box.dataDir, { mode: 0o700 });
       const database = Bun.gunzipSync(await kept("signalbox.db.gz").bytes());
       await Bun.write(join(box.dataDir, "signalbox.db"), database, { mode: 0o600 });
       await Bun.write(join(box.dataDir, "secret.key"), kept("secret.key"), { mode: 0o600 });
       const { url } = await box.serve();
-      const api = clientOf(url, await kept("api.key").text());
+      const api = createServerClient(url, await kept("api.key").text());
       expect(await recordedAnswers(api)).toMatchObject(await kept("answers.json").json());
       const { stdout } = await box.run(["doctor", "--offline"]);
       for (const subject of ["integrity", "references", "schema", "secrets"])

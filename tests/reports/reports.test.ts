@@ -1,19 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { timestamp } from "../../src/core/time/clock.ts";
-import { monthIn, outagesOf, periodsOf } from "../../src/reports/rules.ts";
+import { formatTimestamp } from "../../src/core/time/clock.ts";
+import { monthSpan, findOutages, splitPeriods } from "../../src/reports/rules.ts";
 import type { Report, ReportFigures } from "../../src/reports/schema.ts";
 import { hourMs } from "../../src/monitoring/uptime/rules.ts";
 import { type HeartbeatRow, insertHeartbeats } from "../../src/monitoring/uptime/store.ts";
 import { unknownId } from "../support/appliance.ts";
-import { dashboard } from "../support/dashboard.ts";
-import { member } from "../support/visiting.ts";
+import { createDashboard } from "../support/dashboard.ts";
+import { signInMember } from "../support/visiting.ts";
 
 const at = (text: string) => Date.parse(text);
 
 /** An organization with three monitors, one of them without a group, and helpers that write results and states. */
 async function reporting() {
-  const made = await dashboard();
+  const made = await createDashboard();
   const { database, store, api, time } = made;
   time.now = at("2026-01-01T00:00:00.000Z");
   const group = await made.group({ name: "=Payments" });
@@ -86,15 +86,15 @@ describe("a month", () => {
     ["2026-12", "Pacific/Kiritimati", 31 * 24],
     ["2026-06", "Asia/Kathmandu", 30 * 24],
   ])("%s in %s has %d hours, however its clocks are moved", (month, zone, hours) => {
-    const span = monthIn(month, zone);
+    const span = monthSpan(month, zone);
     expect((span.to - span.from) / hourMs).toBe(hours);
-    const periods = periodsOf(span);
+    const periods = splitPeriods(span);
     expect(periods.hours.length + 24 * periods.days.length).toBe(hours);
   });
 
   test("follows the previous one without gap or overlap, in every zone", () => {
     const zones = ["Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia", "UTC"];
-    const hoursOf = ({ hours, days }: ReturnType<typeof periodsOf>) =>
+    const hoursOf = ({ hours, days }: ReturnType<typeof splitPeriods>) =>
       [
         ...hours,
         ...days.flatMap((day) => Array.from({ length: 24 }, (_, hour) => day * 24 + hour)),
@@ -102,7 +102,7 @@ describe("a month", () => {
     for (const zone of zones) {
       const all = Array.from({ length: 24 }, (_, index) => {
         const month = `${2025 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, "0")}`;
-        return hoursOf(periodsOf(monthIn(month, zone)));
+        return hoursOf(splitPeriods(monthSpan(month, zone)));
       }).flat();
       expect(all).toEqual(all.map((_, index) => (all[0] ?? 0) + index));
     }
@@ -163,7 +163,7 @@ describe("figures", () => {
           for (const one of reports) {
             expect(secondsOf(one.summary)).toEqual(total(one.monitors));
             expect(secondsOf(one.summary)).toEqual(total(one.groups));
-            const span = monthIn(one.month, timeZone);
+            const span = monthSpan(one.month, timeZone);
             const inMonth = results.filter(({ minute }) => {
               const hour = Math.floor((from + minute * 60_000) / hourMs) * hourMs;
               return hour >= span.from && hour < span.to;
@@ -243,7 +243,7 @@ describe("figures", () => {
     ] as const) {
       await measure(id, { at: at("2026-10-05T10:00:00.000Z"), status: "down", seconds: 1_800 });
       await state(id, "down", "2026-10-05T10:02:00.000Z");
-      await state(id, "up", timestamp(at("2026-10-05T10:02:00.000Z") + minutes * 60_000));
+      await state(id, "up", formatTimestamp(at("2026-10-05T10:02:00.000Z") + minutes * 60_000));
     }
     const { summary, monitors } = await report({ month: "2026-10" });
     expect(monitors.map(({ mttrSeconds }) => mttrSeconds)).toEqual([600, null, 240]);
@@ -341,8 +341,8 @@ describe("figures", () => {
       { isDown: true, at: 3_000_000, message },
       { isDown: false, at: 2_000_000, message: null },
     ];
-    const [from, to] = [timestamp(3_000_000), timestamp(3_000_000)];
-    expect(outagesOf("m", states, { from: 1_000_000, to: 5_000_000 })).toEqual([
+    const [from, to] = [formatTimestamp(3_000_000), formatTimestamp(3_000_000)];
+    expect(findOutages("m", states, { from: 1_000_000, to: 5_000_000 })).toEqual([
       { monitorId: "m", from, to, seconds: 0, message },
     ]);
   });
@@ -356,7 +356,7 @@ describe("figures", () => {
           const states = found
             .map((one) => ({ ...one, message: null }))
             .sort((one, other) => one.at - other.at);
-          const outages = outagesOf("m", states, span);
+          const outages = findOutages("m", states, span);
           let down = 0;
           for (const [index, { isDown, at }] of states.entries()) {
             const until = Math.min(states[index + 1]?.at ?? span.to, span.to);
@@ -412,7 +412,7 @@ test("the CSV has an ETag, and HEAD has the headers of GET", async () => {
 
 test("a viewer downloads it by a URL that contains the organization", async () => {
   const made = await reporting();
-  const { page } = await member(made, "viewer");
+  const { page } = await signInMember(made, "viewer");
   const path = `/dashboard/api/v1/reports/csv?month=2026-10&organization=${made.ours.id}`;
   const { status, headers, text } = await page("GET", path);
   expect([status, headers.get("content-disposition")]).toEqual([

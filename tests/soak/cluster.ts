@@ -5,14 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { leaseNames } from "../../src/cluster/rules.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
-import { rqliteStore } from "../../src/database/rqlite/store.ts";
-import { clientHistory } from "../support/client-history.ts";
-import { inbox } from "../support/inbox.ts";
-import { isLinearizable, memberships, timelineOf } from "../support/linearizability.ts";
-import { addressOf, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
-import { randomFrom } from "../support/seeded.ts";
-import { type Server, serversOn } from "../support/servers.ts";
-import { type Slotted, wrongSlots } from "../support/slots.ts";
+import { createRqliteStore } from "../../src/database/rqlite/store.ts";
+import { recordClientHistory } from "../support/client-history.ts";
+import { startInbox } from "../support/inbox.ts";
+import {
+  isLinearizable,
+  createMembershipModel,
+  createTimelineModel,
+} from "../support/linearizability.ts";
+import { addressOfNodes, findLeader, type RqliteNode, startCluster } from "../support/rqlite.ts";
+import { createRandom } from "../support/seeded.ts";
+import { type Server, createServers } from "../support/servers.ts";
+import { type SlottedResult, findWrongSlots } from "../support/slots.ts";
 import { wrongAlerts, wrongRows } from "./invariants.ts";
 import type { Json } from "../support/json.ts";
 
@@ -42,7 +46,7 @@ type Soak = { minutes: number; seed: number; say: (text: string) => void };
  * in a seeded order. Returns the violations by check.
  */
 export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<string, string[]>> {
-  const [chance, choosing] = [randomFrom(seed), randomFrom(seed + 1)];
+  const [chance, choosing] = [createRandom(seed), createRandom(seed + 1)];
   const between = (from: number, to: number) => from + chance() * (to - from);
   const oneOf = <T>(list: readonly T[]) => list[Math.floor(chance() * list.length)] as T;
   const until = performance.now() + minutes * 60_000;
@@ -64,17 +68,17 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   };
 
   const databases = await startCluster();
-  const { servers, key } = await serversOn(databases, 2);
+  const { servers, key } = await createServers(databases, 2);
   const [first] = servers as [Server];
   for (const server of servers) await server.start();
-  const clients = servers.map((server) => server.client(key));
-  const store = rqliteStore(new RqliteClient(addressOf(...databases)), Date.now);
+  const clients = servers.map((server) => server.createServerKeyClient(key));
+  const store = createRqliteStore(new RqliteClient(addressOfNodes(...databases)), Date.now);
 
-  await using hook = await inbox();
+  await using hook = await startInbox();
   /** Expected alerts of each monitor. */
   const changes = new Map<string, string[]>();
   let areJobsOver = false;
-  const pauses = randomFrom(seed + 2);
+  const pauses = createRandom(seed + 2);
   const made = async (noun: string, body: object): Promise<Json> => {
     const headers = { "Idempotency-Key": crypto.randomUUID() };
     for (;;) {
@@ -116,7 +120,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   const webhook = { type: "webhook", name: "Inbox", url: hook.at("/hook"), incidents: false };
   const channel = (await made("alert-channels", webhook)).id as string;
   const jobs = Array.from({ length: 8 }, (_, part) => job(part, [channel]));
-  const ofMonitors = () => hook.arrived().filter(({ type }) => type.startsWith("monitor."));
+  const ofMonitors = () => hook.listArrived().filter(({ type }) => type.startsWith("monitor."));
 
   using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
   const keyOf = async () => {
@@ -129,12 +133,12 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   const beganAt = Date.now();
   /** Reports slots with several results, and slots without any unless `mayMiss`. */
   async function lookAtSlots(from: number, until: number, mayMiss: boolean) {
-    const rows = await store.query<Slotted>(
+    const rows = await store.query<SlottedResult>(
       `select monitor_key as key, at, latency_ms as latencyMs from heartbeats
        where monitor_key in (select value from json_each(?)) and status = 0 and at between ? and ?`,
       [JSON.stringify(keys), from - intervalMs, until + intervalMs],
     );
-    const { repeated, missing } = wrongSlots(rows, keys, intervalMs, [from, until]);
+    const { repeated, missing } = findWrongSlots(rows, keys, intervalMs, [from, until]);
     if (repeated.length > 0) found("slots", `Slots have several results: ${repeated.join("; ")}`);
     if (missing.length > 0 && !mayMiss)
       found("slots", `Slots have no result: ${missing.join("; ")}`);
@@ -182,16 +186,16 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   }
   const others = (node: RqliteNode) => databases.filter((one) => one !== node);
   const faults: Record<string, (name: string) => Promise<void>> = {
-    "leader killed": async (name) => killed(await leaderOf(databases), name),
-    "follower killed": async (name) => killed(oneOf(others(await leaderOf(databases))), name),
+    "leader killed": async (name) => killed(await findLeader(databases), name),
+    "follower killed": async (name) => killed(oneOf(others(await findLeader(databases))), name),
     async "leader stopped"(name) {
-      const leader = await leaderOf(databases);
+      const leader = await findLeader(databases);
       leader.signal("SIGTERM");
       await resumes(name);
       await leader.restart();
     },
     "leader suspended": async (name) =>
-      suspended([await leaderOf(databases)], between(500, 8_000), () => resumes(name)),
+      suspended([await findLeader(databases)], between(500, 8_000), () => resumes(name)),
     async "majority suspended"(name) {
       await suspended(others(oneOf(databases)), between(1_000, 6_000), () => {});
       await resumes(name);
@@ -200,9 +204,9 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     "server stopped": (name) => ended(oneOf(servers), "SIGTERM", name),
     async "server suspended"(name) {
       const server = oneOf(servers);
-      server.signal("SIGSTOP");
+      server.sendSignal("SIGSTOP");
       await Bun.sleep(between(500, 6_000));
-      server.signal("SIGCONT");
+      server.sendSignal("SIGCONT");
       await resumes(name);
     },
   };
@@ -254,7 +258,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   try {
     while (performance.now() < until) {
       const end = Math.min(performance.now() + roundMs, until);
-      const history = await clientHistory(clients, choosing, {
+      const history = await recordClientHistory(clients, choosing, {
         clients: 12,
         incidents: 6,
         sets: 6,
@@ -267,14 +271,16 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
         struck++;
         await faults[name]?.(name);
       }
-      const { timelines, sets } = await history.end();
+      const { timelines, sets } = await history.finish();
       const all = [...timelines.flat(), ...sets.flatMap(({ moves }) => moves)];
       count("operations", all.length);
       count("without an answer", all.filter(({ output }) => output === null).length);
       count("histories");
-      if (!timelines.every((one) => isLinearizable(one, timelineOf(one))))
+      if (!timelines.every((one) => isLinearizable(one, createTimelineModel(one))))
         found("history", "The updates of an incident have no order that explains every answer.");
-      if (!sets.every(({ moves, initial }) => isLinearizable(moves, memberships(initial))))
+      if (
+        !sets.every(({ moves, initial }) => isLinearizable(moves, createMembershipModel(initial)))
+      )
         found("history", "The moves among groups have no order that explains every answer.");
       if ((counts["histories"] ?? 0) % goneEach === 1) await serverGone();
     }
@@ -296,7 +302,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     for (const text of await wrongContents(databases)) found("content", text);
   } catch (error) {
     const text = String(error);
-    for (const line of [text, ...servers.flatMap((server) => server.logOf(text))])
+    for (const line of [text, ...servers.flatMap((server) => server.readLogLines(text))])
       found("answers", line);
   } finally {
     await Promise.all(servers.map((server) => server.stop("SIGKILL")));

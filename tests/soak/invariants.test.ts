@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { clientOf, machineWithKey } from "../support/outside.ts";
-import { wrongIncidents } from "../support/writers.ts";
+import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { findWrongIncidents } from "../support/writers.ts";
 import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
 
 // A soak without findings proves something only if the invariants detect these faults.
@@ -52,9 +52,9 @@ test.each([
 });
 
 test("incidents and rows: exactly the planted faults are found", async () => {
-  await using box = await machineWithKey();
+  await using box = await createMachineWithKey();
   const server = await box.serve();
-  const api = clientOf(server.url, box.key);
+  const api = createServerClient(server.url, box.key);
   const messages = ["One, opened"];
   const { headers } = await api("POST", "/api/v1/incidents", {
     title: "One",
@@ -64,14 +64,14 @@ test("incidents and rows: exactly the planted faults are found", async () => {
   const { pushUrl } = (await api("POST", "/api/v1/monitors", { type: "push", name: "Job" })).json
     .data;
   expect((await fetch(`${pushUrl}?latency_ms=7`)).status).toBe(200);
-  expect(await wrongIncidents(api, told)).toEqual([]);
+  expect(await findWrongIncidents(api, told)).toEqual([]);
   const lost = { ...told[0], path: "/api/v1/incidents/lost", title: "Lost", messages };
-  expect(await wrongIncidents(api, [...told, lost])).toEqual([
+  expect(await findWrongIncidents(api, [...told, lost])).toEqual([
     "Lost was acknowledged and is not there.",
   ]);
-  expect(await wrongIncidents(api, [{ ...lost, ...told[0], messages: ["1", "2"] }])).toHaveLength(
-    1,
-  );
+  expect(
+    await findWrongIncidents(api, [{ ...lost, ...told[0], messages: ["1", "2"] }]),
+  ).toHaveLength(1);
   await server.stop();
 
   const file = join(box.dataDir, "signalbox.db");

@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
-import type { Arrived } from "../support/inbox.ts";
+import type { ArrivedAlert } from "../support/inbox.ts";
 
 /** Invariants after any faults and kills. Each returns its violations as sentences. */
 
 /** Each monitor's alerts arrived in the order of its changes, none is missing, and duplicates have the same delivery id. */
 export function wrongAlerts(
-  arrived: readonly Arrived[],
+  arrived: readonly ArrivedAlert[],
   changes: ReadonlyMap<string, readonly string[]>,
 ): string[] {
   const wrong: string[] = [];

@@ -3,13 +3,21 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { binary, freePort, untilHealthy } from "../support/binary.ts";
-import { inbox, moody } from "../support/inbox.ts";
-import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
-import { smallDisk } from "../support/small-disk.ts";
-import { answer, endless, hang, redirect, type Reply, reset, target } from "../support/target.ts";
-import { type Notified, wrongIncidents, writeUntilGone } from "../support/writers.ts";
-import { randomFrom } from "../support/seeded.ts";
+import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
+import { startInbox, createMoodyReply } from "../support/inbox.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { createSmallDisk } from "../support/small-disk.ts";
+import {
+  replyWith,
+  endless,
+  hang,
+  replyWithRedirect,
+  type Reply,
+  reset,
+  startTarget,
+} from "../support/target.ts";
+import { type Notified, findWrongIncidents, writeUntilGone } from "../support/writers.ts";
+import { createRandom } from "../support/seeded.ts";
 import { residentMb } from "../bench/process.ts";
 import { soakCluster } from "./cluster.ts";
 import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
@@ -32,7 +40,7 @@ if (!(minutes > 0 && minutes <= 240) || !Number.isSafeInteger(seed))
   throw new Error("--minutes is a number up to 240, --seed a whole number.");
 
 // Each part has its own random numbers, independent of the others' progress.
-const dice = (part: number) => randomFrom(seed + part);
+const dice = (part: number) => createRandom(seed + part);
 const between = (random: () => number, from: number, to: number) => from + random() * (to - from);
 const oneOf = <T>(random: () => number, list: readonly T[]) =>
   list[Math.floor(random() * list.length)] as T;
@@ -82,12 +90,12 @@ const healMs = 120_000;
 /** A monitor that changes more often within half an hour counts as flapping. */
 const changesOfOne = 8;
 
-using disk = smallDisk(512);
-await using box = await machineWithKey(disk?.path);
+using disk = createSmallDisk(512);
+await using box = await createMachineWithKey(disk?.path);
 const log = join(box.directory, "serve.log");
-const port = freePort();
+const port = getFreePort();
 const url = `http://127.0.0.1:${port}`;
-const api = clientOf(url, box.key);
+const api = createServerClient(url, box.key);
 
 let isEnding = false;
 let child: Bun.Subprocess | null = null;
@@ -117,7 +125,7 @@ async function start() {
   closeSync(output);
   child = started;
   const isUp = await Promise.race([
-    untilHealthy(url).then(() => true),
+    waitUntilHealthy(url).then(() => true),
     started.exited.then(() => false),
   ]);
   if (!isUp) throw new Error(`serve ended with ${started.exitCode}: ${tail()}`);
@@ -171,7 +179,7 @@ async function made(path: string, body: object): Promise<Json> {
 
 await start();
 const person = ["users", "create", "--org", "acme", "--email", "ada@acme.example", "--name", "Ada"];
-const { email, password } = JSON.parse(await succeeded(box.run([...person, "--json"])));
+const { email, password } = JSON.parse(await expectSuccess(box.run([...person, "--json"])));
 const signIn = await fetch(`${url}/dashboard/sign-in`, {
   method: "POST",
   headers: { "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json" },
@@ -180,9 +188,9 @@ const signIn = await fetch(`${url}/dashboard/sign-in`, {
 const Cookie = signIn.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
 
 const moods = dice(1);
-await using hook = await inbox(moody(moods));
-const hung = await target(hang);
-await using shop = await target();
+await using hook = await startInbox(createMoodyReply(moods));
+const hung = await startTarget(hang);
+await using shop = await startTarget();
 const hookOf = (name: string, to: string) =>
   made("alert-channels", { type: "webhook", name, url: to, incidents: false });
 const channel = (await hookOf("Moody", hook.at("/hook"))).id;
@@ -204,7 +212,7 @@ for (let number = 0; number < 10; number++) {
   });
   changes.set(id, []);
 }
-const closed = freePort();
+const closed = getFreePort();
 for (let number = 0; number < 5; number++) {
   const at = `http://127.0.0.1:${closed}/${number}`;
   const { id } = await made("monitors", {
@@ -217,16 +225,16 @@ for (let number = 0; number < 5; number++) {
 }
 const fickle = dice(2);
 const replies: (() => Reply)[] = [
-  () => answer(),
-  () => answer(),
-  () => answer(500),
+  () => replyWith(),
+  () => replyWith(),
+  () => replyWith(500),
   () => hang,
   () => reset,
   () => endless,
-  () => redirect(shop.at("/steady/0")),
+  () => replyWithRedirect(shop.at("/steady/0")),
 ];
 for (let number = 0; number < 20; number++)
-  shop.reply((response) => oneOf(fickle, replies)()(response), `/fickle/${number}`);
+  shop.setReply((response) => oneOf(fickle, replies)()(response), `/fickle/${number}`);
 for (let number = 0; number < 20; number++)
   await made("monitors", {
     ...watched,
@@ -383,7 +391,7 @@ const faults: Record<string, () => Promise<void>> = {
   async "receiver hangs"() {
     hook.behave(hang);
     await Bun.sleep(between(chance, 1_000, 12_000));
-    hook.behave(moody(moods));
+    hook.behave(createMoodyReply(moods));
   },
   backup: backUp,
   ...(disk !== null && {
@@ -440,11 +448,11 @@ isEnding = true;
 await stop("SIGTERM");
 await start();
 await Promise.all(work);
-hook.behave(answer());
+hook.behave(replyWith());
 hook.release();
 const healedAt = performance.now();
 // The appliance also sends alerts about itself.
-const arrived = () => hook.arrived().filter(({ type }) => type.startsWith("monitor."));
+const arrived = () => hook.listArrived().filter(({ type }) => type.startsWith("monitor."));
 const missing = () => wrongAlerts(arrived(), changes);
 for (let number = 0; performance.now() - healedAt < healMs; number++) {
   if (missing().length === 0) break;
@@ -457,7 +465,7 @@ for (let number = 0; performance.now() - healedAt < healMs; number++) {
 }
 clearInterval(sampling);
 
-const [lost, alerts, moved] = [await wrongIncidents(api, incidents), missing(), await look()];
+const [lost, alerts, moved] = [await findWrongIncidents(api, incidents), missing(), await look()];
 await stop("SIGTERM");
 const checks: Record<string, string[]> = {
   "while it ran: answers, exits, backups": wrong,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readableAccent } from "../../src/status-pages/rendering/accent.ts";
+import { adjustAccent } from "../../src/status-pages/rendering/accent.ts";
 
 const luminance = (hex: string) => {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5]
@@ -23,7 +23,7 @@ test("any accent is legible on the page, on a panel and behind button text, in b
   const grounds = ["bg", "panel", "on-accent"].map(token);
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 0xffffff }), (number) => {
-      const css = readableAccent(`#${number.toString(16).padStart(6, "0")}`);
+      const css = adjustAccent(`#${number.toString(16).padStart(6, "0")}`);
       const accents = css.match(/#\w{6}/g) ?? [];
       for (const ground of grounds)
         for (const theme of [0, 1])

@@ -1,11 +1,11 @@
 import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
-import { badgeKinds, badgeOf } from "../../src/status-pages/rendering/badges.ts";
+import { badgeKinds, renderMonitorBadge } from "../../src/status-pages/rendering/badges.ts";
 import type { PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { unknownId } from "../support/appliance.ts";
-import { listed, visitor } from "../support/visitor.ts";
+import { buildSection, createVisitor } from "../support/visitor.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);
@@ -45,7 +45,7 @@ describe("a badge", () => {
   ] as const;
   for (const [state, text, colour] of states)
     test(`shows that a monitor is ${text}, in words and in color`, () =>
-      expect(said(badgeOf("status", monitor({ state }), "UTC", now))).toEqual([
+      expect(said(renderMonitorBadge("status", monitor({ state }), "UTC", now))).toEqual([
         `Shop: ${text}`,
         colour,
       ]));
@@ -62,15 +62,21 @@ describe("a badge", () => {
     test(`shows an uptime of ${text}, never rounded up`, () => {
       const sums = { upSeconds: 100_000 - downSeconds, downSeconds, degradedSeconds: 0 };
       const days = new Map([[today, { ...sums, maintenanceSeconds: 0 }]]);
-      const badge = badgeOf("uptime", monitor({ days }), "UTC", now);
+      const badge = renderMonitorBadge("uptime", monitor({ days }), "UTC", now);
       expect(said(badge)).toEqual([`Shop uptime: ${text}`, colour ?? ""]);
     });
 
   test("shows a dash without measurements", () => {
     const none = monitor({ latencyMs: null });
-    expect(said(badgeOf("uptime", none, "UTC", now))).toEqual(["Shop uptime: –", gray ?? ""]);
-    expect(said(badgeOf("latency", none, "UTC", now))).toEqual(["Shop latency: –", green ?? ""]);
-    expect(said(badgeOf("latency", monitor(), "UTC", now))).toEqual([
+    expect(said(renderMonitorBadge("uptime", none, "UTC", now))).toEqual([
+      "Shop uptime: –",
+      gray ?? "",
+    ]);
+    expect(said(renderMonitorBadge("latency", none, "UTC", now))).toEqual([
+      "Shop latency: –",
+      green ?? "",
+    ]);
+    expect(said(renderMonitorBadge("latency", monitor(), "UTC", now))).toEqual([
       "Shop latency: 34\u202fms",
       green ?? "",
     ]);
@@ -78,7 +84,9 @@ describe("a badge", () => {
 
   test("is as wide as its text", () => {
     const width = (name: string) =>
-      Number(/width="(\d+)"/.exec(badgeOf("status", monitor({ name }), "UTC", now))?.[1]);
+      Number(
+        /width="(\d+)"/.exec(renderMonitorBadge("status", monitor({ name }), "UTC", now))?.[1],
+      );
     expect(width("A".repeat(40))).toBeGreaterThan(width("A".repeat(20)) + 100);
     const empty = width("");
     const widths = (count: number, glyph: string) => (width(glyph.repeat(count)) - empty) / count;
@@ -93,8 +101,8 @@ describe("a badge", () => {
 });
 
 test("badges exist for monitors of public pages and can be embedded anywhere", async () => {
-  await using made = await visitor();
-  const { get, group, job, publish, restart } = made;
+  await using made = await createVisitor();
+  const { get, group, createJob: job, publish, restart } = made;
   const { id, report } = await job({ name: "db-1.internal" });
   await report({ latency_ms: "34" });
   const groupId = (await group({ monitorIds: [id] })).id;
@@ -105,7 +113,7 @@ test("badges exist for monitors of public pages and can be embedded anywhere", a
     return all;
   };
   expect(await statuses()).toEqual([404, 404, 404]);
-  await publish({ sections: [listed("Jobs", [id, "Orders"])] });
+  await publish({ sections: [buildSection("Jobs", [id, "Orders"])] });
   expect(await statuses()).toEqual([200, 200, 404]);
   await publish({ sections: [{ groupId }], showLatency: true });
   expect(await statuses()).toEqual([200, 200, 200]);
@@ -114,12 +122,12 @@ test("badges exist for monitors of public pages and can be embedded anywhere", a
 });
 
 test("a badge has its monitor's public name, its type and no script", async () => {
-  await using made = await visitor();
-  const { id, report } = await made.job({ name: "db-1.internal" });
+  await using made = await createVisitor();
+  const { id, report } = await made.createJob({ name: "db-1.internal" });
   await report();
-  await made.publish({ sections: [listed("Jobs", [id, "Orders"])] });
+  await made.publish({ sections: [buildSection("Jobs", [id, "Orders"])] });
   for (const kind of ["status", "uptime"]) {
-    const { text, type, headers } = await made.read(`/badge/monitor/${id}/${kind}.svg`);
+    const { text, type, headers } = await made.readHtml(`/badge/monitor/${id}/${kind}.svg`);
     expect([
       type,
       headers.get("access-control-allow-origin"),
@@ -131,7 +139,7 @@ test("a badge has its monitor's public name, its type and no script", async () =
 });
 
 test("a badge that is not public is a 404 without an HTML page", async () => {
-  await using made = await visitor();
+  await using made = await createVisitor();
   const { get, restart } = made;
   await restart();
   const types: [path: string, type: string][] = [
@@ -158,7 +166,7 @@ const optionsOf = (path: string) =>
   });
 
 test("OPTIONS lists the methods of every public path, even without a record", async () => {
-  await using made = await visitor();
+  await using made = await createVisitor();
   for (const [name, path] of Object.entries(publicPaths)) {
     const parameters: Record<string, string> = {
       slug: "nowhere",
@@ -173,7 +181,7 @@ test("OPTIONS lists the methods of every public path, even without a record", as
       span: "24h",
     };
     const at = path.replace(/:(\w+)/g, (_, parameter: string) => parameters[parameter] ?? "");
-    const answer = await made.answer(optionsOf(at));
+    const answer = await made.respondAlone(optionsOf(at));
     const takesForms = ["page", "subscribe", "link"].includes(name);
     expect([name, answer?.status, answer?.headers.get("allow")]).toEqual([
       name,
@@ -182,5 +190,5 @@ test("OPTIONS lists the methods of every public path, even without a record", as
     ]);
   }
   for (const path of ["/status/nowhere/nothing", "/badge/monitor/x.svg", "/api/badge/x"])
-    expect([path, (await made.answer(optionsOf(path)))?.status]).toEqual([path, 404]);
+    expect([path, (await made.respondAlone(optionsOf(path)))?.status]).toEqual([path, 404]);
 });

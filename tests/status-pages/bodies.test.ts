@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Pieces } from "../../src/http/responses/large-bodies.ts";
-import { deflater, packedPieces } from "../../src/status-pages/site/bodies.ts";
+import { createDeflater, compressPieces } from "../../src/status-pages/site/bodies.ts";
 
 const random = (bytes: number) => {
   const all = new Uint8Array(bytes);
@@ -21,7 +21,7 @@ async function bytesOf(body: Blob | Pieces): Promise<Buffer> {
 }
 
 async function deflated(sizes: readonly number[]) {
-  const packing = deflater();
+  const packing = createDeflater();
   let at = 0;
   for (const size of sizes) await packing.write(page.subarray(at, (at += size)));
   return packing.end(page.subarray(at));
@@ -41,13 +41,13 @@ test("a long page is one gzip member, and each piece inflates alone", async () =
 });
 
 test("an empty page is one gzip member as well", async () => {
-  const { gzip, plain } = await deflater().end(new Uint8Array());
+  const { gzip, plain } = await createDeflater().end(new Uint8Array());
   expect(gunzipSync(await bytesOf(gzip))).toHaveLength(0);
   expect(plain.length).toBe(0);
 });
 
 test("the other encodings are created piece by piece and decode to the same page", async () => {
   const { plain } = await deflated([]);
-  expect(brotliDecompressSync(await packedPieces(plain, "br")).equals(page)).toBe(true);
-  expect(gunzipSync(await packedPieces(plain, "gzip")).equals(page)).toBe(true);
+  expect(brotliDecompressSync(await compressPieces(plain, "br")).equals(page)).toBe(true);
+  expect(gunzipSync(await compressPieces(plain, "gzip")).equals(page)).toBe(true);
 });

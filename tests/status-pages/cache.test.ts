@@ -1,9 +1,9 @@
 /** The cache of public pages: renders, invalidation, memory and encodings. */
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { fairQueue } from "../../src/core/collections/fair-queue.ts";
+import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 import { PageCache, type Rendered } from "../../src/status-pages/site/cache.ts";
-import { listed, type Visitor, visitor } from "../support/visitor.ts";
+import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts";
 
 /** A cache whose clock the test sets, and one page whose body counts its renders. */
 function kept() {
@@ -12,7 +12,7 @@ function kept() {
   const write = (message: string) => void logged.push(message);
   const cache = new PageCache(
     { info: write, warn: write, error: write },
-    fairQueue(),
+    createFairQueue(),
     () => time.ms,
   );
   let times = 0;
@@ -35,8 +35,8 @@ function kept() {
     whileMaking: (work: () => Promise<void> | void) => void (meanwhile = work),
     /** Like the site: returns the cached page or renders it. */
     ask: async (headers?: Record<string, string>, path = "/status/ours") =>
-      cache.answer(request(headers), path) ??
-      (await cache.answerOrMake(request(headers), path, "ours", make)),
+      cache.respondCached(request(headers), path) ??
+      (await cache.respondOrRender(request(headers), path, "ours", make)),
     async body(path?: string) {
       return (await this.ask({}, path))?.text();
     },
@@ -124,7 +124,7 @@ describe("a page", () => {
     page.cache.drop("theirs");
     expect(await page.body()).toBe("made 1 times");
     page.cache.drop("ours");
-    expect(page.cache.answer(page.request(), "/status/ours")).toBeNull();
+    expect(page.cache.respondCached(page.request(), "/status/ours")).toBeNull();
     page.time.ms = 1;
     expect(await page.body()).toBe("made 2 times");
   });
@@ -164,18 +164,22 @@ describe("a page", () => {
   test("that was removed is not served any more", async () => {
     const page = kept();
     const gone = async () => null;
-    expect(await page.cache.answerOrMake(page.request(), "/status/ours", "ours", gone)).toBeNull();
-    expect(page.cache.answer(page.request(), "/status/ours")).toBeNull();
+    expect(
+      await page.cache.respondOrRender(page.request(), "/status/ours", "ours", gone),
+    ).toBeNull();
+    expect(page.cache.respondCached(page.request(), "/status/ours")).toBeNull();
     await page.body();
     page.time.ms = 30_000;
-    expect(await page.cache.answerOrMake(page.request(), "/status/ours", "ours", gone)).toBeNull();
-    expect(page.cache.answer(page.request(), "/status/ours")).toBeNull();
+    expect(
+      await page.cache.respondOrRender(page.request(), "/status/ours", "ours", gone),
+    ).toBeNull();
+    expect(page.cache.respondCached(page.request(), "/status/ours")).toBeNull();
   });
 
   test("that was not found is looked up again after a second or a publication", async () => {
     const page = kept();
     const nothing = async () => null;
-    const look = (key: string) => page.cache.answerOrMake(page.request(), key, "ours", nothing);
+    const look = (key: string) => page.cache.respondOrRender(page.request(), key, "ours", nothing);
     await look("/none");
     expect(page.cache.isMissing("/none")).toBe(true);
     page.time.ms = 1_000;
@@ -200,18 +204,19 @@ describe("the memory", () => {
   function small() {
     const quiet = () => {};
     const log = { info: quiet, warn: quiet, error: quiet };
-    const cache = new PageCache(log, fairQueue(), () => 0, 1_000_000);
+    const cache = new PageCache(log, createFairQueue(), () => 0, 1_000_000);
     const request = (accepted: string) =>
       new Request("http://localhost/", { headers: { "Accept-Encoding": accepted } });
     return {
       cache,
       keep: (organizationId: string, key: string, body: Rendered["body"], accepted = "identity") =>
-        cache.answerOrMake(request(accepted), key, organizationId, async () => ({
+        cache.respondOrRender(request(accepted), key, organizationId, async () => ({
           organizationId,
           readAt: 0,
           made: { status: 200, type: "text/plain", body },
         })),
-      has: (key: string, accepted = "identity") => cache.answer(request(accepted), key) !== null,
+      has: (key: string, accepted = "identity") =>
+        cache.respondCached(request(accepted), key) !== null,
     };
   }
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)).toHex();
@@ -295,7 +300,7 @@ describe("the memory", () => {
       const etag = answer?.headers.get("etag") ?? "";
       tags.add(etag);
       const headers = { "Accept-Encoding": accepted, "If-None-Match": etag };
-      const again = cache.answer(new Request("http://localhost/", { headers }), "a");
+      const again = cache.respondCached(new Request("http://localhost/", { headers }), "a");
       expect([again?.status, again?.headers.get("etag")]).toEqual([304, etag]);
     }
     expect(tags.size).toBe(3);
@@ -385,8 +390,8 @@ describe("its bytes", () => {
 });
 
 test("a query is ignored, except for a month of the history", async () => {
-  await using made = await visitor();
-  const { get, incident, time } = made;
+  await using made = await createVisitor();
+  const { get, createIncident: incident, time } = made;
   const november = time.now;
   time.now = Date.parse("2026-10-05T10:00:00.000Z");
   await incident({ title: "In October" });
@@ -411,8 +416,8 @@ test("a query is ignored, except for a month of the history", async () => {
 });
 
 test("only months since the page's first incident exist", async () => {
-  await using made = await visitor();
-  const { get, incident, theirs, time } = made;
+  await using made = await createVisitor();
+  const { get, createIncident: incident, theirs, time } = made;
   const november = time.now;
   const opened = async (at: string, open: () => Promise<unknown>) => {
     time.now = Date.parse(at);
@@ -432,7 +437,7 @@ test("only months since the page's first incident exist", async () => {
 });
 
 /** Polls until the condition is true: pages follow a commit once they can be rendered again. */
-async function until({ age }: Visitor, isSo: () => Promise<boolean>) {
+async function until({ passPageTime: age }: Visitor, isSo: () => Promise<boolean>) {
   while (!(await isSo())) {
     age(100);
     await Bun.sleep(1);
@@ -440,8 +445,8 @@ async function until({ age }: Visitor, isSo: () => Promise<boolean>) {
 }
 
 test("a new incident, a change of state and a new title appear without a restart", async () => {
-  await using made = await visitor();
-  const { get, incident, job, publish } = made;
+  await using made = await createVisitor();
+  const { get, createIncident: incident, createJob: job, publish } = made;
   const { id, report } = await job();
   await publish({ sections: [{ name: "Jobs", monitors: [{ id }] }] });
   await until(made, async () => (await get("/status/ours.json")).json().sections.length === 1);
@@ -456,7 +461,7 @@ test("a new incident, a change of state and a new title appear without a restart
 });
 
 test("a host name works from when a page has it until the page loses it", async () => {
-  await using made = await visitor();
+  await using made = await createVisitor();
   const { ask, publish } = made;
   const host = "status.team.example";
   expect(await ask("/", { host })).toBeNull();
@@ -467,9 +472,9 @@ test("a host name works from when a page has it until the page loses it", async 
 });
 
 test("a page that is hidden during its render is not cached", async () => {
-  await using made = await visitor();
+  await using made = await createVisitor();
   const { get, monitor, publish } = made;
-  await publish({ sections: [listed("All", (await monitor()).id)], historyDays: 365 });
+  await publish({ sections: [buildSection("All", (await monitor()).id)], historyDays: 365 });
   // The first render of a year takes long enough to overlap with the change.
   const first = get("/status/ours");
   await publish({ visibility: "hidden" });

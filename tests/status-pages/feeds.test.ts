@@ -2,13 +2,13 @@ import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
-import { withoutTags } from "../../src/core/text/words.ts";
-import { listed, type Visitor, visitor } from "../support/visitor.ts";
+import { escapeTags } from "../../src/core/text/words.ts";
+import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts";
 
 const page = "http://signalbox.lan:3210/status/ours";
 
 /** Both feeds, well-formed and parsed by a feed reader's parser. */
-async function feedsOf({ read, restart }: Visitor, slug = "ours") {
+async function feedsOf({ readHtml: read, restart }: Visitor, slug = "ours") {
   await restart();
   const [rss, atom] = [
     await read(`/status/${slug}/feed.rss`),
@@ -26,8 +26,8 @@ async function feedsOf({ read, restart }: Visitor, slug = "ours") {
 
 /** A page with one incident of three updates, a minute apart, and an older one. */
 async function story() {
-  const made = await visitor();
-  const { incident, post, time } = made;
+  const made = await createVisitor();
+  const { createIncident: incident, postUpdate: post, time } = made;
   const older = await incident({ title: "Slow answers" });
   time.now += 60_000;
   const { id } = await incident({ title: "Card payments fail", message: "Looking." });
@@ -110,11 +110,11 @@ test("every link of a feed leads to a page", async () => {
   const { rss, atom } = await feedsOf(made);
   const links = [rss.link, atom.links?.[0]?.href, atom.links?.[1]?.href];
   for (const link of [...links, ...(rss.items ?? []).map((item) => item.link)])
-    await made.read(new URL(link ?? "").pathname);
+    await made.readHtml(new URL(link ?? "").pathname);
 });
 
 test("feeds without incidents are valid", async () => {
-  await using made = await visitor();
+  await using made = await createVisitor();
   const { rss, atom } = await feedsOf(made);
   expect([rss.title, rss.items ?? [], atom.title?.value, atom.entries ?? []]).toEqual([
     "Ours",
@@ -135,10 +135,10 @@ test("a feed's id stays the same when the page moves to another address", async 
 });
 
 test("an incident stays in the feeds for a week after its end, however long it was open", async () => {
-  await using made = await visitor();
-  const { id } = await made.incident({ title: "Slow since long" });
+  await using made = await createVisitor();
+  const { id } = await made.createIncident({ title: "Slow since long" });
   made.time.now += 30 * dayMs;
-  await made.post(id, { status: "resolved" });
+  await made.postUpdate(id, { status: "resolved" });
   const titles = async () => {
     const { rss, atom } = await feedsOf(made);
     return [rss.items ?? [], atom.entries ?? []].map(([first]) => JSON.stringify(first?.title));
@@ -154,9 +154,9 @@ describe("maintenance in the feeds", () => {
   const at = (time: string) => `2026-11-${time}:00:00.000Z`;
 
   async function planned(fields: object = {}) {
-    const made = await visitor();
+    const made = await createVisitor();
     const { id: monitorId } = await made.monitor({ name: "db-7.internal" });
-    await made.publish({ sections: [listed("Shop", [monitorId, "Web & shop"])] });
+    await made.publish({ sections: [buildSection("Shop", [monitorId, "Web & shop"])] });
     const body = {
       title: "New <disks>",
       description: "Short gaps.\nSorry & thanks.",
@@ -178,7 +178,7 @@ describe("maintenance in the feeds", () => {
       }));
       expect(
         (rss.items ?? []).map(({ guid, title }) => [`urn:uuid:${guid?.value}`, title]),
-      ).toEqual(told.map(({ id, title }) => [id, withoutTags(title ?? "")]));
+      ).toEqual(told.map(({ id, title }) => [id, escapeTags(title ?? "")]));
       return told;
     };
     return { ...made, windowId: json.data.id as string, entries };
@@ -243,9 +243,12 @@ describe("maintenance in the feeds", () => {
 });
 
 test("feeds name a monitor as its page does", async () => {
-  await using made = await visitor();
-  const { id, report } = await made.job({ name: "db-1.internal", autoIncidentSeverity: "minor" });
-  await made.publish({ sections: [listed("Jobs", [id, "Orders"])] });
+  await using made = await createVisitor();
+  const { id, report } = await made.createJob({
+    name: "db-1.internal",
+    autoIncidentSeverity: "minor",
+  });
+  await made.publish({ sections: [buildSection("Jobs", [id, "Orders"])] });
   await report({ status: "down" });
   const { rss, atom } = await feedsOf(made);
   const titles = [rss.items?.[0]?.title, atom.entries?.[0]?.title?.value];

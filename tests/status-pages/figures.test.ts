@@ -1,12 +1,12 @@
 /** Uptime figures are the same in REST, on pages and in badges, and match the heartbeats. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { percent } from "../../src/core/text/words.ts";
-import { sinceIn } from "../../src/core/time/times.ts";
+import { formatPercent } from "../../src/core/text/words.ts";
+import { formatSince } from "../../src/core/time/times.ts";
 import { expandMonitor } from "../../src/dashboard/rules.ts";
-import { rowsOf } from "../../src/dashboard/service.ts";
-import { dayMs, hourMs, ratioOf } from "../../src/monitoring/uptime/rules.ts";
-import { listed, type Visitor, visitor, wordsOf } from "../support/visitor.ts";
+import { readRows } from "../../src/dashboard/service.ts";
+import { dayMs, hourMs, computeRatio } from "../../src/monitoring/uptime/rules.ts";
+import { buildSection, type Visitor, createVisitor, readWords } from "../support/visitor.ts";
 import type { Json } from "../support/json.ts";
 
 const statuses = ["up", "degraded", "down", "unknown", "maintenance"] as const;
@@ -27,9 +27,9 @@ function sumsOf(all: readonly Beat[]) {
 }
 
 /** Uptime of a monitor of our page: on the page, in its JSON and in its badge. */
-async function told({ read }: Visitor, id: string, place = 0) {
+async function told({ readHtml: read }: Visitor, id: string, place = 0) {
   const html = (await read("/status/ours")).text;
-  const percent = wordsOf(html, ".uptime:not(.recent)")[place] ?? "";
+  const percent = readWords(html, ".uptime:not(.recent)")[place] ?? "";
   const monitor = (await read("/status/ours.json")).json().sections[0].monitors[place];
   const badge = (await read(`/badge/monitor/${id}/uptime.svg`)).text;
   return { percent, monitor, badge: /<title>Router uptime: (.*)<\/title>/.exec(badge)?.[1] ?? "" };
@@ -48,8 +48,8 @@ const aged = fc.record({ ageHours: fc.integer({ min: 0, max: 50 * 24 }), all: be
 test("REST, Monitors page, status page and badge show the same uptime for a span, and it adds up", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(aged, { minLength: 5, maxLength: 5 }), async (monitors) => {
-      await using made = await visitor();
-      const { monitor, publish, past, time, ours, store, appliance } = made;
+      await using made = await createVisitor();
+      const { monitor, publish, insertPastHeartbeats: past, time, ours, store, appliance } = made;
       const ids: string[] = [];
       const end = time.now + 60 * dayMs;
       for (const { ageHours } of monitors.toSorted((one, other) => other.ageHours - one.ageHours)) {
@@ -57,10 +57,10 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
         ids.push((await monitor()).id);
       }
       time.now = end;
-      await publish({ sections: [listed("All", ...ids)], historyDays: 30 });
+      await publish({ sections: [buildSection("All", ...ids)], historyDays: 30 });
       for (const [index, { all }] of monitors.entries()) await past(ids[index] ?? "", ...all);
       const scope = { store, clock: appliance.clock, organizationId: ours.id };
-      const rows = (await rowsOf(scope, ids)).map((row) => expandMonitor(row));
+      const rows = (await readRows(scope, ids)).map((row) => expandMonitor(row));
       await made.restart();
       for (const [place, id] of ids.entries()) {
         const { ratios, spans, days } = (await ours.reader("GET", `/api/v1/monitors/${id}/uptime`))
@@ -71,8 +71,8 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
         expect(row?.uptime24h).toBe(spans["24h"].ratio);
         expect([row?.uptime30d, seen.monitor.uptime]).toEqual([month.ratio, month.ratio]);
         expect(row?.since).toBe(month.isPartial ? month.from : null);
-        const since = month.isPartial ? ` ${sinceIn("UTC", Date.parse(month.from), end)}` : "";
-        expect(seen.percent).toBe(percent(month.ratio));
+        const since = month.isPartial ? ` ${formatSince("UTC", Date.parse(month.from), end)}` : "";
+        expect(seen.percent).toBe(formatPercent(month.ratio));
         expect(seen.badge).toBe(month.ratio === null ? "–" : seen.percent + since);
         for (const [name, count] of [
           ["30d", 30],
@@ -90,7 +90,7 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
           expect(figures.isPartial).toBe(Date.parse(figures.from) > first);
           // The displayed uptime and known time yield the displayed downtime.
           const known = figures.upSeconds + figures.degradedSeconds + figures.downSeconds;
-          const down = known * (1 - (said(percent(figures.ratio)) ?? 1));
+          const down = known * (1 - (said(formatPercent(figures.ratio)) ?? 1));
           expect(down).toBeGreaterThanOrEqual(figures.downSeconds - 0.001);
           expect(down).toBeLessThan(figures.downSeconds + 0.000_1 * known + 0.001);
         }
@@ -115,15 +115,15 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
 });
 
 test("a young monitor's uptime counts from its first result, not from 90 days ago", async () => {
-  await using made = await visitor();
-  const { monitor, publish, past, read } = made;
+  await using made = await createVisitor();
+  const { monitor, publish, insertPastHeartbeats: past, readHtml: read } = made;
   const { id } = await monitor();
-  await publish({ sections: [listed("All", id)] });
+  await publish({ sections: [buildSection("All", id)] });
   await past(id, { ago: 0 });
   const { badge } = await told(made, id);
   expect(badge).toBe("100\u202f% since 10:00");
   const html = (await read("/status/ours")).text;
-  expect(wordsOf(html, ".since")).toEqual(["since 10:00"]);
+  expect(readWords(html, ".since")).toEqual(["since 10:00"]);
   expect(html).toContain('aria-label="Uptime since 10:00: 100\u202f%"');
 });
 
@@ -133,24 +133,24 @@ const said = (percent: string) => (percent === "–" ? null : Number.parseFloat(
 test("uptime is the exact sum of the heartbeats, and never rounded up", async () => {
   await fc.assert(
     fc.asyncProperty(beats, fc.integer({ min: 1, max: 365 }), async (all, historyDays) => {
-      await using made = await visitor();
-      const { monitor, publish, past, time } = made;
+      await using made = await createVisitor();
+      const { monitor, publish, insertPastHeartbeats: past, time } = made;
       const { id } = await monitor();
-      await publish({ sections: [listed("All", id)], historyDays });
+      await publish({ sections: [buildSection("All", id)], historyDays });
       await past(id, ...all);
       const dayOf = ({ ago }: Beat) => Math.floor((time.now - ago) / dayMs);
       const today = Math.floor(time.now / dayMs);
       const since = (count: number) => sumsOf(all.filter((one) => dayOf(one) > today - count));
       await made.restart();
       const seen = await told(made, id);
-      const ratio = ratioOf(since(historyDays));
+      const ratio = computeRatio(since(historyDays));
       expect(seen.monitor.uptime).toBe(ratio);
       expect(seen.monitor.days).toHaveLength(historyDays);
       for (const [index, { day, uptime, downSeconds }] of seen.monitor.days.entries()) {
         const number = today - historyDays + 1 + index;
         const sums = sumsOf(all.filter((one) => dayOf(one) === number));
         expect(day).toBe(new Date(number * dayMs).toISOString().slice(0, 10));
-        expect([uptime, downSeconds]).toEqual([ratioOf(sums), sums.downSeconds]);
+        expect([uptime, downSeconds]).toEqual([computeRatio(sums), sums.downSeconds]);
       }
       const shown = said(seen.percent);
       if (ratio === null || shown === null) expect([ratio, shown]).toEqual([null, null]);
@@ -161,10 +161,10 @@ test("uptime is the exact sum of the heartbeats, and never rounded up", async ()
 });
 
 test("a second of outage within 90 days is not shown as 100 %", async () => {
-  await using made = await visitor();
-  const { monitor, publish, past } = made;
+  await using made = await createVisitor();
+  const { monitor, publish, insertPastHeartbeats: past } = made;
   const { id } = await monitor();
-  await publish({ sections: [listed("All", id)] });
+  await publish({ sections: [buildSection("All", id)] });
   const days = Array.from({ length: 90 }, (_, index) => ({ ago: index * dayMs, seconds: 86_399 }));
   await past(id, ...days, { ago: hourMs, status: "down", seconds: 1 });
   const { percent, monitor: shown, badge } = await told(made, id);
@@ -173,13 +173,13 @@ test("a second of outage within 90 days is not shown as 100 %", async () => {
 });
 
 test("a badge shows the uptime of 30 days, regardless of the page's days", async () => {
-  await using made = await visitor();
-  const { monitor, publish, past } = made;
+  await using made = await createVisitor();
+  const { monitor, publish, insertPastHeartbeats: past } = made;
   const { id } = await monitor();
   await past(id, { ago: 0 }, { ago: 29 * dayMs, status: "down" }, { ago: 30 * dayMs, seconds: 9 });
   const badges: string[] = [];
   for (const historyDays of [7, 30, 90]) {
-    await publish({ sections: [listed("All", id)], historyDays });
+    await publish({ sections: [buildSection("All", id)], historyDays });
     await made.restart();
     badges.push((await told(made, id)).badge);
   }
@@ -187,26 +187,26 @@ test("a badge shows the uptime of 30 days, regardless of the page's days", async
 });
 
 test("simultaneous visitors see the same history", async () => {
-  await using made = await visitor();
-  const { monitor, publish, past, read } = made;
+  await using made = await createVisitor();
+  const { monitor, publish, insertPastHeartbeats: past, readHtml: read } = made;
   const { id } = await monitor();
-  await publish({ sections: [listed("All", id)] });
+  await publish({ sections: [buildSection("All", id)] });
   await past(id, { ago: 0 }, { ago: 40 * dayMs, status: "down" });
   const [page, json] = await Promise.all([read("/status/ours"), read("/status/ours.json")]);
   const { uptime } = json.json().sections[0].monitors[0];
-  expect([wordsOf(page.text, ".uptime:not(.recent)"), uptime]).toEqual([["50.00\u202f%"], 0.5]);
+  expect([readWords(page.text, ".uptime:not(.recent)"), uptime]).toEqual([["50.00\u202f%"], 0.5]);
 });
 
 test("a result from the last seconds of a day counts, even if it is written on the next day", async () => {
-  await using made = await visitor();
-  const { monitor, publish, past, read, time } = made;
+  await using made = await createVisitor();
+  const { monitor, publish, insertPastHeartbeats: past, readHtml: read, time } = made;
   const { id } = await monitor();
-  await publish({ sections: [listed("All", id)] });
+  await publish({ sections: [buildSection("All", id)] });
   await past(id, { ago: 0 });
   await read("/status/ours.json");
   time.now += dayMs;
   await past(id, { ago: 10 * hourMs + 1_000, status: "down" });
-  expect(wordsOf((await read("/status/ours")).text, ".uptime:not(.recent)")).toEqual([
+  expect(readWords((await read("/status/ours")).text, ".uptime:not(.recent)")).toEqual([
     "50.00\u202f%",
   ]);
 });

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { targetGuard } from "../../src/core/security/target-guard.ts";
-import { recordFor, tryHost } from "../../src/status-pages/site/host-check-service.ts";
+import { createTargetGuard } from "../../src/core/security/target-guard.ts";
+import { buildDnsRecord, tryHost } from "../../src/status-pages/site/host-check-service.ts";
 import { unknownId } from "../support/appliance.ts";
-import { selfSigned } from "../support/certificates.ts";
-import { dashboard } from "../support/dashboard.ts";
-import { dnsmasq, have, silentNameServer } from "../support/real-targets.ts";
-import { secureListener } from "../support/secure-listener.ts";
-import { answer, hang, target } from "../support/target.ts";
-import { member } from "../support/visiting.ts";
+import { writeSelfSigned } from "../support/certificates.ts";
+import { createDashboard } from "../support/dashboard.ts";
+import { startDnsmasq, hasPrograms, startSilentNameServer } from "../support/real-targets.ts";
+import { startSecureListener } from "../support/secure-listener.ts";
+import { replyWith, hang, startTarget } from "../support/target.ts";
+import { signInMember } from "../support/visiting.ts";
 
 const host = "status.acme.example";
 const page = { slug: "acme", visibility: "public" } as const;
@@ -18,12 +18,12 @@ const figures = JSON.stringify({ page: { slug: "acme", title: "Acme" } });
 const csp = { "content-security-policy": "default-src 'none'; frame-ancestors 'self'" };
 
 const guard = (...ports: number[]) =>
-  targetGuard(() => ports.map((port) => ({ host: "127.0.0.1", port })));
+  createTargetGuard(() => ports.map((port) => ({ host: "127.0.0.1", port })));
 
-describe.if(have("dnsmasq"))("a host name of a status page", () => {
-  let dns: Awaited<ReturnType<typeof dnsmasq>>;
+describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
+  let dns: Awaited<ReturnType<typeof startDnsmasq>>;
   beforeAll(async () => {
-    dns = await dnsmasq(
+    dns = await startDnsmasq(
       `--host-record=${host},127.0.0.1`,
       "--host-record=cloud.acme.example,169.254.169.254",
     );
@@ -42,7 +42,7 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
   ) => tryHost(of, name, { targets, origin, certificate, nameServers });
 
   test("works if it shows the page", async () => {
-    await using server = await target(answer(200, figures));
+    await using server = await startTarget(replyWith(200, figures));
     expect(await tried(`http://10.1.2.3:${server.port}`)).toEqual({
       host,
       address: `http://${host}:${server.port}`,
@@ -62,17 +62,17 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
       ["hidden", 404],
     ] as const) {
       const of = { ...page, visibility };
-      await using ours = await target(answer(status, "", csp));
+      await using ours = await startTarget(replyWith(status, "", csp));
       expect((await tried(`http://box.example:${ours.port}`, { of })).works).toBe(true);
-      await using other = await target(answer(status));
+      await using other = await startTarget(replyWith(status));
       expect((await tried(`http://box.example:${other.port}`, { of })).works).toBe(false);
     }
   });
 
   test("reports the missing part", async () => {
-    await using other = await target(answer(200, "Welcome to nginx!"));
-    await using second = await target(answer(200, figures.replace("acme", "acme-2")));
-    await using gone = await target();
+    await using other = await startTarget(replyWith(200, "Welcome to nginx!"));
+    await using second = await startTarget(replyWith(200, figures.replace("acme", "acme-2")));
+    await using gone = await startTarget();
     const refused = gone.port;
     await gone[Symbol.asyncDispose]();
     const elsewhere = "shows something else: the DNS record or the reverse proxy leads elsewhere.";
@@ -93,7 +93,7 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
   });
 
   test("needs a trusted certificate with its name", async () => {
-    await using server = await secureListener("wrongName");
+    await using server = await startSecureListener("wrongName");
     const { works, message } = await tried(`https://box.example:${server.port}`);
     expect(works).toBe(false);
     expect(message).toStartWith(
@@ -102,11 +102,11 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
   });
 
   test("that leads to this appliance is not connected to; the appliance's own certificate is checked", async () => {
-    await using server = await target(answer(200, figures));
+    await using server = await startTarget(replyWith(200, figures));
     const targets = guard(server.port);
     const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
     const pem = (name: string) =>
-      readFileSync(selfSigned(folder, name, `DNS:${name}`).cert, "utf8");
+      readFileSync(writeSelfSigned(folder, name, `DNS:${name}`).cert, "utf8");
     const [named, another] = [pem("status.acme.example"), pem("other.example")];
     rmSync(folder, { recursive: true });
     const said = async (scheme: string, certificate: string | null) => {
@@ -132,8 +132,8 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
   });
 
   test("has a timeout: silent name servers and servers are given up", async () => {
-    await using silent = await silentNameServer();
-    await using server = await target(hang);
+    await using silent = await startSilentNameServer();
+    await using server = await startTarget(hang);
     const nameServers = [`127.0.0.1:${silent.port}`];
     const [unnamed, unanswered] = await Promise.all([
       tried("http://box.example", { nameServers }),
@@ -148,19 +148,19 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
 });
 
 test("the suggested DNS record of a host name points to the appliance's address", () => {
-  expect(recordFor("https://signalbox.acme.example:8443")).toEqual({
+  expect(buildDnsRecord("https://signalbox.acme.example:8443")).toEqual({
     type: "CNAME",
     value: "signalbox.acme.example",
   });
-  expect(recordFor("http://192.168.1.5:3210")).toEqual({ type: "A", value: "192.168.1.5" });
-  expect(recordFor("http://[2001:db8::1]")).toEqual({ type: "AAAA", value: "2001:db8::1" });
+  expect(buildDnsRecord("http://192.168.1.5:3210")).toEqual({ type: "A", value: "192.168.1.5" });
+  expect(buildDnsRecord("http://[2001:db8::1]")).toEqual({ type: "AAAA", value: "2001:db8::1" });
   for (const here of ["localhost:3210", "127.0.0.1:3210", "[::1]"])
-    expect([here, recordFor(`http://${here}`)]).toEqual([here, null]);
+    expect([here, buildDnsRecord(`http://${here}`)]).toEqual([here, null]);
 });
 
 test("only host names of the page are checked, and only a limited number per minute", async () => {
-  const made = await dashboard();
-  const { page: browser } = await member(made, "member");
+  const made = await createDashboard();
+  const { page: browser } = await signInMember(made, "member");
   const [{ id }] = (await made.api("GET", "/api/v1/status-pages")).json.data;
   const check = (body: object, of = id) =>
     browser("POST", `/dashboard/status-pages/${of}/host-check`, { body });

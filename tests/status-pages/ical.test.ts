@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import ICAL from "ical.js";
-import { parseMarkdown, toText } from "../../src/core/text/markdown.ts";
-import { type Visitor, visitor } from "../support/visitor.ts";
+import { parseMarkdown, renderText } from "../../src/core/text/markdown.ts";
+import { type Visitor, createVisitor } from "../support/visitor.ts";
 
 const window = { startsAt: "2026-11-22T02:00:00.000Z", endsAt: "2026-11-22T04:00:00.000Z" };
 
@@ -16,7 +16,7 @@ async function plan({ api }: Visitor, fields: object = {}): Promise<string> {
 /** Events of the calendar, read by a calendar parser. */
 async function eventsOf(made: Visitor) {
   await made.restart();
-  const { text, type } = await made.read("/status/ours/maintenance.ics");
+  const { text, type } = await made.readHtml("/status/ours/maintenance.ics");
   expect(type).toBe("text/calendar; charset=utf-8");
   for (const line of text.split("\r\n")) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75);
   return new ICAL.Component(ICAL.parse(text)).getAllSubcomponents("vevent").map((one) => {
@@ -34,15 +34,15 @@ async function eventsOf(made: Visitor) {
 
 describe("the calendar", () => {
   test("without planned work has one component and no event", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     expect(await eventsOf(made)).toEqual([]);
-    const { text } = await made.read("/status/ours/maintenance.ics");
+    const { text } = await made.readHtml("/status/ours/maintenance.ics");
     const components = new ICAL.Component(ICAL.parse(text)).getAllSubcomponents();
     expect(components.map(({ name }) => name)).toEqual(["vtimezone"]);
   });
 
   test("has an event for each occurrence with a stable id; its stamp is the last change", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     const id = await plan(made);
     await plan(made, { title: "Weekly", rrule: "FREQ=WEEKLY" });
     const before = await eventsOf(made);
@@ -70,7 +70,7 @@ describe("the calendar", () => {
   });
 
   test("contains people's text unchanged", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     const id = await plan(made);
     const line = fc
       .array(
@@ -90,7 +90,7 @@ describe("the calendar", () => {
         const { status } = await made.api("PATCH", `/api/v1/maintenance-windows/${id}`, { body });
         expect(status).toBe(200);
         expect(await eventsOf(made)).toMatchObject([
-          { summary: title, description: toText(parseMarkdown(description)) },
+          { summary: title, description: renderText(parseMarkdown(description)) },
         ]);
       }),
       { numRuns: 30 },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
-import { listed, type Visitor, visitor, wordsOf } from "../support/visitor.ts";
+import { buildSection, type Visitor, createVisitor, readWords } from "../support/visitor.ts";
 
 /** Titles of the incidents on a page, newest first. */
-async function titlesOn({ read, restart }: Visitor, slug: string): Promise<string[]> {
+async function titlesOn({ readHtml: read, restart }: Visitor, slug: string): Promise<string[]> {
   await restart();
   const { incidents } = (await read(`/status/${slug}.json`)).json();
   return incidents.map(({ title }: { title: string }) => title);
@@ -11,19 +11,19 @@ async function titlesOn({ read, restart }: Visitor, slug: string): Promise<strin
 
 /** Our default page shows `shown`, a further page `other`; `bare` is on no page. */
 async function pages() {
-  const made = await visitor();
+  const made = await createVisitor();
   const auto = { autoIncidentSeverity: "major" };
-  const job = (name: string) => made.job({ name, ...auto });
+  const job = (name: string) => made.createJob({ name, ...auto });
   const [shown, other, bare] = [await job("Shown"), await job("Other"), await job("Bare")];
-  await made.publish({ sections: [listed("Jobs", [shown.id, "Shop"])] });
-  await made.page({ sections: [listed("Jobs", [other.id, "Cards"])] });
+  await made.publish({ sections: [buildSection("Jobs", [shown.id, "Shop"])] });
+  await made.createPage({ sections: [buildSection("Jobs", [other.id, "Cards"])] });
   return { ...made, shown, other, bare };
 }
 
 describe("visibility of incidents", () => {
   test("manual incidents are on the default page, and on other pages that show their monitor", async () => {
     await using made = await pages();
-    const { incident, shown, other, bare, read } = made;
+    const { createIncident: incident, shown, other, bare, readHtml: read } = made;
     await incident({ title: "For all" });
     await incident({ title: "Of shown", monitorId: shown.id });
     await incident({ title: "Of other", monitorId: other.id });
@@ -44,7 +44,16 @@ describe("visibility of incidents", () => {
 
   test("an incident of several monitors is on pages that show one of them, which name only their own", async () => {
     await using made = await pages();
-    const { incident, post, shown, other, bare, read, get, api } = made;
+    const {
+      createIncident: incident,
+      postUpdate: post,
+      shown,
+      other,
+      bare,
+      readHtml: read,
+      get,
+      api,
+    } = made;
     const ids = [bare.id, other.id, shown.id];
     const { id } = await incident({ title: "Of all three", monitorIds: ids });
     await incident({ title: "Of bare", monitorIds: [bare.id] });
@@ -54,7 +63,7 @@ describe("visibility of incidents", () => {
     const { incidents } = (await read("/status/payments.json")).json();
     expect(incidents).toMatchObject([{ monitor: cards, monitors: [cards] }]);
     const { text } = await read(`/status/payments/incidents/${id}`);
-    expect(wordsOf(text, ".aff b")).toEqual(["Cards"]);
+    expect(readWords(text, ".aff b")).toEqual(["Cards"]);
     for (const word of ["Bare", "Shown", "Shop", bare.id, shown.id])
       expect([word, text.includes(word)]).toEqual([word, false]);
     await post(id, { monitorIds: [shown.id, bare.id] });
@@ -62,17 +71,17 @@ describe("visibility of incidents", () => {
     expect((await get(`/status/payments/incidents/${id}`)).status).toBe(404);
     // On both pages, with a different name on each.
     await post(id, { monitorIds: [other.id, shown.id] });
-    const second = { sections: [listed("Jobs", [shown.id, "Till"], [other.id, "Cards"])] };
+    const second = { sections: [buildSection("Jobs", [shown.id, "Till"], [other.id, "Cards"])] };
     const [, { id: pageId }] = (await api("GET", "/api/v1/status-pages")).json.data;
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: second });
     await made.restart();
     const page = (await read(`/status/payments/incidents/${id}`)).text;
-    expect(wordsOf(page, ".aff b")).toEqual(["Cards", "Till"]);
+    expect(readWords(page, ".aff b")).toEqual(["Cards", "Till"]);
   });
 
   test("an automatic incident names no monitor as its cause on a page without that monitor", async () => {
     await using made = await pages();
-    const { bare, other, incident, post, read } = made;
+    const { bare, other, createIncident: incident, postUpdate: post, readHtml: read } = made;
     await bare.report({ status: "down" });
     const [{ id }] = (await made.api("GET", "/api/v1/incidents")).json.data;
     await post(id, { monitorIds: [bare.id, other.id] });
@@ -89,7 +98,7 @@ describe("visibility of incidents", () => {
     expect(await titlesOn(made, "payments")).toEqual(["Cards is down"]);
     await made.shown.report();
     await made.restart();
-    const { text } = await made.read("/status/ours");
+    const { text } = await made.readHtml("/status/ours");
     expect(text).toContain("Shop is responding again");
     expect(text).not.toContain("Shown");
   });
@@ -111,10 +120,10 @@ describe("visibility of incidents", () => {
   });
 
   test("an incident that becomes private is removed, also from its own address", async () => {
-    await using made = await visitor();
-    const { id } = await made.incident();
-    await made.read(`/status/ours/incidents/${id}`);
-    await made.post(id, { public: false });
+    await using made = await createVisitor();
+    const { id } = await made.createIncident();
+    await made.readHtml(`/status/ours/incidents/${id}`);
+    await made.postUpdate(id, { public: false });
     expect(await titlesOn(made, "ours")).toEqual([]);
     expect((await made.get(`/status/ours/incidents/${id}`)).status).toBe(404);
   });
@@ -140,18 +149,18 @@ describe("visibility of incidents", () => {
 
 describe("one incident", () => {
   test("shows its whole timeline, newest first, at a stable address", async () => {
-    await using made = await visitor();
-    const { incident, post, read, restart, time } = made;
+    await using made = await createVisitor();
+    const { createIncident: incident, postUpdate: post, readHtml: read, restart, time } = made;
     const { id } = await incident({ message: "Looking.", severity: "critical" });
     time.now += 60_000;
     await post(id, { status: "identified", message: "Found\nit." });
     time.now += 60_000;
     await post(id, { status: "resolved" });
     const { text } = await read(`/status/ours/incidents/${id}`);
-    expect(wordsOf(text, "title")).toEqual(["Slow answers – Ours"]);
-    expect(wordsOf(text, "li b")).toEqual(["Resolved", "Identified", "Investigating"]);
-    expect(wordsOf(text, "li p")).toEqual(["Incident resolved.", "Found\nit.", "Looking."]);
-    expect(wordsOf(text, ".sev")).toEqual(["Critical"]);
+    expect(readWords(text, "title")).toEqual(["Slow answers – Ours"]);
+    expect(readWords(text, "li b")).toEqual(["Resolved", "Identified", "Investigating"]);
+    expect(readWords(text, "li p")).toEqual(["Incident resolved.", "Found\nit.", "Looking."]);
+    expect(readWords(text, ".sev")).toEqual(["Critical"]);
     expect(text).toContain("lasted 2 min");
     time.now += 400 * dayMs;
     await restart();
@@ -160,10 +169,10 @@ describe("one incident", () => {
   });
 
   test("stays on the page while it is open, and for a week after its last update", async () => {
-    await using made = await visitor();
-    const { incident, post, time } = made;
+    await using made = await createVisitor();
+    const { createIncident: incident, postUpdate: post, time } = made;
     const [open, over] = [await incident({ title: "Open" }), await incident({ title: "Over" })];
-    const past = async () => wordsOf((await made.read("/status/ours")).text, ".past .row a");
+    const past = async () => readWords((await made.readHtml("/status/ours")).text, ".past .row a");
     await post(over.id, { status: "resolved" });
     time.now += 7 * dayMs;
     expect(await titlesOn(made, "ours")).toEqual(["Over", "Open"]);
@@ -185,8 +194,8 @@ describe("the history", () => {
     [...html.matchAll(/history\?month=(\d{4}-\d\d)/g)].map(([, month]) => month);
 
   test("shows a month's incidents by day, and links to the months before and after it", async () => {
-    await using made = await visitor();
-    const { incident, read, restart, time } = made;
+    await using made = await createVisitor();
+    const { createIncident: incident, readHtml: read, restart, time } = made;
     time.now = Date.parse("2026-09-30T23:59:59.999Z");
     await incident({ title: "Last of September" });
     time.now = Date.parse("2026-10-01T00:00:00.000Z");
@@ -196,9 +205,9 @@ describe("the history", () => {
     const month = async (query: string) => {
       const { text } = await read(`/status/ours/history${query}`);
       return [
-        wordsOf(text, "h1"),
-        wordsOf(text, ".row .day"),
-        wordsOf(text, ".row a"),
+        readWords(text, "h1"),
+        readWords(text, ".row .day"),
+        readWords(text, ".row a"),
         linksIn(text),
       ];
     };
@@ -220,7 +229,7 @@ describe("the history", () => {
 
   test("does not link to months without incidents", async () => {
     await using made = await pages();
-    const { incident, bare, time, read } = made;
+    const { createIncident: incident, bare, time, readHtml: read } = made;
     await incident({ title: "Of bare", monitorId: bare.id });
     time.now += 31 * dayMs;
     expect(linksIn((await read("/status/payments/history")).text)).toEqual([]);

@@ -1,9 +1,9 @@
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
-import { parseMarkdown, toText } from "../../src/core/text/markdown.ts";
-import { withoutTags } from "../../src/core/text/words.ts";
-import { listed, shapeOf, visitor, wordsOf } from "../support/visitor.ts";
+import { parseMarkdown, renderText } from "../../src/core/text/markdown.ts";
+import { escapeTags } from "../../src/core/text/words.ts";
+import { buildSection, describeShape, createVisitor, readWords } from "../support/visitor.ts";
 
 /** Text that the API accepts and that has a meaning in HTML, XML, JSON or a URL. */
 const hostile = {
@@ -21,14 +21,23 @@ const hostile = {
 
 /** A page whose every writable text is this one. */
 async function filledWith(text: string) {
-  const made = await visitor();
-  const { job, incident, monitor, post, publish, api, read, time } = made;
+  const made = await createVisitor();
+  const {
+    createJob: job,
+    createIncident: incident,
+    monitor,
+    postUpdate: post,
+    publish,
+    api,
+    readHtml: read,
+    time,
+  } = made;
   const own = await job({ name: text, autoIncidentSeverity: "major" });
   const renamed = await monitor({ name: "Renamed" });
   await publish({
     title: text,
     description: text,
-    sections: [listed(text, own.id), listed("Renamed", [renamed.id, text])],
+    sections: [buildSection(text, own.id), buildSection("Renamed", [renamed.id, text])],
     showLatency: true,
   });
   await own.report({ latency_ms: "34" });
@@ -70,7 +79,7 @@ const inXml = (text: string) => text.replace(/[\ufffe\uffff]/g, "");
 for (const [what, text] of Object.entries(hostile))
   describe(`${what} in titles, names and messages`, () => {
     /** The same text as Markdown shows it. */
-    const markdown = toText(parseMarkdown(text));
+    const markdown = renderText(parseMarkdown(text));
 
     test("are text on the page, not markup", async () => {
       await using plain = await filledWith("plain");
@@ -78,17 +87,17 @@ for (const [what, text] of Object.entries(hostile))
       for (const part of ["", "/history", "/incidents/"]) {
         const html = async (of: typeof made) =>
           (await of.ours(part === "/incidents/" ? part + of.incidentId : part)).text;
-        expect(shapeOf(await html(made))).toEqual(shapeOf(await html(plain)));
+        expect(describeShape(await html(made))).toEqual(describeShape(await html(plain)));
       }
       const { text: page } = await made.ours("");
-      expect(wordsOf(page, "title")).toEqual([text]);
-      expect(wordsOf(page, ".about p")).toEqual([markdown]);
-      expect(wordsOf(page, ".sec h2")).toEqual([text, "Renamed"]);
-      expect(wordsOf(page, ".comp b")).toEqual([text, text]);
-      expect(wordsOf(page, ".inc h2 a")).toEqual([`${text} is down`]);
-      expect(wordsOf(page, ".window h3")).toEqual([text]);
+      expect(readWords(page, "title")).toEqual([text]);
+      expect(readWords(page, ".about p")).toEqual([markdown]);
+      expect(readWords(page, ".sec h2")).toEqual([text, "Renamed"]);
+      expect(readWords(page, ".comp b")).toEqual([text, text]);
+      expect(readWords(page, ".inc h2 a")).toEqual([`${text} is down`]);
+      expect(readWords(page, ".window h3")).toEqual([text]);
       const { text: alone } = await made.ours(`/incidents/${made.incidentId}`);
-      expect(wordsOf(alone, "li p")).toEqual([markdown, markdown]);
+      expect(readWords(alone, "li p")).toEqual([markdown, markdown]);
     });
 
     test("are text in the feeds, not elements", async () => {
@@ -101,12 +110,19 @@ for (const [what, text] of Object.entries(hostile))
       const rss = parseRssFeed((await made.ours("/feed.rss")).text);
       const atom = parseAtomFeed((await made.ours("/feed.atom")).text);
       const shown = inXml(text).trim();
-      expect([rss.title, atom.title?.value]).toEqual([withoutTags(shown), shown]);
+      expect([rss.title, atom.title?.value]).toEqual([escapeTags(shown), shown]);
       const titles = [rss.items?.[0]?.title, atom.entries?.[0]?.title?.value];
-      expect(titles).toEqual([`Resolved: ${withoutTags(shown)}`, `Resolved: ${shown}`]);
+      expect(titles).toEqual([`Resolved: ${escapeTags(shown)}`, `Resolved: ${shown}`]);
       // Feed readers show the content as HTML: it must be text there as well.
       for (const content of [rss.items?.[0]?.description, atom.entries?.[0]?.content?.value]) {
-        expect(shapeOf(content ?? "")).toEqual(["p", "strong", "p dir", "p", "strong", "p dir"]);
+        expect(describeShape(content ?? "")).toEqual([
+          "p",
+          "strong",
+          "p dir",
+          "p",
+          "strong",
+          "p dir",
+        ]);
         expect(content).not.toMatch(/<(?!\/?(?:p|strong|p dir="auto")>)/);
       }
     });
@@ -129,8 +145,8 @@ for (const [what, text] of Object.entries(hostile))
       });
       const v2 = (await made.ours("/api/v2/incidents.json")).json().incidents[0];
       expect([v2.name, v2.incident_updates[0].body]).toEqual([
-        withoutTags(text),
-        withoutTags(markdown),
+        escapeTags(text),
+        escapeTags(markdown),
       ]);
     });
 
@@ -154,9 +170,9 @@ for (const [what, text] of Object.entries(hostile))
   });
 
 test("multi-line messages start no line of the calendar and no element of a feed", async () => {
-  await using made = await visitor();
+  await using made = await createVisitor();
   const message = "a\nEND:VEVENT\nBEGIN:VALARM\n\tb";
-  await made.incident({ message });
+  await made.createIncident({ message });
   const body = {
     title: "Firmware",
     description: message,
@@ -165,19 +181,19 @@ test("multi-line messages start no line of the calendar and no element of a feed
   };
   expect((await made.api("POST", "/api/v1/maintenance-windows", { body })).status).toBe(201);
   await made.restart();
-  const { text } = await made.read("/status/ours/maintenance.ics");
+  const { text } = await made.readHtml("/status/ours/maintenance.ics");
   expect(text.match(/^(?:BEGIN|END):.*$/gm)?.map((line) => line.trim())).toEqual([
     "BEGIN:VCALENDAR",
     "BEGIN:VEVENT",
     "END:VEVENT",
     "END:VCALENDAR",
   ]);
-  const rss = parseRssFeed((await made.read("/status/ours/feed.rss")).text);
+  const rss = parseRssFeed((await made.readHtml("/status/ours/feed.rss")).text);
   expect(rss.items?.[0]?.description).toContain("a<br>END:VEVENT<br>BEGIN:VALARM<br>");
 });
 
 test("control characters are rejected", async () => {
-  await using made = await visitor();
+  await using made = await createVisitor();
   const { api, defaultPage } = made;
   const { id } = await defaultPage();
   for (const character of ["\0", "\u0007", "\u001b", "\u007f", "\u0085", "\r", "\ud800"]) {

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { copyMonitor } from "../support/many-monitors.ts";
 import { partPaths } from "../support/public-paths.ts";
-import { member } from "../support/visiting.ts";
-import { listed, type Visitor, visitor } from "../support/visitor.ts";
+import { signInMember } from "../support/visiting.ts";
+import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts";
 
 /** Returns a counter of page reads: each read queries the names of its groups once. */
 function readingsOf({ store }: Visitor) {
@@ -19,8 +19,8 @@ function readingsOf({ store }: Visitor) {
 const randomIds = (count: number) => Array.from({ length: count }, () => Bun.randomUUIDv7());
 
 test("requests for unknown or unpublished records cause no read of the page", async () => {
-  await using made = await visitor();
-  const { get, group, incident, monitor, page, theirs } = made;
+  await using made = await createVisitor();
+  const { get, group, createIncident: incident, monitor, createPage: page, theirs } = made;
   const { id: monitorId } = await monitor();
   const { id: groupId } = await group({ name: "Inside", monitorIds: [monitorId] });
   await page({ slug: "payments", sections: [{ groupId }] });
@@ -47,10 +47,10 @@ test("requests for unknown or unpublished records cause no read of the page", as
 });
 
 test("all outputs of a page share one read per second, for all visitors", async () => {
-  await using made = await visitor();
-  const { get, incident, job, publish, restart, time } = made;
+  await using made = await createVisitor();
+  const { get, createIncident: incident, createJob: job, publish, restart, time } = made;
   const { id } = await job();
-  await publish({ sections: [listed("Jobs", id)], hosts: ["status.team.example"] });
+  await publish({ sections: [buildSection("Jobs", id)], hosts: ["status.team.example"] });
   const incidents = [await incident(), await incident(), await incident()];
   await made.api("PATCH", "/api/v1/settings", {
     body: { smtp: { host: "mail.team.example", from: "status@team.example" } },
@@ -86,8 +86,8 @@ test("all outputs of a page share one read per second, for all visitors", async 
 
 test("a network has a limit of uncached renders per minute; cached pages and other networks are not affected", async () => {
   const from = { address: "2001:db8:0:7::1" };
-  await using made = await visitor({ makingsPerMinute: 3, addressOf: () => from.address });
-  const { get, incident, publish, time } = made;
+  await using made = await createVisitor({ makingsPerMinute: 3, addressOf: () => from.address });
+  const { get, createIncident: incident, publish, time } = made;
   const ids: string[] = [];
   for (let count = 0; count < 5; count++) ids.push((await incident()).id);
   const paths = ids.map((id) => `/status/ours/incidents/${id}`);
@@ -120,9 +120,9 @@ test("a network has a limit of uncached renders per minute; cached pages and oth
 });
 
 test("a person has a limit of previews per minute, for pages and incidents together", async () => {
-  await using made = await visitor({ previewsPerMinute: 2 });
-  const { page } = await member(made, "member");
-  const { page: another } = await member(made, "member");
+  await using made = await createVisitor({ previewsPerMinute: 2 });
+  const { page } = await signInMember(made, "member");
+  const { page: another } = await signInMember(made, "member");
   const { id } = await made.defaultPage();
   const ofPage = (one = page) => one("POST", `/dashboard/status-pages/${id}/preview`, { body: {} });
   const ofIncident = () => page("POST", "/dashboard/incident-preview", { body: { title: "Slow" } });
@@ -167,8 +167,8 @@ function addUpdates({ database }: Visitor, id: string, count: number, more = "")
 }
 
 test("outputs show an incident's last ten updates; its own page shows all, a hundred at a time", async () => {
-  await using made = await visitor();
-  const { get, incident } = made;
+  await using made = await createVisitor();
+  const { get, createIncident: incident } = made;
   const { id } = await incident();
   addUpdates(made, id, 1_500);
   const updatesIn = (text: string) => [
@@ -208,8 +208,8 @@ describe("outputs of at most a megabyte", () => {
   };
   for (const [what, written] of Object.entries(texts))
     test(`are complete, whatever the text: ${what}`, async () => {
-      await using made = await visitor();
-      const { get, incident, api } = made;
+      await using made = await createVisitor();
+      const { get, createIncident: incident, api } = made;
       const ids: string[] = [];
       for (let count = 0; count < 40; count++) ids.push((await incident({ title: "T" })).id);
       for (const id of ids) addUpdates(made, id, 12, written);
@@ -234,8 +234,8 @@ describe("outputs of at most a megabyte", () => {
 });
 
 test("a page shows all monitors of its groups in their order, also very many", async () => {
-  await using made = await visitor();
-  const { get, group, monitor, page, database } = made;
+  await using made = await createVisitor();
+  const { get, group, monitor, createPage: page, database } = made;
   const { id } = await monitor({ name: "Shop 0" });
   const { id: few } = await monitor({ name: "Alone" });
   const { id: large } = await group({ name: "Shops", monitorIds: [id] });

@@ -1,21 +1,27 @@
 import { expect, test } from "bun:test";
-import { listed, shapeOf, type Visitor, visitor, wordsOf } from "../support/visitor.ts";
+import {
+  buildSection,
+  describeShape,
+  type Visitor,
+  createVisitor,
+  readWords,
+} from "../support/visitor.ts";
 
 const password = "correct horse battery";
 
 /** A page with a password, one monitor and an incident. */
 async function locked() {
-  const made = await visitor();
+  const made = await createVisitor();
   const { id } = await made.monitor({ name: "Secret shop" });
-  const page = await made.page({
+  const page = await made.createPage({
     slug: "locked",
     title: "Locked & <b>",
     visibility: "password",
     password,
-    sections: [listed("All", id)],
+    sections: [buildSection("All", id)],
     showLatency: true,
   });
-  const incident = await made.incident({ title: "Secret trouble" });
+  const incident = await made.createIncident({ title: "Secret trouble" });
   const parts = ["", "/", ".json", "/feed.rss", "/feed.atom", "/logo", "/history"];
   const paths = [...parts, `/incidents/${incident.id}`, "/api/v2/summary.json"].map(
     (part) => `/status/locked${part}`,
@@ -35,8 +41,8 @@ test("a page with a password shows strangers its title and nothing else, at any 
   for (const path of paths) {
     const { status, text, headers } = await get(path);
     expect([path, status, headers.get("cache-control")]).toEqual([path, 403, "no-store"]);
-    expect(wordsOf(text, "h1")).toEqual(["Locked & <b>"]);
-    expect(shapeOf(text)).toContain("input id name type autocomplete required autofocus");
+    expect(readWords(text, "h1")).toEqual(["Locked & <b>"]);
+    expect(describeShape(text)).toContain("input id name type autocomplete required autofocus");
     expect(text).not.toContain("Secret");
     expect(text).not.toContain(monitorId);
   }
@@ -77,7 +83,7 @@ test("a new password locks the page for visitors with the old one", async () => 
 
 test("a wrong password, a made-up cookie and another page's cookie are rejected", async () => {
   await using made = await locked();
-  const { get, page, pageId } = made;
+  const { get, createPage: page, pageId } = made;
   const other = await page({ slug: "other", visibility: "password", password });
   for (const said of ["", "Correct horse battery", `${password} `, "x".repeat(5_000)]) {
     const { status, cookie } = await enter(made, said);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { logoOf } from "../../src/status-pages/store.ts";
-import { dump, type Options, testAppliance, unknownId } from "../support/appliance.ts";
+import { findLogo } from "../../src/status-pages/store.ts";
+import { dumpTables, type Options, testAppliance, unknownId } from "../support/appliance.ts";
 import { pixel } from "../support/images.ts";
-import { hostileLogos } from "../support/status-hostile-logos.ts";
-import { made } from "../support/records.ts";
+import { buildHostileLogos } from "../support/status-hostile-logos.ts";
+import { createSampleRecord } from "../support/records.ts";
 
 const svgType = "image/svg+xml";
 const space = 'xmlns="http://www.w3.org/2000/svg"';
@@ -11,11 +11,11 @@ const space = 'xmlns="http://www.w3.org/2000/svg"';
 async function page() {
   const appliance = await testAppliance();
   const { api, id: organizationId } = appliance.ours;
-  const id = await made(api, "status-pages", { slug: "payments" });
+  const id = await createSampleRecord(api, "status-pages", { slug: "payments" });
   const path = `/api/v1/status-pages/${id}`;
   const send = (type: string, raw: NonNullable<Options["raw"]>, headers = {}) =>
     api("PUT", `${path}/logo`, { raw, headers: { "Content-Type": type, ...headers } });
-  const kept = () => logoOf(appliance.store, { organizationId, id });
+  const kept = () => findLogo(appliance.store, { organizationId, id });
   return { ...appliance, api, path, send, kept };
 }
 
@@ -87,17 +87,17 @@ describe("the old logo stays", () => {
   test.each(refused)("when %s is sent: %p", async (_what, expected, type, raw) => {
     const appliance = await page();
     await appliance.send("image/png", pixel.png);
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const { status, json } = await appliance.send(type, raw);
     expect(status).toBe(expected);
     if (status === 422) expect(json.error.details[0].path).toBe("logo");
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("when the key can only read, the client is a stranger, or the page does not exist", async () => {
     const appliance = await page();
     const { ours, theirs, stranger, path } = appliance;
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const options = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
     const status = async (api: typeof stranger, path: string) =>
       (await api("PUT", `${path}/logo`, options)).status;
@@ -105,7 +105,7 @@ describe("the old logo stays", () => {
     expect(await status(stranger, path)).toBe(401);
     expect(await status(theirs.api, path)).toBe(404);
     expect(await status(ours.api, `/api/v1/status-pages/${unknownId}`)).toBe(404);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("no other route accepts an image", async () => {
@@ -139,7 +139,7 @@ describe("an SVG", () => {
       new Uint8Array(Buffer.from(`<svg ${space}><text>\u00e9</text></svg>`, "latin1")),
     ],
     ["5,000 elements", `<svg ${space}>${drawn.repeat(4_999)}</svg>`],
-    ...hostileLogos("https://evil.example"),
+    ...buildHostileLogos("https://evil.example"),
   ];
   test.each(accepted)("with %s is stored to the byte", async (_what, raw) => {
     const { send, kept } = await page();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { badgeKinds, badgeOf } from "../../src/status-pages/rendering/badges.ts";
-import type { Loaded } from "../../src/status-pages/load.ts";
-import { jsonOf } from "../../src/status-pages/formats/json.ts";
+import { badgeKinds, renderMonitorBadge } from "../../src/status-pages/rendering/badges.ts";
+import type { LoadedPage } from "../../src/status-pages/load.ts";
+import { renderJson } from "../../src/status-pages/formats/json.ts";
 import type { PublicData, PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
-import { v2Of } from "../../src/status-pages/formats/statuspage-v2.ts";
-import { viewOf } from "../../src/status-pages/rendering/view.ts";
+import { buildV2Response } from "../../src/status-pages/formats/statuspage-v2.ts";
+import { buildView } from "../../src/status-pages/rendering/view.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const since = "2026-11-20T09:30:00.000Z";
@@ -50,16 +50,16 @@ const up = monitor({ name: "Mail", state: "up", notJudgedSince: null });
 
 describe("a page whose monitors can't be judged", () => {
   test("has no headline that says up or down", () => {
-    const { headline } = viewOf(pageOf(monitor({}), monitor({ name: "Blog" })), now);
+    const { headline } = buildView(pageOf(monitor({}), monitor({ name: "Blog" })), now);
     expect(headline).toMatchObject({ tone: "none", text: "The current status is not known" });
-    const some = viewOf(pageOf(monitor({}), up), now).headline;
+    const some = buildView(pageOf(monitor({}), up), now).headline;
     expect(some).toMatchObject({ tone: "none", text: "One system can't be judged right now" });
-    const worse = viewOf(pageOf(monitor({}), up, monitor({ name: "Blog", state: "down" })), now);
+    const worse = buildView(pageOf(monitor({}), up, monitor({ name: "Blog", state: "down" })), now);
     expect(worse.headline.text).toBe("Blog is down");
   });
 
   test("shows each monitor with its last known state and the time of its last result", () => {
-    const [shown] = viewOf(pageOf(monitor({})), now).sections[0]?.monitors ?? [];
+    const [shown] = buildView(pageOf(monitor({})), now).sections[0]?.monitors ?? [];
     expect(shown).toMatchObject({
       tone: "none",
       word: "Not judged",
@@ -67,19 +67,19 @@ describe("a page whose monitors can't be judged", () => {
       latency: null,
     });
     const down = monitor({ state: "down", lastKnown: "down" });
-    const [stillDown] = viewOf(pageOf(down), now).sections[0]?.monitors ?? [];
+    const [stillDown] = buildView(pageOf(down), now).sections[0]?.monitors ?? [];
     expect(stillDown).toMatchObject({
       word: "Down",
       lastKnown: "Not judged since 20 Nov 09:30. Last known: down.",
     });
-    const [judged] = viewOf(pageOf(up), now).sections[0]?.monitors ?? [];
+    const [judged] = buildView(pageOf(up), now).sections[0]?.monitors ?? [];
     expect(judged?.lastKnown).toBeNull();
   });
 
   test("shows the same as JSON, in Statuspage's API, and in badges", async () => {
     const data = pageOf(monitor({}), up);
-    const view = viewOf(data, now);
-    const told = JSON.parse([...jsonOf(data, view, now)].join(""));
+    const view = buildView(data, now);
+    const told = JSON.parse([...renderJson(data, view, now)].join(""));
     expect(told).toMatchObject({
       status: "none",
       headline: "One system can't be judged right now",
@@ -89,11 +89,16 @@ describe("a page whose monitors can't be judged", () => {
       { status: "up", lastKnownStatus: "up", notJudgedSince: null },
     ]);
     const loaded = { ...data, windowsOver: async () => [], lastChange: async () => null };
-    const v2 = await v2Of("summary", loaded as unknown as Loaded, "https://a.example", now);
+    const v2 = await buildV2Response(
+      "summary",
+      loaded as unknown as LoadedPage,
+      "https://a.example",
+      now,
+    );
     expect(v2).toMatchObject({
       status: { indicator: "minor", description: "Partially Degraded Service" },
     });
-    const badges = badgeKinds.map((kind) => badgeOf(kind, monitor({}), "UTC", now));
+    const badges = badgeKinds.map((kind) => renderMonitorBadge(kind, monitor({}), "UTC", now));
     expect(badges[0]).toContain("<title>Shop: not judged</title>");
     for (const badge of badges) expect(badge).not.toContain("42 ms");
   });

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { dump, unknownId } from "../support/appliance.ts";
-import { dashboard } from "../support/dashboard.ts";
+import { dumpTables, unknownId } from "../support/appliance.ts";
+import { createDashboard } from "../support/dashboard.ts";
 import { pixel } from "../support/images.ts";
-import { member } from "../support/visiting.ts";
+import { signInMember } from "../support/visiting.ts";
 
 /** The editor of our default page, and its preview next to the form. */
 async function editor() {
-  const made = await dashboard();
-  const { page } = await member(made, "member");
+  const made = await createDashboard();
+  const { page } = await signInMember(made, "member");
   const [{ id }] = (await made.api("GET", "/api/v1/status-pages")).json.data;
   const path = `/dashboard/status-pages/${id}/preview`;
   return {
@@ -22,7 +22,7 @@ test("a preview shows unsaved changes with the page's own text and markup, and s
   const made = await editor();
   const { id } = await made.monitor({ name: "router-7" });
   const group = await made.group({ name: "Payments", monitorIds: [(await made.monitor()).id] });
-  const before = dump(made);
+  const before = dumpTables(made);
   const { status, json } = await made.preview({
     title: "Acme <status>",
     description: "All of it.",
@@ -39,7 +39,7 @@ test("a preview shows unsaved changes with the page's own text and markup, and s
     expect(html).toContain(part);
   for (const part of ["Network", "Payments", "Router"]) expect(html).toContain(part);
   expect(html).not.toContain("router-7");
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
 });
 
 test("a preview has no script and no style of its own, and its links open a new tab", async () => {
@@ -79,9 +79,9 @@ test("invalid values are reported by field, and another organization's records a
   const { id } = (await theirs.api("POST", "/api/v1/monitors", { body })).json.data;
   const { html } = (await preview({ sections: [{ name: "All", monitors: [{ id }] }] })).json.data;
   expect(html).not.toContain("Their router");
-  const { page } = await member(made, "viewer");
+  const { page } = await signInMember(made, "viewer");
   expect((await page("POST", path, { body: {} })).status).toBe(403);
-  const other = await member(made, "member");
+  const other = await signInMember(made, "member");
   const unknown = path.replace(/[^/]+(?=\/preview)/, unknownId);
   expect((await other.page("POST", unknown, { body: {} })).status).toBe(404);
 });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { hostname } from "node:os";
 import { findHead, findHeadByHost } from "../../src/status-pages/store.ts";
-import { dump, unknownId } from "../support/appliance.ts";
-import { dashboard } from "../support/dashboard.ts";
-import { hashedInFull } from "../support/hashing.ts";
+import { dumpTables, unknownId } from "../support/appliance.ts";
+import { createDashboard } from "../support/dashboard.ts";
+import { useFullHashing } from "../support/hashing.ts";
 import { canary } from "../support/samples.ts";
 
 const path = "/api/v1/status-pages";
 
 async function publisher() {
-  const made = await dashboard();
+  const made = await createDashboard();
   const { api } = made;
   const page = async (body: object = {}) => {
     const { status, json, text } = await api("POST", path, {
@@ -162,7 +162,7 @@ describe("the appliance's own host names", () => {
   test.each(reserved)("are rejected as hosts: %s, alone and after another one", async (host) => {
     const appliance = await publisher();
     const { id } = await appliance.page();
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     for (const hosts of [[host], ["status.team.example", host]]) {
       const at = `hosts[${hosts.length - 1}]`;
       const body = { slug: "other", title: "Other", hosts };
@@ -176,7 +176,7 @@ describe("the appliance's own host names", () => {
           at,
         ]);
     }
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("are dropped from the hosts of older pages, so that those can be sent back", async () => {
@@ -193,7 +193,7 @@ test("invalid values are rejected by field in POST and PATCH, and change nothing
   const appliance = await publisher();
   const { api, page, change } = appliance;
   const { id } = await page();
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   for (const [field, ...values] of wrong)
     for (const value of values) {
       const part = { [field.replace(/[[.].*/, "")]: value };
@@ -209,7 +209,7 @@ test("invalid values are rejected by field in POST and PATCH, and change nothing
   const { json } = await api("POST", path, { body: {} });
   const missing = json.error.details.map(({ path }: { path: string }) => path);
   expect(missing).toEqual(["slug", "title"]);
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 describe("unique values", () => {
@@ -219,13 +219,13 @@ describe("unique values", () => {
     await theirs.api("POST", path, { body: { slug: "theirs-2", title: "Theirs" } });
     await page({ slug: "ours-2" });
     const { id } = await page();
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     for (const slug of ["ours", "theirs", "ours-2", "theirs-2"]) {
       const created = await api("POST", path, { body: { slug, title: "Mine" } });
       for (const { status, json } of [created, await change(id, { slug })])
         expect([slug, status, json.error.details[0].path]).toEqual([slug, 409, "slug"]);
     }
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
     expect((await change(id, { slug: "payments" })).status).toBe(200);
   });
 
@@ -274,7 +274,7 @@ describe("the password", () => {
   });
 
   test("is stored as argon2id, unchanged by other patches, and never shown", async () => {
-    using _ = hashedInFull();
+    using _ = useFullHashing();
     const made = await publisher();
     const { page, change, pageOf, store } = made;
     const created = await page({ visibility: "password", password: canary });
@@ -283,7 +283,7 @@ describe("the password", () => {
     const hash = (await findHead(store, "payments"))?.passwordHash ?? "";
     expect(hash).toStartWith("$argon2id$v=19$m=65536,t=2,p=1$");
     expect(await Bun.password.verify(canary, hash)).toBe(true);
-    expect(dump(made)).not.toContain(canary);
+    expect(dumpTables(made)).not.toContain(canary);
     expect(JSON.stringify([created, await pageOf(created.id)])).not.toContain("argon2");
   });
 });
@@ -338,7 +338,7 @@ test("another organization's monitor or group is rejected like an unknown one, a
   const monitor = await foreign("monitors", { type: "push", name: "Job" });
   const group = await foreign("monitor-groups", { name: "Theirs" });
   const { id } = await page();
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   const tell = async (sections: object[]) => {
     const body = { slug: "other", title: "Other", sections };
     const answers = [await api("POST", path, { body }), await change(id, { sections })];
@@ -347,7 +347,7 @@ test("another organization's monitor or group is rejected like an unknown one, a
   const unknown = [await tell([free(unknownId)]), await tell([{ groupId: unknownId }])];
   expect([await tell([free(monitor)]), await tell([{ groupId: group }])]).toEqual(unknown);
   for (const [status] of unknown.flat()) expect(status).toBe(404);
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 test("the public side finds pages of all organizations by slug and by host, unless they are hidden", async () => {

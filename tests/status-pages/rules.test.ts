@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import {
   assertLogo,
   validateAccess,
-  logoUrlOf,
-  shownDays,
-  sectionsOf,
+  buildLogoUrl,
+  limitShownDays,
+  assembleSections,
 } from "../../src/status-pages/rules.ts";
 import { pixel } from "../support/images.ts";
 
@@ -16,7 +16,7 @@ test("only a page with password visibility needs a password", () => {
 });
 
 test("a logo's path names the page and changes only with the image", () => {
-  const path = (slug: string, logoData: string | null) => logoUrlOf({ slug, logoData });
+  const path = (slug: string, logoData: string | null) => buildLogoUrl({ slug, logoData });
   expect(path("acme", null)).toBe(null);
   expect(path("acme", "AAAA")).toMatch(/^\/status\/acme\/logo\?v=[0-9a-z]+$/);
   expect(path("acme", "AAAA")).toBe(path("acme", "AAAA"));
@@ -31,7 +31,7 @@ test("monitors of a section whose group was deleted are not part of the page", (
     publicName: null,
     showDescription: false,
   });
-  expect(sectionsOf([section(0), section(2)], [monitor(0), monitor(1), monitor(2)])).toEqual([
+  expect(assembleSections([section(0), section(2)], [monitor(0), monitor(1), monitor(2)])).toEqual([
     { name: "Part 0", groupId: null, monitors: [{ id: "m0", name: null, showDescription: false }] },
     { name: "Part 2", groupId: null, monitors: [{ id: "m2", name: null, showDescription: false }] },
   ]);
@@ -58,5 +58,5 @@ test("a page shows its configured number of days, and fewer with very many monit
     [365, 5_000, 20],
     [1, 5_000, 1],
   ] as const)
-    expect([monitors, shownDays(historyDays, monitors)]).toEqual([monitors, shown]);
+    expect([monitors, limitShownDays(historyDays, monitors)]).toEqual([monitors, shown]);
 });

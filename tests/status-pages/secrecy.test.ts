@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import { badgeKinds } from "../../src/status-pages/rendering/badges.ts";
 import { v2Names } from "../../src/status-pages/formats/statuspage-v2.ts";
 import { badgePaths, partPaths } from "../support/public-paths.ts";
-import { answer, target } from "../support/target.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 import { type Client, unknownId } from "../support/appliance.ts";
 import { newChannels } from "../support/samples.ts";
-import { listed, type Visitor, visitor } from "../support/visitor.ts";
+import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 
 /** All paths that work without a key. A new public route must be added here. */
@@ -62,7 +62,7 @@ const approved = {
 };
 
 test("only the approved routes work without a key", async () => {
-  await using made = await visitor();
+  await using made = await createVisitor();
   const { app, stranger } = made;
   const open: string[] = [];
   const ofAdmin: readonly string[] = adminPaths;
@@ -142,8 +142,8 @@ async function fillPrivate(api: Client, who: string) {
 
 /** Two organizations full of canaries, with pages that show only the public ones. */
 async function fullHouse(site: { at(path?: string): string }) {
-  const made = await visitor({ allowTarget: ["127.0.0.0/8"] });
-  const { api, theirs, group, job, monitor, page, publish, restart } = made;
+  const made = await createVisitor({ allowTarget: ["127.0.0.0/8"] });
+  const { api, theirs, group, createJob: job, monitor, createPage: page, publish, restart } = made;
   await fillPrivate(api, "ours");
   await fillPrivate(theirs.api, "theirs");
   const inGroup = await job({ ...hidesName("in-group") });
@@ -168,21 +168,24 @@ async function fullHouse(site: { at(path?: string): string }) {
   const { id: groupId } = await group({ ...labels("group"), monitorIds: [inGroup.id] });
   const sections = [
     { groupId, name: "Public group", monitors: [{ id: inGroup.id, name: "Public job" }] },
-    listed("Public section", [listedJob.id, "Public list"], [web.id, "Public web"]),
+    buildSection("Public section", [listedJob.id, "Public list"], [web.id, "Public web"]),
   ];
   await publish({ sections, showLatency: true, hosts: ["status.team.example"] });
-  await page({ slug: "second", sections: [listed("Public part", [web.id, "Public second"])] });
+  await page({
+    slug: "second",
+    sections: [buildSection("Public part", [web.id, "Public second"])],
+  });
   const password = canary("page-password");
   const locked = { slug: "locked", title: "Locked", visibility: "password", password };
-  await page({ ...locked, sections: [listed(canary("locked-section"), elsewhere.id)] });
+  await page({ ...locked, sections: [buildSection(canary("locked-section"), elsewhere.id)] });
   for (const one of [inGroup, listedJob, elsewhere]) {
     await one.report({ latency_ms: "34" });
     await one.report({ status: "down", msg: canary("said") });
   }
   await inGroup.report();
   await made.pass(61);
-  expect(await made.statusOf(web.id)).toBe("down");
-  await made.incident({
+  expect(await made.readStatus(web.id)).toBe("down");
+  await made.createIncident({
     title: "Public incident",
     message: "Public message",
     monitorIds: [elsewhere.id, listedJob.id],
@@ -222,7 +225,7 @@ async function crawled({ get }: Visitor, starts: string[], host?: string) {
 
 test("no public path shows private data or data of another organization", async () => {
   const headers = { "x-answer": canary("answer-header") };
-  await using site = await target(answer(200, `fine ${canary("answer")}`, headers));
+  await using site = await startTarget(replyWith(200, `fine ${canary("answer")}`, headers));
   await using made = await fullHouse(site);
   const badges = made.shown.flatMap((id) => badgePaths.map((path) => path.replace(":id", id)));
   const pathsOf = (slug: string) =>
@@ -270,7 +273,7 @@ test("no public path shows private data or data of another organization", async 
 });
 
 test("the docs and the health check contain nothing of any organization", async () => {
-  await using site = await target();
+  await using site = await startTarget();
   await using made = await fullHouse(site);
   for (const path of [
     "/",

@@ -1,38 +1,44 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { withoutTags } from "../../src/core/text/words.ts";
+import { escapeTags } from "../../src/core/text/words.ts";
 import { createAssetRoutes } from "../../src/http/responses/web-files.ts";
 import { unknownId } from "../support/appliance.ts";
 import { pixel } from "../support/images.ts";
-import { listed, type Seen, shapeOf, visitor, wordsOf } from "../support/visitor.ts";
+import {
+  buildSection,
+  type SiteResponse,
+  describeShape,
+  createVisitor,
+  readWords,
+} from "../support/visitor.ts";
 
 describe("the default page", () => {
   test("exists for every new organization, complete and without problems", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     for (const [slug, title] of [
       ["ours", "Ours"],
       ["theirs", "Theirs"],
     ]) {
-      const { text, type, headers } = await made.read(`/status/${slug}`);
+      const { text, type, headers } = await made.readHtml(`/status/${slug}`);
       expect(type).toBe("text/html; charset=utf-8");
       expect(headers.get("cache-control")).toBe("no-cache");
-      expect(wordsOf(text, "title")).toEqual([title ?? ""]);
-      expect(wordsOf(text, "h1")).toEqual(["No status yet"]);
+      expect(readWords(text, "title")).toEqual([title ?? ""]);
+      expect(readWords(text, "h1")).toEqual(["No status yet"]);
     }
   });
 
   test("runs only its own script file, and its only inline style is its accent", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     await made.publish({ accentColor: "#2563eb", theme: "dark" });
-    const { text, headers } = await made.read("/status/ours");
+    const { text, headers } = await made.readHtml("/status/ours");
     const policy = headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
     expect([headers.get("x-content-type-options"), headers.get("referrer-policy")]).toEqual([
       "nosniff",
       "no-referrer",
     ]);
-    const shape = shapeOf(text);
+    const shape = describeShape(text);
     expect(shape.filter((tag) => tag.startsWith("script"))).toEqual(["script src defer"]);
     expect(shape.filter((tag) => / (style|on\w+)\b/.test(tag))).toEqual([
       "html lang data-theme style",
@@ -41,8 +47,8 @@ describe("the default page", () => {
   });
 
   test("names the files that the site serves", async () => {
-    await using made = await visitor();
-    const { text } = await made.read("/status/ours");
+    await using made = await createVisitor();
+    const { text } = await made.readHtml("/status/ours");
     const paths = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
       ([, path = ""]) => path,
     );
@@ -64,8 +70,8 @@ describe("the default page", () => {
 
 describe("sections", () => {
   test("show groups in their order and chosen monitors, with public names if they have one", async () => {
-    await using made = await visitor();
-    const { group, monitor, publish, read } = made;
+    await using made = await createVisitor();
+    const { group, monitor, publish, readHtml: read } = made;
     const [a, b, c] = [
       (await monitor({ name: "db-1" })).id,
       (await monitor({ name: "db-2" })).id,
@@ -73,29 +79,37 @@ describe("sections", () => {
     ];
     const groupId = (await group({ name: "Databases", monitorIds: [b, a] })).id;
     const named = { groupId, monitors: [{ id: a, name: "Orders" }] };
-    await publish({ sections: [named, listed("Partners", [c, "Card network"])] });
+    await publish({ sections: [named, buildSection("Partners", [c, "Card network"])] });
     const { text } = await read("/status/ours");
-    expect(wordsOf(text, ".sec h2")).toEqual(["Databases", "Partners"]);
-    expect(wordsOf(text, ".comp b")).toEqual(["db-2", "Orders", "Card network"]);
-    expect(wordsOf(text, ".word")).toEqual(Array(3).fill("Not checked yet"));
-    expect(shapeOf(text).filter((tag) => tag.startsWith("i "))).toHaveLength(3 * 90);
+    expect(readWords(text, ".sec h2")).toEqual(["Databases", "Partners"]);
+    expect(readWords(text, ".comp b")).toEqual(["db-2", "Orders", "Card network"]);
+    expect(readWords(text, ".word")).toEqual(Array(3).fill("Not checked yet"));
+    expect(describeShape(text).filter((tag) => tag.startsWith("i "))).toHaveLength(3 * 90);
   });
 
   test("use a monitor's public name everywhere on the page", async () => {
-    await using made = await visitor();
-    const { group, monitor, publish, read, changeMonitor, restart } = made;
+    await using made = await createVisitor();
+    const { group, monitor, publish, readHtml: read, changeMonitor, restart } = made;
     const { id } = await monitor({ name: "db-1.internal" });
     const groupId = (await group({ name: "Databases" })).id;
-    await publish({ sections: [{ groupId }, listed("Partners", [id, "Orders"])] });
-    expect(wordsOf((await read("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
+    await publish({ sections: [{ groupId }, buildSection("Partners", [id, "Orders"])] });
+    expect(readWords((await read("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
     await changeMonitor(id, { groupId });
     await restart();
-    expect(wordsOf((await read("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
+    expect(readWords((await read("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
   });
 
   test("show descriptions of monitors if the page asks for it, and only there", async () => {
-    await using made = await visitor();
-    const { group, monitor, publish, page, read, changeMonitor, restart } = made;
+    await using made = await createVisitor();
+    const {
+      group,
+      monitor,
+      publish,
+      createPage: page,
+      readHtml: read,
+      changeMonitor,
+      restart,
+    } = made;
     const described = (description: string) => monitor({ description });
     const [a, b, c] = [
       await described("Orders &\n<b>"),
@@ -115,7 +129,7 @@ describe("sections", () => {
       const json = (await read(`/status/${slug}.json`)).json();
       const { components } = (await read(`/status/${slug}/api/v2/components.json`)).json();
       return [
-        wordsOf((await read(`/status/${slug}`)).text, ".comp .about"),
+        readWords((await read(`/status/${slug}`)).text, ".comp .about"),
         json.sections.flatMap(({ monitors }: { monitors: { description: unknown }[] }) =>
           monitors.map(({ description }) => description),
         ),
@@ -128,7 +142,7 @@ describe("sections", () => {
     expect(await shown("ours")).toEqual([
       [text],
       [text, undefined, undefined],
-      [withoutTags(text), null, null],
+      [escapeTags(text), null, null],
     ]);
     expect(await shown("second")).toEqual([[], [undefined, undefined], [null, null]]);
     await changeMonitor(a.id, { description: "Bought things" });
@@ -137,17 +151,17 @@ describe("sections", () => {
   });
 
   test("show a state in words, each monitor once, and empty sections as such", async () => {
-    await using made = await visitor();
-    const { job, monitor, publish, read } = made;
+    await using made = await createVisitor();
+    const { createJob: job, monitor, publish, readHtml: read } = made;
     const [up, down] = [await job({ name: "Up" }), await job({ name: "Down" })];
     const paused = await monitor({ name: "Paused one", paused: true });
     await up.report();
     await down.report({ status: "down" });
-    const sections = [listed("Jobs", up.id, down.id, paused.id), listed("Later")];
+    const sections = [buildSection("Jobs", up.id, down.id, paused.id), buildSection("Later")];
     await publish({ sections, showLatency: true });
     const { text } = await read("/status/ours");
-    expect(wordsOf(text, ".word")).toEqual(["Up", "Down", "Paused"]);
-    expect(wordsOf(text, "h1")).toEqual(["Down is down. Everything else is up."]);
+    expect(readWords(text, ".word")).toEqual(["Up", "Down", "Paused"]);
+    expect(readWords(text, "h1")).toEqual(["Down is down. Everything else is up."]);
     expect(text).toContain("Nothing is shown here yet.");
     const json = (await read("/status/ours.json")).json();
     expect(json).toMatchObject({
@@ -162,8 +176,8 @@ describe("sections", () => {
   });
 
   test("show a paused group within a second, and its states again afterwards", async () => {
-    await using made = await visitor();
-    const { job, group, pauseGroup, publish, read, restart } = made;
+    await using made = await createVisitor();
+    const { createJob: job, group, pauseGroup, publish, readHtml: read, restart } = made;
     const down = await job({ name: "Down" });
     await down.report({ status: "down" });
     const { id } = await group({ monitorIds: [down.id] });
@@ -171,7 +185,7 @@ describe("sections", () => {
     const said = async () => {
       await restart();
       const { text } = await read("/status/ours");
-      return [wordsOf(text, "h1"), wordsOf(text, ".word")].flat();
+      return [readWords(text, "h1"), readWords(text, ".word")].flat();
     };
     expect(await said()).toEqual(["Down is down", "Down"]);
     await pauseGroup(id, true);
@@ -181,8 +195,8 @@ describe("sections", () => {
   });
 
   test("of a deleted group are removed, with the names they gave", async () => {
-    await using made = await visitor();
-    const { api, group, monitor, publish, read, get } = made;
+    await using made = await createVisitor();
+    const { api, group, monitor, publish, readHtml: read, get } = made;
     const { id } = await monitor();
     const groupId = (await group({ monitorIds: [id] })).id;
     await publish({ sections: [{ groupId, monitors: [{ id, name: "Public" }] }] });
@@ -194,10 +208,10 @@ describe("sections", () => {
 
 describe("a page that is not public", () => {
   test("gives the same 404, whether it is hidden, private or unknown", async () => {
-    await using made = await visitor();
-    const { api, incident, monitor, page, get } = made;
+    await using made = await createVisitor();
+    const { api, createIncident: incident, monitor, createPage: page, get } = made;
     const [shown, free] = [await monitor(), await monitor()];
-    const sections = [listed("All", shown.id)];
+    const sections = [buildSection("All", shown.id)];
     const { id } = await page({
       slug: "hidden",
       visibility: "hidden",
@@ -230,7 +244,7 @@ describe("a page that is not public", () => {
       "/badge/monitor/7/status.svg",
       `/badge/monitor/${shown.id}/name.svg`,
     ];
-    const told = ({ status, headers, text }: Seen) => [status, [...headers], text];
+    const told = ({ status, headers, text }: SiteResponse) => [status, [...headers], text];
     const unknown = told(await get("/status/nobody"));
     const unknownBadge = told(await get(`/badge/monitor/${unknownId}/status.svg`));
     expect([unknown[0], unknownBadge[0]]).toEqual([404, 404]);
@@ -243,7 +257,7 @@ describe("a page that is not public", () => {
   });
 
   test("accepts only GET and HEAD", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     for (const method of ["PUT", "PATCH", "DELETE"])
       expect([method, (await made.get("/status/ours", { method })).status]).toEqual([method, 404]);
     expect((await made.get("/status/ours", { method: "POST", form: {} })).status).toBe(404);
@@ -254,13 +268,13 @@ describe("a page that is not public", () => {
 describe("a host of its own", () => {
   const host = "status.team.example";
   test("has the whole page at its root, in any case and on any port", async () => {
-    await using made = await visitor();
-    const { publish, restart, read, ask, incident } = made;
+    await using made = await createVisitor();
+    const { publish, restart, readHtml: read, ask, createIncident: incident } = made;
     await publish({ hosts: [host] });
     const { id } = await incident();
     await restart();
     for (const name of [host, `${host}:8080`, "STATUS.Team.Example", `${host}.`])
-      expect(wordsOf((await read("/", { host: name })).text, "title")).toEqual(["Ours"]);
+      expect(readWords((await read("/", { host: name })).text, "title")).toEqual(["Ours"]);
     const paths = [
       ".json",
       "/feed.rss",
@@ -281,8 +295,8 @@ describe("a host of its own", () => {
   });
 
   test("shares one copy and one canonical address with nine others, on any port", async () => {
-    await using made = await visitor();
-    const { publish, restart, read, incident } = made;
+    await using made = await createVisitor();
+    const { publish, restart, readHtml: read, createIncident: incident } = made;
     const hosts = [host, ...Array.from({ length: 9 }, (_, index) => `s${index}.example`)];
     await publish({ hosts });
     await restart();
@@ -309,7 +323,7 @@ describe("a host of its own", () => {
   });
 
   test("that belongs to the appliance has no effect, even if it is in the database", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     const { ask, database, publish, restart } = made;
     await publish({ hosts: ["status.team.example"] });
     for (const name of ["status.example", "box.example", "localhost", "nas", "127.0.0.1"]) {
@@ -327,23 +341,23 @@ describe("a host of its own", () => {
   });
 
   test("serves its own page, not another organization's", async () => {
-    await using made = await visitor();
-    const { publish, restart, read, theirs } = made;
+    await using made = await createVisitor();
+    const { publish, restart, readHtml: read, theirs } = made;
     const { json } = await theirs.api("GET", "/api/v1/status-pages");
     const path = `/api/v1/status-pages/${json.data[0].id}`;
     await theirs.api("PATCH", path, { body: { hosts: ["theirs.example"] } });
     await publish({ hosts: [host] });
     await restart();
-    expect(wordsOf((await read("/", { host })).text, "title")).toEqual(["Ours"]);
-    expect(wordsOf((await read("/", { host: "theirs.example" })).text, "title")).toEqual([
+    expect(readWords((await read("/", { host })).text, "title")).toEqual(["Ours"]);
+    expect(readWords((await read("/", { host: "theirs.example" })).text, "title")).toEqual([
       "Theirs",
     ]);
   });
 });
 
 test("a logo is served with its type, and an SVG that is opened directly can do nothing", async () => {
-  await using made = await visitor();
-  const { api, defaultPage, read, restart } = made;
+  await using made = await createVisitor();
+  const { api, defaultPage, readHtml: read, restart } = made;
   const path = `/api/v1/status-pages/${(await defaultPage()).id}/logo`;
   for (const [type, raw] of [
     ["image/png", pixel.png],
@@ -363,8 +377,8 @@ test("a logo is served with its type, and an SVG that is opened directly can do 
 });
 
 test("only the full address of a public page's logo is cached for long", async () => {
-  await using made = await visitor();
-  const { api, defaultPage, publish, read, restart } = made;
+  await using made = await createVisitor();
+  const { api, defaultPage, publish, readHtml: read, restart } = made;
   await publish({ hosts: ["status.team.example"] });
   const { id } = await defaultPage();
   const image = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
@@ -394,24 +408,31 @@ test("only the full address of a public page's logo is cached for long", async (
 });
 
 test("without the style sheet, name, since, latency, state and uptime are separate words", async () => {
-  await using made = await visitor();
-  const { job, publish, past, restart, read } = made;
+  await using made = await createVisitor();
+  const { createJob: job, publish, insertPastHeartbeats: past, restart, readHtml: read } = made;
   const { id, report } = await job({ name: "database" });
   await past(id, { ago: 3_600_000, seconds: 3_600 });
   await report({ latency_ms: "34" });
-  await publish({ sections: [listed("All", id)], showLatency: true, historyDays: 90 });
+  await publish({ sections: [buildSection("All", id)], showLatency: true, historyDays: 90 });
   await restart();
   const { text } = await read("/status/ours");
-  const [line = ""] = wordsOf(text, ".line").map((words) => words.replace(/\s+/g, " ").trim());
+  const [line = ""] = readWords(text, ".line").map((words) => words.replace(/\s+/g, " ").trim());
   expect(line).toMatch(/^database since \S.* 34 ms Up \d+(\.\d\d)? %$/);
-  const [legend = ""] = wordsOf(text, ".legend").map((words) => words.replace(/\s+/g, " "));
+  const [legend = ""] = readWords(text, ".legend").map((words) => words.replace(/\s+/g, " "));
   expect(legend).toContain("90 30 days, today on the right");
   expect(text).toContain('<span class="recent" hidden="">30</span>');
 });
 
 test("a link to an incident has a preview with its title, its state and the page's logo", async () => {
-  await using made = await visitor();
-  const { api, defaultPage, incident, post, read, restart } = made;
+  await using made = await createVisitor();
+  const {
+    api,
+    defaultPage,
+    createIncident: incident,
+    postUpdate: post,
+    readHtml: read,
+    restart,
+  } = made;
   const { id } = await incident({
     title: "Zahlungen „scheitern“ <b>",
     message: "**Wir** schauen.",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { v2Names } from "../../src/status-pages/formats/statuspage-v2.ts";
-import { listed, type Visitor, visitor } from "../support/visitor.ts";
+import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts";
 import type { Json } from "../support/json.ts";
 
 // The shapes are published at https://metastatuspage.com/api. Pages on Statuspage also have
@@ -120,7 +120,7 @@ const shapes: Record<(typeof v2Names)[number], z.ZodType<Json>> = {
   "scheduled-maintenances/active": z.strictObject({ page, scheduled_maintenances }),
 };
 
-async function v2({ read }: Visitor, name: keyof typeof shapes, slug = "ours") {
+async function v2({ readHtml: read }: Visitor, name: keyof typeof shapes, slug = "ours") {
   const { type, headers, json } = await read(`/status/${slug}/api/v2/${name}.json`);
   expect([type, headers.get("access-control-allow-origin")]).toEqual(["application/json", "*"]);
   return shapes[name].parse(json());
@@ -128,14 +128,21 @@ async function v2({ read }: Visitor, name: keyof typeof shapes, slug = "ours") {
 
 /** A page of two sections with an outage, an open incident and a resolved one. */
 async function story() {
-  const made = await visitor();
-  const { incident, job, post, monitor, publish, time: clock } = made;
+  const made = await createVisitor();
+  const {
+    createIncident: incident,
+    createJob: job,
+    postUpdate: post,
+    monitor,
+    publish,
+    time: clock,
+  } = made;
   const [up, down] = [await job({ name: "Up" }), await job({ name: "Down" })];
   const paused = await monitor({ paused: true });
   await up.report();
   await down.report({ status: "down" });
   await publish({
-    sections: [listed("Jobs", up.id, [down.id, "Orders"]), listed("Net", paused.id)],
+    sections: [buildSection("Jobs", up.id, [down.id, "Orders"]), buildSection("Net", paused.id)],
   });
   const over = await incident({ title: "Over" });
   clock.now += 60_000;
@@ -218,10 +225,10 @@ describe("incidents", () => {
   });
 
   test("are the newest 50", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     for (let count = 0; count < 51; count++) {
       made.time.now += 1_000;
-      await made.incident({ title: `Number ${count}` });
+      await made.createIncident({ title: `Number ${count}` });
     }
     const { incidents: all } = await v2(made, "incidents");
     expect([all.length, all[0].name, all[49].name]).toEqual([50, "Number 50", "Number 1"]);
@@ -251,19 +258,19 @@ describe("the indicator", () => {
   ];
   for (const { jobs, incident, work, is, says } of cases)
     test(`is ${is} with ${JSON.stringify({ jobs, incident, work })}`, async () => {
-      await using made = await visitor();
+      await using made = await createVisitor();
       const ids = [];
       for (const state of jobs) {
         const fields = { name: state, degradedAfterMs: 500, paused: state === "paused" };
-        const job = await made.job(fields);
+        const job = await made.createJob(fields);
         if (state !== "paused")
           await job.report(state === "slow" ? { latency_ms: "900" } : { status: state });
         ids.push(job.id);
       }
-      await made.publish({ sections: [listed("Jobs", ...ids)] });
-      const { id } = await made.incident({ severity: "critical" });
-      await made.post(id, { status: "resolved" });
-      if (incident !== undefined) await made.incident({ severity: incident });
+      await made.publish({ sections: [buildSection("Jobs", ...ids)] });
+      const { id } = await made.createIncident({ severity: "critical" });
+      await made.postUpdate(id, { status: "resolved" });
+      if (incident !== undefined) await made.createIncident({ severity: incident });
       if (work) await plan(made);
       const { status: said } = await v2(made, "status");
       expect(said).toEqual({ indicator: is, description: says });
@@ -306,7 +313,7 @@ describe("scheduled maintenance", () => {
   }
 
   test("is upcoming, active or completed; the summary leaves out completed maintenance", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     await plan(made);
     const later = { startsAt: "2026-11-21T09:00:00.000Z", endsAt: "2026-11-21T12:00:00.000Z" };
     await plan(made, { title: "Disks", ...later });
@@ -340,10 +347,12 @@ describe("scheduled maintenance", () => {
   });
 
   test("names the components that the page shows, from its monitors and groups", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     const [shop, mail, other] = [await made.monitor(), await made.monitor(), await made.monitor()];
     const group = await made.group({ monitorIds: [mail.id, other.id] });
-    await made.publish({ sections: [listed("Shop", [shop.id, "Web shop"], [mail.id, "Mail"])] });
+    await made.publish({
+      sections: [buildSection("Shop", [shop.id, "Web shop"], [mail.id, "Mail"])],
+    });
     await plan(made, { monitorIds: [shop.id], groupIds: [group.id] });
     const [one] = (await v2(made, "scheduled-maintenances/active")).scheduled_maintenances;
     expect(one.components).toMatchObject([
@@ -354,7 +363,7 @@ describe("scheduled maintenance", () => {
   });
 
   test("names at most a hundred components, and a feed fifty of them", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     const monitorIds: string[] = [];
     for (let count = 0; count < 120; count++) monitorIds.push((await made.monitor()).id);
     const { id: groupId } = await made.group({ monitorIds });
@@ -363,11 +372,11 @@ describe("scheduled maintenance", () => {
     const [one] = (await v2(made, "scheduled-maintenances/active")).scheduled_maintenances;
     expect(one.components.map(({ id }: { id: string }) => id)).toEqual(monitorIds.slice(0, 100));
     expect(one.incident_updates[0].affected_components).toHaveLength(100);
-    expect((await made.read("/status/ours/feed.rss")).text).toContain(", 70 more&lt;/p&gt;");
+    expect((await made.readHtml("/status/ours/feed.rss")).text).toContain(", 70 more&lt;/p&gt;");
   });
 
   test("has a stable id per occurrence, as do its updates", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     const id = await plan(made);
     const daily = await plan(made, { title: "Daily", rrule: "FREQ=DAILY" });
     const idsOf = async () => {
@@ -416,8 +425,8 @@ test("the page's update time is that of a change, not of a request", async () =>
     made.time.now += 86_400_000;
     expect(await updatedAt()).toBe(at);
   };
-  await changed(() => made.post(made.open.id, { message: "Still." }));
-  await changed(() => made.post(made.open.id, { severity: "minor" }));
+  await changed(() => made.postUpdate(made.open.id, { message: "Still." }));
+  await changed(() => made.postUpdate(made.open.id, { severity: "minor" }));
   await changed(() => made.publish({ title: "Ours alone" }));
   await changed(() => made.down.report());
   const startsAt = new Date(made.time.now + 3_600_000).toISOString();
@@ -426,7 +435,7 @@ test("the page's update time is that of a change, not of a request", async () =>
   made.time.now += 86_400_000;
   expect(await updatedAt()).toBe(endsAt);
   made.time.now += 30 * 86_400_000;
-  await made.post(made.open.id, { status: "resolved" });
+  await made.postUpdate(made.open.id, { status: "resolved" });
   const at = await updatedAt();
   made.time.now += 30 * 86_400_000;
   expect(await updatedAt()).toBe(at);
@@ -436,10 +445,10 @@ test("the page's update time is that of a change, not of a request", async () =>
 
 describe("what clients compare", () => {
   test("updates of an automatic incident have the old and new component status", async () => {
-    await using made = await visitor();
-    const job = await made.job({ name: "API", autoIncidentSeverity: "major" });
+    await using made = await createVisitor();
+    const job = await made.createJob({ name: "API", autoIncidentSeverity: "major" });
     await job.report();
-    await made.publish({ sections: [listed("Jobs", job.id)] });
+    await made.publish({ sections: [buildSection("Jobs", job.id)] });
     made.time.now += 60_000;
     await job.report({ status: "down" });
     made.time.now += 60_000;
@@ -459,11 +468,11 @@ describe("what clients compare", () => {
   });
 
   test("manual updates leave component statuses unknown, and incidents without monitors have none", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     const { id: monitorId } = await made.monitor({ name: "Shop" });
-    await made.publish({ sections: [listed("All", monitorId)] });
-    await made.incident({ title: "General" });
-    await made.incident({ title: "Shop", monitorId });
+    await made.publish({ sections: [buildSection("All", monitorId)] });
+    await made.createIncident({ title: "General" });
+    await made.createIncident({ title: "Shop", monitorId });
     await made.restart();
     const [shop, general] = (await v2(made, "incidents")).incidents;
     expect(general.incident_updates[0].affected_components).toBeNull();
@@ -476,7 +485,7 @@ describe("what clients compare", () => {
     await using made = await story();
     const { components: all } = await v2(made, "components");
     for (const one of all) {
-      const { status, json } = await made.read(`/status/ours/api/v2/components/${one.id}.json`);
+      const { status, json } = await made.readHtml(`/status/ours/api/v2/components/${one.id}.json`);
       expect(status).toBe(200);
       expect(z.strictObject({ page, component }).parse(json()).component).toEqual(one);
     }
@@ -486,11 +495,15 @@ describe("what clients compare", () => {
   });
 
   test("sections have stable ids in any order and next to any other sections", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     const { api } = made;
     const [a, b] = [await made.monitor({ name: "A" }), await made.monitor({ name: "B" })];
     const group = await made.group({ name: "Group", monitorIds: [b.id] });
-    const [one, two, three] = [listed("One", a.id), { groupId: group.id }, listed("Three")];
+    const [one, two, three] = [
+      buildSection("One", a.id),
+      { groupId: group.id },
+      buildSection("Three"),
+    ];
     const { id } = await made.publish({ sections: [one, two, three] });
     const idsBy = async () => {
       await made.restart();
@@ -510,7 +523,7 @@ describe("what clients compare", () => {
   });
 
   test("each maintenance has its own link, to its position on the page", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     await plan(made, { title: "One" });
     await plan(made, {
       title: "Two",
@@ -518,7 +531,7 @@ describe("what clients compare", () => {
       endsAt: "2026-11-21T10:00:00.000Z",
     });
     await made.restart();
-    const { text } = await made.read("/status/ours");
+    const { text } = await made.readHtml("/status/ours");
     const links = (await v2(made, "scheduled-maintenances")).scheduled_maintenances.map(
       ({ shortlink }: Json) => shortlink,
     );
@@ -527,17 +540,17 @@ describe("what clients compare", () => {
   });
 
   test("feeds are also at Statuspage's paths", async () => {
-    await using made = await visitor();
+    await using made = await createVisitor();
     await made.publish({ hosts: ["status.team.example"] });
-    await made.incident();
+    await made.createIncident();
     await made.restart();
     for (const type of ["rss", "atom"])
       for (const [path, host] of [
         ["/status/ours", "localhost"],
         ["", "status.team.example"],
       ]) {
-        const own = await made.read(`${path}/feed.${type}`, { host: host ?? "" });
-        const theirs = await made.read(`${path}/history.${type}`, { host: host ?? "" });
+        const own = await made.readHtml(`${path}/feed.${type}`, { host: host ?? "" });
+        const theirs = await made.readHtml(`${path}/history.${type}`, { host: host ?? "" });
         expect([theirs.status, theirs.type, theirs.text]).toEqual([200, own.type, own.text]);
       }
   });

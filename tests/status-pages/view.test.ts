@@ -6,8 +6,8 @@ import type {
   PublicIncident,
   PublicMonitor,
 } from "../../src/status-pages/formats/public-data.ts";
-import { percent } from "../../src/core/text/words.ts";
-import { viewOf } from "../../src/status-pages/rendering/view.ts";
+import { formatPercent } from "../../src/core/text/words.ts";
+import { buildView } from "../../src/status-pages/rendering/view.ts";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
@@ -73,7 +73,7 @@ function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, a
     marks: [],
     takesMail: false,
   };
-  return viewOf(shown, at);
+  return buildView(shown, at);
 }
 
 const totals = (fields: Partial<Totals>): Totals => ({
@@ -163,7 +163,7 @@ describe("uptime", () => {
     fc.assert(
       fc.property(seconds, seconds, (up, down) => {
         fc.pre(up + down > 0);
-        const said = percent(up / (up + down));
+        const said = formatPercent(up / (up + down));
         expect(said).toMatch(/^(100|\d{1,2}\.\d\d)\u202f%$/);
         const hundredths = BigInt(Math.round(Number.parseFloat(said) * 100));
         const [part, whole] = [BigInt(up) * 10_000n, BigInt(up + down)];

@@ -1,28 +1,28 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
-import { parseMarkdown, toText } from "../../src/core/text/markdown.ts";
-import { withoutTags } from "../../src/core/text/words.ts";
-import { incidentStatements } from "../../src/incidents/by-monitor.ts";
+import { parseMarkdown, renderText } from "../../src/core/text/markdown.ts";
+import { escapeTags } from "../../src/core/text/words.ts";
+import { buildIncidentStatements } from "../../src/incidents/by-monitor.ts";
 import { partPaths } from "../support/public-paths.ts";
 import { newMonitors } from "../support/samples.ts";
-import { member } from "../support/visiting.ts";
-import { type Publisher, publisher } from "../support/subscribing.ts";
-import { listed, wordsOf } from "../support/visitor.ts";
+import { signInMember } from "../support/visiting.ts";
+import { type Publisher, createPublisher } from "../support/subscribing.ts";
+import { buildSection, readWords } from "../support/visitor.ts";
 import type { Json } from "../support/json.ts";
 
 /** A page with a renamed monitor, an outage of it, and all who are notified. */
 async function story() {
-  const made = await publisher();
+  const made = await createPublisher();
   const { api } = made;
-  const shop = await made.job({ name: "db-7.internal", autoIncidentSeverity: "major" });
-  await made.publish({ sections: [listed("Shop", [shop.id, "Web shop"])] });
+  const shop = await made.createJob({ name: "db-7.internal", autoIncidentSeverity: "major" });
+  await made.publish({ sections: [buildSection("Shop", [shop.id, "Web shop"])] });
   await made.mailbox();
-  const hook = await made.hook();
+  const hook = await made.addHook();
   await shop.report();
   await shop.report({ status: "down", msg: "CANARY" });
   const [incident] = (await api("GET", "/api/v1/incidents")).json.data;
-  const { page } = await member(made, "member");
+  const { page } = await signInMember(made, "member");
   return {
     ...made,
     receiver: hook,
@@ -42,7 +42,7 @@ async function story() {
 /** Public texts of one incident: its title and its newest update, in every output. */
 async function publicWords(made: Publisher, incidentId: string) {
   await made.restart();
-  const at = async (part: string) => (await made.read(`/status/ours${part}`)).text;
+  const at = async (part: string) => (await made.readHtml(`/status/ours${part}`)).text;
   const html = await at(`/incidents/${incidentId}`);
   const json = JSON.parse(await at(".json")).incidents.find(
     ({ id }: { id: string }) => id === incidentId,
@@ -56,17 +56,17 @@ async function publicWords(made: Publisher, incidentId: string) {
   const rss = parseRssFeed(await at("/feed.rss")).items?.find(
     ({ guid }) => guid?.value === incidentId,
   );
-  const inFeed = (content: string | undefined) => wordsOf(content ?? "", "p")[1] ?? "";
+  const inFeed = (content: string | undefined) => readWords(content ?? "", "p")[1] ?? "";
   return {
     titles: {
-      page: wordsOf(html, "h1")[0],
+      page: readWords(html, "h1")[0],
       json: json.title,
       v2: v2.name,
       atom: atom?.title?.value,
       rss: rss?.title,
     },
     messages: {
-      page: wordsOf(html, "li p")[0],
+      page: readWords(html, "li p")[0],
       json: json.updates[0].message,
       v2: v2.incident_updates[0].body,
       atom: inFeed(atom?.content?.value),
@@ -85,7 +85,7 @@ describe("text of an automatic incident", () => {
     for (const title of Object.values(titles)) expect(title).toEndWith("Web shop is down");
     for (const message of Object.values(messages)) expect(message).toEndWith(began);
     expect(made.mails[0]?.text).toContain(began);
-    expect(made.receiver.heard()).toEqual([began]);
+    expect(made.receiver.listMessages()).toEqual([began]);
     const { json } = await made.api("GET", `/api/v1/incidents/${made.incidentId}`);
     expect([json.data.title, json.data.updates[0].message]).toEqual([
       "db-7.internal is down",
@@ -98,7 +98,7 @@ describe("text of an automatic incident", () => {
   test("keeps its public text when a person corrects the severity and sends the title along", async () => {
     await using made = await story();
     const title = "db-7.internal is down";
-    await made.post(made.incidentId, { title, severity: "minor" });
+    await made.postUpdate(made.incidentId, { title, severity: "minor" });
     const { titles } = await publicWords(made, made.incidentId);
     for (const told of Object.values(titles)) expect(told).toEndWith("Web shop is down");
     expect(await made.preview({ title })).not.toContain("db-7");
@@ -107,8 +107,8 @@ describe("text of an automatic incident", () => {
   test("reads the same in the preview as on the page", async () => {
     await using made = await story();
     const html = await made.preview({ message: "We look." });
-    expect(wordsOf(html, ".inc h2 a")).toEqual(["Web shop is down"]);
-    expect(wordsOf(html, ".inc li p")).toEqual(["We look.", began]);
+    expect(readWords(html, ".inc h2 a")).toEqual(["Web shop is down"]);
+    expect(readWords(html, ".inc li p")).toEqual(["We look.", began]);
   });
 });
 
@@ -117,13 +117,13 @@ describe("text of a person", () => {
     await using made = await story();
     const title = "The north is down with our supplier";
     const message = "Our supplier says the network is up again. We keep looking.";
-    expect(wordsOf(await made.preview({ title, message }), ".inc h2 a")).toEqual([title]);
-    await made.post(made.incidentId, { title, message });
+    expect(readWords(await made.preview({ title, message }), ".inc h2 a")).toEqual([title]);
+    await made.postUpdate(made.incidentId, { title, message });
     const { titles, messages } = await publicWords(made, made.incidentId);
     for (const told of Object.values(titles)) expect(told).toEndWith(title);
     for (const told of Object.values(messages)) expect(told).toEndWith(message);
     await made.send();
-    expect(made.subjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
+    expect(made.listSubjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
     expect(made.mails.at(-1)?.text).toContain(message);
     await made.shop.report();
     const after = await publicWords(made, made.incidentId);
@@ -148,26 +148,26 @@ describe("text of a person", () => {
     await fc.assert(
       fc.asyncProperty(words, words, async (title, more) => {
         const message = `x ${more}`;
-        const said = toText(parseMarkdown(message));
-        await made.post(made.incidentId, { title, message });
+        const said = renderText(parseMarkdown(message));
+        await made.postUpdate(made.incidentId, { title, message });
         const told = await publicWords(made, made.incidentId);
         expect(told.titles).toEqual({
           page: title,
           json: title,
-          v2: withoutTags(title),
+          v2: escapeTags(title),
           atom: `Investigating: ${title}`,
-          rss: `Investigating: ${withoutTags(title)}`,
+          rss: `Investigating: ${escapeTags(title)}`,
         });
         expect(told.messages).toEqual({
           page: said,
           json: message,
-          v2: withoutTags(said),
+          v2: escapeTags(said),
           atom: said,
           rss: said,
         });
         await made.send();
         expect(made.mails.at(-1)?.text).toContain(said);
-        expect(made.subjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
+        expect(made.listSubjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
         const { data } = made.receiver.received().at(-1) as Json;
         expect([data.incident.title, data.message]).toEqual([title, message]);
       }),
@@ -177,15 +177,15 @@ describe("text of a person", () => {
 });
 
 test("no internal name, target, reason or note of a monitor of any type is published", async () => {
-  await using made = await publisher();
-  await using hook = await made.hook();
+  await using made = await createPublisher();
+  await using hook = await made.addHook();
   await made.mailbox();
   const kinds = Object.entries(newMonitors);
   const monitors = [];
   for (const [type, own] of kinds)
     monitors.push(await made.monitor({ ...own, type, name: `CANARY-${type}` }));
   const sections = [
-    listed("All", ...monitors.map(({ id }, at): [string, string] => [id, `Public ${at}`])),
+    buildSection("All", ...monitors.map(({ id }, at): [string, string] => [id, `Public ${at}`])),
   ];
   await made.publish({ sections });
   const steps = [
@@ -199,7 +199,7 @@ test("no internal name, target, reason or note of a monitor of any type is publi
     for (const { id, name } of monitors) {
       made.time.now += 60_000;
       await made.store.atomic(
-        await incidentStatements(made.store, {
+        await buildIncidentStatements(made.store, {
           organizationId: made.ours.id,
           monitor: { id, name },
           severity: "major",

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cookie, Page } from "playwright-core";
-import { type Browser, lanName, type VisitOptions, visit } from "./browsing.ts";
-import { machine } from "./outside.ts";
-import { answer, target } from "./target.ts";
+import { type Browser, lanName, type VisitOptions, visitPage } from "./browsing.ts";
+import { createMachine } from "./outside.ts";
+import { replyWith, startTarget } from "./target.ts";
 import type { Json } from "./json.ts";
 
 export const owner = {
@@ -15,8 +15,8 @@ export const owner = {
 };
 
 /** A fresh machine before its set-up. */
-export async function freshMachine() {
-  const box = machine();
+export async function startFreshMachine() {
+  const box = createMachine();
   const flags = ["--rate-limit", "0", "--allowed-host", lanName];
   const server = await box.serve({ flags });
   const token = readFileSync(join(box.dataDir, "set-up-token"), "utf8").trim();
@@ -24,21 +24,21 @@ export async function freshMachine() {
 }
 
 /** A machine after its set-up, and a client of its owner. */
-export async function ownedMachine() {
-  const fresh = await freshMachine();
+export async function startOwnedMachine() {
+  const fresh = await startFreshMachine();
   const { url, token } = fresh;
-  return { ...fresh, ...(await actingAt(url, "/set-up", { ...owner, token })) };
+  return { ...fresh, ...(await createPersonClient(url, "/set-up", { ...owner, token })) };
 }
 
 /** A client of a person with a password. */
-export const signedIn = (url: string, credentials: { email: string; password: string }) =>
-  actingAt(url, "/sign-in", credentials);
+export const signInAs = (url: string, credentials: { email: string; password: string }) =>
+  createPersonClient(url, "/sign-in", credentials);
 
 /** A client of the person who signs in with this request. */
-async function actingAt(url: string, entrance: string, credentials: object) {
+async function createPersonClient(url: string, entrance: string, credentials: object) {
   let cookie = "";
 
-  async function ask(method: string, path: string, body?: object) {
+  async function requestDashboard(method: string, path: string, body?: object) {
     const response = await fetch(`${url}/dashboard${path}`, {
       method,
       // A reused connection can be one that the server has just closed as idle.
@@ -56,10 +56,10 @@ async function actingAt(url: string, entrance: string, credentials: object) {
     return json.data;
   }
 
-  await ask("POST", entrance, credentials);
-  const cookies = cookiesOf(cookie);
+  await requestDashboard("POST", entrance, credentials);
+  const cookies = parseCookie(cookie);
   return {
-    ask,
+    ask: requestDashboard,
     cookie: () => cookie,
     /** Browser state in which they are signed in. */
     storageState: { cookies, origins: [] },
@@ -68,25 +68,28 @@ async function actingAt(url: string, entrance: string, credentials: object) {
      * stable.
      */
     open: (browser: Browser, path: string, options: VisitOptions = {}) =>
-      visit(browser, `${url}${path}`, { reducedMotion: "reduce", ...options, cookies }),
+      visitPage(browser, `${url}${path}`, { reducedMotion: "reduce", ...options, cookies }),
   };
 }
 
-function cookiesOf(header: string): Cookie[] {
+function parseCookie(header: string): Cookie[] {
   const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(header) ?? [];
   const about = { domain: "127.0.0.1", path: "/", expires: -1, httpOnly: true, secure: false };
   return [{ name, value, ...about, sameSite: "Strict" }];
 }
 
 /** An owned machine with two groups of monitors of our target. */
-export async function adminWorld() {
-  const owned = await ownedMachine();
+export async function createAdminWorld() {
+  const owned = await startOwnedMachine();
   const { url, ask, open } = owned;
-  const site = await target(answer(200));
-  const group = (name: string, color: string) =>
+  const site = await startTarget(replyWith(200));
+  const createGroup = (name: string, color: string) =>
     ask("POST", "/api/v1/monitor-groups", { name, color, tags: ["eu"] });
-  const [production, office] = [await group("Production", "blue"), await group("Office", "orange")];
-  const monitor = (name: string, groupId: string | null) =>
+  const [production, office] = [
+    await createGroup("Production", "blue"),
+    await createGroup("Office", "orange"),
+  ];
+  const createSiteMonitor = (name: string, groupId: string | null) =>
     ask("POST", "/api/v1/monitors", {
       type: "http",
       name,
@@ -97,9 +100,9 @@ export async function adminWorld() {
     });
   const monitors: Record<string, { id: string }> = {};
   for (const name of ["Checkout", "Web shop", "Search"])
-    monitors[name] = await monitor(name, production.id);
-  for (const name of ["Router", "NAS"]) monitors[name] = await monitor(name, office.id);
-  monitors["Blog"] = await monitor("Blog", null);
+    monitors[name] = await createSiteMonitor(name, production.id);
+  for (const name of ["Router", "NAS"]) monitors[name] = await createSiteMonitor(name, office.id);
+  monitors["Blog"] = await createSiteMonitor("Blog", null);
   return {
     url,
     dataDir: owned.box.dataDir,
@@ -117,7 +120,7 @@ export async function adminWorld() {
 }
 
 /** Console errors without those of intended error responses. */
-export const ownFaults = (faults: readonly string[]) =>
+export const selectPageFaults = (faults: readonly string[]) =>
   faults.filter(
     (fault) =>
       !/status of 4\d\d/.test(fault) &&
@@ -126,14 +129,14 @@ export const ownFaults = (faults: readonly string[]) =>
   );
 
 /** A row of the Monitors page. */
-export const rowOf = (page: Page, name: string) =>
+export const findRow = (page: Page, name: string) =>
   page
     .getByRole("list", { name: "Monitors by group" })
     .getByRole("listitem")
     .filter({ has: page.getByText(name, { exact: true }) });
 
 /** Runs `look` on the page in this theme, after its transitions. */
-export async function inTheme(page: Page, colorScheme: "light" | "dark") {
+export async function setTheme(page: Page, colorScheme: "light" | "dark") {
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
   await page.waitForTimeout(250);
@@ -154,6 +157,6 @@ export async function visitAs(
     headers: { Origin: url, "Content-Type": "application/json" },
     body: JSON.stringify({ token, name: role, password: owner.password }),
   });
-  const cookies = cookiesOf(answer.headers.get("set-cookie") ?? "");
-  return visit(browser, `${url}${path}`, { reducedMotion: "reduce", cookies });
+  const cookies = parseCookie(answer.headers.get("set-cookie") ?? "");
+  return visitPage(browser, `${url}${path}`, { reducedMotion: "reduce", cookies });
 }

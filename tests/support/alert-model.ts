@@ -26,16 +26,19 @@ export type ExpectedNotification = { channel: string; subject: string; type: str
 const minutes = 60_000;
 
 /** All alerts that this history requires, in order. */
-export function expectedNotifications(history: readonly ModelEvent[]): ExpectedNotification[] {
+export function computeExpectedNotifications(
+  history: readonly ModelEvent[],
+): ExpectedNotification[] {
   const all: ExpectedNotification[] = [];
   history.forEach((one, index) => {
     if (one.is !== "look") return;
     const past = history.slice(0, index);
     const from = past.findLastIndex(({ is }) => is === "look") + 1;
-    const snapshot = worldAfter(past);
+    const snapshot = buildWorld(past);
     for (let i = from; i < index; i++)
-      judge(past.slice(0, i), past[i] as ModelEvent, snapshot, all);
-    for (const monitor of snapshot.monitors.keys()) clockwork(past, one.at, monitor, snapshot, all);
+      judgeEvent(past.slice(0, i), past[i] as ModelEvent, snapshot, all);
+    for (const monitor of snapshot.monitors.keys())
+      judgePassedTime(past, one.at, monitor, snapshot, all);
   });
   return all;
 }
@@ -43,7 +46,7 @@ export function expectedNotifications(history: readonly ModelEvent[]): ExpectedN
 export const keyOf = ({ channel, subject, type, at }: ExpectedNotification) =>
   `${channel} ${subject} ${type} ${at}`;
 
-function worldAfter(past: readonly ModelEvent[]) {
+function buildWorld(past: readonly ModelEvent[]) {
   const lost = new Set(past.flatMap((one) => (one.is === "lost" ? one.expectedNotifications : [])));
   const monitors = new Map<string, Monitor>();
   const channels = new Map<string, Channel>();
@@ -54,53 +57,60 @@ function worldAfter(past: readonly ModelEvent[]) {
     else if (one.is === "channel")
       channels.set(one.channel, { ...(channels.get(one.channel) as Channel), ...one.now });
   }
-  const quiet = (id: string) => monitors.get(id)?.muted || monitors.get(id)?.groupMuted;
+  const isSilenced = (id: string) => monitors.get(id)?.muted || monitors.get(id)?.groupMuted;
   const able = [...channels.keys()].filter((id) => channels.get(id)?.enabled);
-  const attached = (id: string) => monitors.get(id)?.attached ?? [];
-  const audience = (id: string) => (quiet(id) ? [] : attached(id).filter((c) => able.includes(c)));
-  return { monitors, channels, able, quiet, attached, audience, lost };
+  const attachedTo = (id: string) => monitors.get(id)?.attached ?? [];
+  const audience = (id: string) =>
+    isSilenced(id) ? [] : attachedTo(id).filter((c) => able.includes(c));
+  return { monitors, channels, able, quiet: isSilenced, attached: attachedTo, audience, lost };
 }
-type Snapshot = ReturnType<typeof worldAfter>;
+type Snapshot = ReturnType<typeof buildWorld>;
 
 /** Alerts that follow from one event after these. */
-function judge(
+function judgeEvent(
   before: ModelEvent[],
   one: ModelEvent,
   snapshot: Snapshot,
   all: ExpectedNotification[],
 ) {
   const { channels, able } = snapshot;
-  const tell = (to: string[], subject: string, type: string) =>
+  const addNotifications = (to: string[], subject: string, type: string) =>
     all.push(...to.map((channel) => ({ channel, subject, type, at: one.at })));
   if (one.is === "given up") {
     const others = able.filter((id) => id !== one.channel);
     const usual = others.filter((id) => channels.get(id)?.default);
-    tell(usual.length > 0 ? usual : others, one.channel, "channel.failed");
+    addNotifications(usual.length > 0 ? usual : others, one.channel, "channel.failed");
   } else if (one.is === "incident") {
     const { incident, of, automatic } = one;
     const isQuiet = automatic && of !== null && snapshot.quiet(of);
-    const its = all.filter((t) => t.subject === incident && !snapshot.lost.has(keyOf(t)));
-    const know = (id: string) =>
-      its.findLast((t) => t.channel === id || t.channel === "*")?.channel === id;
+    const ownNotifications = all.filter(
+      (t) => t.subject === incident && !snapshot.lost.has(keyOf(t)),
+    );
+    const knowsIncident = (id: string) =>
+      ownNotifications.findLast((t) => t.channel === id || t.channel === "*")?.channel === id;
     const to = (isQuiet ? [] : able)
       .filter((id) => channels.get(id)?.incidents)
       .filter((id) => !automatic || of === null || !snapshot.attached(of).includes(id))
-      .filter((id) => one.type !== "incident.resolved" || know(id));
-    tell(to, incident, one.type === "incident.reopened" ? "incident.updated" : one.type);
-    if (one.type === "incident.resolved") tell(["*"], incident, one.type);
+      .filter((id) => one.type !== "incident.resolved" || knowsIncident(id));
+    addNotifications(
+      to,
+      incident,
+      one.type === "incident.reopened" ? "incident.updated" : one.type,
+    );
+    if (one.type === "incident.resolved") addNotifications(["*"], incident, one.type);
   } else if (one.is === "state") {
     const { monitor, to } = one;
     if (to === "pending" || to === "maintenance") return;
     const previous = stateAfter(before, monitor);
     const isNewsOnly = previous === "pending" || previous === "maintenance";
-    const [was, is] = [flapping(before, monitor), flapping([...before, one], monitor)];
-    if (is && !was) tell(snapshot.audience(monitor), monitor, "monitor.flapping");
-    if (!is) tellState(monitor, to, one.at, isNewsOnly, snapshot, all);
+    const [was, is] = [isFlapping(before, monitor), isFlapping([...before, one], monitor)];
+    if (is && !was) addNotifications(snapshot.audience(monitor), monitor, "monitor.flapping");
+    if (!is) notifyOfState(monitor, to, one.at, isNewsOnly, snapshot, all);
   }
 }
 
 /** Alerts that follow from the passage of time. */
-function clockwork(
+function judgePassedTime(
   past: ModelEvent[],
   now: number,
   id: string,
@@ -108,16 +118,16 @@ function clockwork(
   all: ExpectedNotification[],
 ) {
   const state = stateAfter(past, id);
-  if (endsFlapping(past, id, now)) return tellState(id, state, now, false, snapshot, all);
-  if (flapping(past, id) || nextReminder(past, id) > now) return;
+  if (isFlappingOver(past, id, now)) return notifyOfState(id, state, now, false, snapshot, all);
+  if (isFlapping(past, id) || findNextReminder(past, id) > now) return;
   for (const channel of snapshot.audience(id))
     all.push({ channel, subject: id, type: "monitor.reminder", at: now });
 }
 
-const endsFlapping = (past: readonly ModelEvent[], id: string, now: number) =>
-  flapping(past, id) && !flapping([...past, { is: "look", at: now }], id);
+const isFlappingOver = (past: readonly ModelEvent[], id: string, now: number) =>
+  isFlapping(past, id) && !isFlapping([...past, { is: "look", at: now }], id);
 
-function tellState(
+function notifyOfState(
   id: string,
   to: State,
   at: number,
@@ -125,7 +135,7 @@ function tellState(
   w: Snapshot,
   all: ExpectedNotification[],
 ) {
-  const notifiedState = (channel: string) => {
+  const lastStateOf = (channel: string) => {
     const mine = all.filter(
       (t) => t.subject === id && [channel, "*"].includes(t.channel) && !w.lost.has(keyOf(t)),
     );
@@ -133,10 +143,10 @@ function tellState(
     return last === "reminder" ? "down" : last;
   };
   const isNews = (channel: string) =>
-    to === "up" ? notifiedState(channel) !== "up" : !newsOnly || notifiedState(channel) !== to;
+    to === "up" ? lastStateOf(channel) !== "up" : !newsOnly || lastStateOf(channel) !== to;
   const type = `monitor.${to}`;
-  const told = w.audience(id).filter(isNews);
-  all.push(...told.map((channel) => ({ channel, subject: id, type, at })));
+  const recipients = w.audience(id).filter(isNews);
+  all.push(...recipients.map((channel) => ({ channel, subject: id, type, at })));
   if (to === "up") all.push({ channel: "*", subject: id, type, at });
 }
 
@@ -146,7 +156,7 @@ function stateAfter(past: readonly ModelEvent[], id: string): State {
 }
 
 /** Whether the monitor is flapping after these events. */
-function flapping(past: readonly ModelEvent[], id: string): boolean {
+function isFlapping(past: readonly ModelEvent[], id: string): boolean {
   let counted: number[] = [];
   let [isOn, state] = [false, "pending"];
   for (const one of past) {
@@ -166,15 +176,15 @@ function flapping(past: readonly ModelEvent[], id: string): boolean {
  * interval counts from its change, unless a reminder was due earlier. A reminder that is due when
  * flapping ends waits.
  */
-function nextReminder(past: readonly ModelEvent[], id: string): number {
+function findNextReminder(past: readonly ModelEvent[], id: string): number {
   if (stateAfter(past, id) !== "down") return Infinity;
   const start = past.findLastIndex((one) => one.is === "state" && one.monitor === id);
-  let interval = worldAfter(past.slice(0, start)).monitors.get(id)?.reminderMs ?? Infinity;
+  let interval = buildWorld(past.slice(0, start)).monitors.get(id)?.reminderMs ?? Infinity;
   let next = (past[start]?.at ?? 0) + interval;
   for (const [index, one] of past.entries()) {
     if (index <= start) continue;
     const isTurn = one.is === "look" && one.at >= next;
-    if (isTurn && !endsFlapping(past.slice(0, index), id, one.at)) next = one.at + interval;
+    if (isTurn && !isFlappingOver(past.slice(0, index), id, one.at)) next = one.at + interval;
     if (one.is !== "monitor" || one.monitor !== id || one.now.reminderMs === undefined) continue;
     interval = one.now.reminderMs ?? Infinity;
     next = interval === Infinity ? Infinity : Math.min(next, one.at + interval);

@@ -1,9 +1,9 @@
 /** Feeds bytes to the parser of HTTP responses, in any pieces. */
 import type { Connection } from "../../src/core/outgoing/connection.ts";
-import { readAnswer } from "../../src/core/outgoing/http/response.ts";
+import { readHttpResponse } from "../../src/core/outgoing/http/response.ts";
 
 /** The test's side of a connection. */
-export function line() {
+export function createLine() {
   const ending = Promise.withResolvers<void>();
   const state = { closed: false };
   let take: (chunk: Buffer) => void = () => {};
@@ -22,8 +22,8 @@ export function line() {
   return { connection, state, ending, arrive: (bytes: Buffer) => take(bytes) };
 }
 
-type Read = { status: number; headers: Record<string, string>; body: string };
-type Way = {
+type ReadResponse = { status: number; headers: Record<string, string>; body: string };
+type ReadOptions = {
   method?: string;
   /** Byte offsets at which the response is split. */
   cuts?: readonly number[];
@@ -34,13 +34,13 @@ type Way = {
 };
 
 /** Reads a response from these bytes. */
-export async function read(
+export async function readResponse(
   bytes: string | Buffer,
-  { method = "GET", cuts = [], late = false, stays = false }: Way = {},
-): Promise<Read> {
+  { method = "GET", cuts = [], late = false, stays = false }: ReadOptions = {},
+): Promise<ReadResponse> {
   const all = typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes;
-  const { connection, ending, arrive } = line();
-  const answering = readAnswer(connection, method);
+  const { connection, ending, arrive } = createLine();
+  const answering = readHttpResponse(connection, method);
   const pieces: Buffer[] = [];
   const readBody = async () => {
     const answer = await answering;
@@ -64,14 +64,14 @@ export async function read(
 }
 
 /** The reason of a rejected response, or the parsed response. */
-export const refusalOf = (bytes: string | Buffer, way: Way = {}) =>
-  read(bytes, way).then(
+export const findRefusal = (bytes: string | Buffer, way: ReadOptions = {}) =>
+  readResponse(bytes, way).then(
     ({ status }) => `read as ${status}`,
     (error: Error) => error.message,
   );
 
 /** The header of a response or a request. */
-export const head = (...lines: string[]) => `${lines.join("\r\n")}\r\n\r\n`;
+export const buildMessageHead = (...lines: string[]) => `${lines.join("\r\n")}\r\n\r\n`;
 /** These chunks in chunked coding, without the empty last chunk. */
-export const chunked = (...chunks: string[]) =>
+export const encodeChunks = (...chunks: string[]) =>
   chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");

@@ -2,49 +2,53 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ImportUploads } from "../../src/imports/uploads.ts";
-import { tablesOfCluster } from "../../src/database/backup/content.ts";
-import { configOf } from "../../src/config.ts";
-import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
+import { clusterTables } from "../../src/database/backup/content.ts";
+import { parseConfig } from "../../src/config.ts";
+import { createApiKey, createApiKeyCache } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
 import { type Leases, soleNode } from "../../src/cluster/leases.ts";
-import { commandLine, type Scope, scopeOf } from "../../src/events/scope.ts";
-import { fairQueue } from "../../src/core/collections/fair-queue.ts";
-import { type Log, logFormats, type LogLevel, logTo } from "../../src/core/log.ts";
+import { commandLine, type Scope, buildScope } from "../../src/events/scope.ts";
+import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
+import { type Log, logFormats, type LogLevel, createLog } from "../../src/core/log.ts";
 import type { Clock } from "../../src/core/time/clock.ts";
-import { type Limits, noLimits, usualLimits } from "../../src/core/limits.ts";
+import { type Limits, noLimits, defaultLimits } from "../../src/core/limits.ts";
 import { AppError } from "../../src/core/errors.ts";
-import { ownHostsOf } from "../../src/core/security/own-hosts.ts";
-import { type Vault, vaultOf } from "../../src/core/security/secrets.ts";
-import { parseDenied, parseRange, targetGuard } from "../../src/core/security/target-guard.ts";
-import { alertEngine } from "../../src/alerting/deciding/engine.ts";
-import { subscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
+import { createOwnHosts } from "../../src/core/security/own-hosts.ts";
+import { type Vault, createVault } from "../../src/core/security/secrets.ts";
+import {
+  parseDenied,
+  parseRange,
+  createTargetGuard,
+} from "../../src/core/security/target-guard.ts";
+import { createAlertEngine } from "../../src/alerting/deciding/engine.ts";
+import { createSubscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
 import { CheckEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
 import type { Store } from "../../src/database/store.ts";
 import { LivePages } from "../../src/dashboard/live.ts";
-import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
+import { createAccessTokenCache } from "../../src/core/outgoing/access-tokens.ts";
 import type { Exchange } from "../../src/core/outgoing/http/exchange.ts";
-import { responseCache } from "../../src/http/responses/response-cache.ts";
+import { createResponseCache } from "../../src/http/responses/response-cache.ts";
 import type { ApiDependencies } from "../../src/api.ts";
 import { createAccessLimits } from "../../src/http/access/access-limits.ts";
 import type { RequestServices } from "../../src/http/services.ts";
 import type { Backups } from "../../src/operations/backups/downloads.ts";
 import { EventReader } from "../../src/events/reader.ts";
-import { newSignals } from "../../src/events/signals.ts";
-import { type Proxies, trustedProxies } from "../../src/http/access/trusted-proxies.ts";
-import { createAssetRoutes, webFiles } from "../../src/http/responses/web-files.ts";
-import { transferLimit } from "../../src/http/responses/large-bodies.ts";
-import { requestHandler } from "../../src/http/listener.ts";
+import { createSignals } from "../../src/events/signals.ts";
+import { type Proxies, createTrustedProxies } from "../../src/http/access/trusted-proxies.ts";
+import { createAssetRoutes, createWebFiles } from "../../src/http/responses/web-files.ts";
+import { createTransferLimit } from "../../src/http/responses/large-bodies.ts";
+import { createRequestHandler } from "../../src/http/listener.ts";
 import { MaintenanceWatch } from "../../src/monitoring/maintenance/watch.ts";
-import { knownNetworks } from "../../src/http/access/known-networks.ts";
-import { bearerTokenOf } from "../../src/http/access/authentication.ts";
-import { networkLimit, rateLimit } from "../../src/http/access/rate-limit.ts";
+import { createKnownNetworks } from "../../src/http/access/known-networks.ts";
+import { parseBearerToken } from "../../src/http/access/authentication.ts";
+import { createNetworkLimit, createRateLimit } from "../../src/http/access/rate-limit.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
-import { setUpOf } from "../../src/accounts/sign-in/set-up.ts";
-import { sessionCache } from "../../src/accounts/sessions/cache.ts";
-import { requestMetrics } from "../../src/http/request-metrics.ts";
-import { applianceMetrics } from "../../src/operations/metrics/appliance.ts";
+import { createSetUpForToken } from "../../src/accounts/sign-in/set-up.ts";
+import { createSessionCache } from "../../src/accounts/sessions/cache.ts";
+import { createRequestMetrics } from "../../src/http/request-metrics.ts";
+import { renderApplianceMetrics } from "../../src/operations/metrics/appliance.ts";
 import { createServer } from "../../src/server.ts";
-import { storesWith } from "./engines.ts";
+import { createStoreFactory } from "./engines.ts";
 import type { Json } from "./json.ts";
 
 export type Answer = {
@@ -108,9 +112,9 @@ type TestedAppliance = RequestServices &
   };
 
 /** An engine that sends waiting deliveries and notices; `random` spreads its retries. */
-export function alertsOn(appliance: TestedAppliance, random = 0.5) {
-  const subscribers = subscriberReceivers(appliance);
-  return alertEngine({ ...appliance, subscribers, random: () => random });
+export function createAlertsEngine(appliance: TestedAppliance, random = 0.5) {
+  const subscribers = createSubscriberReceivers(appliance);
+  return createAlertEngine({ ...appliance, subscribers, random: () => random });
 }
 
 const assetRoutes = await createAssetRoutes(join(assets.web, "assets"), "/assets");
@@ -123,35 +127,40 @@ export const setUpToken = "a".repeat(43);
 
 /** A database in memory has no directory for backups. */
 const noBackups: Backups = {
-  make: () => Promise.reject(new AppError("UNAVAILABLE", "There is no room for a backup.")),
+  createBackup: () => Promise.reject(new AppError("UNAVAILABLE", "There is no room for a backup.")),
   take: () => null,
 };
 
 /** The proxies of `--trust-proxy`. */
-export function proxiesOf(
+export function createProxies(
   trusted: readonly string[],
   peerOf: (request: Request) => string,
   log: Pick<Log, "warn"> = { warn: () => {} },
 ): Proxies {
-  const { trustProxy } = configOf({ trustProxy: trusted }, {});
-  return trustedProxies(trustProxy, peerOf, log);
+  const { trustProxy } = parseConfig({ trustProxy: trusted }, {});
+  return createTrustedProxies(trustProxy, peerOf, log);
 }
 
 /** Records every log entry in every format. */
-function everythingLogged(lines: string[]): Log {
+function createFullLog(lines: string[]): Log {
   const logs = logFormats.map((logFormat) =>
-    logTo((line) => void lines.push(line), { logFormat, logLevel: "debug" }),
+    createLog((line) => void lines.push(line), { logFormat, logLevel: "debug" }),
   );
-  const at =
+  const createLevelLog =
     (level: LogLevel): Log["info"] =>
     (message, fields) => {
       for (const log of logs) log[level]?.(message, fields);
     };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  return {
+    debug: createLevelLog("debug"),
+    info: createLevelLog("info"),
+    warn: createLevelLog("warn"),
+    error: createLevelLog("error"),
+  };
 }
 
 /** A complete server on this data. Its engine is not started; tests run due work. */
-export function applianceOn(
+export function createAppliance(
   { leases = soleNode, ...given }: Data,
   {
     requestsPerMinute = 0,
@@ -174,18 +183,18 @@ export function applianceOn(
   const data = { ...given, leases };
   const { store, clock } = data;
   const logged: string[] = [];
-  const log = everythingLogged(logged);
+  const log = createFullLog(logged);
   const ranges = allowTarget.map((range) => parseRange(range) ?? (["127.0.0.1", 32] as const));
-  const ownHosts = ownHostsOf(["status.example"], "https://box.example:8443");
+  const ownHosts = createOwnHosts(["status.example"], "https://box.example:8443");
   const own = { host: "0.0.0.0", port: 3210 };
-  const targets = targetGuard(() => [own, ...leases.listenersOfOthers()], {
+  const targets = createTargetGuard(() => [own, ...leases.listListenersOfOthers()], {
     allowed: ranges,
     denied: denyTarget.map((text) => parseDenied(text) ?? { name: text }),
     commandFolder: commandFolder ?? undefined,
     sharing: { isShared, refresh: async () => {} },
   });
   const events = new EventReader(store, log);
-  const signals = newSignals();
+  const signals = createSignals();
   const maintenance = new MaintenanceWatch({ ...data, events, log });
   const { of: maintenanceOf } = maintenance;
   const engine = new CheckEngine({
@@ -208,30 +217,30 @@ export function applianceOn(
     targets,
     ownHosts,
     databaseNodes: async () => [],
-    limits: { ...usualLimits, ...limits },
-    responses: responseCache(store),
+    limits: { ...defaultLimits, ...limits },
+    responses: createResponseCache(store),
     ...createAccessLimits(clock, requestsPerMinute),
-    personLimit: rateLimit(6_000, clock),
-    failureLimit: networkLimit(600, clock),
-    attemptLimit: networkLimit(attemptsPerMinute, clock),
-    passwordLimit: rateLimit(20, clock, { windowMs: 3_600_000 }),
-    knownNetworks: knownNetworks(),
-    keys: apiKeyCache(store, clock),
-    setUp: setUpOf(setUpToken, clock, () => {}),
-    sessions: sessionCache(store, clock),
+    personLimit: createRateLimit(6_000, clock),
+    failureLimit: createNetworkLimit(600, clock),
+    attemptLimit: createNetworkLimit(attemptsPerMinute, clock),
+    passwordLimit: createRateLimit(20, clock, { windowMs: 3_600_000 }),
+    knownNetworks: createKnownNetworks(),
+    keys: createApiKeyCache(store, clock),
+    setUp: createSetUpForToken(setUpToken, clock, () => {}),
+    sessions: createSessionCache(store, clock),
     backups,
     uploads: new ImportUploads(uploadsIn, clock),
     keepResults: 14,
     keepHours: 400,
     runScheduledBackup: async () => {},
-    testMailLimit: rateLimit(6, clock),
-    testAlertLimit: rateLimit(30, clock),
-    previewLimit: rateLimit(previewsPerMinute, clock),
-    hostCheckLimit: rateLimit(30, clock),
+    testMailLimit: createRateLimit(6, clock),
+    testAlertLimit: createRateLimit(30, clock),
+    previewLimit: createRateLimit(previewsPerMinute, clock),
+    hostCheckLimit: createRateLimit(30, clock),
     certificate: () => null,
-    pageQueue: fairQueue(),
+    pageQueue: createFairQueue(),
     live,
-    accessTokens: accessTokens(),
+    accessTokens: createAccessTokenCache(),
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin: () => "http://signalbox.lan:3210",
@@ -239,26 +248,26 @@ export function applianceOn(
     attemptMs,
     ...(exchange && { exchange }),
   };
-  const alerts = alertsOn(appliance);
-  const proxies = proxiesOf(trustProxy, peerOf, log);
-  const requests = requestMetrics();
+  const alerts = createAlertsEngine(appliance);
+  const proxies = createProxies(trustProxy, peerOf, log);
+  const requests = createRequestMetrics();
   const collectors = [requests, engine, alerts, events, live];
   const { pageQueue } = appliance;
   const app = createServer({
     services: appliance,
     api: appliance,
     lackedNow: engine.lackedNow,
-    web: webFiles(assets.web),
+    web: createWebFiles(assets.web),
     assets: assetRoutes,
     metrics: {
-      token: { isSentBy: (request) => bearerTokenOf(request) === metricsToken },
-      text: () => applianceMetrics({ store, directory: null, pageQueue, collectors }),
+      token: { isSentBy: (request) => parseBearerToken(request) === metricsToken },
+      text: () => renderApplianceMetrics({ store, directory: null, pageQueue, collectors }),
     },
     addressOf: proxies.addressOf,
-    push: { report: engine.report, wrongTokens: networkLimit(60, clock) },
+    push: { report: engine.report, wrongTokens: createNetworkLimit(60, clock) },
   });
-  const transfers = transferLimit();
-  const answer = requestHandler({ log, tls: null, proxies, requests, transfers }, (request) =>
+  const transfers = createTransferLimit();
+  const answer = createRequestHandler({ log, tls: null, proxies, requests, transfers }, (request) =>
     app.fetch(request),
   );
   const handle = async (request: Request) => answer(request);
@@ -274,10 +283,10 @@ export function applianceOn(
   };
 }
 
-type App = ReturnType<typeof applianceOn>["app"];
+type App = ReturnType<typeof createAppliance>["app"];
 
 /** A client of a server with this key. */
-export function clientOf(app: App, key: string | null): Client {
+export function createApplianceClient(app: App, key: string | null): Client {
   return async (method, path, { body, raw, headers = {} } = {}) => {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const request = new Request(`http://localhost${path}`, {
@@ -301,60 +310,63 @@ export function clientOf(app: App, key: string | null): Client {
   };
 }
 
-function scopeIn(appliance: TestedAppliance, organizationId: string): Scope {
+function createScope(appliance: TestedAppliance, organizationId: string): Scope {
   const unlimited = { ...appliance, limits: noLimits };
-  return { ...scopeOf(unlimited, organizationId, commandLine), origin: "http://localhost" };
+  return { ...buildScope(unlimited, organizationId, commandLine), origin: "http://localhost" };
 }
 
-const keyIn = (scope: Scope, scopeOfKey: "read" | "write", expiresInMs: number | null = null) =>
-  createApiKey(scope, { name: scopeOfKey, scope: scopeOfKey, expiresInMs });
+const createScopedKey = (
+  scope: Scope,
+  scopeOfKey: "read" | "write",
+  expiresInMs: number | null = null,
+) => createApiKey(scope, { name: scopeOfKey, scope: scopeOfKey, expiresInMs });
 
-type MadeOrganization = Awaited<ReturnType<typeof makeOrganization>>;
+type MadeOrganization = Awaited<ReturnType<typeof createOrganizationWithKeys>>;
 
 /** An organization, with a key for each scope. */
-async function makeOrganization(appliance: TestedAppliance, name: string) {
+async function createOrganizationWithKeys(appliance: TestedAppliance, name: string) {
   const { id } = await createOrganization(appliance.store, appliance.clock, name);
-  const scope = scopeIn(appliance, id);
-  const writeKey = await keyIn(scope, "write");
-  return { id, writeKey, readKey: await keyIn(scope, "read") };
+  const scope = createScope(appliance, id);
+  const writeKey = await createScopedKey(scope, "write");
+  return { id, writeKey, readKey: await createScopedKey(scope, "read") };
 }
 
-function organizationOf(appliance: TestedAppliance, app: App, made: MadeOrganization) {
-  const scope = scopeIn(appliance, made.id);
+function openOrganization(appliance: TestedAppliance, app: App, organization: MadeOrganization) {
+  const scope = createScope(appliance, organization.id);
   return {
-    ...made,
+    ...organization,
     scope,
-    api: clientOf(app, made.writeKey.key),
-    reader: clientOf(app, made.readKey.key),
+    api: createApplianceClient(app, organization.writeKey.key),
+    reader: createApplianceClient(app, organization.readKey.key),
     keyOf: (scopeOfKey: "read" | "write", expiresInMs: number | null = null) =>
-      keyIn(scope, scopeOfKey, expiresInMs),
+      createScopedKey(scope, scopeOfKey, expiresInMs),
   };
 }
 
 /** Another organization, with clients for its keys. */
-export const newOrganization = async (appliance: TestedAppliance, app: App, name: string) =>
-  organizationOf(appliance, app, await makeOrganization(appliance, name));
+export const addOrganization = async (appliance: TestedAppliance, app: App, name: string) =>
+  openOrganization(appliance, app, await createOrganizationWithKeys(appliance, name));
 
-const vault = vaultOf(new Uint8Array(32).fill(7));
+const vault = createVault(new Uint8Array(32).fill(7));
 const firstTime = Date.parse("2026-11-20T10:00:00.000Z");
 
-const storeOfTwo = storesWith(async (store) => {
-  const { appliance } = applianceOn({ store, clock: () => firstTime, vault });
-  const ours = await makeOrganization(appliance, "Ours");
-  return { ours, theirs: await makeOrganization(appliance, "Theirs") };
+const createStoreOfTwo = createStoreFactory(async (store) => {
+  const { appliance } = createAppliance({ store, clock: () => firstTime, vault });
+  const ours = await createOrganizationWithKeys(appliance, "Ours");
+  return { ours, theirs: await createOrganizationWithKeys(appliance, "Theirs") };
 });
 
 /** A complete server on a fresh database, with two organizations and a clock that tests set. */
 export async function testAppliance(settings: Settings = {}) {
   const time = { now: firstTime };
   const clock = () => time.now;
-  const { store, database, written } = await storeOfTwo();
-  const { appliance, app, engine, maintenance, alerts, live, proxies, logged } = applianceOn(
+  const { store, database, written } = await createStoreOfTwo();
+  const { appliance, app, engine, maintenance, alerts, live, proxies, logged } = createAppliance(
     { store, clock, vault },
     settings,
   );
 
-  const client = (key: string | null) => clientOf(app, key);
+  const createClientOfKey = (key: string | null) => createApplianceClient(app, key);
 
   return {
     app,
@@ -368,10 +380,10 @@ export async function testAppliance(settings: Settings = {}) {
     store,
     time,
     logged,
-    client,
-    stranger: client(null),
-    ours: organizationOf(appliance, app, written.ours),
-    theirs: organizationOf(appliance, app, written.theirs),
+    client: createClientOfKey,
+    stranger: createClientOfKey(null),
+    ours: openOrganization(appliance, app, written.ours),
+    theirs: openOrganization(appliance, app, written.theirs),
   };
 }
 
@@ -380,13 +392,13 @@ export type TestAppliance = Awaited<ReturnType<typeof testAppliance>>;
 export const unknownId = "0199a3f0-0000-7000-8000-000000000000";
 
 /** Every row of every table as text, to prove that nothing changed. */
-export function dump({ database }: Pick<TestAppliance, "database">): string {
+export function dumpTables({ database }: Pick<TestAppliance, "database">): string {
   const tables = database
     .query<{ name: string }, []>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
     )
     .all()
-    .filter(({ name }) => !tablesOfCluster.includes(name));
+    .filter(({ name }) => !clusterTables.includes(name));
   return JSON.stringify(
     tables.map(({ name }) => [name, database.query(`SELECT * FROM "${name}"`).values()]),
   );

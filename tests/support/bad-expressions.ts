@@ -116,5 +116,5 @@ export const badExpressions: readonly [expression: string, repeated: string][] =
 ];
 
 /** The worst input of at least this length. Its last character matches nothing. */
-export const worstText = (repeated: string, length: number) =>
+export const createWorstText = (repeated: string, length: number) =>
   `${repeated.repeat(Math.ceil(length / repeated.length))}\u0001`;

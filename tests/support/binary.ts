@@ -6,19 +6,19 @@ export const binary = join(import.meta.dir, "..", "..", "dist", "signalbox");
 
 // Below the range of ephemeral ports.
 const [lowest, ranges, portsOfRange] = [10_000, 64, 340];
-let own: number | undefined;
+let ownRangeIndex: number | undefined;
 let portsGiven = 0;
 
-const firstOf = (range: number) => lowest + range * portsOfRange;
+const firstPortOf = (range: number) => lowest + range * portsOfRange;
 
 /** Index of the port range that this process reserves by listening on its first port. */
-export const ownRange = (): number => (own ??= takeRange());
+export const getOwnRange = (): number => (ownRangeIndex ??= reservePortRange());
 
-function takeRange(): number {
+function reservePortRange(): number {
   for (let offset = 0; offset < ranges; offset++) {
     const range = (process.pid + offset) % ranges;
     try {
-      const port = firstOf(range);
+      const port = firstPortOf(range);
       Bun.listen({ port, hostname: "127.0.0.1", socket: { data() {} } }).unref();
       return range;
     } catch {
@@ -29,24 +29,24 @@ function takeRange(): number {
 }
 
 /** A free port, a new one per call. No other test process uses it between probe and use. */
-export function freePort(): number {
-  const port = firstOf(ownRange()) + 1 + (portsGiven++ % (portsOfRange - 1));
+export function getFreePort(): number {
+  const port = firstPortOf(getOwnRange()) + 1 + (portsGiven++ % (portsOfRange - 1));
   try {
     void Bun.serve({ port, hostname: "127.0.0.1", fetch: () => new Response() }).stop(true);
     return port;
   } catch {
-    return freePort();
+    return getFreePort();
   }
 }
 
 export type Run = { exitCode: number; stdout: string; stderr: string };
-type Surroundings = { cwd?: string; env?: Record<string, string | undefined> };
+type ProcessOptions = { cwd?: string; env?: Record<string, string | undefined> };
 
 /**
  * Compiles only very hot code: a test ends before the optimizing compiler pays off, which uses a
  * quarter of a start's CPU time. Benchmarks and soak tests don't use this setting.
  */
-const ofRun = (env: Surroundings["env"] = process.env) =>
+const buildEnvironment = (env: ProcessOptions["env"] = process.env) =>
   process.env.NODE_ENV === "test"
     ? {
         BUN_JSC_thresholdForOptimizeAfterWarmUp: "100000",
@@ -56,11 +56,14 @@ const ofRun = (env: Surroundings["env"] = process.env) =>
     : env;
 
 /** Runs one command and waits until it exits. */
-export async function signalbox(args: string[], { cwd, env }: Surroundings = {}): Promise<Run> {
+export async function runSignalbox(
+  args: string[],
+  { cwd, env }: ProcessOptions = {},
+): Promise<Run> {
   const run = Bun.spawn([binary, ...args], {
     stdout: "pipe",
     stderr: "pipe",
-    env: ofRun(env),
+    env: buildEnvironment(env),
     ...(cwd !== undefined && { cwd }),
   });
   const [stdout, stderr, exitCode] = await Promise.all([
@@ -72,7 +75,7 @@ export async function signalbox(args: string[], { cwd, env }: Surroundings = {})
 }
 
 /** Resolves when the server responds; polls, because the process gives no signal. */
-export async function untilHealthy(url: string, path = "/healthz"): Promise<void> {
+export async function waitUntilHealthy(url: string, path = "/healthz"): Promise<void> {
   for (;;) {
     try {
       await fetch(`${url}${path}`);
@@ -87,9 +90,9 @@ export async function untilHealthy(url: string, path = "/healthz"): Promise<void
 export async function startServer({
   dataDir,
   flags = [],
-  port = freePort(),
+  port = getFreePort(),
   ...surroundings
-}: { dataDir: string; flags?: string[]; port?: number } & Surroundings) {
+}: { dataDir: string; flags?: string[]; port?: number } & ProcessOptions) {
   const { cwd, env } = surroundings;
   const child = Bun.spawn(
     [
@@ -106,14 +109,14 @@ export async function startServer({
     {
       stdout: "pipe",
       stderr: "pipe",
-      env: ofRun(env),
+      env: buildEnvironment(env),
       ...(cwd !== undefined && { cwd }),
     },
   );
   const url = `http://127.0.0.1:${port}`;
   let isUp = false;
   await Promise.race([
-    untilHealthy(url).then(() => (isUp = true)),
+    waitUntilHealthy(url).then(() => (isUp = true)),
     child.exited.then(async (code) => {
       // After the start, the caller reads the output.
       if (isUp) return;

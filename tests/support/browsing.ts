@@ -35,16 +35,16 @@ const args = [
   "--disable-sync",
 ];
 
-const usualViewport = { width: 1280, height: 720 };
+const defaultViewport = { width: 1280, height: 720 };
 
 /** Playwright's timeout: long, because busy machines are slow, but below the timeout of a test. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /** Folder of screenshots for people. */
 export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");
 
 /** Stores a screenshot, except in a run of all tests (`SCREENSHOTS=no`). */
-export async function keepPicture(
+export async function storePicture(
   page: Page,
   name: string,
   options: Omit<PageScreenshotOptions, "path"> = {},
@@ -61,15 +61,16 @@ export type Browser = ReturnType<typeof launchChromium>;
  */
 export function launchChromium(executablePath = lightest) {
   let browser: Promise<Chromium> | undefined;
-  const living = async () => {
+  const getLivingBrowser = async () => {
     if (executablePath === undefined) throw new Error("There is no Chromium.");
     if (!(await browser)?.isConnected()) browser = chromium.launch({ executablePath, args });
     return (await browser) as Chromium;
   };
   let idle: { page: Page; origin: string }[] = [];
   return {
-    newPage: async (options?: BrowserContextOptions) => (await living()).newPage(options),
-    newContext: async (options?: BrowserContextOptions) => (await living()).newContext(options),
+    newPage: async (options?: BrowserContextOptions) => (await getLivingBrowser()).newPage(options),
+    newContext: async (options?: BrowserContextOptions) =>
+      (await getLivingBrowser()).newContext(options),
     /** A page that an earlier test released at this origin. */
     idlePage: (origin: string): Page | undefined => {
       const found = idle.find((one) => one.origin === origin && !one.page.isClosed());
@@ -91,7 +92,10 @@ export function launchChromium(executablePath = lightest) {
 }
 
 /** A browser with a profile on disk, where Chromium caches compiled scripts. */
-export async function keptProfile(cookies: readonly Cookie[], options: BrowserContextOptions) {
+export async function launchStoredProfile(
+  cookies: readonly Cookie[],
+  options: BrowserContextOptions,
+) {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-profile-"));
   const launch = { executablePath: wholeChromium, args, ...options };
   const context = await chromium.launchPersistentContext(directory, launch);
@@ -106,15 +110,15 @@ export async function keptProfile(cookies: readonly Cookie[], options: BrowserCo
 }
 
 /** One browser per test process: a new one would load and compile every script again. */
-const shared = launchChromium();
+const sharedChromium = launchChromium();
 
 /** Defines tests in Chromium; skips them with a warning without Chromium. */
 export function describeInChromium(name: string, tests: (browser: Browser) => void) {
   if (lightest === undefined)
     return console.warn(`\nNOT TESTED: ${name}, because there is no Chromium.\n`);
   describe(`${name} in Chromium`, () => {
-    tests(shared);
-    afterAll(shared.closeIdlePages);
+    tests(sharedChromium);
+    afterAll(sharedChromium.closeIdlePages);
   });
 }
 
@@ -131,10 +135,10 @@ export type VisitOptions = Pick<
  * requests to other hosts. Reuses a page of an earlier test, in which the server's script is
  * already compiled.
  */
-export async function visit(
+export async function visitPage(
   browser: Browser,
   address: string,
-  { viewport = usualViewport, colorScheme, reducedMotion, cookies = [] }: VisitOptions = {},
+  { viewport = defaultViewport, colorScheme, reducedMotion, cookies = [] }: VisitOptions = {},
   prepare?: (page: Page) => Promise<unknown>,
 ) {
   const { origin, hash } = new URL(address);
@@ -143,7 +147,7 @@ export async function visit(
   const reused = mayReuse ? browser.idlePage(origin) : undefined;
   const page = reused ?? (await browser.newPage());
   const context = page.context();
-  page.setDefaultTimeout(patienceMs);
+  page.setDefaultTimeout(timeoutMs);
   const faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   page.on("console", (message) => {
@@ -162,7 +166,7 @@ export async function visit(
     page.once("framenavigated", () => void (faults.length = 0));
   }
   await context.addCookies(cookies);
-  await page.setViewportSize(viewport ?? usualViewport);
+  await page.setViewportSize(viewport ?? defaultViewport);
   await page.emulateMedia({
     media: null,
     colorScheme: colorScheme ?? "light",
@@ -174,7 +178,7 @@ export async function visit(
     page,
     faults,
     /** Cumulative layout shift until now; blocked content is added to the faults. */
-    async shifts(): Promise<number> {
+    async measureShifts(): Promise<number> {
       const { sum, blocked } = await page.evaluate(async () => {
         await document.fonts.ready;
         // Chromium reports a frame's layout in the next frame.
@@ -221,18 +225,18 @@ export function watchThePage() {
 const axeSource = Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
 
 /** Findings of axe with its default rules: one line per element and rule. */
-export const violations = (page: Page, within?: string): Promise<string[]> =>
-  foundByAxe(page, {}, within);
+export const findViolations = (page: Page, within?: string): Promise<string[]> =>
+  runAxe(page, {}, within);
 
 /** Findings of axe for the color rules: themes differ only in colors. */
-export const violationsOfColor = (page: Page, within?: string): Promise<string[]> =>
-  foundByAxe(
+export const findColorViolations = (page: Page, within?: string): Promise<string[]> =>
+  runAxe(
     page,
     { runOnly: ["cat.color"], rules: { "color-contrast-enhanced": { enabled: false } } },
     within,
   );
 
-async function foundByAxe(page: Page, options: RunOptions, within?: string): Promise<string[]> {
+async function runAxe(page: Page, options: RunOptions, within?: string): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) {
     // Bypasses the page's policy and Playwright's limits for long texts.
     const session = await page.context().newCDPSession(page);
@@ -253,5 +257,5 @@ async function foundByAxe(page: Page, options: RunOptions, within?: string): Pro
 }
 
 /** Pixels by which the page is wider than its window. */
-export const overflowOf = (page: Page): Promise<number> =>
+export const measureOverflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

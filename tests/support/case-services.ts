@@ -17,7 +17,7 @@ type Case = {
 };
 
 /** How a service responds: normally, not at all, after accepting, or as a proxy error. */
-export type Mood = "well" | "broken" | "deaf" | "lost" | "forbidden";
+export type ServiceMode = "well" | "broken" | "deaf" | "lost" | "forbidden";
 
 /**
  * PagerDuty and Opsgenie according to their documentation. A trigger opens a case, or changes
@@ -25,11 +25,11 @@ export type Mood = "well" | "broken" | "deaf" | "lost" | "forbidden";
  * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
  * https://support.atlassian.com/opsgenie/docs/what-is-alert-de-duplication/
  */
-export function caseServices() {
+export function createCaseServices() {
   const cases: Record<"pagerduty" | "opsgenie", Case[]> = { pagerduty: [], opsgenie: [] };
   /** Pages sent to a person, in order. */
   const pages: string[] = [];
-  let mood: Mood = "well";
+  let mood: ServiceMode = "well";
 
   function open(service: keyof typeof cases, found: Omit<Case, "status">) {
     const same = cases[service].find(
@@ -44,7 +44,7 @@ export function caseServices() {
     for (const one of cases[service]) if (one.key === key) one.status = "resolved";
   }
 
-  function take(url: URL, body: Json) {
+  function takeRequest(url: URL, body: Json) {
     if (url.hostname === "events.pagerduty.com") {
       const { dedup_key: key, event_action: action, payload } = body;
       if (action === "resolve") close("pagerduty", key);
@@ -59,20 +59,20 @@ export function caseServices() {
   const exchange: Exchange = async (request, context): Promise<ShortAnswer> => {
     const { url, body } = request;
     if (!/pagerduty|opsgenie/.test(url.hostname)) return real(request, context);
-    const answer = (status: number) => ({ status, headers: new Map(), body: "{}" });
-    if (mood === "broken") return answer(500);
-    if (mood === "forbidden") return answer(403);
+    const createAnswer = (status: number) => ({ status, headers: new Map(), body: "{}" });
+    if (mood === "broken") return createAnswer(500);
+    if (mood === "forbidden") return createAnswer(403);
     if (mood === "deaf") throw new TargetFailure("The connection was closed.");
-    take(url, JSON.parse(String(body)));
+    takeRequest(url, JSON.parse(String(body)));
     if (mood === "lost") throw new TargetFailure("The connection was closed.");
-    return answer(202);
+    return createAnswer(202);
   };
 
   return {
     exchange,
     pages,
     cases,
-    behave: (next: Mood) => void (mood = next),
+    behave: (next: ServiceMode) => void (mood = next),
     /** Acknowledges every open case. */
     acknowledge: () => {
       for (const one of [...cases.pagerduty, ...cases.opsgenie])

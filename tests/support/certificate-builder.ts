@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:cry
 
 const day = 86_400_000;
 
-function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
+function encodeDer(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
   const head =
@@ -15,22 +15,28 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from(head), content]);
 }
 
-const sequence = (...parts: readonly Uint8Array[]) => der(0x30, ...parts);
-const hex = (text: string) => Buffer.from(text, "hex");
-const octets = (content: Uint8Array) => der(0x04, content);
-const isTrue = hex("0101ff");
-const ecdsaWithSha256 = sequence(hex("06082a8648ce3d040302"));
+const encodeSequence = (...parts: readonly Uint8Array[]) => encodeDer(0x30, ...parts);
+const parseHex = (text: string) => Buffer.from(text, "hex");
+const encodeOctets = (content: Uint8Array) => encodeDer(0x04, content);
+const isTrue = parseHex("0101ff");
+const ecdsaWithSha256 = encodeSequence(parseHex("06082a8648ce3d040302"));
 
-const nameOf = (common: string) =>
-  sequence(der(0x31, sequence(hex("0603550403"), der(0x0c, Buffer.from(common)))));
+const encodeName = (common: string) =>
+  encodeSequence(
+    encodeDer(0x31, encodeSequence(parseHex("0603550403"), encodeDer(0x0c, Buffer.from(common)))),
+  );
 
-const time = (at: number) =>
-  der(0x18, Buffer.from(`${new Date(at).toISOString().slice(0, 19).replaceAll(/\D/g, "")}Z`));
+const encodeTime = (at: number) =>
+  encodeDer(0x18, Buffer.from(`${new Date(at).toISOString().slice(0, 19).replaceAll(/\D/g, "")}Z`));
 
-const extension = (oid: string, isCritical: boolean, value: Buffer) =>
-  sequence(der(0x06, hex(oid)), ...(isCritical ? [isTrue] : []), octets(value));
+const encodeExtension = (oid: string, isCritical: boolean, value: Buffer) =>
+  encodeSequence(
+    encodeDer(0x06, parseHex(oid)),
+    ...(isCritical ? [isTrue] : []),
+    encodeOctets(value),
+  );
 
-type Wanted = {
+type CertificateOptions = {
   /** Days from now. */
   from?: number;
   to?: number;
@@ -47,13 +53,13 @@ type Wanted = {
 
 export type Party = { name: string; key: KeyObject; publicKey: KeyObject };
 
-export function party(name: string): Party {
+export function createParty(name: string): Party {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return { name, key: privateKey, publicKey };
 }
 
 /** A certificate of the subject by the issuer, in PEM. */
-export function certify(
+export function issueCertificate(
   subject: Party,
   issuer: Party,
   {
@@ -65,43 +71,54 @@ export function certify(
     usages,
     more = [],
     isKeyForSigning = true,
-  }: Wanted = {},
+  }: CertificateOptions = {},
 ): string {
   const alternative = names.map((name) =>
     /^[\d.]+$/.test(name)
-      ? der(0x87, Buffer.from(name.split(".").map(Number)))
-      : der(0x82, Buffer.from(name)),
+      ? encodeDer(0x87, Buffer.from(name.split(".").map(Number)))
+      : encodeDer(0x82, Buffer.from(name)),
   );
-  const length = maxPathLength === undefined ? [] : [der(0x02, Buffer.from([maxPathLength]))];
+  const length = maxPathLength === undefined ? [] : [encodeDer(0x02, Buffer.from([maxPathLength]))];
   const extensions = [
-    ...(isAuthority ? [extension("551d13", true, sequence(isTrue, ...length))] : []),
+    ...(isAuthority ? [encodeExtension("551d13", true, encodeSequence(isTrue, ...length))] : []),
     ...(isAuthority
-      ? [extension("551d0f", true, hex(isKeyForSigning ? "03020106" : "03020780"))]
+      ? [encodeExtension("551d0f", true, parseHex(isKeyForSigning ? "03020106" : "03020780"))]
       : []),
-    ...(names.length > 0 ? [extension("551d11", false, sequence(...alternative))] : []),
+    ...(names.length > 0 ? [encodeExtension("551d11", false, encodeSequence(...alternative))] : []),
     ...(usages === undefined
       ? []
-      : [extension("551d25", false, sequence(...usages.map((one) => der(0x06, hex(one)))))]),
-    ...more.map(([oid, isCritical, value]) => extension(oid, isCritical, value)),
+      : [
+          encodeExtension(
+            "551d25",
+            false,
+            encodeSequence(...usages.map((one) => encodeDer(0x06, parseHex(one)))),
+          ),
+        ]),
+    ...more.map(([oid, isCritical, value]) => encodeExtension(oid, isCritical, value)),
   ];
   const now = Date.now();
-  const signed = sequence(
-    der(0xa0, hex("020102")),
-    der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
+  const signed = encodeSequence(
+    encodeDer(0xa0, parseHex("020102")),
+    encodeDer(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     ecdsaWithSha256,
-    nameOf(issuer.name),
-    sequence(time(now + from * day), time(now + to * day)),
-    nameOf(subject.name),
+    encodeName(issuer.name),
+    encodeSequence(encodeTime(now + from * day), encodeTime(now + to * day)),
+    encodeName(subject.name),
     subject.publicKey.export({ type: "spki", format: "der" }),
-    ...(extensions.length > 0 ? [der(0xa3, sequence(...extensions))] : []),
+    ...(extensions.length > 0 ? [encodeDer(0xa3, encodeSequence(...extensions))] : []),
   );
   const signature = sign("sha256", signed, issuer.key);
-  const whole = sequence(signed, ecdsaWithSha256, der(0x03, Buffer.from([0]), signature));
-  const lines = whole.toString("base64").match(/.{1,64}/g) ?? [];
+  const certificate = encodeSequence(
+    signed,
+    ecdsaWithSha256,
+    encodeDer(0x03, Buffer.from([0]), signature),
+  );
+  const lines = certificate.toString("base64").match(/.{1,64}/g) ?? [];
   return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n");
 }
 
-export const root = (subject: Party, wanted: Wanted = {}) =>
-  certify(subject, subject, { to: 3_000, isAuthority: true, ...wanted });
+export const issueRoot = (subject: Party, wanted: CertificateOptions = {}) =>
+  issueCertificate(subject, subject, { to: 3_000, isAuthority: true, ...wanted });
 
-export const keyOf = ({ key }: Party) => key.export({ type: "pkcs8", format: "pem" }).toString();
+export const exportKey = ({ key }: Party) =>
+  key.export({ type: "pkcs8", format: "pem" }).toString();

@@ -31,8 +31,8 @@ commonName = supplied
 `;
 
 const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-const namesHere = "subjectAltName=DNS:localhost,IP:127.0.0.1";
-const namesElsewhere = "subjectAltName=DNS:elsewhere.test";
+const localNames = "subjectAltName=DNS:localhost,IP:127.0.0.1";
+const otherNames = "subjectAltName=DNS:elsewhere.test";
 
 /** Certificates for loopback with one fault each: `<name>.pem` and `<name>.key` in the folder. */
 export const certificates = ["good", "selfSigned", "expired", "wrongName"] as const;
@@ -42,34 +42,34 @@ export function writeCertificates(folder: string) {
   writeFileSync(join(folder, "openssl.conf"), settings);
   writeFileSync(join(folder, "issued.txt"), "");
 
-  const openssl = (command: string, ...args: string[]) => {
+  const runOpenssl = (command: string, ...args: string[]) => {
     const all = ["openssl", command, "-config", "openssl.conf", ...args];
     const { exitCode, stderr } = Bun.spawnSync(all, { cwd: folder });
     if (exitCode !== 0) throw new Error(`openssl ${command}: ${stderr.toString()}`);
   };
-  const request = (name: string, extension: string, ...args: string[]) => {
+  const createRequest = (name: string, extension: string, ...args: string[]) => {
     const files = ["-keyout", `${name}.key`, "-out", `${name}.pem`];
     const subject = ["-subj", `/CN=${name}`, "-addext", extension];
-    openssl("req", ...newKey, ...subject, ...files, ...args);
+    runOpenssl("req", ...newKey, ...subject, ...files, ...args);
   };
   const selfSigned = ["-x509", "-days", String(validDays)];
-  const signed = (name: string, names: string, from: number, to: number) => {
-    request(name, names, "-new");
-    const period = ["-startdate", dateOf(from), "-enddate", dateOf(to)];
-    openssl("ca", "-batch", "-notext", "-in", `${name}.pem`, "-out", `${name}.pem`, ...period);
+  const signCertificate = (name: string, names: string, from: number, to: number) => {
+    createRequest(name, names, "-new");
+    const period = ["-startdate", formatDate(from), "-enddate", formatDate(to)];
+    runOpenssl("ca", "-batch", "-notext", "-in", `${name}.pem`, "-out", `${name}.pem`, ...period);
   };
 
   const now = Date.now();
-  request("authority", "basicConstraints=critical,CA:TRUE", ...selfSigned);
-  request("selfSigned", namesHere, ...selfSigned);
-  signed("good", namesHere, now - day, now + validDays * day);
-  signed("wrongName", namesElsewhere, now - day, now + validDays * day);
-  signed("expired", namesHere, now - 2 * day, now - day);
-  signed("expiring", namesHere, now - day, now + expiringDays * day);
+  createRequest("authority", "basicConstraints=critical,CA:TRUE", ...selfSigned);
+  createRequest("selfSigned", localNames, ...selfSigned);
+  signCertificate("good", localNames, now - day, now + validDays * day);
+  signCertificate("wrongName", otherNames, now - day, now + validDays * day);
+  signCertificate("expired", localNames, now - 2 * day, now - day);
+  signCertificate("expiring", localNames, now - day, now + expiringDays * day);
 }
 
 /** Writes a certificate that is its own authority, as `<name>.pem` and `<name>.key`; returns the files. */
-export function selfSigned(folder: string, name: string, names: string) {
+export function writeSelfSigned(folder: string, name: string, names: string) {
   const [cert, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
   const subject = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=${names}`];
   const files = ["-keyout", key, "-out", cert];
@@ -81,6 +81,6 @@ export function selfSigned(folder: string, name: string, names: string) {
 }
 
 /** The time format of openssl: YYMMDDHHMMSSZ. */
-function dateOf(time: number): string {
+function formatDate(time: number): string {
   return `${new Date(time).toISOString().slice(2, 19).replaceAll(/\D/g, "")}Z`;
 }

@@ -3,13 +3,16 @@ import type { CheckResult } from "../../src/monitoring/checks/check.ts";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Log } from "../../src/core/log.ts";
-import { type Listener, targetGuard } from "../../src/core/security/target-guard.ts";
+import { type Listener, createTargetGuard } from "../../src/core/security/target-guard.ts";
 import type { CheckMemory } from "../../src/monitoring/checks/protocols/byte-budget.ts";
 import type { CheckContext } from "../../src/monitoring/checks/check.ts";
 import { TroubleWatch } from "../../src/monitoring/checks/engine/own-trouble.ts";
 import type { CheckTarget } from "../../src/monitoring/checks/check.ts";
 import { runCheck } from "../../src/monitoring/checks/engine/run-check.ts";
-import { accessTokens, type AccessTokens } from "../../src/core/outgoing/access-tokens.ts";
+import {
+  createAccessTokenCache,
+  type AccessTokens,
+} from "../../src/core/outgoing/access-tokens.ts";
 import { uncounted } from "../../src/core/outgoing/memory.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
 
@@ -39,17 +42,17 @@ type Circumstances = {
 };
 
 /** Checks a monitor once, with these fields and defaults for the others. Returns the result. */
-export async function check(
+export async function runCheckOfType(
   type: CheckTarget["type"],
   fields: object,
   circumstances: Circumstances = {},
 ): Promise<CheckResult> {
   const settings = NewMonitor.parse({ type, name: "Target", ...fields });
-  return (await loggedCheck(type, settings, circumstances)).outcome;
+  return (await runLoggedCheck(type, settings, circumstances)).outcome;
 }
 
 /** Runs a check with possibly invalid settings. Returns its result and log. */
-export async function loggedCheck(
+export async function runLoggedCheck(
   type: CheckTarget["type"],
   settings: object,
   {
@@ -65,7 +68,7 @@ export async function loggedCheck(
     commandFolder,
     isShared = false,
     inTurn = (work) => work(),
-    tokens = accessTokens(),
+    tokens = createAccessTokenCache(),
     authorities = null,
     organizationId = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10",
   }: Circumstances = {},
@@ -76,9 +79,9 @@ export async function loggedCheck(
     void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Log = { info: write, warn: write, error: write };
   // Clocks without standstills, so that slow test runs are still judged.
-  const still = () => 0;
-  const trouble = new TroubleWatch(still, still);
-  const targets = targetGuard(() => listeners, {
+  const zeroClock = () => 0;
+  const trouble = new TroubleWatch(zeroClock, zeroClock);
+  const targets = createTargetGuard(() => listeners, {
     commandFolder,
     sharing: { isShared: () => isShared, refresh: async () => {} },
   });
@@ -86,7 +89,7 @@ export async function loggedCheck(
     memory,
     targets,
     clock: () => now,
-    monotonic: still,
+    monotonic: zeroClock,
     trouble,
     log,
     inTurn,
@@ -114,7 +117,7 @@ export async function loggedCheck(
  * Result of a check whose timeout is too short, without the duration in its message. Doubles the
  * timeout while the check ends at an earlier step than `wanted`, because a busy machine is slower.
  */
-export async function timedOut<T extends { message: string }>(
+export async function runUntilTimedOut<T extends { message: string }>(
   wanted: string,
   attempt: (timeoutMs: number) => Promise<T>,
   from = 500,
@@ -128,14 +131,14 @@ export async function timedOut<T extends { message: string }>(
 }
 
 /** The context of a check, for tests of its parts; the test sets its deadline. */
-export function contextOf(ending = new AbortController()): CheckContext {
+export function createCheckContext(ending = new AbortController()): CheckContext {
   return {
     timeoutMs: 60_000,
     organizationId: "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10",
     dockerSocket: "/nowhere/docker.sock",
     part: null,
     screenshot: null,
-    accessTokens: accessTokens(),
+    accessTokens: createAccessTokenCache(),
     systemctl: () => null,
     browser: () => null,
     browserTurn: (work) => work(),
@@ -151,11 +154,11 @@ export function contextOf(ending = new AbortController()): CheckContext {
 }
 
 /** Handles one connection of a listener. */
-export type Says = (socket: Socket) => void;
+export type SocketHandler = (socket: Socket) => void;
 
 /** Waits for the request, sends these bytes and closes the connection. */
-export const says =
-  (...pieces: readonly (string | Uint8Array)[]): Says =>
+export const replyOnce =
+  (...pieces: readonly (string | Uint8Array)[]): SocketHandler =>
   (socket) =>
     void socket.once("data", () => {
       for (const piece of pieces)
@@ -164,7 +167,10 @@ export const says =
     });
 
 /** A listener on loopback with scripted bytes that counts its connections. */
-export async function listener(greets: Says, { address = "127.0.0.1", port: wanted = 0 } = {}) {
+export async function startListener(
+  greets: SocketHandler,
+  { address = "127.0.0.1", port: wanted = 0 } = {},
+) {
   const open = new Set<Socket>();
   let accepted = 0;
   let changed = Promise.withResolvers<void>();
@@ -191,12 +197,12 @@ export async function listener(greets: Says, { address = "127.0.0.1", port: want
     port,
     url: `http://${address}:${port}/`,
     /** Number of accepted connections. */
-    accepted: () => accepted,
-    async untilAccepted(times: number) {
+    countAccepted: () => accepted,
+    async waitUntilAccepted(times: number) {
       while (accepted < times) await changed.promise;
     },
     /** Resolves when the other side has closed every connection. */
-    async untilAllClosed() {
+    async waitUntilAllClosed() {
       while (open.size > 0) await changed.promise;
     },
     async [Symbol.asyncDispose]() {
@@ -211,7 +217,7 @@ export async function listener(greets: Says, { address = "127.0.0.1", port: want
 export const knowsConnections = process.platform === "linux";
 
 /** Connections to the port that a process still has open, with their TCP states (proc(5)). */
-export function connectionsTo(port: number): string[] {
+export function listConnections(port: number): string[] {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const rows = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
   return rows
@@ -221,6 +227,6 @@ export function connectionsTo(port: number): string[] {
 }
 
 /** Resolves when at most `others` connections to the port remain open. */
-export async function untilNoneTo(port: number, others = 0): Promise<void> {
-  while (connectionsTo(port).length > others) await Bun.sleep(5);
+export async function waitUntilClosed(port: number, others = 0): Promise<void> {
+  while (listConnections(port).length > others) await Bun.sleep(5);
 }

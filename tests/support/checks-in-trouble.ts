@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { checkKinds } from "../../src/monitoring/checks/kinds.ts";
-import { check } from "./checking.ts";
+import { runCheckOfType } from "./checking.ts";
 import { newMonitors } from "./samples.ts";
 
 const [mode] = process.argv.slice(2);
@@ -22,7 +22,9 @@ async function checkAll() {
       if (name === "host") return [name, host];
       return [name, name === "url" ? String(value).replace(/\/\/[^/]+/, `//${host}:1`) : value];
     });
-    const { status, message } = await check(type, Object.fromEntries(named), { timeoutMs: 4_000 });
+    const { status, message } = await runCheckOfType(type, Object.fromEntries(named), {
+      timeoutMs: 4_000,
+    });
     found[type] = `${status}: ${message}`;
   });
   await Promise.all(each);

@@ -3,23 +3,23 @@ import type { Route } from "../../src/http/openapi.ts";
 import type { Client } from "./appliance.ts";
 import { nounOf } from "./records.ts";
 
-const readable = (table: { routes: unknown }) =>
+const selectReads = (table: { routes: unknown }) =>
   (table.routes as Route[]).filter(
     ({ method, hooks }) => method === "GET" && hooks.detail?.endpoint?.streams === undefined,
   );
 
 /** Every read-only route, with a key and on the admin page. */
-export const reads = { api: readable(api), dashboard: readable(dashboard) };
+export const reads = { api: selectReads(api), dashboard: selectReads(dashboard) };
 
-export type Crawled = { path: string; status: number; text: string };
+export type CrawledResponse = { path: string; status: number; text: string };
 
 /** Every response of these routes to this client, headers included, twice: rendered and possibly cached. `ids` by resource. */
-export async function crawl(
+export async function crawlRoutes(
   routes: readonly Route[],
   ids: Readonly<Record<string, string>>,
   client: Client,
-): Promise<Crawled[]> {
-  const answers: Crawled[] = [];
+): Promise<CrawledResponse[]> {
+  const answers: CrawledResponse[] = [];
   for (const { path: pattern } of routes) {
     const path = pattern.replace(":id", ids[nounOf(pattern)] ?? "x").replace(/:\w+/, "x");
     for (const _ of ["made", "kept"]) {

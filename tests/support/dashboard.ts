@@ -7,24 +7,28 @@ import { testAppliance } from "./appliance.ts";
 /**
  * An appliance with shortcuts to create and read groups, monitors and channels of our organization.
  */
-export async function dashboard(settings: Parameters<typeof testAppliance>[0] = {}) {
+export async function createDashboard(settings: Parameters<typeof testAppliance>[0] = {}) {
   const appliance = await testAppliance(settings);
   const { api } = appliance.ours;
 
-  async function make(path: string, body: object) {
+  async function postRecord(path: string, body: object) {
     const { status, json, text } = await api("POST", path, { body });
     expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
     return json.data;
   }
 
-  const group = (body: object = {}) =>
-    make("/api/v1/monitor-groups", { name: "Payments", ...body });
+  const createGroup = (body: object = {}) =>
+    postRecord("/api/v1/monitor-groups", { name: "Payments", ...body });
   const router = { type: "ping", host: "192.168.1.1" };
-  const monitor = (body: object = {}) =>
-    make("/api/v1/monitors", { name: "Router", ...(!("type" in body) && router), ...body });
+  const createMonitor = (body: object = {}) =>
+    postRecord("/api/v1/monitors", { name: "Router", ...(!("type" in body) && router), ...body });
   const mail = { type: "email", to: ["oncall@team.example"] };
-  const channel = (body: object = {}) =>
-    make("/api/v1/alert-channels", { name: "On-call", ...(!("type" in body) && mail), ...body });
+  const createChannel = (body: object = {}) =>
+    postRecord("/api/v1/alert-channels", {
+      name: "On-call",
+      ...(!("type" in body) && mail),
+      ...body,
+    });
 
   async function read(path: string) {
     const { status, json } = await api("GET", path);
@@ -35,11 +39,11 @@ export async function dashboard(settings: Parameters<typeof testAppliance>[0] = 
   return {
     ...appliance,
     api,
-    group,
-    monitor,
-    channel,
-    groupOf: (id: string) => read(`/api/v1/monitor-groups/${id}`),
-    monitorOf: (id: string) => read(`/api/v1/monitors/${id}`),
+    group: createGroup,
+    monitor: createMonitor,
+    channel: createChannel,
+    readGroupById: (id: string) => read(`/api/v1/monitor-groups/${id}`),
+    readMonitor: (id: string) => read(`/api/v1/monitors/${id}`),
     changeGroup: (id: string, body: object) =>
       api("PATCH", `/api/v1/monitor-groups/${id}`, { body }),
     changeMonitor: (id: string, body: object) => api("PATCH", `/api/v1/monitors/${id}`, { body }),
@@ -50,7 +54,7 @@ export async function dashboard(settings: Parameters<typeof testAppliance>[0] = 
     muteGroup: (id: string, muted: boolean) =>
       switchGroup(appliance.ours.scope, id, muted ? "group.muted" : "group.unmuted"),
     /** Decrypts the secrets of one record: the only way to prove that a secret was stored. */
-    secretsOf: (noun: "monitor" | "alert-channel", id: string) => {
+    readSecrets: (noun: "monitor" | "alert-channel", id: string) => {
       const table = noun === "monitor" ? "monitors" : "alert_channels";
       const row = appliance.database
         .query<{ secrets: string }, [string]>(`SELECT secrets FROM ${table} WHERE id = ?`)
@@ -63,6 +67,6 @@ export async function dashboard(settings: Parameters<typeof testAppliance>[0] = 
       const headers = { "If-Match": etag ?? "" };
       return (await api("PATCH", path, { body: {}, headers })).status === 412;
     },
-    etagOf: async (path: string) => (await api("GET", path)).headers.get("etag"),
+    readEtag: async (path: string) => (await api("GET", path)).headers.get("etag"),
   };
 }

@@ -2,15 +2,15 @@
 import { expect } from "bun:test";
 import type { ChannelSettings, ChannelType } from "../../src/alerting/channels/kinds-schema.ts";
 import type { Alert, AlertData, AlertType, AlertedMonitor } from "../../src/alerting/alert.ts";
-import { type Message, messageOf } from "../../src/alerting/sending/messages.ts";
+import { type Message, buildMessage } from "../../src/alerting/sending/messages.ts";
 import type { DeliveryContext, Provider, Verdict } from "../../src/alerting/provider.ts";
-import { targetGuard } from "../../src/core/security/target-guard.ts";
-import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
+import { createTargetGuard } from "../../src/core/security/target-guard.ts";
+import { createAccessTokenCache } from "../../src/core/outgoing/access-tokens.ts";
 import { exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { NewAlertChannel } from "../../src/alerting/channels/schema.ts";
 import { providers } from "../../src/alerting/providers.ts";
 import { newChannels } from "./samples.ts";
-import { answer, type Asked, type Reply, target } from "./target.ts";
+import { replyWith, type RecordedRequest, type Reply, startTarget } from "./target.ts";
 import type { Json } from "./json.ts";
 
 /** Public URL of the appliance in these tests. */
@@ -51,7 +51,7 @@ const since = "2026-11-20T23:02:00.000Z";
 const refused = { monitor, since, message: "The connection was refused.", latencyMs: null };
 
 /** Default content of each type of alert. */
-const usual: AlertData = {
+const defaultAlertData: AlertData = {
   "monitor.down": refused,
   "monitor.up": { monitor, since, message: "HTTP 200 (OK).", latencyMs: 42, downSeconds: 754 },
   "monitor.degraded": { monitor, since, message: "Took longer than 500 ms.", latencyMs: 812 },
@@ -84,43 +84,49 @@ const usual: AlertData = {
   test: { channel, message: "Alerts of this channel arrive here." },
 };
 
-export const alertTypes = Object.keys(usual) as AlertType[];
+export const alertTypes = Object.keys(defaultAlertData) as AlertType[];
 
 /** An alert of this type; `changes` replace parts of the default content. */
-export function alertOf<T extends AlertType>(
+export function createAlert<T extends AlertType>(
   type: T,
   changes: Partial<AlertData[T]> = {},
   id = "01a1fb98-0000-7000-8000-000000000001",
 ): Alert {
-  return { id, type, at: since, data: { ...usual[type], ...changes } } as Alert;
+  return { id, type, at: since, data: { ...defaultAlertData[type], ...changes } } as Alert;
 }
 
 /** Alerts about a number of monitors that went down at once: `Shop 1` and so on, or with another name. */
-export function storm(count: number, nameOf = (number: number) => `Shop ${number}`): Alert[] {
+export function createAlertStorm(
+  count: number,
+  nameOf = (number: number) => `Shop ${number}`,
+): Alert[] {
   return Array.from({ length: count }, (_, index) => {
     const last = String(index + 1).padStart(12, "0");
     const one = { ...monitor, id: `01a1fb90-0000-7000-8000-${last}`, name: nameOf(index + 1) };
-    return alertOf("monitor.down", { monitor: one }, `01a1fb98-0000-7000-8000-${last}`);
+    return createAlert("monitor.down", { monitor: one }, `01a1fb98-0000-7000-8000-${last}`);
   });
 }
 
 /** The message of one delivery. */
-export function telling(alerts: Alert | readonly Alert[], template: string | null = null): Message {
-  return messageOf(deliveryId, "type" in alerts ? [alerts] : alerts, origin, template);
+export function createMessage(
+  alerts: Alert | readonly Alert[],
+  template: string | null = null,
+): Message {
+  return buildMessage(deliveryId, "type" in alerts ? [alerts] : alerts, origin, template);
 }
 
 /** A receiver on loopback for every delivery, regardless of its host. */
-export async function receiver(usually?: Reply) {
-  const server = await target(usually);
+export async function startReceiver(usually?: Reply) {
+  const server = await startTarget(usually);
   const urls: string[] = [];
 
   const context: DeliveryContext = {
     now,
-    targets: targetGuard(() => []),
+    targets: createTargetGuard(() => []),
     timeoutMs: 60_000,
     cancelled: new AbortController().signal,
     smtp: null,
-    accessTokens: accessTokens(),
+    accessTokens: createAccessTokenCache(),
     progress: null,
     messageTo: null,
     exchange(request, context) {
@@ -143,14 +149,14 @@ export async function receiver(usually?: Reply) {
       changes: Partial<DeliveryContext> = {},
     ): Promise<Verdict> => provider.deliver(settings, message, { ...context, ...changes }),
     /** The last request. */
-    last(): Asked {
+    lastRequest(): RecordedRequest {
       const asked = server.asked.at(-1);
       if (asked === undefined) throw new Error("Nothing was sent.");
       return asked;
     },
     /** The body of the last request, which must be JSON. */
-    body(): Json {
-      const { headers, body } = this.last();
+    parseLastBody(): Json {
+      const { headers, body } = this.lastRequest();
       if (headers["content-type"] !== "application/json") throw new Error("No JSON was sent.");
       return JSON.parse(body);
     },
@@ -158,7 +164,7 @@ export async function receiver(usually?: Reply) {
 }
 
 /** A provider by its name, and the settings of a new channel of its type. */
-export function newChannel(type: string) {
+export function createChannel(type: string) {
   const { secrets, others } = newChannels[type] ?? { secrets: {}, others: {} };
   const settings = NewAlertChannel.parse({ type, name: type, ...others, ...secrets });
   return {
@@ -168,35 +174,35 @@ export function newChannel(type: string) {
 }
 
 /** The body of a request as an object, from JSON or from a form. */
-export function fieldsOf({ headers, body }: Asked): Json {
+export function parseFields({ headers, body }: RecordedRequest): Json {
   const isForm = headers["content-type"] === "application/x-www-form-urlencoded";
   return isForm ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body);
 }
 
 /** The outcome of an outage alert for this response. */
-export async function verdictOn<T extends ChannelType>(
+export async function judgeReply<T extends ChannelType>(
   reply: Reply,
   provider: Provider<T>,
   settings: ChannelSettings<T>,
 ): Promise<Verdict> {
-  await using to = await receiver(reply);
-  return await to.deliver(provider, settings, telling(alertOf("monitor.down")));
+  await using to = await startReceiver(reply);
+  return await to.deliver(provider, settings, createMessage(createAlert("monitor.down")));
 }
 
 /** Expects a retry, with a Retry-After no earlier than this many seconds. */
-export function triedAgain(reason: string, retryAfterSeconds?: number): Verdict {
+export function retryVerdict(reason: string, retryAfterSeconds?: number): Verdict {
   const patience = retryAfterSeconds !== undefined && { retryAfterSeconds };
   return { outcome: "failed", reason, failure: "passing", ...patience };
 }
 
-export const givenUp = (reason: string): Verdict => ({
+export const finalVerdict = (reason: string): Verdict => ({
   outcome: "failed",
   reason,
   failure: "final",
 });
 
 /** Expects retries for an hour and an immediate problem report. */
-export const doubted = (reason: string): Verdict => ({
+export const doubtfulVerdict = (reason: string): Verdict => ({
   outcome: "failed",
   reason,
   failure: "looks-permanent",
@@ -209,23 +215,33 @@ export const doubted = (reason: string): Verdict => ({
 export async function expectUsualVerdicts<T extends ChannelType>(
   provider: Provider<T>,
   settings: ChannelSettings<T>,
-  taken = "internal gossip",
+  acceptedBody = "internal gossip",
 ): Promise<void> {
-  const on = (status: number, headers: Record<string, string> = {}) =>
-    verdictOn(answer(status, "internal gossip", headers), provider, settings);
-  expect(await verdictOn(answer(200, taken), provider, settings)).toEqual({ outcome: "delivered" });
-  expect(await on(302, { location: "/" })).toEqual(
-    triedAgain("The receiver answered HTTP 302 (Found); give the final address instead."),
+  const judgeStatus = (status: number, headers: Record<string, string> = {}) =>
+    judgeReply(replyWith(status, "internal gossip", headers), provider, settings);
+  expect(await judgeReply(replyWith(200, acceptedBody), provider, settings)).toEqual({
+    outcome: "delivered",
+  });
+  expect(await judgeStatus(302, { location: "/" })).toEqual(
+    retryVerdict("The receiver answered HTTP 302 (Found); give the final address instead."),
   );
-  expect(await on(400)).toEqual(triedAgain("The receiver answered HTTP 400 (Bad Request)."));
-  expect(await on(401)).toEqual(doubted("The receiver answered HTTP 401 (Unauthorized)."));
-  expect(await on(403)).toEqual(doubted("The receiver answered HTTP 403 (Forbidden)."));
-  expect(await on(404)).toEqual(doubted("The receiver answered HTTP 404 (Not Found)."));
-  expect(await on(410)).toEqual(givenUp("The receiver answered HTTP 410 (Gone)."));
-  expect(await on(429, { "retry-after": "17" })).toEqual(
-    triedAgain("The receiver answered HTTP 429 (Too Many Requests).", 17),
+  expect(await judgeStatus(400)).toEqual(
+    retryVerdict("The receiver answered HTTP 400 (Bad Request)."),
   );
-  expect(await on(500)).toEqual(
-    triedAgain("The receiver answered HTTP 500 (Internal Server Error)."),
+  expect(await judgeStatus(401)).toEqual(
+    doubtfulVerdict("The receiver answered HTTP 401 (Unauthorized)."),
+  );
+  expect(await judgeStatus(403)).toEqual(
+    doubtfulVerdict("The receiver answered HTTP 403 (Forbidden)."),
+  );
+  expect(await judgeStatus(404)).toEqual(
+    doubtfulVerdict("The receiver answered HTTP 404 (Not Found)."),
+  );
+  expect(await judgeStatus(410)).toEqual(finalVerdict("The receiver answered HTTP 410 (Gone)."));
+  expect(await judgeStatus(429, { "retry-after": "17" })).toEqual(
+    retryVerdict("The receiver answered HTTP 429 (Too Many Requests).", 17),
+  );
+  expect(await judgeStatus(500)).toEqual(
+    retryVerdict("The receiver answered HTTP 500 (Internal Server Error)."),
   );
 }

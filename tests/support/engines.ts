@@ -2,16 +2,20 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach } from "bun:test";
 import { assets } from "../../src/core/assets.ts";
-import { systemClock } from "../../src/core/time/clock.ts";
-import { embeddedStore, openDatabase, withSettings } from "../../src/database/file/embedded.ts";
+import { readSystemClock } from "../../src/core/time/clock.ts";
+import {
+  createEmbeddedStore,
+  openDatabase,
+  applySettings,
+} from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
-import { unavailable } from "../../src/database/rqlite/errors.ts";
+import { unavailableError } from "../../src/database/rqlite/errors.ts";
 import { ownTables } from "../../src/database/rqlite/migrate.ts";
-import { rqliteStore } from "../../src/database/rqlite/store.ts";
+import { createRqliteStore } from "../../src/database/rqlite/store.ts";
 import type { Store } from "../../src/database/store.ts";
-import { addressOf, type RqliteNode, startOneNode } from "./rqlite.ts";
-import { synchronousDatabase } from "./synchronous.ts";
+import { addressOfNodes, type RqliteNode, startOneNode } from "./rqlite.ts";
+import { openSynchronousDatabase } from "./synchronous.ts";
 
 /** Under `STORE=rqlite bun test …` the stores of tests are on rqlite. */
 export const isOnRqlite = process.env["STORE"] === "rqlite";
@@ -22,108 +26,109 @@ export type TestStore = { store: Store; database: Database };
 let migrated: Uint8Array | undefined;
 
 /** A fresh store after all migrations, copied from a template. */
-export async function migratedStore(): Promise<TestStore> {
-  return storeOf(migratedImage());
+export async function createMigratedStore(): Promise<TestStore> {
+  return openStore(getMigratedImage());
 }
 
-const migratedImage = () =>
-  (migrated ??= imageOf((database) => void migrate(database, assets.migrations)));
+const getMigratedImage = () =>
+  (migrated ??= createImageOf((database) => void migrate(database, assets.migrations)));
 
-const storeOf = async (image: Uint8Array) => (isOnRqlite ? onRqlite(image) : embedded(image));
+const openStore = async (image: Uint8Array) =>
+  isOnRqlite ? openOnRqlite(image) : openEmbedded(image);
 
 /** Creates fresh stores as copies of a template that this function wrote once. */
-export function storesWith<T>(
+export function createStoreFactory<T>(
   write: (store: Store) => Promise<T>,
 ): () => Promise<TestStore & { written: T }> {
-  let made: Promise<{ image: Uint8Array; written: T }> | undefined;
-  async function make() {
-    const { store, database } = embedded(migratedImage());
+  let template: Promise<{ image: Uint8Array; written: T }> | undefined;
+  async function createImage() {
+    const { store, database } = openEmbedded(getMigratedImage());
     using _ = database;
     const written = await write(store);
     return { image: database.serialize(), written };
   }
   return async () => {
-    const { image, written } = await (made ??= make());
-    return { ...(await storeOf(image)), written };
+    const { image, written } = await (template ??= createImage());
+    return { ...(await openStore(image)), written };
   };
 }
 
 /** A fresh store with these tables and the guard table. */
-export async function storeWith(...tables: string[]): Promise<TestStore> {
-  const image = imageOf((database) => {
+export async function createStoreWithTables(...tables: string[]): Promise<TestStore> {
+  const image = createImageOf((database) => {
     database.run("CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT");
     for (const table of tables) database.run(table);
   });
-  return storeOf(image);
+  return openStore(image);
 }
 
-function imageOf(make: (database: Database) => void, forRqlite = isOnRqlite): Uint8Array {
+function createImageOf(make: (database: Database) => void, forRqlite = isOnRqlite): Uint8Array {
   using database = openDatabase(":memory:");
   make(database);
   if (forRqlite) for (const table of ownTables) database.run(table);
   return database.serialize();
 }
 
-function embedded(image: Uint8Array): TestStore {
-  const database = withSettings(Database.deserialize(image, { strict: true }));
-  return { store: embeddedStore(database), database };
+function openEmbedded(image: Uint8Array): TestStore {
+  const database = applySettings(Database.deserialize(image, { strict: true }));
+  return { store: createEmbeddedStore(database), database };
 }
 
 /** Idle nodes: 13 ms for another database, 100 ms for a start. */
-const idle: RqliteNode[] = [];
-let running = 0;
+const idleNodes: RqliteNode[] = [];
+let runningNodes = 0;
 /**
  * Releases the nodes of finished tests. Nodes that were started outside of tests remain until the
  * end of their file.
  */
-let ends: (() => void)[] = [];
+let pendingEnds: (() => void)[] = [];
 
 if (isOnRqlite) {
-  beforeEach(() => void running++);
+  beforeEach(() => void runningNodes++);
   afterEach(() => {
     // Owners are unknown for concurrent tests.
-    if (--running > 0) return;
-    for (const end of ends) end();
-    ends = [];
+    if (--runningNodes > 0) return;
+    for (const end of pendingEnds) end();
+    pendingEnds = [];
   });
 }
 
 /** Replaces a node's database by a fresh one after all migrations. */
 export async function loadMigrated({ host }: Pick<RqliteNode, "host">) {
-  await load(
+  await loadImage(
     host,
-    imageOf((database) => void migrate(database, assets.migrations), true),
+    createImageOf((database) => void migrate(database, assets.migrations), true),
   );
 }
 
-async function load(host: string, image: Uint8Array) {
+async function loadImage(host: string, image: Uint8Array) {
   const loaded = await fetch(`http://${host}/db/load`, { method: "POST", body: image.slice() });
   if (!loaded.ok) throw new Error(`A database could not be loaded: ${await loaded.text()}`);
 }
 
-async function onRqlite(image: Uint8Array): Promise<TestStore> {
-  const node = idle.pop() ?? (await startOneNode());
-  await load(node.host, image);
+async function openOnRqlite(image: Uint8Array): Promise<TestStore> {
+  const node = idleNodes.pop() ?? (await startOneNode());
+  await loadImage(node.host, image);
   let isOver = false;
-  if (running > 0)
-    ends.push(() => {
+  if (runningNodes > 0)
+    pendingEnds.push(() => {
       isOver = true;
-      idle.push(node);
+      idleNodes.push(node);
     });
-  const client = whileUsed(new RqliteClient(addressOf(node)), () => isOver);
-  const database = synchronousDatabase(node.host) as unknown as Database;
-  return { store: rqliteStore(client, systemClock), database };
+  const client = ignoreAfterEnd(new RqliteClient(addressOfNodes(node)), () => isOver);
+  const database = openSynchronousDatabase(node.host) as unknown as Database;
+  return { store: createRqliteStore(client, readSystemClock), database };
 }
 
 /** Leftover work of a test must not write into the next test's database. */
-function whileUsed(client: RqliteClient, isOver: () => boolean): RqliteClient {
+function ignoreAfterEnd(client: RqliteClient, isOver: () => boolean): RqliteClient {
   return new Proxy(client, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== "function") return member;
       return (...given: unknown[]) =>
         isOver()
-          ? Promise.reject(unavailable("the test is over"))
+          ? Promise.reject(unavailableError("the test is over"))
           : (member.apply(target, given) as unknown);
     },
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
  * A program in place of Chromium. It loads each URL with `fetch`, and takes screenshots as the last
  * part of the URL requests. Each start appends its home directory to the file `home`.
  */
-export function fakeChromium(folder: string) {
+export function createFakeChromium(folder: string) {
   const [program, home] = [join(folder, "chromium"), join(folder, "home")];
   const run = `exec '${process.execPath}' '${import.meta.path}'`;
   writeFileSync(program, `#!/bin/sh\necho "$HOME" >> '${home}'\n${run}\n`);
@@ -14,9 +14,9 @@ export function fakeChromium(folder: string) {
   return { program, home };
 }
 
-async function answer() {
+async function serveDevtools() {
   const write = (message: object) => writeSync(4, `${JSON.stringify(message)}\0`);
-  const jpeg = (size: number, quality: number) => {
+  const createJpeg = (size: number, quality: number) => {
     const bytes = Buffer.alloc(size, `${url} ${quality} `);
     bytes.set([0xff, 0xd8, 0xff]);
     return bytes.toString("base64");
@@ -42,7 +42,7 @@ async function answer() {
       if (manner === "crashes") write({ method: "Inspector.targetCrashed" });
       if (manner === "no-image") return { data: "<script>" };
       const isLarge = manner === "too-large" || (manner === "large" && quality > 20);
-      return { data: jpeg(isLarge ? 300_000 : 1_000, quality) };
+      return { data: createJpeg(isLarge ? 300_000 : 1_000, quality) };
     },
   };
 
@@ -65,4 +65,4 @@ async function answer() {
   }
 }
 
-if (import.meta.main) await answer();
+if (import.meta.main) await serveDevtools();

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 
 /** A leaf page of a table with many rows without any values. */
-function emptyRows(pageBytes: number, rows: number): Buffer {
+function buildEmptyRows(pageBytes: number, rows: number): Buffer {
   const page = Buffer.alloc(pageBytes);
   page[0] = 0x0d;
   page.writeUInt16BE(rows, 3);
@@ -19,7 +19,7 @@ function emptyRows(pageBytes: number, rows: number): Buffer {
 }
 
 /** An interior page that names the same child very often. `from` is the offset of its header. */
-function sameChild(pageBytes: number, child: number, children: number, from = 0): Buffer {
+function buildSameChild(pageBytes: number, child: number, children: number, from = 0): Buffer {
   const page = Buffer.alloc(pageBytes);
   page[from] = 0x05;
   page.writeUInt16BE(children, from + 3);
@@ -39,7 +39,7 @@ function sameChild(pageBytes: number, child: number, children: number, from = 0)
  * Makes a table endless: its pages name the same child `children` times, `levels` deep. The last
  * level has rows without values, or the rows of the table.
  */
-export function makeEndless(
+export function writeEndlessTable(
   file: string,
   table: string,
   {
@@ -51,7 +51,7 @@ export function makeEndless(
   const database = new Database(file);
   database.run("pragma journal_mode = delete");
   // A count would read an index instead of the table.
-  for (const name of indexesOf(database, table)) database.run(`drop index "${name}"`);
+  for (const name of listIndexes(database, table)) database.run(`drop index "${name}"`);
   const { page_size: pageBytes } = database.query("pragma page_size").get() as {
     page_size: number;
   };
@@ -65,15 +65,18 @@ export function makeEndless(
   const add = (page: Buffer) => count + pages.push(page);
   const at = (rootpage - 1) * pageBytes;
   const root = Buffer.from(bytes.subarray(at, at + pageBytes));
-  let child = add(rows === null ? firstLeaf(bytes, root, pageBytes) : emptyRows(pageBytes, rows));
-  for (let level = 1; level < levels; level++) child = add(sameChild(pageBytes, child, children));
-  sameChild(pageBytes, child, children).copy(bytes, at);
-  const whole = Buffer.concat([bytes, ...pages]);
-  whole.writeUInt32BE(count + pages.length, 28);
-  writeFileSync(file, whole);
+  let child = add(
+    rows === null ? findFirstLeaf(bytes, root, pageBytes) : buildEmptyRows(pageBytes, rows),
+  );
+  for (let level = 1; level < levels; level++)
+    child = add(buildSameChild(pageBytes, child, children));
+  buildSameChild(pageBytes, child, children).copy(bytes, at);
+  const contents = Buffer.concat([bytes, ...pages]);
+  contents.writeUInt32BE(count + pages.length, 28);
+  writeFileSync(file, contents);
 }
 
-const indexesOf = (database: Database, table: string) =>
+const listIndexes = (database: Database, table: string) =>
   database
     .query<{ name: string }, [string]>(
       "select name from sqlite_schema where type = 'index' and tbl_name = ? and sql is not null",
@@ -81,22 +84,24 @@ const indexesOf = (database: Database, table: string) =>
     .all(table)
     .map(({ name }) => name);
 
-function firstLeaf(bytes: Buffer, page: Buffer, pageBytes: number): Buffer {
+function findFirstLeaf(bytes: Buffer, page: Buffer, pageBytes: number): Buffer {
   if (page[0] !== 0x05) return page;
   const child = page.readUInt32BE(page.readUInt16BE(12));
   const at = (child - 1) * pageBytes;
-  return firstLeaf(bytes, bytes.subarray(at, at + pageBytes), pageBytes);
+  return findFirstLeaf(bytes, bytes.subarray(at, at + pageBytes), pageBytes);
 }
 
 /** The same for the list of tables itself, which is on the first page. */
-export function makeSchemaEndless(file: string) {
+export function writeEndlessSchema(file: string) {
   const bytes = readFileSync(file);
   const pageBytes = bytes.readUInt16BE(16);
   const count = bytes.length / pageBytes;
   const levels = [5, 4, 3, 2, 1].map((level) =>
-    level === 1 ? emptyRows(pageBytes, 300) : sameChild(pageBytes, count + 7 - level, 339),
+    level === 1
+      ? buildEmptyRows(pageBytes, 300)
+      : buildSameChild(pageBytes, count + 7 - level, 339),
   );
-  const first = sameChild(pageBytes, count + 1, 339, 100);
+  const first = buildSameChild(pageBytes, count + 1, 339, 100);
   bytes.copy(first, 0, 0, 100);
   const whole = Buffer.concat([first, bytes.subarray(pageBytes), ...levels]);
   whole.writeUInt32BE(whole.length / pageBytes, 28);

@@ -1,11 +1,11 @@
-const bytesOf = (base64: string) => new Uint8Array(Buffer.from(base64, "base64"));
+const decodeBase64 = (base64: string) => new Uint8Array(Buffer.from(base64, "base64"));
 
 /** A transparent pixel as a valid file of each type. */
 export const pixel = {
-  png: bytesOf(
+  png: decodeBase64(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
   ),
-  webp: bytesOf("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA=="),
+  webp: decodeBase64("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA=="),
   svg: new TextEncoder().encode(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>',
   ),

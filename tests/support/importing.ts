@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Scope } from "../../src/events/scope.ts";
 import { openKuma } from "../../src/imports/kuma/open.ts";
-import { planOf } from "../../src/imports/kuma/plan.ts";
+import { buildKumaPlan } from "../../src/imports/kuma/plan.ts";
 import type { ImportOptions } from "../../src/imports/prepare.ts";
 import { runImport } from "../../src/imports/service.ts";
 
@@ -12,7 +12,7 @@ const fixtures = join(import.meta.dir, "..", "fixtures", "uptime-kuma");
 const inflated = new Map<string, string>();
 
 /** The path of a database or backup that Uptime Kuma itself wrote. */
-export function fixture(name: string): string {
+export function inflateFixture(name: string): string {
   const known = inflated.get(name);
   if (known !== undefined) return known;
   const file = join(mkdtempSync(join(tmpdir(), "signalbox-fixture-")), name);
@@ -29,7 +29,7 @@ export async function importKuma(
 ) {
   const opened = await openKuma(from, tmpdir());
   try {
-    return await runImport(change(scope), planOf(opened, scope.clock()), opened.history, {
+    return await runImport(change(scope), buildKumaPlan(opened, scope.clock()), opened.history, {
       keepResults: 14,
       keepHours: 400,
       picture: (path) => opened.picture(path),
@@ -41,9 +41,9 @@ export async function importKuma(
 }
 
 /** A changed copy of a fixture. */
-export function changedFixture(name: string, folder: string, ...statements: string[]): string {
+export function copyFixture(name: string, folder: string, ...statements: string[]): string {
   const file = join(folder, "kuma.db");
-  copyFileSync(fixture(name), file);
+  copyFileSync(inflateFixture(name), file);
   const database = new Database(file);
   database.run("pragma synchronous = off");
   for (const statement of statements) database.run(statement);

@@ -1,25 +1,25 @@
 import type { Page } from "playwright-core";
-import { ownedMachine } from "./admin-world.ts";
-import { clientOf, succeeded } from "./outside.ts";
-import { answer, target } from "./target.ts";
+import { startOwnedMachine } from "./admin-world.ts";
+import { createServerClient, expectSuccess } from "./outside.ts";
+import { replyWith, startTarget } from "./target.ts";
 
 /** A machine with two groups and a REST client. */
-export async function journeyWorld() {
-  const owned = await ownedMachine();
+export async function createJourneyWorld() {
+  const owned = await startOwnedMachine();
   const { ask, url, box } = owned;
-  const site = await target(answer(200));
+  const site = await startTarget(replyWith(200));
   const { key } = await ask("POST", "/api-keys", {
     name: "Script",
     scope: "write",
     expiresInDays: null,
   });
-  const rest = clientOf(url, key);
+  const rest = createServerClient(url, key);
   const get = async (path: string) => (await rest("GET", `/api/v1${path}`)).json.data;
   const groupIds: Record<string, string> = {};
   for (const name of ["Shop", "Office"])
     groupIds[name] = (await ask("POST", "/api/v1/monitor-groups", { name })).id;
   const [shop = "", office = ""] = [groupIds["Shop"], groupIds["Office"]];
-  const monitor = async (name: string, groupId: string | null): Promise<string> =>
+  const createJourneyMonitor = async (name: string, groupId: string | null): Promise<string> =>
     (
       await ask("POST", "/api/v1/monitors", {
         type: "http",
@@ -31,8 +31,8 @@ export async function journeyWorld() {
       })
     ).id;
   const ids: Record<string, string> = {};
-  for (const name of ["Router", "Printer"]) ids[name] = await monitor(name, office);
-  ids["Blog"] = await monitor("Blog", null);
+  for (const name of ["Router", "Printer"]) ids[name] = await createJourneyMonitor(name, office);
+  ids["Blog"] = await createJourneyMonitor("Blog", null);
   return {
     ...owned,
     site,
@@ -42,12 +42,12 @@ export async function journeyWorld() {
     office,
     idOf: (name: string) => ids[name] ?? "",
     /** Number of checks of this path. */
-    checksOf: (path: string) => site.asked.filter((one) => one.path === path).length,
+    countChecks: (path: string) => site.asked.filter((one) => one.path === path).length,
     /** Creates a person with this role and a password. */
-    async person(role: string) {
+    async createPerson(role: string) {
       const email = `${role}@acme.example`;
       const args = ["--org", "acme-gmbh", "--email", email, "--name", role, "--role", role];
-      const said = await succeeded(box.run(["users", "create", ...args]));
+      const said = await expectSuccess(box.run(["users", "create", ...args]));
       return { email, password: said.split("\n").at(-1) ?? "" };
     },
     async [Symbol.asyncDispose]() {
@@ -58,7 +58,7 @@ export async function journeyWorld() {
 }
 
 /** Asks until the value is right. Throws with the last value after a minute. */
-export async function until<T>(ask: () => Promise<T>, is: (value: T) => boolean): Promise<T> {
+export async function pollUntil<T>(ask: () => Promise<T>, is: (value: T) => boolean): Promise<T> {
   const end = Date.now() + 60_000;
   for (;;) {
     const value = await ask();
@@ -68,14 +68,17 @@ export async function until<T>(ask: () => Promise<T>, is: (value: T) => boolean)
   }
 }
 
-export async function signIn(page: Page, { email, password }: { email: string; password: string }) {
+export async function signInOnPage(
+  page: Page,
+  { email, password }: { email: string; password: string },
+) {
   await page.getByLabel("E-mail").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.keyboard.press("Enter");
 }
 
 /** The server's response to an action that the person's page does not offer. */
-export const refusalOf = (page: Page, method: string, path: string, body?: object) =>
+export const requestRefused = (page: Page, method: string, path: string, body?: object) =>
   page.evaluate(
     async ([method, path, body]) => {
       const headers = { "Content-Type": "application/json" };

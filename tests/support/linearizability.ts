@@ -35,18 +35,23 @@ export function isLinearizable<State, Input, Output>(
   /** Visited sets of applied unknown operations, by position and state. A subset of a visited set needs another visit. */
   const tried = new Map<string, (readonly number[])[]>();
   /** Search position: completed prefix, completed operations beyond it, applied unknown operations. */
-  type Place = { prefix: number; beyond: readonly number[]; done: readonly number[]; state: State };
-  const places: Place[] = [{ prefix: 0, beyond: [], done: [], state: model.initial }];
+  type SearchState = {
+    prefix: number;
+    beyond: readonly number[];
+    done: readonly number[];
+    state: State;
+  };
+  const pendingPlaces: SearchState[] = [{ prefix: 0, beyond: [], done: [], state: model.initial }];
 
-  function tryOn({ prefix, beyond, done, state }: Place) {
+  function tryPlace({ prefix, beyond, done, state }: SearchState) {
     const key = JSON.stringify([prefix, beyond, state]);
     const before = tried.get(key) ?? [];
     if (before.some((fewer) => fewer.every((one) => done.includes(one)))) return;
     tried.set(key, [...before, done]);
-    places.push({ prefix, beyond, done, state });
+    pendingPlaces.push({ prefix, beyond, done, state });
   }
 
-  function* next({ prefix, beyond, done, state }: Place): Generator<Place> {
+  function* listNext({ prefix, beyond, done, state }: SearchState): Generator<SearchState> {
     const open: number[] = [];
     let firstEnd = Infinity;
     for (let i = prefix; i < known.length; i++) {
@@ -56,43 +61,43 @@ export function isLinearizable<State, Input, Output>(
       firstEnd = Math.min(firstEnd, end);
       open.push(i);
     }
-    const after = (one: Operation<Input, Output> | undefined) =>
+    const stepFrom = (one: Operation<Input, Output> | undefined) =>
       one === undefined || one.start > firstEnd ? null : model.step(state, one.input, one.output);
     for (const [i, one] of unknown.entries()) {
       const isLater = alike[i] !== undefined && !done.includes(alike[i]);
-      const reached = done.includes(i) || isLater ? null : after(one);
-      if (reached !== null) yield { prefix, beyond, done: withOne(done, i), state: reached };
+      const reached = done.includes(i) || isLater ? null : stepFrom(one);
+      if (reached !== null) yield { prefix, beyond, done: insertSorted(done, i), state: reached };
     }
     // Earlier starts are tried first, so they are pushed last.
     for (const i of open.toReversed()) {
-      const reached = after(known[i]);
+      const reached = stepFrom(known[i]);
       if (reached === null) continue;
-      let [passed, rest] = [prefix, withOne(beyond, i)];
+      let [passed, rest] = [prefix, insertSorted(beyond, i)];
       while (rest[0] === passed) [passed, rest] = [passed + 1, rest.slice(1)];
       yield { prefix: passed, beyond: rest, done, state: reached };
     }
   }
 
-  for (let place = places.pop(); place !== undefined; place = places.pop()) {
-    if (place.prefix === known.length) return true;
-    for (const one of next(place)) tryOn(one);
+  for (let current = pendingPlaces.pop(); current !== undefined; current = pendingPlaces.pop()) {
+    if (current.prefix === known.length) return true;
+    for (const one of listNext(current)) tryPlace(one);
   }
   return false;
 }
 
-function withOne(sorted: readonly number[], one: number): number[] {
+function insertSorted(sorted: readonly number[], one: number): number[] {
   return [...sorted, one].toSorted((a, b) => a - b);
 }
 
-export type Posting = Operation<{ post: string } | "read", readonly string[]>;
+export type PostOperation = Operation<{ post: string } | "read", readonly string[]>;
 
 /**
  * The timeline of an incident: each post adds one message, and a response contains all of them.
  * Every timeline is a prefix of the longest response, so the state is the number of its messages.
  */
-export function timelineOf(
-  history: readonly Posting[],
-): Model<number, Posting["input"], readonly string[]> {
+export function createTimelineModel(
+  history: readonly PostOperation[],
+): Model<number, PostOperation["input"], readonly string[]> {
   const answers = history.map(({ output }) => output ?? []);
   const longest = answers.toSorted((a, b) => b.length - a.length)[0] ?? [];
   return {
@@ -115,7 +120,7 @@ export type Move =
   | { membersOf: string };
 
 /** Moves of monitors among groups, from either side; `initial` names every monitor. */
-export function memberships(
+export function createMembershipModel(
   initial: Membership,
 ): Model<Membership, Move, readonly (string | null)[]> {
   const membersOf = (state: Membership, group: string) =>
@@ -123,18 +128,20 @@ export function memberships(
   return {
     initial,
     step(state, move, answered) {
-      const inOrder = (ids: readonly (string | null)[]) => ids.map(String).toSorted().join();
-      const says = (expected: readonly (string | null)[]) =>
-        answered === null || inOrder(answered) === inOrder(expected);
-      if ("groupOf" in move) return says([state[move.groupOf] ?? null]) ? state : null;
-      if ("membersOf" in move) return says(membersOf(state, move.membersOf)) ? state : null;
-      if ("monitor" in move) return says([move.to]) ? { ...state, [move.monitor]: move.to } : null;
+      const joinSorted = (ids: readonly (string | null)[]) => ids.map(String).toSorted().join();
+      const matchesAnswer = (expected: readonly (string | null)[]) =>
+        answered === null || joinSorted(answered) === joinSorted(expected);
+      if ("groupOf" in move) return matchesAnswer([state[move.groupOf] ?? null]) ? state : null;
+      if ("membersOf" in move)
+        return matchesAnswer(membersOf(state, move.membersOf)) ? state : null;
+      if ("monitor" in move)
+        return matchesAnswer([move.to]) ? { ...state, [move.monitor]: move.to } : null;
       const { group, members } = move;
       const after = Object.entries(state).map(([monitor, before]) => {
         const left = before === group ? null : before;
         return [monitor, members.includes(monitor) ? group : left];
       });
-      return says(members) ? (Object.fromEntries(after) as Membership) : null;
+      return matchesAnswer(members) ? (Object.fromEntries(after) as Membership) : null;
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Json } from "./json.ts";
 export type Notified = { event: string; id: string | null; data: Json };
 
 /** An open event stream of the admin page, read message by message. */
-export async function listening(
+export async function openStream(
   { app }: Pick<TestAppliance, "app">,
   cookie: string,
   { query = "", headers = {} }: { query?: string; headers?: Record<string, string> } = {},
@@ -20,15 +20,15 @@ export async function listening(
   let text = "";
 
   /** The next message; null at the end of the stream. */
-  async function next(): Promise<Notified | null> {
+  async function readNext(): Promise<Notified | null> {
     for (;;) {
       const end = text.indexOf("\n\n");
       if (end !== -1) {
         const lines = text.slice(0, end).split("\n");
         text = text.slice(end + 2);
-        const field = (name: string) =>
+        const readField = (name: string) =>
           lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-        const [event, data, id] = [field("event"), field("data"), field("id")];
+        const [event, data, id] = [readField("event"), readField("data"), readField("id")];
         if (event === undefined || data === undefined) continue;
         return { event, data: JSON.parse(data), id: id ?? null };
       }
@@ -40,12 +40,12 @@ export async function listening(
 
   return {
     response,
-    next,
+    next: readNext,
     /** All messages up to the first match, in order. */
-    until: async (isLast: (told: Notified) => boolean): Promise<Notified[]> => {
+    readUntil: async (isLast: (told: Notified) => boolean): Promise<Notified[]> => {
       const all: Notified[] = [];
       for (;;) {
-        const told = await next();
+        const told = await readNext();
         if (told === null) throw new Error("The stream is over.");
         all.push(told);
         if (isLast(told)) return all;

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 /** A fault on the way to a node, for the next write. */
-type Trouble =
+type WriteFault =
   /** The write arrives; its response is lost. */
   | "answer lost"
   /** The write is lost. */
@@ -18,8 +18,8 @@ type Trouble =
   | { refusal: unknown; status?: number };
 
 /** A proxy in front of an rqlite node that applies `troubles` to the writes, in order. */
-export async function lyingProxy(host: string) {
-  const troubles: Trouble[] = [];
+export async function startLyingProxy(host: string) {
+  const troubles: WriteFault[] = [];
   const requests: string[] = [];
   const levels: string[] = [];
   const delayed: (() => Promise<unknown>)[] = [];
@@ -28,17 +28,18 @@ export async function lyingProxy(host: string) {
     const { method = "GET", url = "/" } = request;
     const path = url.replace(/\?.*/, "");
     const body = method === "POST" ? { body: await text(request) } : {};
-    const pass = async () => (await fetch(`http://${host}${url}`, { method, ...body })).text();
+    const passRequest = async () =>
+      (await fetch(`http://${host}${url}`, { method, ...body })).text();
     requests.push(path);
     const level = new URLSearchParams(url.replace(/^[^?]*/, "")).get("level");
     if (level !== null) levels.push(level);
     const trouble = path === "/db/execute" ? troubles.shift() : undefined;
-    if (trouble === "delayed") delayed.push(pass);
+    if (trouble === "delayed") delayed.push(passRequest);
     if (typeof trouble === "object" && "refusal" in trouble) {
       response.writeHead(trouble.status ?? 200).end(JSON.stringify(trouble.refusal));
       return;
     }
-    const answer = trouble === "delayed" || trouble === "request lost" ? "" : await pass();
+    const answer = trouble === "delayed" || trouble === "request lost" ? "" : await passRequest();
     if (typeof trouble === "string") request.socket.destroy();
     else response.end(trouble === undefined ? answer : JSON.stringify(trouble.instead));
   });

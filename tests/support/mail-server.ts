@@ -2,7 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
-import { smtpAt } from "./scripted-mail-server.ts";
+import { buildSmtpSettings } from "./scripted-mail-server.ts";
 
 /** A mail as it arrived. */
 export type Mail = {
@@ -17,7 +17,7 @@ export type Mail = {
 };
 
 /** Decides on a command: the SMTP code of its rejection, or 0. */
-type Treats = {
+type MailServerOptions = {
   /** Password or access token by user; without users, no authentication is required. */
   users?: Record<string, string>;
   /** Reply to a wrong password. */
@@ -30,11 +30,14 @@ type Treats = {
 /** A text that no error message may repeat. */
 export const serverSays = "CANARY-7f3a said the server";
 
-const refusal = (responseCode: number) =>
+const createSmtpRefusal = (responseCode: number) =>
   responseCode === 0 ? null : Object.assign(new Error(serverSays), { responseCode });
 
 /** A real SMTP server on loopback that stores accepted mails. */
-export async function mailServer(treats: Treats = {}, options: SMTPServerOptions = {}) {
+export async function startMailServer(
+  treats: MailServerOptions = {},
+  options: SMTPServerOptions = {},
+) {
   const { users, login = 535, sender = 0, recipient = () => 0, mail: refused = 0 } = treats;
   const mails: Mail[] = [];
   let connections = 0;
@@ -49,20 +52,20 @@ export async function mailServer(treats: Treats = {}, options: SMTPServerOptions
     },
     onAuth({ username = "", password, accessToken }, _session, done) {
       if (users?.[username] === (password ?? accessToken)) done(null, { user: username });
-      else done(refusal(login));
+      else done(createSmtpRefusal(login));
     },
-    onMailFrom: (_address, _session, done) => done(refusal(sender)),
-    onRcptTo: ({ address }, _session, done) => done(refusal(recipient(address))),
+    onMailFrom: (_address, _session, done) => done(createSmtpRefusal(sender)),
+    onRcptTo: ({ address }, _session, done) => done(createSmtpRefusal(recipient(address))),
     async onData(stream, { envelope, secure, user }, done) {
       const chunks: Buffer[] = [];
       for await (const chunk of stream) chunks.push(chunk as Buffer);
-      if (refused !== 0) return done(refusal(refused));
+      if (refused !== 0) return done(createSmtpRefusal(refused));
       mails.push({
         from: envelope.mailFrom === false ? "" : envelope.mailFrom.address,
         to: envelope.rcptTo.map(({ address }) => address),
         secure,
         user: user ?? null,
-        ...opened(Buffer.concat(chunks).toString("latin1")),
+        ...parseMail(Buffer.concat(chunks).toString("latin1")),
       });
       done();
     },
@@ -75,9 +78,9 @@ export async function mailServer(treats: Treats = {}, options: SMTPServerOptions
     mails,
     connections: () => connections,
     /** Mail settings of an organization that uses this server. */
-    smtp: (changes: Partial<SmtpSettings> = {}) => smtpAt(port, changes),
+    smtp: (changes: Partial<SmtpSettings> = {}) => buildSmtpSettings(port, changes),
     /** The only mail. */
-    mail(): Mail {
+    getOnlyMail(): Mail {
       const [mail, ...more] = mails;
       if (mail === undefined || more.length > 0) throw new Error(`${mails.length} mails arrived.`);
       return mail;
@@ -90,24 +93,27 @@ export async function mailServer(treats: Treats = {}, options: SMTPServerOptions
 }
 
 /** A mail of two alternatives, read by RFC 2045, 2046 and 2047. */
-function opened(raw: string): Pick<Mail, "headers" | "text" | "html"> {
-  const { headers, body } = parted(raw);
+function parseMail(raw: string): Pick<Mail, "headers" | "text" | "html"> {
+  const { headers, body } = splitParts(raw);
   const boundary = /boundary="([^"]+)"/.exec(headers["content-type"]?.[0] ?? "")?.[1] ?? "";
   const parts = body
     .split(`--${boundary}`)
     .slice(1, -1)
-    .map((part) => parted(part.replace(/^\r\n/, "")));
-  const partOf = (type: string) => {
+    .map((part) => splitParts(part.replace(/^\r\n/, "")));
+  const findPart = (type: string) => {
     const part = parts.find(({ headers }) => headers["content-type"]?.[0]?.startsWith(type));
     if (part === undefined) throw new Error(`The mail has no ${type}.`);
     const encoding = part.headers["content-transfer-encoding"]?.[0];
     const text = part.body.replace(/\r\n$/, "");
-    return (encoding === "quoted-printable" ? unquoted(text) : text).replaceAll("\r\n", "\n");
+    return (encoding === "quoted-printable" ? decodeQuotedPrintable(text) : text).replaceAll(
+      "\r\n",
+      "\n",
+    );
   };
-  return { headers, text: partOf("text/plain"), html: partOf("text/html") };
+  return { headers, text: findPart("text/plain"), html: findPart("text/html") };
 }
 
-function parted(raw: string): { headers: Record<string, string[]>; body: string } {
+function splitParts(raw: string): { headers: Record<string, string[]>; body: string } {
   const end = raw.indexOf("\r\n\r\n");
   const headers: Record<string, string[]> = {};
   const lines = raw
@@ -116,22 +122,22 @@ function parted(raw: string): { headers: Record<string, string[]>; body: string 
     .split("\r\n");
   for (const line of lines) {
     const [, name = line, value = ""] = /^([^:]+): ?(.*)$/.exec(line) ?? [];
-    (headers[name.toLowerCase()] ??= []).push(words(value));
+    (headers[name.toLowerCase()] ??= []).push(decodeWords(value));
   }
   return { headers, body: raw.slice(end + 4) };
 }
 
-function words(value: string): string {
+function decodeWords(value: string): string {
   return value
     .replace(/\?=\s+=\?/g, "?==?")
     .replace(/=\?utf-8\?([qb])\?([^?]*)\?=/gi, (_word, kind: string, text: string) =>
       kind.toLowerCase() === "b"
         ? Buffer.from(text, "base64").toString()
-        : unquoted(text.replaceAll("_", " ")),
+        : decodeQuotedPrintable(text.replaceAll("_", " ")),
     );
 }
 
-function unquoted(text: string): string {
+function decodeQuotedPrintable(text: string): string {
   const bytes = text
     .replace(/=\r\n/g, "")
     .replace(/=([0-9A-F]{2})/g, (_whole, hex: string) => String.fromCharCode(parseInt(hex, 16)));

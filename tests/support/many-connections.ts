@@ -8,7 +8,7 @@ const unfinished =
  * request and send a byte of its body now and then. Each `sends` a text once it is open, and
  * without `reads` reads no byte. Resolves when all are open.
  */
-export async function manyConnections(
+export async function openManyConnections(
   port: number,
   count: number,
   { drips = false, sends = "", reads = true } = {},
@@ -23,19 +23,19 @@ export async function manyConnections(
     if (sends !== "") socket.write(sends);
     sockets.push(socket);
     // Batches of the size of the listen backlog.
-    if (sockets.length % 250 === 0) await Promise.all(sockets.slice(-250).map(opened));
+    if (sockets.length % 250 === 0) await Promise.all(sockets.slice(-250).map(waitUntilConnected));
   }
-  await Promise.all(sockets.map(opened));
-  const drip = () => {
+  await Promise.all(sockets.map(waitUntilConnected));
+  const dripBytes = () => {
     for (const socket of sockets) if (!socket.destroyed) socket.write("x");
   };
   if (drips) for (const socket of sockets) socket.write(unfinished);
-  const timer = drips ? setInterval(drip, 1_000) : undefined;
+  const timer = drips ? setInterval(dripBytes, 1_000) : undefined;
   return {
     open: () => sockets.filter(({ destroyed }) => !destroyed).length,
     /** Accepted connections. On a busy machine the first can already be closed as idle when the last is open. */
-    taken: () => taken,
-    drip,
+    countAccepted: () => taken,
+    drip: dripBytes,
     [Symbol.dispose]() {
       clearInterval(timer);
       for (const socket of sockets) socket.destroy();
@@ -43,7 +43,7 @@ export async function manyConnections(
   };
 }
 
-function opened(socket: Socket): Promise<void> {
+function waitUntilConnected(socket: Socket): Promise<void> {
   if (!socket.connecting) return Promise.resolve();
   return new Promise((resolve) => {
     socket.once("connect", () => resolve());

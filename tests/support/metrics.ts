@@ -1,10 +1,10 @@
 /** Parses and checks metrics in Prometheus' text format. */
 import { expect } from "bun:test";
 
-type Scrape = ReturnType<typeof scrapeOf>;
+type Scrape = ReturnType<typeof parseScrape>;
 
 /** Parses Prometheus' text format: samples by name and labels, and the type of each family. */
-export function scrapeOf(text: string) {
+export function parseScrape(text: string) {
   const lines = text.trimEnd().split("\n");
   const samples = new Map(
     lines
@@ -38,9 +38,9 @@ export function expectHistograms({ text, samples, types }: Scrape) {
   for (const name of histograms) {
     const buckets = text.split("\n").filter((line) => line.startsWith(`${name}_bucket{`));
     const series = Map.groupBy(buckets, (line) => line.replace(/,?le="[^"]*"\}.*/, ""));
-    for (const [start, its] of series) {
-      const counts = its.map((line) => Number(line.slice(line.lastIndexOf(" ") + 1)));
-      const bounds = its.map((line) =>
+    for (const [start, ownSamples] of series) {
+      const counts = ownSamples.map((line) => Number(line.slice(line.lastIndexOf(" ") + 1)));
+      const bounds = ownSamples.map((line) =>
         Number(/le="([^"]*)"/.exec(line)?.[1]?.replace("+Inf", "Infinity")),
       );
       const labels = start.slice(`${name}_bucket{`.length);
@@ -52,15 +52,15 @@ export function expectHistograms({ text, samples, types }: Scrape) {
       expect([start, counts.at(-1), bounds.at(-1)]).toEqual([start, count, Infinity]);
       const within = counts.map((value, index) => value - (counts[index - 1] ?? 0));
       const least = within.reduce((all, value, i) => all + value * (bounds[i - 1] ?? 0), 0);
-      const most = within.reduce((all, value, i) => all + (value && value * (bounds[i] ?? 0)), 0);
+      const maxSum = within.reduce((all, value, i) => all + (value && value * (bounds[i] ?? 0)), 0);
       expect(sum).toBeGreaterThanOrEqual(least - 1e-9);
-      expect(sum).toBeLessThanOrEqual(most + 1e-9);
+      expect(sum).toBeLessThanOrEqual(maxSum + 1e-9);
     }
   }
 }
 
 /** Findings of Prometheus' linter; empty without findings. */
-export async function lintedBy(text: string): Promise<string> {
+export async function lintMetrics(text: string): Promise<string> {
   const linter = Bun.spawn(["promtool", "check", "metrics"], {
     stdin: new TextEncoder().encode(text),
     stdout: "pipe",

@@ -4,10 +4,10 @@ import { assets } from "../../src/core/assets.ts";
 
 type Journal = { entries: object[] };
 
-const empty = { version: "7", dialect: "sqlite", entries: [] };
+const emptyJournal = { version: "7", dialect: "sqlite", entries: [] };
 
 /** Writes a folder of migrations like drizzle-kit: those of `base`, then one per text. */
-export function migrationFolder(
+export function writeMigrationFolder(
   folder: string,
   texts: readonly string[],
   base: string | null = assets.migrations,
@@ -15,7 +15,7 @@ export function migrationFolder(
   mkdirSync(join(folder, "meta"), { recursive: true });
   if (base !== null) cpSync(base, folder, { recursive: true });
   const file = join(folder, "meta", "_journal.json");
-  const journal: Journal = base === null ? empty : JSON.parse(readFileSync(file, "utf8"));
+  const journal: Journal = base === null ? emptyJournal : JSON.parse(readFileSync(file, "utf8"));
   const entries = [...journal.entries];
   for (const text of texts) {
     const index = entries.length;
@@ -30,7 +30,7 @@ export function migrationFolder(
 }
 
 /** Migrations before the one of this name, as an older version had them. */
-export function migrationsBefore(folder: string, name: string): string {
+export function copyMigrationsBefore(folder: string, name: string): string {
   cpSync(assets.migrations, folder, { recursive: true });
   const file = join(folder, "meta", "_journal.json");
   const journal: { entries: { tag: string }[] } = JSON.parse(readFileSync(file, "utf8"));

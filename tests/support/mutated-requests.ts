@@ -1,6 +1,6 @@
 /** Random malformed requests to every route. */
 import { connect } from "node:net";
-import { apiRoutes, bodyFor, placed } from "./records.ts";
+import { apiRoutes, buildRouteBody, fillIds } from "./records.ts";
 import { unknownId } from "./appliance.ts";
 
 const strange = [
@@ -19,49 +19,51 @@ const strange = [
 ];
 
 /** Requests to every route with some changed bytes. */
-export function* mutatedRequests(key: string, random: () => number): Generator<string> {
-  const below = (end: number) => Math.floor(random() * end);
+export function* generateMutatedRequests(key: string, random: () => number): Generator<string> {
+  const randomBelow = (end: number) => Math.floor(random() * end);
   const mutate = (text: string): string => {
-    const at = below(text.length);
-    const end = at + below(20);
-    const insert = strange[below(strange.length)] ?? "";
-    switch (below(5)) {
+    const at = randomBelow(text.length);
+    const end = at + randomBelow(20);
+    const insert = strange[randomBelow(strange.length)] ?? "";
+    switch (randomBelow(5)) {
       case 0:
-        return text.slice(0, at) + String.fromCharCode(below(256)) + text.slice(at + 1);
+        return text.slice(0, at) + String.fromCharCode(randomBelow(256)) + text.slice(at + 1);
       case 1:
         return text.slice(0, at) + text.slice(end);
       case 2:
-        return text.slice(0, end) + text.slice(at, end).repeat(1 + below(50)) + text.slice(end);
+        return (
+          text.slice(0, end) + text.slice(at, end).repeat(1 + randomBelow(50)) + text.slice(end)
+        );
       case 3:
         return text.slice(0, at) + insert + text.slice(at);
       default:
-        return text.slice(0, at) + insert.repeat(below(3_000)) + text.slice(at);
+        return text.slice(0, at) + insert.repeat(randomBelow(3_000)) + text.slice(at);
     }
   };
   for (;;)
     for (const route of apiRoutes) {
-      const body = JSON.stringify(bodyFor(route) ?? {});
+      const body = JSON.stringify(buildRouteBody(route) ?? {});
       const head = [
-        `${route.method} ${placed(route.path, unknownId)}?page=2 HTTP/1.1`,
+        `${route.method} ${fillIds(route.path, unknownId)}?page=2 HTTP/1.1`,
         "Host: localhost",
         `Authorization: Bearer ${key}`,
         "Content-Type: application/json",
-        `Idempotency-Key: ${below(1e9)}`,
+        `Idempotency-Key: ${randomBelow(1e9)}`,
         'If-Match: "1"',
         "Connection: close",
       ].join("\r\n");
       // Mostly well-formed around the fault: a request that is rejected at its first byte proves little.
-      const whole = (head: string, body: string) =>
+      const buildRawRequest = (head: string, body: string) =>
         `${head}\r\nContent-Length: ${Buffer.byteLength(body, "latin1")}\r\n\r\n${body}`;
-      const kind = below(3);
-      if (kind === 0) yield whole(head, mutate(mutate(body)));
-      else if (kind === 1) yield whole(mutate(head), body);
-      else yield mutate(mutate(whole(head, body)));
+      const kind = randomBelow(3);
+      if (kind === 0) yield buildRawRequest(head, mutate(mutate(body)));
+      else if (kind === 1) yield buildRawRequest(mutate(head), body);
+      else yield mutate(mutate(buildRawRequest(head, body)));
     }
 }
 
 /** The status line of the response; empty when the connection is closed without one. */
-export function statusLineOf(port: number, request: string): Promise<string> {
+export function readStatusLine(port: number, request: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
     const socket = connect(port, "127.0.0.1");

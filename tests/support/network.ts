@@ -1,7 +1,7 @@
-import { ownRange } from "./binary.ts";
-import { have } from "./real-targets.ts";
+import { getOwnRange } from "./binary.ts";
+import { hasPrograms } from "./real-targets.ts";
 
-function ip(...args: string[]): boolean {
+function runIp(...args: string[]): boolean {
   return Bun.spawnSync(["ip", ...args], { stdout: "ignore", stderr: "ignore" }).success;
 }
 
@@ -9,42 +9,55 @@ function ip(...args: string[]): boolean {
  * Two simulated machines with a cable between them; null without root's rights. Neither is this
  * machine, whose browsers would notice a changed network and stop loading.
  */
-export function network() {
+export function createNetwork() {
   // Names contain the process id, so they are unique.
-  const number = ownRange();
-  const [here, there] = [`sbx-${number}-a`, `sbx-${number}-b`];
+  const number = getOwnRange();
+  const [hereName, thereName] = [`sbx-${number}-a`, `sbx-${number}-b`];
   const cable = "cable";
-  const addresses = { [here]: "10.213.0.1", [there]: "10.213.0.2" };
-  const machineOf = (name: string) => ({
+  const addresses = { [hereName]: "10.213.0.1", [thereName]: "10.213.0.2" };
+  const describeMachine = (name: string) => ({
     address: addresses[name] ?? "",
     /** A command prefix that runs on this machine. */
     command: (...command: string[]) => ["ip", "netns", "exec", name, ...command],
   });
   const remove = () => {
-    for (const name of [here, there]) ip("netns", "delete", name);
+    for (const name of [hereName, thereName]) runIp("netns", "delete", name);
   };
   // Left by a killed process.
   remove();
-  const made =
-    have("ip") &&
-    ip("netns", "add", here) &&
-    ip("netns", "add", there) &&
-    ip("-n", here, "link", "add", cable, "type", "veth", "peer", "name", cable, "netns", there) &&
+  const isCreated =
+    hasPrograms("ip") &&
+    runIp("netns", "add", hereName) &&
+    runIp("netns", "add", thereName) &&
+    runIp(
+      "-n",
+      hereName,
+      "link",
+      "add",
+      cable,
+      "type",
+      "veth",
+      "peer",
+      "name",
+      cable,
+      "netns",
+      thereName,
+    ) &&
     Object.entries(addresses).every(
       ([name, address]) =>
-        ip("-n", name, "address", "add", `${address}/24`, "dev", cable) &&
-        ip("-n", name, "link", "set", cable, "up") &&
-        ip("-n", name, "link", "set", "lo", "up"),
+        runIp("-n", name, "address", "add", `${address}/24`, "dev", cable) &&
+        runIp("-n", name, "link", "set", cable, "up") &&
+        runIp("-n", name, "link", "set", "lo", "up"),
     );
-  if (!made) {
+  if (!isCreated) {
     remove();
     return null;
   }
   return {
-    here: machineOf(here),
-    there: machineOf(there),
-    unplug: () => void ip("-n", here, "link", "set", cable, "down"),
-    plug: () => void ip("-n", here, "link", "set", cable, "up"),
+    here: describeMachine(hereName),
+    there: describeMachine(thereName),
+    unplug: () => void runIp("-n", hereName, "link", "set", cable, "down"),
+    plug: () => void runIp("-n", hereName, "link", "set", cable, "up"),
     [Symbol.dispose]: remove,
   };
 }

@@ -2,8 +2,8 @@ import { ClusterNode } from "../../src/cluster/service.ts";
 import { type Lease } from "../../src/cluster/leases.ts";
 import { leaseNames, namedLeases, shardOf } from "../../src/cluster/rules.ts";
 import type { Store } from "../../src/database/store.ts";
-const nothing = () => {};
-const log = { info: nothing, warn: nothing, error: nothing };
+const doNothing = () => {};
+const log = { info: doNothing, warn: doNothing, error: doNothing };
 
 export type TestNode = ClusterNode & {
   /** Names of its current leases. */
@@ -15,7 +15,7 @@ export type TestNode = ClusterNode & {
 export const addressOfNode = (id: string) => `10.1.1.${id.codePointAt(0)}`;
 
 /** Nodes on one database, with one monotonic clock that the test sets. */
-export function nodesOn(store: Store, time: { now: number }) {
+export function createNodeFactory(store: Store, time: { now: number }) {
   return (id: string, on: Store = store): TestNode => {
     const clock = () => time.now;
     const node = new ClusterNode({
@@ -26,9 +26,9 @@ export function nodesOn(store: Store, time: { now: number }) {
       node: { id, name: () => `${id}.lan:3210` },
       listeners: () => [{ host: "0.0.0.0", port: 3210, addresses: [addressOfNode(id)] }],
     });
-    const held = () => leaseNames.filter((name) => leaseNamed(node, name) !== null);
-    const shards = () => held().filter((name) => name.startsWith("shard "));
-    return Object.assign(node, { held, shards });
+    const listHeld = () => leaseNames.filter((name) => findLease(node, name) !== null);
+    const listShards = () => listHeld().filter((name) => name.startsWith("shard "));
+    return Object.assign(node, { held: listHeld, shards: listShards });
   };
 }
 
@@ -37,7 +37,7 @@ const idOf = new Map(
   Array.from({ length: 2_000 }, (_, index) => [shardOf(`${index}`), `${index}`]),
 );
 
-function leaseNamed(node: ClusterNode, name: string): Lease | null {
+function findLease(node: ClusterNode, name: string): Lease | null {
   const named = namedLeases.find((one) => one === name);
-  return named === undefined ? node.of(idOf.get(name) ?? "") : node.named(named);
+  return named === undefined ? node.findByRecord(idOf.get(name) ?? "") : node.findNamed(named);
 }

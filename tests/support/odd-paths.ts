@@ -1,11 +1,11 @@
 /** Every path of the product in unusual spellings. */
-import { documentOf } from "../../src/document.ts";
+import { buildDocument } from "../../src/document.ts";
 import { unknownId } from "./appliance.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 
 /** Every path of the route table and the public pages, with a value for each parameter. */
-export function everyPath(routes: readonly { path: string }[]): string[] {
-  const published = Object.keys(documentOf("0").paths ?? {}).map((path) =>
+export function listPaths(routes: readonly { path: string }[]): string[] {
+  const published = Object.keys(buildDocument("0").paths ?? {}).map((path) =>
     path.replace(/\{(\w+)\}/g, ":$1"),
   );
   const unlisted = [...Object.values(publicPaths), "/favicon.ico"];
@@ -30,7 +30,7 @@ const fillers: Record<string, string> = {
 };
 
 /** Misspelled forms of a path, as sent by bugs, old links or attackers. */
-export function spellingsOf(path: string): string[] {
+export function listSpellings(path: string): string[] {
   const last = path.lastIndexOf("/") + 1;
   const [start, end] = [path.slice(0, last), path.slice(last)];
   return [

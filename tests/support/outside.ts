@@ -10,15 +10,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { binary, type Run, signalbox, startServer } from "./binary.ts";
+import { binary, type Run, runSignalbox, startServer } from "./binary.ts";
 import type { Json } from "./json.ts";
 
-type Surroundings = { cwd?: string; env?: Record<string, string | undefined> };
-type Start = Surroundings & { flags?: string[]; port?: number };
+type ProcessOptions = { cwd?: string; env?: Record<string, string | undefined> };
+type Start = ProcessOptions & { flags?: string[]; port?: number };
 type Server = Awaited<ReturnType<typeof startServer>>;
 
 /** A machine for one test: an empty directory and its processes, removed at the end of the test. */
-export function machine(disk = tmpdir()) {
+export function createMachine(disk = tmpdir()) {
   const directory = mkdtempSync(join(disk, "signalbox-test-"));
   const dataDir = join(directory, "data");
   const servers: Server[] = [];
@@ -26,8 +26,8 @@ export function machine(disk = tmpdir()) {
     directory,
     dataDir,
     /** Runs a command on the machine's data and waits until it exits. */
-    run: (args: string[], surroundings?: Surroundings): Promise<Run> =>
-      signalbox([...args, "--data-dir", dataDir], surroundings),
+    run: (args: string[], surroundings?: ProcessOptions): Promise<Run> =>
+      runSignalbox([...args, "--data-dir", dataDir], surroundings),
     async serve({ flags = [], ...surroundings }: Start = {}): Promise<Server> {
       const server = await startServer({ dataDir, flags, ...surroundings });
       servers.push(server);
@@ -41,26 +41,26 @@ export function machine(disk = tmpdir()) {
 }
 
 /** A machine with an organization and a key with write access; `disk` places its data on another disk. */
-export async function machineWithKey(disk?: string) {
-  if (disk !== undefined) return newMachineWithKey(disk);
-  const template = await templateOf();
-  const made = machine();
+export async function createMachineWithKey(disk?: string) {
+  if (disk !== undefined) return createNewMachineWithKey(disk);
+  const template = await getTemplate();
+  const made = createMachine();
   cpSync(join(template, "data"), made.dataDir, { recursive: true });
   return { ...made, key: readFileSync(join(template, "key"), "utf8") };
 }
 
-async function newMachineWithKey(disk: string) {
-  const made = machine(disk);
-  await succeeded(made.run(["orgs", "create", "Acme"]));
+async function createNewMachineWithKey(disk: string) {
+  const made = createMachine(disk);
+  await expectSuccess(made.run(["orgs", "create", "Acme"]));
   const args = ["keys", "create", "--org", "acme", "--name", "Script"];
-  return { ...made, key: await succeeded(made.run(args)) };
+  return { ...made, key: await expectSuccess(made.run(args)) };
 }
 
 /** A machine to copy, created once per build. */
-async function templateOf(): Promise<string> {
+async function getTemplate(): Promise<string> {
   const template = join(dirname(binary), "machine-with-key");
   if (existsSync(template)) return template;
-  const made = await newMachineWithKey(dirname(binary));
+  const made = await createNewMachineWithKey(dirname(binary));
   writeFileSync(join(made.directory, "key"), made.key);
   try {
     renameSync(made.directory, template);
@@ -72,13 +72,13 @@ async function templateOf(): Promise<string> {
 }
 
 /** Output of a command; throws unless it exits with 0. */
-export async function succeeded(run: Promise<Run>): Promise<string> {
+export async function expectSuccess(run: Promise<Run>): Promise<string> {
   const { exitCode, stdout, stderr } = await run;
   if (exitCode !== 0) throw new Error(`exit ${exitCode}: ${stderr}`);
   return stdout.trim();
 }
 
-export type Outside = (
+export type ServerClient = (
   method: string,
   path: string,
   body?: unknown,
@@ -86,8 +86,8 @@ export type Outside = (
 ) => Promise<{ status: number; headers: Headers; json: Json }>;
 
 /** A client of a running server. */
-export function clientOf(url: string, key: string): Outside {
-  return async (method, path, body, further = {}) => {
+export function createServerClient(url: string, key: string): ServerClient {
+  return async (method, path, body, extraHeaders = {}) => {
     const response = await fetch(`${url}${path}`, {
       method,
       // A reused connection can be one that the server has just closed as idle, so only reads reuse
@@ -96,7 +96,7 @@ export function clientOf(url: string, key: string): Outside {
       headers: {
         Authorization: `Bearer ${key}`,
         ...(body !== undefined && { "Content-Type": "application/json" }),
-        ...further,
+        ...extraHeaders,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
@@ -106,7 +106,9 @@ export function clientOf(url: string, key: string): Outside {
 }
 
 /** The first output of `serve`. */
-export async function firstLinesOf(child: { stdout: ReadableStream<Uint8Array> }): Promise<string> {
+export async function readFirstLines(child: {
+  stdout: ReadableStream<Uint8Array>;
+}): Promise<string> {
   let text = "";
   for await (const chunk of child.stdout) {
     text += new TextDecoder().decode(chunk);

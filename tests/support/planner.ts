@@ -1,33 +1,33 @@
 /** An appliance with checks, alerts and maintenance windows. */
 import type { LoggedEvent } from "../../src/events/catalogue.ts";
 import { readSince } from "../../src/events/log.ts";
-import { applianceOn } from "./appliance.ts";
-import { pager } from "./pager.ts";
+import { createAppliance } from "./appliance.ts";
+import { createPager } from "./pager.ts";
 
 /** A dashboard with checks and alerts, and helpers that plan maintenance. The clock shows 10:00 on a Friday. */
-export async function planner() {
-  const made = await pager();
-  const { api, time, store, appliance } = made;
+export async function createPlanner() {
+  const pagerWorld = await createPager();
+  const { api, time, store, appliance } = pagerWorld;
   const path = "/api/v1/maintenance-windows";
-  const inMinutes = (minutes: number) => new Date(time.now + minutes * 60_000).toISOString();
+  const timeInMinutes = (minutes: number) => new Date(time.now + minutes * 60_000).toISOString();
 
   return {
-    ...made,
+    ...pagerWorld,
     path,
-    inMinutes,
+    inMinutes: timeInMinutes,
     /** Creates a window that starts in `from` minutes and lasts `minutes`. */
-    plan: async (fields: object = {}, from = 0, minutes = 60) => {
-      const times = { startsAt: inMinutes(from), endsAt: inMinutes(from + minutes) };
+    planWindow: async (fields: object = {}, from = 0, minutes = 60) => {
+      const times = { startsAt: timeInMinutes(from), endsAt: timeInMinutes(from + minutes) };
       const body = { title: "Firmware", ...times, ...fields };
       const { status, json, text } = await api("POST", path, { body });
       if (status !== 201) throw new Error(text);
       return json.data;
     },
-    windowOf: async (id: string) => (await api("GET", `${path}/${id}`)).json.data,
+    readWindow: async (id: string) => (await api("GET", `${path}/${id}`)).json.data,
     change: (id: string, body: object) => api("PATCH", `${path}/${id}`, { body }),
     remove: (id: string) => api("DELETE", `${path}/${id}`),
     /** Alerts about windows, in order: `started 10:00–11:00`. */
-    toldOfWindows: async () =>
+    readWindowEvents: async () =>
       (await readSince(store, 0, 10_000))
         .filter(
           (event): event is LoggedEvent<`maintenance.${"started" | "ended"}`> =>
@@ -38,11 +38,11 @@ export async function planner() {
           return `${type.slice(12)} ${times.join("–")}`;
         }),
     /** Another process on the same data, started from the stored state. */
-    another: () => {
-      const other = applianceOn({ store, clock: () => time.now, vault: appliance.vault });
+    createSecondAppliance: () => {
+      const other = createAppliance({ store, clock: () => time.now, vault: appliance.vault });
       return {
         ...other,
-        pass: async (seconds: number) => {
+        passTime: async (seconds: number) => {
           for (const end = time.now + seconds * 1000; time.now < end; time.now += 250) {
             await other.maintenance.runOnce();
             await other.engine.runOnce();
@@ -53,10 +53,13 @@ export async function planner() {
   };
 }
 
-type Planner = Awaited<ReturnType<typeof planner>>;
+type Planner = Awaited<ReturnType<typeof createPlanner>>;
 
 /** A site that is checked every 5 minutes and is up, with its alert channel. */
-export async function watched({ inbox, site: siteOf, pass }: Planner, fields: object = {}) {
+export async function createWatchedSite(
+  { inbox, createSite: siteOf, pass }: Planner,
+  fields: object = {},
+) {
   const hook = await inbox();
   const site = await siteOf({ interval: 300, alertChannelIds: [hook.id], ...fields });
   await pass(1);

@@ -1,17 +1,17 @@
 /** Real mail, SSH and MQTT servers of this machine, configured for tests. */
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "./binary.ts";
+import { getFreePort } from "./binary.ts";
 import { writeCertificates } from "./certificates.ts";
-import { have, newFolder, ran, start } from "./real-targets.ts";
+import { hasPrograms, createFolder, runOrThrow, startProgram } from "./real-targets.ts";
 
 const [user = "", group = ""] = ["-un", "-gn"].map((what) =>
   Bun.spawnSync(["id", what]).stdout.toString().trim(),
 );
 
 /** Exim with TLS and one user, `probe`, who can only sign in over TLS. */
-export async function exim(password: string) {
-  const [plainPort, securePort, folder] = [freePort(), freePort(), newFolder()];
+export async function startExim(password: string) {
+  const [plainPort, securePort, folder] = [getFreePort(), getFreePort(), createFolder()];
   writeCertificates(folder);
   // It drops root's rights before it reads the key and writes its log.
   chmodSync(folder, 0o777);
@@ -41,28 +41,33 @@ export async function exim(password: string) {
   `;
   writeFileSync(join(folder, "exim.conf"), config.replaceAll(/^ {4}/gm, ""));
   const args = ["-bdf", "-C", join(folder, "exim.conf")];
-  const stop = await start({ program: "exim4", args, folder }, [plainPort, securePort]);
+  const stop = await startProgram({ program: "exim4", args, folder }, [plainPort, securePort]);
   return { plainPort, securePort, [Symbol.asyncDispose]: stop };
 }
 
 /** Whether Dovecot is version 2.3; version 2.4 renamed its settings. */
 export const isDovecot23 = () =>
-  have("dovecot") &&
+  hasPrograms("dovecot") &&
   Bun.spawnSync(["dovecot", "--version"], { env: { PATH: "/usr/sbin:/usr/bin" } })
     .stdout.toString()
     .startsWith("2.3.");
 
 /** Dovecot with TLS, IMAP and POP3, and one user, `probe`; loopback is secure enough for it. */
-export async function dovecot(password: string) {
-  const ports = { imap: freePort(), imaps: freePort(), pop3: freePort(), pop3s: freePort() };
-  const folder = newFolder();
+export async function startDovecot(password: string) {
+  const ports = {
+    imap: getFreePort(),
+    imaps: getFreePort(),
+    pop3: getFreePort(),
+    pop3s: getFreePort(),
+  };
+  const folder = createFolder();
   writeCertificates(folder);
   chmodSync(folder, 0o755);
   mkdirSync(join(folder, "mail"));
   chmodSync(join(folder, "mail"), 0o777);
   // As root, its login and user processes need other accounts.
   const [other, otherGroup] = user === "root" ? ["nobody", "nogroup"] : [user, group];
-  const login = (name: string, plain: number, secure: number) => `
+  const buildLogin = (name: string, plain: number, secure: number) => `
     service ${name}-login {
       chroot =
       inet_listener ${name} {
@@ -95,8 +100,8 @@ export async function dovecot(password: string) {
         mode = 0
       }
     }
-    ${login("imap", ports.imap, ports.imaps)}
-    ${login("pop3", ports.pop3, ports.pop3s)}
+    ${buildLogin("imap", ports.imap, ports.imaps)}
+    ${buildLogin("pop3", ports.pop3, ports.pop3s)}
     passdb {
       driver = passwd-file
       args = scheme=PLAIN ${folder}/users
@@ -109,7 +114,7 @@ export async function dovecot(password: string) {
   writeFileSync(join(folder, "users"), `probe:${password}\n`);
   writeFileSync(join(folder, "dovecot.conf"), config);
   const args = ["-F", "-c", join(folder, "dovecot.conf")];
-  const stop = await start({ program: "dovecot", args, folder }, Object.values(ports));
+  const stop = await startProgram({ program: "dovecot", args, folder }, Object.values(ports));
   return { ...ports, [Symbol.asyncDispose]: stop };
 }
 
@@ -118,29 +123,29 @@ type HostKeyType = "ed25519" | "ecdsa" | "rsa";
 const hostKeys = new Map<HostKeyType, { type: HostKeyType; key: Buffer; fingerprint: string }>();
 
 /** Created once, because an RSA key is slow. */
-function hostKeyOf(type: HostKeyType) {
+function getHostKey(type: HostKeyType) {
   const known = hostKeys.get(type);
   if (known !== undefined) return known;
-  const folder = newFolder();
+  const folder = createFolder();
   const bits = type === "rsa" ? ["-b", "2048"] : [];
-  ran(["ssh-keygen", "-q", "-N", "", "-t", type, ...bits, "-f", "key"], folder);
-  const told = Bun.spawnSync(["ssh-keygen", "-lf", "key"], { cwd: folder }).stdout.toString();
+  runOrThrow(["ssh-keygen", "-q", "-N", "", "-t", type, ...bits, "-f", "key"], folder);
+  const output = Bun.spawnSync(["ssh-keygen", "-lf", "key"], { cwd: folder }).stdout.toString();
   const key = readFileSync(join(folder, "key"));
-  const made = { type, key, fingerprint: told.split(" ")[1] ?? "" };
+  const hostKey = { type, key, fingerprint: output.split(" ")[1] ?? "" };
   rmSync(folder, { recursive: true });
-  hostKeys.set(type, made);
-  return made;
+  hostKeys.set(type, hostKey);
+  return hostKey;
 }
 
 /** OpenSSH's server with one key of each of these types, and the fingerprint of the last. */
-export async function sshServer(
+export async function startSshServer(
   types: readonly HostKeyType[],
   settings: Readonly<Record<string, string>> = {},
 ) {
-  const [port, folder] = [freePort(), newFolder()];
+  const [port, folder] = [getFreePort(), createFolder()];
   // Required when it runs as root.
   if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
-  const keys = types.map(hostKeyOf);
+  const keys = types.map(getHostKey);
   for (const { type, key } of keys) writeFileSync(join(folder, type), key, { mode: 0o600 });
   const config = {
     ListenAddress: `127.0.0.1:${port}`,
@@ -154,15 +159,15 @@ export async function sshServer(
   ];
   writeFileSync(join(folder, "sshd.conf"), lines.join("\n"));
   const args = ["-D", "-e", "-f", join(folder, "sshd.conf")];
-  const stop = await start({ program: "sshd", args, folder }, [port]);
+  const stop = await startProgram({ program: "sshd", args, folder }, [port]);
   return { port, fingerprint: keys.at(-1)?.fingerprint ?? "", [Symbol.asyncDispose]: stop };
 }
 
 /** Mosquitto with TLS and one user, `probe`, who can read its status topics. */
-export async function mosquitto(password: string) {
-  const [port, securePort, folder] = [freePort(), freePort(), newFolder()];
+export async function startMosquitto(password: string) {
+  const [port, securePort, folder] = [getFreePort(), getFreePort(), createFolder()];
   writeCertificates(folder);
-  ran(["mosquitto_passwd", "-c", "-b", "users", "probe", password], folder);
+  runOrThrow(["mosquitto_passwd", "-c", "-b", "users", "probe", password], folder);
   writeFileSync(join(folder, "rights"), "user probe\ntopic read $SYS/#\n");
   const config = `
     listener ${port} 127.0.0.1
@@ -177,6 +182,6 @@ export async function mosquitto(password: string) {
   `;
   writeFileSync(join(folder, "mosquitto.conf"), config.replaceAll(/^ +/gm, ""));
   const args = ["-c", join(folder, "mosquitto.conf")];
-  const stop = await start({ program: "mosquitto", args, folder }, [port, securePort]);
+  const stop = await startProgram({ program: "mosquitto", args, folder }, [port, securePort]);
   return { port, securePort, [Symbol.asyncDispose]: stop };
 }

@@ -3,9 +3,9 @@ import { test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "./binary.ts";
+import { getFreePort } from "./binary.ts";
 import { certificates, writeCertificates } from "./certificates.ts";
-import { dial } from "./wire.ts";
+import { dialPort } from "./wire.ts";
 
 /** The Debian package of each program. */
 export const packages = {
@@ -56,27 +56,27 @@ export type Program = keyof typeof packages;
 export const programs = Object.keys(packages) as Program[];
 
 // Debian installs servers in a folder that is not in a user's PATH.
-const pathOf = (program: Program) =>
+const findProgram = (program: Program) =>
   Bun.which(program, {
-    PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin:/usr/lib/dovecot:${postgresFolder()}`,
+    PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin:/usr/lib/dovecot:${findPostgresFolder()}`,
   });
 
 /** Debian has one folder per version. */
-const postgresFolder = () =>
+const findPostgresFolder = () =>
   [...new Bun.Glob("/usr/lib/postgresql/*/bin/initdb").scanSync("/")]
     .at(-1)
     ?.replace("initdb", "") ?? "";
 
 /** Whether all of these programs are on this machine. */
-export const have = (...needed: Program[]): boolean =>
-  needed.every((program) => pathOf(program) !== null);
+export const hasPrograms = (...needed: Program[]): boolean =>
+  needed.every((program) => findProgram(program) !== null);
 
 type Requirement = Program | "root" | "network";
 const reported = new Set<Requirement>();
 
 function isMet(requirement: Requirement): boolean {
   if (requirement === "root") return process.getuid?.() === 0;
-  return requirement === "network" ? hasNetwork() : have(requirement);
+  return requirement === "network" ? hasNetwork() : hasPrograms(requirement);
 }
 
 /** Whether an interface other than loopback is up: without one, checks are not judged. */
@@ -84,7 +84,7 @@ export const hasNetwork = () =>
   Object.values(networkInterfaces()).some((list) => list?.some(({ internal }) => !internal));
 
 /** Defines a test that needs these programs, root's rights or a network interface. Without one of them it is skipped with a warning. */
-export function testWith(
+export function defineTestWith(
   needed: readonly Requirement[],
   name: string,
   run: () => void | Promise<unknown>,
@@ -116,16 +116,16 @@ type Command = {
   env?: Readonly<Record<string, string>>;
 };
 
-export const newFolder = () => mkdtempSync(join(tmpdir(), "signalbox-target-"));
+export const createFolder = () => mkdtempSync(join(tmpdir(), "signalbox-target-"));
 
 /** Starts a program in a separate folder and waits until all its ports accept connections. */
-export async function start(
+export async function startProgram(
   { program, args, folder, as = [], isReady = "", env: own }: Command,
   ports: readonly number[],
 ) {
   const log = join(folder, "output.log");
   const output = openSync(log, "a");
-  const command = [...as, pathOf(program) ?? program, ...args];
+  const command = [...as, findProgram(program) ?? program, ...args];
   // Some programs write files to the home directory.
   const env = { ...process.env, LC_ALL: "C", HOME: folder, XDG_CONFIG_HOME: folder, ...own };
   const child = Bun.spawn(command, { cwd: folder, env, stdio: ["ignore", output, output] });
@@ -136,7 +136,7 @@ export async function start(
     rmSync(folder, { recursive: true, force: true });
   };
   const isAnswering = (port: number) =>
-    dial(port).then(
+    dialPort(port).then(
       (line) => {
         line.hangUp();
         return true;
@@ -177,7 +177,7 @@ const routes = `
 const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
 
 /** The nginx configuration for these servers, in its own folder and in the foreground. */
-export const nginxConfig = (servers: string) => `
+export const buildNginxConfig = (servers: string) => `
   daemon off;
   master_process off;
   pid nginx.pid;
@@ -191,10 +191,10 @@ export const nginxConfig = (servers: string) => `
 `;
 
 /** nginx over http, and over https with valid and with faulty certificates. */
-export async function nginx() {
-  const folder = newFolder();
+export async function startNginx() {
+  const folder = createFolder();
   writeCertificates(folder);
-  const [httpPort, ...securePorts] = [freePort(), ...certificates.map(freePort)];
+  const [httpPort, ...securePorts] = [getFreePort(), ...certificates.map(getFreePort)];
   const [goodPort = 0, selfSignedPort = 0, expiredPort = 0, wrongNamePort = 0] = securePorts;
   const secure = certificates.map(
     (name, index) => `server {
@@ -204,13 +204,13 @@ export async function nginx() {
       ${routes}
     }`,
   );
-  const conf = nginxConfig(`
+  const conf = buildNginxConfig(`
     server { listen 127.0.0.1:${httpPort}; ${routes} }
     ${secure.join("\n")}
   `);
   writeFileSync(join(folder, "nginx.conf"), conf);
   const args = ["-p", folder, "-c", "nginx.conf", "-e", "stderr"];
-  const stop = await start({ program: "nginx", args, folder }, [httpPort, ...securePorts]);
+  const stop = await startProgram({ program: "nginx", args, folder }, [httpPort, ...securePorts]);
   return {
     httpPort,
     goodPort,
@@ -254,9 +254,9 @@ const records = [
 ];
 
 /** A name server with only the zone and these additional records. */
-export async function dnsmasq(...more: string[]) {
-  const port = freePort();
-  const here = [`--port=${port}`, "--listen-address=127.0.0.1", "--bind-interfaces"];
+export async function startDnsmasq(...more: string[]) {
+  const port = getFreePort();
+  const baseArguments = [`--port=${port}`, "--listen-address=127.0.0.1", "--bind-interfaces"];
   const alone = [
     "--no-daemon",
     "--conf-file=/dev/null",
@@ -264,57 +264,60 @@ export async function dnsmasq(...more: string[]) {
     "--no-hosts",
     "--local=/#/",
   ];
-  const args = [...here, ...alone, ...records, ...more];
-  const stop = await start({ program: "dnsmasq", args, folder: newFolder() }, [port]);
+  const args = [...baseArguments, ...alone, ...records, ...more];
+  const stop = await startProgram({ program: "dnsmasq", args, folder: createFolder() }, [port]);
   return { port, [Symbol.asyncDispose]: stop };
 }
 
 /** A name server that answers no query. */
-export async function silentNameServer() {
+export async function startSilentNameServer() {
   const socket = await Bun.udpSocket({ hostname: "127.0.0.1" });
   return { port: socket.port, [Symbol.asyncDispose]: async () => socket.close() };
 }
 
-export async function redisServer(...options: readonly string[]) {
-  const port = freePort();
+export async function startRedisServer(...options: readonly string[]) {
+  const port = getFreePort();
   const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", ...options];
-  const stop = await start({ program: "redis-server", args, folder: newFolder() }, [port]);
+  const stop = await startProgram({ program: "redis-server", args, folder: createFolder() }, [
+    port,
+  ]);
   return { port, [Symbol.asyncDispose]: stop };
 }
 
 /** An S3 service with one bucket. */
-export async function bucketService(bucket: string) {
-  const port = freePort();
+export async function startBucketService(bucket: string) {
+  const port = getFreePort();
   const args = ["-H", "127.0.0.1", "-p", String(port)];
-  const stop = await start({ program: "moto_server", args, folder: newFolder() }, [port]);
+  const stop = await startProgram({ program: "moto_server", args, folder: createFolder() }, [port]);
   const endpoint = `http://127.0.0.1:${port}`;
   const credentials = { accessKeyId: "backup", secretAccessKey: "a-secret-access-key" };
-  const made = await fetch(`${endpoint}/${bucket}`, {
+  const created = await fetch(`${endpoint}/${bucket}`, {
     method: "PUT",
     headers: {
       Authorization: "AWS4-HMAC-SHA256 Credential=backup/20260101/us-east-1/s3/aws4_request",
     },
   });
-  if (!made.ok) throw new Error(`The bucket could not be made: ${made.status}`);
+  if (!created.ok) throw new Error(`The bucket could not be made: ${created.status}`);
   const client = new Bun.S3Client({ endpoint, bucket, region: "us-east-1", ...credentials });
   return { endpoint, bucket, ...credentials, client, [Symbol.asyncDispose]: stop };
 }
 
 /** The user for servers that refuse to run as root. */
-const asUser = (user: string) => (process.getuid?.() === 0 ? ["runuser", "-u", user, "--"] : []);
+const commandAsUser = (user: string) =>
+  process.getuid?.() === 0 ? ["runuser", "-u", user, "--"] : [];
 
-export const ran = (command: string[], cwd: string) => {
+export const runOrThrow = (command: string[], cwd: string) => {
   const { exitCode, stderr } = Bun.spawnSync(command, { cwd, stdin: "ignore" });
   if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr.toString()}`);
 };
 
 /** PostgreSQL with TLS and one user, `probe`, who signs in with a password by SCRAM. */
-export async function postgresServer(password: string) {
-  const [port, folder] = [freePort(), newFolder()];
+export async function startPostgresServer(password: string) {
+  const [port, folder] = [getFreePort(), createFolder()];
   writeCertificates(folder);
   writeFileSync(join(folder, "password"), password);
-  const user = asUser("postgres");
-  if (user.length > 0) ran(["chown", "-R", "postgres", folder], folder);
+  const user = commandAsUser("postgres");
+  if (user.length > 0) runOrThrow(["chown", "-R", "postgres", folder], folder);
   const init = [
     "-D",
     "data",
@@ -326,12 +329,12 @@ export async function postgresServer(password: string) {
     "--no-sync",
   ];
   // The terminal's locale can be missing on this machine.
-  ran(["env", "LC_ALL=C", ...user, pathOf("initdb") ?? "", ...init], folder);
-  ran([...user, "cp", "good.pem", "good.key", "data"], folder);
-  ran([...user, "chmod", "600", "data/good.key"], folder);
+  runOrThrow(["env", "LC_ALL=C", ...user, findProgram("initdb") ?? "", ...init], folder);
+  runOrThrow([...user, "cp", "good.pem", "good.key", "data"], folder);
+  runOrThrow([...user, "chmod", "600", "data/good.key"], folder);
   const settings = ["ssl=on", "ssl_cert_file=good.pem", "ssl_key_file=good.key", "fsync=off"];
   const args = ["-D", "data", "-p", `${port}`, "-h", "127.0.0.1", "-k", folder];
-  const stop = await start(
+  const stop = await startProgram(
     {
       program: "postgres",
       as: user,
@@ -345,16 +348,16 @@ export async function postgresServer(password: string) {
 }
 
 /** MariaDB with TLS and one user, `probe`, and a database, `shop`. */
-export async function mariadbServer(password: string) {
-  const [port, folder] = [freePort(), newFolder()];
+export async function startMariadbServer(password: string) {
+  const [port, folder] = [getFreePort(), createFolder()];
   writeCertificates(folder);
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) ran(["chown", "-R", "mysql", folder], folder);
+  if (isRoot) runOrThrow(["chown", "-R", "mysql", folder], folder);
   const user = isRoot ? ["--user=mysql"] : [];
   const data = `--datadir=${folder}/data`;
-  ran(
+  runOrThrow(
     [
-      pathOf("mariadb-install-db") ?? "",
+      findProgram("mariadb-install-db") ?? "",
       "--no-defaults",
       data,
       "--auth-root-authentication-method=normal",
@@ -368,7 +371,7 @@ export async function mariadbServer(password: string) {
     "GRANT ALL ON shop.* TO probe@'127.0.0.1';",
   ];
   writeFileSync(join(folder, "set-up.sql"), setUp.join("\n"));
-  if (isRoot) ran(["chown", "mysql", "set-up.sql"], folder);
+  if (isRoot) runOrThrow(["chown", "mysql", "set-up.sql"], folder);
   const files = [
     `--socket=${folder}/socket`,
     `--pid-file=${folder}/pid`,
@@ -385,19 +388,23 @@ export async function mariadbServer(password: string) {
     ...tls,
     ...user,
   ];
-  const stop = await start({ program: "mariadbd", args, folder }, [port]);
+  const stop = await startProgram({ program: "mariadbd", args, folder }, [port]);
   return { port, [Symbol.asyncDispose]: stop };
 }
 
 /** Resolves when a program listens on a UDP port (proc(5)). */
-async function untilBound(port: number) {
+async function waitUntilBound(port: number) {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")} `;
   while (!readFileSync("/proc/net/udp", "utf8").includes(wanted)) await Bun.sleep(5);
 }
 
 /** An agent with a community, and a user `probe` with both passwords. */
-export async function snmpAgent(community: string, authPassword: string, privPassword: string) {
-  const [port, folder] = [freePort(), newFolder()];
+export async function startSnmpAgent(
+  community: string,
+  authPassword: string,
+  privPassword: string,
+) {
+  const [port, folder] = [getFreePort(), createFolder()];
   const settings = [
     `rocommunity ${community} 127.0.0.1`,
     `createUser probe SHA-256 "${authPassword}" AES "${privPassword}"`,
@@ -408,14 +415,14 @@ export async function snmpAgent(community: string, authPassword: string, privPas
   writeFileSync(join(folder, "snmpd.conf"), settings.join("\n"));
   const args = ["-f", "-Lo", "-C", "-c", "snmpd.conf", "-p", "pid"];
   const env = { SNMP_PERSISTENT_DIR: folder };
-  const stop = await start({ program: "snmpd", args, folder, env }, []);
-  await untilBound(port);
+  const stop = await startProgram({ program: "snmpd", args, folder, env }, []);
+  await waitUntilBound(port);
   return { port, [Symbol.asyncDispose]: stop };
 }
 
 /** FreeRADIUS with one client, this machine, and one user, `probe`. */
-export async function radiusServer(secret: string, password: string) {
-  const [port, folder] = [freePort(), newFolder()];
+export async function startRadiusServer(secret: string, password: string) {
+  const [port, folder] = [getFreePort(), createFolder()];
   const config = `
     prefix = /usr
     logdir = "${folder}"
@@ -454,7 +461,7 @@ export async function radiusServer(secret: string, password: string) {
   writeFileSync(join(folder, "radiusd.conf"), config);
   writeFileSync(join(folder, "users"), `probe Cleartext-Password := "${password}"\n`);
   const args = ["-f", "-l", "stdout", "-d", folder, "-n", "radiusd", "-D", "/usr/share/freeradius"];
-  const stop = await start({ program: "freeradius", args, folder }, []);
-  await untilBound(port);
+  const stop = await startProgram({ program: "freeradius", args, folder }, []);
+  await waitUntilBound(port);
   return { port, [Symbol.asyncDispose]: stop };
 }

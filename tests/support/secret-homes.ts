@@ -1,10 +1,10 @@
 /** Records with every secret of a type, for tests that secrets stay with their address. */
 import { canary, clientCertificate, clientKey, newChannels, newMonitors } from "./samples.ts";
 
-type Own = Record<string, unknown>;
+type SecretFields = Record<string, unknown>;
 
 /** Fields of a channel type with all its secrets: one record per allowed combination. */
-export const channelHomes = (type: string): Own[] => {
+export const listChannelHomes = (type: string): SecretFields[] => {
   const { instead, ...first } = newChannels[type] ?? { secrets: {}, others: {} };
   return [first, ...(instead ? [instead] : [])].map(({ secrets, others }) => ({
     ...others,
@@ -13,7 +13,7 @@ export const channelHomes = (type: string): Own[] => {
   }));
 };
 const headers = { headers: { "X-Api-Key": canary } };
-export const httpHome = (url: string): Own => ({
+export const buildHttpHome = (url: string): SecretFields => ({
   url,
   connectTo: null,
   proxyUrl: null,
@@ -31,8 +31,8 @@ export const httpHome = (url: string): Own => ({
   ...headers,
 });
 /** An http monitor with every possible secret, direct and through a proxy. */
-export const httpHomes = (url: string): Own[] => [
-  httpHome(url),
+export const listHttpHomes = (url: string): SecretFields[] => [
+  buildHttpHome(url),
   {
     url,
     connectTo: null,
@@ -43,12 +43,12 @@ export const httpHomes = (url: string): Own[] => [
 ];
 
 /** Fields of a monitor type with all its secrets, for a target at this host and port. */
-export function monitorHomes(type: string, host: string, port: number): Own[] {
+export function listMonitorHomes(type: string, host: string, port: number): SecretFields[] {
   const url = `http://${host}:${port}/`;
-  if (type === "http") return httpHomes(url);
+  if (type === "http") return listHttpHomes(url);
   const address = { ...newMonitors[type as keyof typeof newMonitors], host, port };
   const login = { username: "probe", password: canary };
-  const own: Record<string, Own> = {
+  const own: Record<string, SecretFields> = {
     websocket: { url: url.replace("http:", "ws:"), ...headers },
     browser: { url, ...login },
     docker: { ...address, container: "web", clientCertificate, clientKey },

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createServer, type SecureVersion, type TLSSocket } from "node:tls";
 import { type certificates, writeCertificates } from "./certificates.ts";
 
-type How = {
+type ListenerOptions = {
   address?: string;
   port?: number;
   /** Protocols for ALPN (RFC 7301). */
@@ -16,20 +16,26 @@ type How = {
   clients?: { ca: string; required: boolean; version?: SecureVersion } | null;
 };
 
-const reads = (socket: TLSSocket) => void socket.resume();
+const resumeSocket = (socket: TLSSocket) => void socket.resume();
 
 /** A TLS server on loopback with this certificate and a scripted behavior. */
-export async function secureListener(
+export async function startSecureListener(
   name: (typeof certificates)[number],
-  { address = "127.0.0.1", port: wanted = 0, greets = reads, clients = null, protocols }: How = {},
+  {
+    address = "127.0.0.1",
+    port: wanted = 0,
+    greets = resumeSocket,
+    clients = null,
+    protocols,
+  }: ListenerOptions = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   writeCertificates(folder);
-  const file = (kind: string) => readFileSync(join(folder, `${name}.${kind}`));
+  const readCertificateFile = (kind: string) => readFileSync(join(folder, `${name}.${kind}`));
   const authority = readFileSync(join(folder, "authority.pem"), "utf8");
   const tls = {
-    key: file("key"),
-    cert: file("pem"),
+    key: readCertificateFile("key"),
+    cert: readCertificateFile("pem"),
     ...(protocols && { ALPNProtocols: protocols }),
     ...(clients && {
       ca: clients.ca,
@@ -59,7 +65,7 @@ export async function secureListener(
     /** The authority of its certificate, in PEM. */
     authority,
     /** Resolves when the other side has closed every connection. */
-    async untilAllClosed() {
+    async waitUntilAllClosed() {
       while (open.size > 0) await changed.promise;
     },
     async [Symbol.asyncDispose]() {

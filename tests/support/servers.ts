@@ -2,16 +2,16 @@
 import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "./appliance.ts";
-import { binary, freePort, untilHealthy } from "./binary.ts";
-import { machine, succeeded } from "./outside.ts";
+import { binary, getFreePort, waitUntilHealthy } from "./binary.ts";
+import { createMachine, expectSuccess } from "./outside.ts";
 import type { RqliteNode } from "./rqlite.ts";
 
-export type Server = ReturnType<typeof serverOn>;
+export type Server = ReturnType<typeof createTestServer>;
 
 /** Servers of one cluster, not started, with an organization “Acme” and a key with write access. */
-export async function serversOn(databases: readonly RqliteNode[], count: number) {
+export async function createServers(databases: readonly RqliteNode[], count: number) {
   const address = `rqlite://${databases.map(({ host }) => host).join(",")}`;
-  const servers = Array.from({ length: count }, () => serverOn(address));
+  const servers = Array.from({ length: count }, () => createTestServer(address));
   const [first, ...others] = servers as [Server, ...Server[]];
   await first.run(["orgs", "create", "Acme"]);
   const key = await first.run(["keys", "create", "--org", "acme", "--name", "Script"]);
@@ -23,12 +23,12 @@ export async function serversOn(databases: readonly RqliteNode[], count: number)
 }
 
 /** A server of the executable, with clients that outlive it. */
-function serverOn(database: string) {
-  const box = machine();
+function createTestServer(database: string) {
+  const box = createMachine();
   const { PATH = "" } = process.env;
   const env = { PATH, SIGNALBOX_DATABASE: database };
   const log = join(box.directory, "log");
-  const port = freePort();
+  const port = getFreePort();
   const url = `http://127.0.0.1:${port}`;
   const address = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
   let running: Bun.Subprocess | null = null;
@@ -36,7 +36,7 @@ function serverOn(database: string) {
     ...box,
     url,
     pid: () => running?.pid ?? 0,
-    run: (args: string[]) => succeeded(box.run(args, { env })),
+    run: (args: string[]) => expectSuccess(box.run(args, { env })),
     isUp: () => running !== null,
     async start(flags: readonly string[] = []) {
       const output = openSync(log, "a");
@@ -45,7 +45,7 @@ function serverOn(database: string) {
       closeSync(output);
       running = started;
       await Promise.race([
-        untilHealthy(url),
+        waitUntilHealthy(url),
         started.exited.then((code) => Promise.reject(new Error(`A server exited with ${code}.`))),
       ]);
     },
@@ -55,15 +55,15 @@ function serverOn(database: string) {
       was?.kill(signal);
       return was?.exited;
     },
-    signal(name: NodeJS.Signals) {
+    sendSignal(name: NodeJS.Signals) {
       running?.kill(name);
     },
     /** Its log lines about requests that contain this text. */
-    logOf: (text: string) =>
+    readLogLines: (text: string) =>
       readFileSync(log, "utf8")
         .split("\n")
         .filter((line) => text.includes(/requestId="([^"]+)"/.exec(line)?.[1] ?? "\n")),
-    client(key: string): Client {
+    createServerKeyClient(key: string): Client {
       return async (method, path, { body, headers = {} } = {}) => {
         const response = await fetch(`${url}${path}`, {
           method,

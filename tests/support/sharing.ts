@@ -1,21 +1,21 @@
-import { vaultOf } from "../../src/core/security/secrets.ts";
-import { applianceOn, newOrganization } from "./appliance.ts";
-import { migratedStore } from "./engines.ts";
-import { nodesOn } from "./nodes.ts";
+import { createVault } from "../../src/core/security/secrets.ts";
+import { createAppliance, addOrganization } from "./appliance.ts";
+import { createMigratedStore } from "./engines.ts";
+import { createNodeFactory } from "./nodes.ts";
 
-type Settings = Parameters<typeof applianceOn>[1];
+type Settings = Parameters<typeof createAppliance>[1];
 
 const beatMs = 2_000;
 
 /** Two appliances that share one database and a clock that the test sets. */
-export async function sharing(settings: Settings = {}) {
-  const { store, database } = await migratedStore();
+export async function createSharing(settings: Settings = {}) {
+  const { store, database } = await createMigratedStore();
   const time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
   const start = (id: string, own: { now: number } = time) => {
-    const node = nodesOn(store, own)(id);
+    const node = createNodeFactory(store, own)(id);
     const clock = () => own.now;
-    const vault = vaultOf(new Uint8Array(32).fill(7));
-    const made = applianceOn({ store, clock, vault, leases: node }, settings);
+    const vault = createVault(new Uint8Array(32).fill(7));
+    const made = createAppliance({ store, clock, vault, leases: node }, settings);
     return Object.assign(made, { id, node, time: own, beatAt: -Infinity });
   };
   type Server = ReturnType<typeof start>;
@@ -35,7 +35,7 @@ export async function sharing(settings: Settings = {}) {
   }
 
   /** Advances these appliances by a number of seconds; the others do nothing. */
-  async function pass(seconds: number, servers: readonly Server[]) {
+  async function passTime(seconds: number, servers: readonly Server[]) {
     for (const end = time.now + seconds * 1_000; time.now < end;) {
       time.now = Math.min(time.now + 250, end);
       await run(servers);
@@ -44,9 +44,9 @@ export async function sharing(settings: Settings = {}) {
 
   const both = [start("a"), start("b")] as const;
   const [{ appliance, app }] = both;
-  const ours = await newOrganization(appliance, app, "Ours");
-  await pass(8, both);
-  return { store, database, time, start, pass, both, ours };
+  const ours = await addOrganization(appliance, app, "Ours");
+  await passTime(8, both);
+  return { store, database, time, start, pass: passTime, both, ours };
 }
 
-export type Sharing = Awaited<ReturnType<typeof sharing>>;
+export type Sharing = Awaited<ReturnType<typeof createSharing>>;

@@ -10,7 +10,7 @@ const streams = 1;
  * A loopback port that neither accepts nor refuses connections. It listens with a full queue, so
  * that Linux drops further requests.
  */
-export function silentAddress() {
+export function openSilentAddress() {
   const { symbols: libc } = dlopen("libc.so.6", {
     socket: { args: ["i32", "i32", "i32"], returns: "i32" },
     bind: { args: ["i32", "ptr", "u32"], returns: "i32" },

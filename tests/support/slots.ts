@@ -1,7 +1,7 @@
-import { phaseOf } from "../../src/monitoring/checks/rules.ts";
+import { computePhase } from "../../src/monitoring/checks/rules.ts";
 
 /** A result of a scheduled check. */
-export type Slotted = { key: number; at: number; latencyMs: number | null };
+export type SlottedResult = { key: number; at: number; latencyMs: number | null };
 
 /**
  * Times are rounded to milliseconds, so their difference can be this much before the start of a
@@ -13,8 +13,8 @@ const roundingMs = 2;
  * Slots in which a monitor has several results, and slots fully between the two times without a
  * result; each as a sentence.
  */
-export function wrongSlots(
-  rows: readonly Slotted[],
+export function findWrongSlots(
+  rows: readonly SlottedResult[],
   keys: readonly number[],
   intervalMs: number,
   [from, until]: readonly [number, number],
@@ -22,18 +22,18 @@ export function wrongSlots(
   const own = Map.groupBy(rows, ({ key }) => key);
   const [repeated, missing]: [string[], string[]] = [[], []];
   for (const key of keys) {
-    const phase = phaseOf(key, intervalMs);
-    const slotAt = (at: number) => Math.floor((at - phase) / intervalMs);
+    const phase = computePhase(key, intervalMs);
+    const slotOfTime = (at: number) => Math.floor((at - phase) / intervalMs);
     // The check can have ended in the next slot.
     const slots = Map.groupBy(own.get(key) ?? [], ({ at, latencyMs }) =>
-      slotAt(at - (latencyMs ?? 0) + roundingMs),
+      slotOfTime(at - (latencyMs ?? 0) + roundingMs),
     );
-    for (const [slot, its] of slots)
-      if (its.length > 1) {
-        const times = its.map(({ at, latencyMs }) => `${at - from} ms (took ${latencyMs})`);
+    for (const [slot, slotRows] of slots)
+      if (slotRows.length > 1) {
+        const times = slotRows.map(({ at, latencyMs }) => `${at - from} ms (took ${latencyMs})`);
         repeated.push(`monitor ${key} in slot ${slot} at ${times.join(", ")}`);
       }
-    for (let slot = slotAt(from) + 1; slot < slotAt(until); slot++)
+    for (let slot = slotOfTime(from) + 1; slot < slotOfTime(until); slot++)
       if (!slots.has(slot)) missing.push(`monitor ${key} in slot ${slot}`);
   }
   return { repeated, missing };

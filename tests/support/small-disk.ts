@@ -13,18 +13,18 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { have } from "./real-targets.ts";
+import { hasPrograms } from "./real-targets.ts";
 
 const MiB = 1024 * 1024;
 
-function run(...command: string[]): string | null {
+function runCommand(...command: string[]): string | null {
   const { success, stdout } = Bun.spawnSync(command, { stderr: "ignore" });
   return success ? stdout.toString().trim() : null;
 }
 
 /** A disk of this many MiB (ext4 in a file); null without root's rights. */
-export function smallDisk(mebibytes: number) {
-  if (process.getuid?.() !== 0 || !have("mkfs.ext4", "losetup", "mount")) return null;
+export function createSmallDisk(mebibytes: number) {
+  if (process.getuid?.() !== 0 || !hasPrograms("mkfs.ext4", "losetup", "mount")) return null;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-disk-"));
   const image = join(folder, "image");
   const path = join(folder, "disk");
@@ -33,13 +33,13 @@ export function smallDisk(mebibytes: number) {
   truncateSync(image, mebibytes * MiB);
   // Without a journal it can be mounted again after an error.
   // Blocks have the usual 4 KiB: SQLite reserves a page by writing one byte.
-  run("mkfs.ext4", "-q", "-b", "4096", "-m", "0", "-O", "^has_journal", image);
-  const device = run("losetup", "-f", "--show", image);
+  runCommand("mkfs.ext4", "-q", "-b", "4096", "-m", "0", "-O", "^has_journal", image);
+  const device = runCommand("losetup", "-f", "--show", image);
   const mount = () =>
-    device !== null && run("mount", "-o", "errors=remount-ro", device, path) !== null;
+    device !== null && runCommand("mount", "-o", "errors=remount-ro", device, path) !== null;
   const remove = () => {
-    run("umount", "-l", path);
-    if (device !== null) run("losetup", "-d", device);
+    runCommand("umount", "-l", path);
+    if (device !== null) runCommand("losetup", "-d", device);
     rmSync(folder, { recursive: true, force: true });
   };
   const trigger = `/sys/fs/ext4/${basename(device ?? "")}/trigger_fs_error`;
@@ -65,14 +65,14 @@ export function smallDisk(mebibytes: number) {
       }
     },
     /** Allocates this many MiB without writing them. */
-    reserve: (mebibytes: number) => void run("fallocate", "-l", `${mebibytes}M`, filler),
+    reserve: (mebibytes: number) => void runCommand("fallocate", "-l", `${mebibytes}M`, filler),
     /** Frees the allocated space. */
     free: () => rmSync(filler, { force: true }),
     /** Makes the disk read-only, as the kernel does after an I/O error; open files are affected as well. */
     fail: () => writeFileSync(trigger, "1"),
     /** Mounts the disk again after `fail`. No file on it may be open. */
-    mend() {
-      run("umount", path);
+    remount() {
+      runCommand("umount", path);
       if (!mount()) throw new Error("The disk can't be mounted again.");
     },
     [Symbol.dispose]: remove,

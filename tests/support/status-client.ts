@@ -15,7 +15,7 @@ export const parts = [
 ];
 
 /** Every public path of the typical page. */
-export const publicPaths = ({ incidentIds, monitorIds }: StatusPage) => [
+export const listPublicPaths = ({ incidentIds, monitorIds }: StatusPage) => [
   ...parts.map((part) => `/status/acme${part}`),
   "/status/acme.json",
   `/status/acme/incidents/${incidentIds[0]}`,
@@ -24,27 +24,31 @@ export const publicPaths = ({ incidentIds, monitorIds }: StatusPage) => [
 ];
 
 /** A response with its bytes as transferred. */
-export async function asked(address: string, headers: Record<string, string> = {}, method = "GET") {
+export async function requestBytes(
+  address: string,
+  headers: Record<string, string> = {},
+  method = "GET",
+) {
   const sent = { "Accept-Encoding": "identity", ...headers };
   const response = await fetch(address, { method, headers: sent, decompress: false });
   return { response, status: response.status, bytes: Buffer.from(await response.bytes()) };
 }
 
 /** Durations that can differ by a second between two responses. */
-export const steady = (bytes: Uint8Array) =>
+export const maskTimes = (bytes: Uint8Array) =>
   new TextDecoder().decode(bytes).replace(/"(updated|created)_?At"[^,}]*|<updated>[^<]*/gi, "");
 
 /** Polls a URL until its text satisfies the condition. Throws after a minute. */
-export async function until(
+export async function pollUntil(
   address: string,
   isWanted: (text: string) => boolean,
   headers: Record<string, string> = {},
 ): Promise<string> {
-  const patience = performance.now() + 60_000;
+  const deadline = performance.now() + 60_000;
   for (;;) {
     const text = await (await fetch(address, { headers })).text();
     if (isWanted(text)) return text;
-    if (performance.now() > patience) throw new Error(`${address} still says ${text}`);
+    if (performance.now() > deadline) throw new Error(`${address} still says ${text}`);
     await Bun.sleep(20);
   }
 }

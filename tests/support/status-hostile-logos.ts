@@ -9,7 +9,7 @@ export const ranMark = "#ran";
 const run = `location.hash='${ranMark}'`;
 
 /** Elements that run script or load `origin`; each name is requested only by its own attack. */
-const elements = (origin: string) => [
+const buildElements = (origin: string) => [
   `<script>${run}</script>`,
   `<script href="${origin}/script.js"/>`,
   `<s:script xmlns:s="http://www.w3.org/2000/svg">${run}</s:script>`,
@@ -34,10 +34,10 @@ const elements = (origin: string) => [
  * Complete documents: one with all elements, and one for each attack that is outside the root's
  * content.
  */
-export const hostileLogos = (origin: string): [attack: string, svg: string][] => [
+export const buildHostileLogos = (origin: string): [attack: string, svg: string][] => [
   [
     "elements, attributes and styles",
-    `<svg ${space} width="9" height="9" onload="${run}">${elements(origin).join("")}</svg>`,
+    `<svg ${space} width="9" height="9" onload="${run}">${buildElements(origin).join("")}</svg>`,
   ],
   [
     "a style sheet of its own",

@@ -1,10 +1,10 @@
 /** Data of public pages: the typical page and extreme ones. */
-import type { DaySeconds, Reported, Scene, Shown, State } from "./status-world.ts";
+import type { DaySeconds, ReportedIncident, Scene, ShownMonitor, State } from "./status-world.ts";
 
 const day = 86_400;
 
 /** Mostly good days with some bad ones, the same in every run. */
-const mixedDays =
+const createMixedDays =
   (seed: number, known = 365) =>
   (back: number): DaySeconds | null => {
     if (back >= known) return null;
@@ -16,14 +16,14 @@ const mixedDays =
     return { up: day };
   };
 
-const named = (names: string[], states: State[] = []): Shown[] =>
+const createShown = (names: string[], states: State[] = []): ShownMonitor[] =>
   names.map((name, index) => ({
     name,
     state: states[index] ?? "up",
-    day: mixedDays(index + name.length, index === names.length - 1 ? 70 : 365),
+    day: createMixedDays(index + name.length, index === names.length - 1 ? 70 : 365),
   }));
 
-const checkout: Reported = {
+const checkout: ReportedIncident = {
   title: "Checkout fails for some customers",
   severity: "major",
   monitor: 0,
@@ -38,7 +38,7 @@ const checkout: Reported = {
   hoursAgo: 1,
 };
 
-const search: Reported = {
+const search: ReportedIncident = {
   title: "Slow search results",
   monitor: 2,
   message: "Searches take more than 5 s.",
@@ -50,7 +50,7 @@ const search: Reported = {
 
 const long = "x".repeat(255);
 const words = "Payment-service-with-a-very-long-name ".repeat(6).trim();
-const flood: Reported[] = Array.from({ length: 10 }, (_, index) => ({
+const flood: ReportedIncident[] = Array.from({ length: 10 }, (_, index) => ({
   title: `Incident ${index + 1}: requests time out`,
   severity: (["minor", "major", "critical"] as const)[index % 3] ?? "minor",
   monitor: index % 3,
@@ -66,12 +66,15 @@ export const typical: Scene = {
   sections: [
     {
       name: "Shop",
-      monitors: named(
+      monitors: createShown(
         ["Checkout API", "Web shop", "Search", "Payments"],
         ["down", "up", "degraded", "up"],
       ),
     },
-    { name: "Company", monitors: named(["Website", "E-mail", "Support desk"], ["up", "paused"]) },
+    {
+      name: "Company",
+      monitors: createShown(["Website", "E-mail", "Support desk"], ["up", "paused"]),
+    },
   ],
   incidents: [checkout, search],
 };
@@ -82,13 +85,15 @@ export const extremes: Record<string, Scene> = {
   one: { sections: [{ name: "Shop", monitors: [{ name: "Web shop" }] }] },
   calm: {
     ...typical,
-    sections: [{ name: "Shop", monitors: named(["Web shop", "Search"]) }],
+    sections: [{ name: "Shop", monitors: createShown(["Web shop", "Search"]) }],
     incidents: [],
   },
   "200-monitors": {
     sections: Array.from({ length: 10 }, (_, section) => ({
       name: `Region ${section + 1}`,
-      monitors: named(Array.from({ length: 20 }, (_, index) => `Service ${section * 20 + index}`)),
+      monitors: createShown(
+        Array.from({ length: 20 }, (_, index) => `Service ${section * 20 + index}`),
+      ),
     })),
   },
   "10-incidents": { ...typical, incidents: flood },
@@ -97,7 +102,10 @@ export const extremes: Record<string, Scene> = {
   "long-names": {
     page: { title: long, description: words, showLatency: true },
     sections: [
-      { name: long, monitors: named([long, words, "Short"], ["down", "degraded", "pending"]) },
+      {
+        name: long,
+        monitors: createShown([long, words, "Short"], ["down", "degraded", "pending"]),
+      },
     ],
     incidents: [
       { ...checkout, title: long, message: long },
@@ -112,7 +120,7 @@ export const extremes: Record<string, Scene> = {
   },
   rtl: {
     page: { title: "حالة الخدمات", description: "كل ما نشغله، وكيف حاله الآن." },
-    sections: [{ name: "المتجر", monitors: named(["الدفع (API v2)", "البحث"], ["down"]) }],
+    sections: [{ name: "المتجر", monitors: createShown(["الدفع (API v2)", "البحث"], ["down"]) }],
     incidents: [
       {
         ...checkout,

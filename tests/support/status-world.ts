@@ -1,21 +1,21 @@
 /** A machine with public pages in a described state, including their history. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { clientOf, machineWithKey, type Outside } from "./outside.ts";
+import { createServerClient, createMachineWithKey, type ServerClient } from "./outside.ts";
 
 export type State = "up" | "degraded" | "down" | "pending" | "paused";
 
 /** Seconds per state of one day; null when nothing was measured. */
 export type DaySeconds = { up?: number; degraded?: number; down?: number; maintenance?: number };
 
-export type Shown = {
+export type ShownMonitor = {
   name: string;
   state?: State;
   /** Measured seconds by days ago; 0 is today. */
   day?: (back: number) => DaySeconds | null;
 };
 
-export type Reported = {
+export type ReportedIncident = {
   title: string;
   severity?: "minor" | "major" | "critical";
   /** Index of its monitor on the page. */
@@ -29,36 +29,36 @@ export type Reported = {
 
 export type Scene = {
   page?: object;
-  sections?: { name: string; monitors: Shown[] }[];
-  incidents?: Reported[];
+  sections?: { name: string; monitors: ShownMonitor[] }[];
+  incidents?: ReportedIncident[];
 };
 
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 /** A machine whose default page, `/status/acme`, shows this scene. Older history is written into its database. */
-export async function statusWorld(scene: Scene = {}, flags: string[] = []) {
-  const { pages, ...world } = await statusWorlds({ acme: scene }, flags);
+export async function createStatusWorld(scene: Scene = {}, flags: string[] = []) {
+  const { pages, ...world } = await createStatusWorlds({ acme: scene }, flags);
   return { ...world, ...pages.acme };
 }
 
 /** One machine with a page for each of these scenes, under the scene's name. */
-export async function statusWorlds<Name extends string>(
+export async function createStatusWorlds<Name extends string>(
   scenes: Readonly<Record<Name, Scene>>,
   flags: string[] = [],
 ) {
-  const box = await machineWithKey();
+  const box = await createMachineWithKey();
   const start = async () => {
     const server = await box.serve({ flags: ["--rate-limit", "0", ...flags] });
-    return { ...server, api: clientOf(server.url, box.key) };
+    return { ...server, api: createServerClient(server.url, box.key) };
   };
   let server = await start();
   const smtp = { host: "mail.team.example", from: "status@team.example" };
   await server.api("PATCH", "/api/v1/settings", { smtp });
-  const made: [Name, Made][] = [];
+  const createdPages: [Name, CreatedPage][] = [];
   for (const [name, scene] of Object.entries<Scene>(scenes))
-    made.push([name as Name, await pageOf(server, name, scene)]);
-  const all = made.map(([, page]) => page);
+    createdPages.push([name as Name, await createStatusPage(server, name, scene)]);
+  const all = createdPages.map(([, page]) => page);
   const monitors = all.flatMap(({ monitors }) => monitors);
   const opened = all.flatMap(({ opened }) => opened);
   if (monitors.some(({ day }) => day) || opened.some(({ incident }) => incident.hoursAgo)) {
@@ -68,7 +68,7 @@ export async function statusWorlds<Name extends string>(
   }
   const { url } = server;
   const pages = Object.fromEntries(
-    made.map(([name, { pageId, monitors, opened }]) => [
+    createdPages.map(([name, { pageId, monitors, opened }]) => [
       name,
       {
         pageId,
@@ -81,7 +81,7 @@ export async function statusWorlds<Name extends string>(
   return { ...box, ...server, pages };
 }
 
-export type StatusWorld = Awaited<ReturnType<typeof statusWorld>>;
+export type StatusWorld = Awaited<ReturnType<typeof createStatusWorld>>;
 
 export type StatusPage = {
   pageId: string;
@@ -90,28 +90,28 @@ export type StatusPage = {
   address: string;
 };
 
-type MadeMonitor = Shown & { id: string };
-type MadeIncident = { id: string; incident: Reported };
-type Made = { pageId: string; monitors: MadeMonitor[]; opened: MadeIncident[] };
+type MadeMonitor = ShownMonitor & { id: string };
+type MadeIncident = { id: string; incident: ReportedIncident };
+type CreatedPage = { pageId: string; monitors: MadeMonitor[]; opened: MadeIncident[] };
 
 /** Creates a page for this scene, or uses the default page if it has this name. */
-async function pageOf(
-  server: { url: string; api: Outside },
+async function createStatusPage(
+  server: { url: string; api: ServerClient },
   slug: string,
   { page = {}, sections = [], incidents = [] }: Scene,
-): Promise<Made> {
+): Promise<CreatedPage> {
   const monitors: MadeMonitor[] = [];
   const listed = [];
-  for (const { name, monitors: shown } of sections) {
+  for (const { name, monitors: shownMonitors } of sections) {
     const all = await Promise.all(
-      shown.map(async (one) => ({ ...one, id: await made(server, one) })),
+      shownMonitors.map(async (one) => ({ ...one, id: await createPushMonitor(server, one) })),
     );
     monitors.push(...all);
     listed.push({ name, monitors: all.map(({ id }) => ({ id })) });
   }
   const opened: MadeIncident[] = [];
   for (const incident of incidents)
-    opened.push({ id: await reported(server.api, incident, monitors), incident });
+    opened.push({ id: await openIncident(server.api, incident, monitors), incident });
   const { json } = await server.api("GET", "/api/v1/status-pages");
   const known = (json.data as { id: string; slug: string }[]).find((one) => one.slug === slug);
   const fields = { sections: listed, ...page };
@@ -123,7 +123,10 @@ async function pageOf(
 }
 
 /** A push monitor whose job reported this state. */
-async function made({ url, api }: { url: string; api: Outside }, { name, state = "up" }: Shown) {
+async function createPushMonitor(
+  { url, api }: { url: string; api: ServerClient },
+  { name, state = "up" }: ShownMonitor,
+) {
   const { status, json } = await api("POST", "/api/v1/monitors", {
     type: "push",
     name,
@@ -146,7 +149,11 @@ async function made({ url, api }: { url: string; api: Outside }, { name, state =
   return json.data.id as string;
 }
 
-async function reported(api: Outside, incident: Reported, monitors: readonly MadeMonitor[]) {
+async function openIncident(
+  api: ServerClient,
+  incident: ReportedIncident,
+  monitors: readonly MadeMonitor[],
+) {
   const { title, severity = "minor", monitor, message, updates = [] } = incident;
   const { status, json } = await api("POST", "/api/v1/incidents", {
     title,
@@ -189,16 +196,16 @@ function writePast(
     }
     for (const one of opened) {
       const { hoursAgo } = one.incident;
-      if (hoursAgo !== undefined) one.id = movedBack(database, one.id, now - hoursAgo * 3_600_000);
+      if (hoursAgo !== undefined) one.id = moveToPast(database, one.id, now - hoursAgo * 3_600_000);
     }
   })();
 }
 
 /** Moves an incident into the past and returns its new id. */
-function movedBack(database: Database, id: string, openedAt: number): string {
+function moveToPast(database: Database, id: string, openedAt: number): string {
   const hex = openedAt.toString(16).padStart(12, "0");
   const past = `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`;
-  const at = (minutes: number) => new Date(openedAt + minutes * minuteMs).toISOString();
+  const timeAfter = (minutes: number) => new Date(openedAt + minutes * minuteMs).toISOString();
   const updates = database
     .query<{ seq: number }, [string]>(
       "SELECT seq FROM incident_updates WHERE incident_id = ? ORDER BY seq",
@@ -207,14 +214,20 @@ function movedBack(database: Database, id: string, openedAt: number): string {
   for (const [index, { seq }] of updates.entries())
     database.run(
       "UPDATE incident_updates SET incident_id = ?, created_at = ? WHERE incident_id = ? AND seq = ?",
-      [past, at(index * 20), id, seq],
+      [past, timeAfter(index * 20), id, seq],
     );
   for (const table of ["incident_monitors", "incident_notes"])
     database.run(`UPDATE ${table} SET incident_id = ? WHERE incident_id = ?`, [past, id]);
   database.run(
     `UPDATE incidents SET id = ?, created_at = ?, updated_at = ?,
        resolved_at = iif(resolved_at IS NULL, NULL, ?) WHERE id = ?`,
-    [past, at(0), at((updates.length - 1) * 20), at((updates.length - 1) * 20), id],
+    [
+      past,
+      timeAfter(0),
+      timeAfter((updates.length - 1) * 20),
+      timeAfter((updates.length - 1) * 20),
+      id,
+    ],
   );
   return past;
 }

@@ -1,8 +1,8 @@
 type Start = { port: MessagePort; flag: Int32Array };
-type Asked = { id: number; url: string; body: string | null };
+type WorkerRequest = { id: number; url: string; body: string | null };
 
 onmessage = ({ data: { port, flag } }: MessageEvent<Start>) => {
-  port.onmessage = async ({ data: { id, url, body } }: MessageEvent<Asked>) => {
+  port.onmessage = async ({ data: { id, url, body } }: MessageEvent<WorkerRequest>) => {
     try {
       const response = await fetch(url, body === null ? {} : { method: "POST", body });
       port.postMessage(

@@ -21,7 +21,7 @@ function startWorker() {
 }
 
 /** One blocking HTTP request. */
-function request(url: string, body: string | null): Reply {
+function requestBlocking(url: string, body: string | null): Reply {
   worker ??= startWorker();
   const id = ++requests;
   Atomics.store(flag, 0, 0);
@@ -36,45 +36,53 @@ function request(url: string, body: string | null): Reply {
 }
 
 /** A bun:sqlite interface over rqlite, for tests that bypass the store. */
-export function synchronousDatabase(host: string) {
+export function openSynchronousDatabase(host: string) {
   let writes: [string, ...Parameter[]][] | null = null;
 
-  function ask(kind: "query" | "execute", statements: [string, ...Parameter[]][]): Result {
+  function sendStatements(
+    kind: "query" | "execute",
+    statements: [string, ...Parameter[]][],
+  ): Result {
     // A pragma does nothing within a transaction.
     const parameters = kind === "query" ? "level=weak" : statements.length > 1 ? "transaction" : "";
-    const reply = request(`http://${host}/db/${kind}?${parameters}`, JSON.stringify(statements));
+    const reply = requestBlocking(
+      `http://${host}/db/${kind}?${parameters}`,
+      JSON.stringify(statements),
+    );
     const { results = [], error } = JSON.parse(reply.text ?? `{"error":"${reply.error}"}`);
     const failed = error ?? (results as Result[]).find((result) => result.error)?.error;
     if (failed !== undefined) throw new Error(failed);
     return results[0];
   }
 
-  const flat = (parameters: readonly unknown[]) => parameters.flat() as Parameter[];
+  const flattenParameters = (parameters: readonly unknown[]) => parameters.flat() as Parameter[];
 
   function run(text: string, ...parameters: unknown[]) {
-    if (writes === null) ask("execute", [[text, ...flat(parameters)]]);
-    else writes.push([text, ...flat(parameters)]);
+    if (writes === null) sendStatements("execute", [[text, ...flattenParameters(parameters)]]);
+    else writes.push([text, ...flattenParameters(parameters)]);
   }
 
-  function values(text: string, ...parameters: unknown[]) {
+  function queryValues(text: string, ...parameters: unknown[]) {
     if (/^\s*(insert|update|delete)/i.test(text)) {
       run(text, ...parameters);
       return { columns: [], values: [] };
     }
-    const { columns = [], values: rows = [] } = ask("query", [[text, ...flat(parameters)]]);
+    const { columns = [], values: rows = [] } = sendStatements("query", [
+      [text, ...flattenParameters(parameters)],
+    ]);
     return { columns, values: rows };
   }
 
-  function all(text: string, ...parameters: unknown[]) {
-    const { columns, values: rows } = values(text, ...parameters);
+  function queryAll(text: string, ...parameters: unknown[]) {
+    const { columns, values: rows } = queryValues(text, ...parameters);
     return rows.map((row) => Object.fromEntries(columns.map((name, i) => [name, row[i]])));
   }
 
   const query = (text: string) => ({
     run: (...parameters: unknown[]) => run(text, ...parameters),
-    all: (...parameters: unknown[]) => all(text, ...parameters),
-    get: (...parameters: unknown[]) => all(text, ...parameters)[0] ?? null,
-    values: (...parameters: unknown[]) => values(text, ...parameters).values,
+    all: (...parameters: unknown[]) => queryAll(text, ...parameters),
+    get: (...parameters: unknown[]) => queryAll(text, ...parameters)[0] ?? null,
+    values: (...parameters: unknown[]) => queryValues(text, ...parameters).values,
   });
 
   return {
@@ -85,17 +93,17 @@ export function synchronousDatabase(host: string) {
     transaction: (work: () => unknown) => () => {
       writes = [];
       try {
-        const made = work();
+        const returned = work();
         const batch = writes;
         writes = null;
-        if (batch.length > 0) ask("execute", batch);
-        return made;
+        if (batch.length > 0) sendStatements("execute", batch);
+        return returned;
       } finally {
         writes = null;
       }
     },
     serialize() {
-      const image = request(`http://${host}/db/backup`, null).bytes ?? new Uint8Array();
+      const image = requestBlocking(`http://${host}/db/backup`, null).bytes ?? new Uint8Array();
       // In memory there is no write-ahead log (sqlite.org/fileformat2.html).
       return image.fill(1, 18, 20);
     },

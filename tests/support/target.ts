@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 /** A request that a target received. */
-export type Asked = {
+export type RecordedRequest = {
   method: string;
   path: string;
   headers: IncomingMessage["headers"];
@@ -11,7 +11,7 @@ export type Asked = {
 };
 
 /** The JSON body of the request. Throws with the request's name if it is invalid. */
-export function jsonOf<T>({ method, path, headers, body }: Asked): T {
+export function parseJsonBody<T>({ method, path, headers, body }: RecordedRequest): T {
   try {
     return JSON.parse(body) as T;
   } catch {
@@ -22,12 +22,13 @@ export function jsonOf<T>({ method, path, headers, body }: Asked): T {
 /** How a target responds; a behavior that does nothing leaves the request open until `release`. */
 export type Reply = (response: ServerResponse) => void;
 
-export const answer =
+export const replyWith =
   (status = 200, body: string | Uint8Array = "fine", headers: Record<string, string> = {}): Reply =>
   (response) =>
     void response.writeHead(status, headers).end(body);
 
-export const redirect = (location: string, status = 302): Reply => answer(status, "", { location });
+export const replyWithRedirect = (location: string, status = 302): Reply =>
+  replyWith(status, "", { location });
 
 export const hang: Reply = () => {};
 
@@ -35,33 +36,33 @@ export const hang: Reply = () => {};
 export const reset: Reply = ({ socket }) => void socket?.destroy();
 
 /** Responds with 200 after a number of milliseconds. */
-export const slow =
-  (ms: number, then: Reply = answer()): Reply =>
+export const replyAfter =
+  (ms: number, then: Reply = replyWith()): Reply =>
   (response) =>
     void setTimeout(() => then(response), ms);
 
 /** An endless body, sent as fast as it is read. */
 export const endless: Reply = (response) => {
   const piece = Buffer.alloc(16 * 1024, "x");
-  const more = () => {
+  const writeMore = () => {
     while (!response.destroyed && response.write(piece));
   };
-  response.writeHead(200).on("drain", more);
-  more();
+  response.writeHead(200).on("drain", writeMore);
+  writeMore();
 };
 
 /** An HTTP server on loopback with a scripted behavior. It records every request. */
-export async function target(usual: Reply = answer()) {
-  const asked: Asked[] = [];
+export async function startTarget(usual: Reply = replyWith()) {
+  const requests: RecordedRequest[] = [];
   const replies = new Map<string, Reply>();
   const open = new Set<ServerResponse>();
-  let most = 0;
+  let maxConnections = 0;
   let changed = Promise.withResolvers<void>();
 
   const server = createServer(async (request, response) => {
     open.add(response);
     response.on("close", () => open.delete(response));
-    most = Math.max(most, open.size);
+    maxConnections = Math.max(maxConnections, open.size);
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -70,7 +71,7 @@ export async function target(usual: Reply = answer()) {
       return;
     }
     const { method = "", url: path = "", headers } = request;
-    asked.push({ method, path, headers, body: Buffer.concat(chunks).toString() });
+    requests.push({ method, path, headers, body: Buffer.concat(chunks).toString() });
     (replies.get(path) ?? usual)(response);
     changed.resolve();
     changed = Promise.withResolvers();
@@ -89,27 +90,27 @@ export async function target(usual: Reply = answer()) {
     port,
     /** The URL of a path. */
     at: (path = "/") => `http://127.0.0.1:${port}${path}`,
-    asked,
+    asked: requests,
     /** Number of accepted connections. */
     connections: () => connections,
     /** Highest number of concurrent requests. */
-    mostAtOnce: () => most,
+    countMaxConnections: () => maxConnections,
     /** Sets the behavior from the next request on, for one path or as the default. */
-    reply(reply: Reply, path?: string) {
+    setReply(reply: Reply, path?: string) {
       if (path === undefined) usual = reply;
       else replies.set(path, reply);
     },
     /** Responds to every open request. */
-    release(reply: Reply = answer()) {
+    release(reply: Reply = replyWith()) {
       for (const response of open) if (!response.headersSent) reply(response);
     },
-    async untilConnected(times: number) {
+    async waitUntilConnected(times: number) {
       while (connections < times) await changed.promise;
     },
     /** Closes every connection. */
     disconnect: () => server.closeAllConnections(),
-    async untilAsked(times: number) {
-      while (asked.length < times) await changed.promise;
+    async waitUntilAsked(times: number) {
+      while (requests.length < times) await changed.promise;
     },
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -119,4 +120,4 @@ export async function target(usual: Reply = answer()) {
   };
 }
 
-export type Target = Awaited<ReturnType<typeof target>>;
+export type Target = Awaited<ReturnType<typeof startTarget>>;

@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import type { AddressInfo } from "node:net";
 
 /** A time server with a clock offset in milliseconds and a scripted response. */
-export async function timeServer(wrongMs: number, { stratum = 2, mark = true } = {}) {
+export async function startTimeServer(wrongMs: number, { stratum = 2, mark = true } = {}) {
   const socket = createSocket("udp4");
   socket.on("message", (question, from) => {
     const answer = Buffer.alloc(48);

@@ -1,22 +1,27 @@
 /** Two servers in the test's process on one rqlite database. */
 import type { Database } from "bun:sqlite";
-import { vaultOf } from "../../src/core/security/secrets.ts";
+import { createVault } from "../../src/core/security/secrets.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
-import { usualPatience } from "../../src/database/rqlite/connection.ts";
-import { rqliteStore } from "../../src/database/rqlite/store.ts";
-import { networkLimit } from "../../src/http/access/rate-limit.ts";
-import { pageLock } from "../../src/status-pages/site/lock.ts";
-import { statusSite } from "../../src/status-pages/site/status-site.ts";
-import { subscriptionsOf } from "../../src/status-pages/subscribers/visits.ts";
-import { applianceOn, clientOf, newOrganization, type TestAppliance } from "./appliance.ts";
+import { defaultPatience } from "../../src/database/rqlite/connection.ts";
+import { createRqliteStore } from "../../src/database/rqlite/store.ts";
+import { createNetworkLimit } from "../../src/http/access/rate-limit.ts";
+import { createPageLock } from "../../src/status-pages/site/lock.ts";
+import { createStatusSite } from "../../src/status-pages/site/status-site.ts";
+import { createSubscriptions } from "../../src/status-pages/subscribers/visits.ts";
+import {
+  createAppliance,
+  createApplianceClient,
+  addOrganization,
+  type TestAppliance,
+} from "./appliance.ts";
 import { loadMigrated } from "./engines.ts";
-import { addressOf, type RqliteNode } from "./rqlite.ts";
-import { synchronousDatabase } from "./synchronous.ts";
+import { addressOfNodes, type RqliteNode } from "./rqlite.ts";
+import { openSynchronousDatabase } from "./synchronous.ts";
 
-type Settings = Parameters<typeof applianceOn>[1];
+type Settings = Parameters<typeof createAppliance>[1];
 
 /** Two independent servers on one rqlite database, with their pages and streams. */
-export async function twoNodes(databases: readonly RqliteNode[], settings: Settings = {}) {
+export async function createTwoNodes(databases: readonly RqliteNode[], settings: Settings = {}) {
   const [database] = databases as readonly [RqliteNode];
   await loadMigrated(database);
   const time = {
@@ -28,72 +33,77 @@ export async function twoNodes(databases: readonly RqliteNode[], settings: Setti
       return (this.heldAt ?? Date.now()) + this.ahead;
     },
   };
-  const patience = { ...usualPatience, silentMs: 300, probeMs: 300 };
+  const clientPatience = { ...defaultPatience, silentMs: 300, probeMs: 300 };
   const start = async () => {
     const clock = () => time.now;
-    const store = rqliteStore(new RqliteClient(addressOf(...databases), patience), clock);
-    const vault = vaultOf(new Uint8Array(32).fill(7));
-    const made = applianceOn({ store, vault, clock }, settings);
-    const { appliance, live } = made;
-    const limit = () => networkLimit(10_000, clock);
+    const store = createRqliteStore(
+      new RqliteClient(addressOfNodes(...databases), clientPatience),
+      clock,
+    );
+    const vault = createVault(new Uint8Array(32).fill(7));
+    const started = createAppliance({ store, vault, clock }, settings);
+    const { appliance, live } = started;
+    const createLimit = () => createNetworkLimit(10_000, clock);
     const visitorAddress = () => "192.168.1.7";
-    const site = statusSite({
+    const site = createStatusSite({
       ...appliance,
       store: store.relaxed(),
-      makingLimit: limit(),
+      makingLimit: createLimit(),
       addressOf: visitorAddress,
-      lock: pageLock(vault, clock, limit(), visitorAddress),
-      subscriptions: subscriptionsOf({
+      lock: createPageLock(vault, clock, createLimit(), visitorAddress),
+      subscriptions: createSubscriptions({
         services: appliance,
-        signUps: limit(),
+        signUps: createLimit(),
         addressOf: visitorAddress,
       }),
     });
     await site.start();
     await live.start();
-    return { ...made, store, vault, site, stop: () => Promise.all([live.stop(), site.stop()]) };
+    return { ...started, store, vault, site, stop: () => Promise.all([live.stop(), site.stop()]) };
   };
   const nodes = [await start(), await start()] as const;
   const [{ appliance, app }] = nodes;
 
   /** Our organization and theirs, as in tests of one server, seen through one of the two. */
-  async function world() {
+  async function createWorld() {
     const [ours, theirs] = [
-      await newOrganization(appliance, app, "Ours"),
-      await newOrganization(appliance, app, "Theirs"),
+      await addOrganization(appliance, app, "Ours"),
+      await addOrganization(appliance, app, "Theirs"),
     ];
-    const through = (node: (typeof nodes)[number]): TestAppliance & typeof node => {
-      const client = (key: string | null) => clientOf(node.app, key);
-      const seen = <T extends typeof ours>(organization: T): T => ({
+    const viewThrough = (node: (typeof nodes)[number]): TestAppliance & typeof node => {
+      const createNodeClient = (key: string | null) => createApplianceClient(node.app, key);
+      const viewOrganization = <T extends typeof ours>(organization: T): T => ({
         ...organization,
-        api: client(organization.writeKey.key),
-        reader: client(organization.readKey.key),
+        api: createNodeClient(organization.writeKey.key),
+        reader: createNodeClient(organization.readKey.key),
       });
       return {
         ...node,
         time,
-        client,
-        stranger: client(null),
-        ours: seen(ours),
-        theirs: seen(theirs),
-        database: synchronousDatabase(database.host) as unknown as Database,
+        client: createNodeClient,
+        stranger: createNodeClient(null),
+        ours: viewOrganization(ours),
+        theirs: viewOrganization(theirs),
+        database: openSynchronousDatabase(database.host) as unknown as Database,
       };
     };
-    return [through(nodes[0]), through(nodes[1])] as const;
+    return [viewThrough(nodes[0]), viewThrough(nodes[1])] as const;
   }
 
   return {
     time,
-    world,
+    world: createWorld,
     stop: () => Promise.all(nodes.map((node) => node.stop())),
   };
 }
 
-type Node = Awaited<ReturnType<Awaited<ReturnType<typeof twoNodes>>["world"]>>[number];
+type Node = Awaited<ReturnType<Awaited<ReturnType<typeof createTwoNodes>>["world"]>>[number];
 
 /** The public response to an anonymous visitor; null for other paths. */
-export async function published({ site }: Pick<Node, "site">, path: string) {
+export async function requestPublished({ site }: Pick<Node, "site">, path: string) {
   const headers = { Host: "signalbox.lan:3210" };
-  const response = await site.answer(new Request(`http://signalbox.lan:3210${path}`, { headers }));
+  const response = await site.handleRequest(
+    new Request(`http://signalbox.lan:3210${path}`, { headers }),
+  );
   return response && { status: response.status, text: await response.text() };
 }

@@ -5,26 +5,28 @@ export type Failure = { name: string; text: string };
 export type Outcome = { passed: number; skipped: number; failures: Failure[] };
 
 /** Outcome of `bun test`, from its JUnit report and its exit status. */
-export function outcomeOf(report: string | undefined, ended?: string): Outcome {
+export function parseOutcome(report: string | undefined, ended?: string): Outcome {
   // Bun leaves two characters in the report that XML does not allow.
   const cases =
-    report === undefined ? [] : casesIn(parseXml(report.replace(/[\ufffe\uffff]/g, "")));
+    report === undefined ? [] : listCases(parseXml(report.replace(/[\ufffe\uffff]/g, "")));
   const failures = cases.flatMap(({ name, element }) => {
-    const failure = children(element, "failure")[0];
+    const failure = childrenNamed(element, "failure")[0];
     if (!failure) return [];
     return [{ name, text: failure.text.trim() || (failure.attributes["message"] ?? "") }];
   });
-  const skipped = cases.filter(({ element }) => children(element, "skipped").length > 0).length;
+  const skipped = cases.filter(
+    ({ element }) => childrenNamed(element, "skipped").length > 0,
+  ).length;
   const passed = cases.length - failures.length - skipped;
-  const because = (text: string) => failures.push({ name: "bun test", text });
-  if (report === undefined) because(`${ended ?? "ended well"}, without a report`);
-  else if (ended !== undefined && failures.length === 0) because(`${ended}, without a red test`);
-  else if (passed + failures.length === 0) because("ran no test");
+  const addFailure = (text: string) => failures.push({ name: "bun test", text });
+  if (report === undefined) addFailure(`${ended ?? "ended well"}, without a report`);
+  else if (ended !== undefined && failures.length === 0) addFailure(`${ended}, without a red test`);
+  else if (passed + failures.length === 0) addFailure("ran no test");
   return { passed, skipped, failures };
 }
 
 /** The last lines of a run: all failures, then the count. Logs often keep only the end of a long output. */
-export function verdict({ passed, skipped, failures }: Outcome): string {
+export function formatVerdict({ passed, skipped, failures }: Outcome): string {
   const shown = failures.map(({ name, text }, index) => {
     const lines = text === "" ? [] : text.split("\n").slice(0, index < 10 ? 15 : 2);
     return [`FAILED ${name}`, ...lines.map((line) => `    ${line.slice(0, 300)}`)].join("\n");
@@ -36,20 +38,23 @@ export function verdict({ passed, skipped, failures }: Outcome): string {
 type Parent = { children: readonly unknown[] };
 type Case = { name: string; element: XmlElement };
 
-const children = (parent: Parent, name: string) =>
+const childrenNamed = (parent: Parent, name: string) =>
   parent.children.filter(
     (child): child is XmlElement => child instanceof XmlElement && child.name === name,
   );
 
 /** A file is a suite, and so is each group of tests in it. */
-function casesIn(parent: Parent): Case[] {
-  const inside = ({ attributes }: XmlElement, name: string) =>
+function listCases(parent: Parent): Case[] {
+  const joinNames = ({ attributes }: XmlElement, name: string) =>
     [attributes["name"], name].filter(Boolean).join(" > ");
   return [
-    ...children(parent, "testsuites").flatMap(casesIn),
-    ...children(parent, "testsuite").flatMap((suite) =>
-      casesIn(suite).map(({ name, element }) => ({ name: inside(suite, name), element })),
+    ...childrenNamed(parent, "testsuites").flatMap(listCases),
+    ...childrenNamed(parent, "testsuite").flatMap((suite) =>
+      listCases(suite).map(({ name, element }) => ({ name: joinNames(suite, name), element })),
     ),
-    ...children(parent, "testcase").map((element) => ({ name: inside(element, ""), element })),
+    ...childrenNamed(parent, "testcase").map((element) => ({
+      name: joinNames(element, ""),
+      element,
+    })),
   ];
 }

@@ -1,6 +1,6 @@
 /** People, sign-ins and browser clients of the admin page. */
-import { newId, randomToken, sha256 } from "../../src/core/ids.ts";
-import { timestamp } from "../../src/core/time/clock.ts";
+import { createId, createToken, sha256 } from "../../src/core/ids.ts";
+import { formatTimestamp } from "../../src/core/time/clock.ts";
 import type { Role } from "../../src/core/roles.ts";
 import { memberships, people } from "../../src/database/tables/accounts.ts";
 import { addSession } from "../../src/accounts/sessions/store.ts";
@@ -11,7 +11,7 @@ export const password = "a long enough password";
 export const quickHash =
   "$argon2id$v=19$m=64,t=1,p=1$BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc$+xnu9oqXXTR+j6z/nGPmYEZ5kDSxSkiPqhMXWH1A8XY";
 /** A password hash with the product's work factor, for tests of that work. */
-export const usualHash =
+export const defaultHash =
   "$argon2id$v=19$m=65536,t=2,p=1$0rhI+Kph3rNGM6F0gRXxOC8iOmV4/JV4pY7eymMwqi0$UJRUsrYCYEC9yyCyv/+QnnkOtHJiXRvwFa6WxK3jpqQ";
 
 type PersonOptions = {
@@ -22,19 +22,19 @@ type PersonOptions = {
 };
 
 /** Creates a member of the organization with the password `password`. */
-export async function person(
+export async function createPerson(
   { store, time }: TestAppliance,
   organizationId: string,
   role: Role,
   {
     name = role,
-    email = `${name}-${randomToken(8)}@team.example`,
+    email = `${name}-${createToken(8)}@team.example`,
     administrator = false,
     passwordHash = quickHash,
   }: PersonOptions = {},
 ) {
-  const id = newId(time.now);
-  const createdAt = timestamp(time.now);
+  const id = createId(time.now);
+  const createdAt = formatTimestamp(time.now);
   await store.atomic([
     store.db.insert(people).values({
       id,
@@ -54,7 +54,7 @@ export async function person(
 }
 
 /** A client with this cookie that sends the headers of a browser on the admin page. */
-export function browser(
+export function createBrowserClient(
   { client }: Pick<TestAppliance, "client">,
   cookie: string | null,
   more: Record<string, string> = {},
@@ -73,7 +73,7 @@ export function browser(
 }
 
 /** Signs a person in without a password, or up to the second factor, and returns their client. */
-export async function visitor(
+export async function signInVisitor(
   appliance: TestAppliance,
   personId: string,
   {
@@ -82,9 +82,9 @@ export async function visitor(
   }: { stage?: "signed-in" | "two-factor"; address?: string } = {},
 ) {
   const { store, time } = appliance;
-  const id = newId(time.now);
-  const token = randomToken(43);
-  const at = timestamp(time.now);
+  const id = createId(time.now);
+  const token = createToken(43);
+  const at = formatTimestamp(time.now);
   await store.atomic([
     addSession(store, {
       id,
@@ -101,44 +101,46 @@ export async function visitor(
   const cookie = `signalbox_session=${token}`;
   let current = cookie;
   /** Stores the cookie from the response. */
-  const page: Client = async (...request) => {
-    const answer = await browser(appliance, current, { "X-Address": address })(...request);
+  const requestPage: Client = async (...request) => {
+    const answer = await createBrowserClient(appliance, current, { "X-Address": address })(
+      ...request,
+    );
     const [pair = ""] = (answer.headers.get("set-cookie") ?? "").split("; ");
     if (pair !== "") current = pair;
     return answer;
   };
-  return { id, token, cookie, page };
+  return { id, token, cookie, page: requestPage };
 }
 
 /** Adds a person to another organization. */
-export async function joined(
+export async function addToOrganization(
   { store, time }: TestAppliance,
   organizationId: string,
   personId: string,
   role: Role,
 ) {
-  const createdAt = timestamp(time.now + 1);
+  const createdAt = formatTimestamp(time.now + 1);
   await store.atomic([
     store.db.insert(memberships).values({ organizationId, personId, role, createdAt }),
   ]);
 }
 
 /** A person of our organization with this role, signed in. */
-export async function member(appliance: TestAppliance, role: Role, made: PersonOptions = {}) {
-  const who = await person(appliance, appliance.ours.id, role, made);
-  const session = await visitor(appliance, who.id);
+export async function signInMember(appliance: TestAppliance, role: Role, made: PersonOptions = {}) {
+  const who = await createPerson(appliance, appliance.ours.id, role, made);
+  const session = await signInVisitor(appliance, who.id);
   return { ...who, ...session, sessionId: session.id, id: who.id };
 }
 
 /** A client that stores cookies and connects from this address (header X-Address). */
-export function newBrowser(
+export function createBrowser(
   appliance: Pick<TestAppliance, "client">,
   address = "127.0.0.1",
   header = "X-Address",
 ) {
   let cookie: string | null = null;
   const page: Client = async (method, path, options = {}) => {
-    const answer = await browser(appliance, cookie, { [header]: address })(
+    const answer = await createBrowserClient(appliance, cookie, { [header]: address })(
       method,
       `/dashboard${path}`,
       options,
@@ -161,5 +163,5 @@ export function newBrowser(
 export const addressOf = (request: Request) => request.headers.get("x-address") ?? "127.0.0.1";
 
 /** Sorted statuses of responses that arrive in any order. */
-export const statusesOf = (answers: readonly { status: number }[]) =>
+export const sortStatuses = (answers: readonly { status: number }[]) =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);

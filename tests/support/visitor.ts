@@ -1,21 +1,21 @@
 /** An appliance with its public pages, seen by anonymous visitors. */
 import { expect } from "bun:test";
-import { networkLimit } from "../../src/http/access/rate-limit.ts";
-import { pageLock } from "../../src/status-pages/site/lock.ts";
-import { statusSite } from "../../src/status-pages/site/status-site.ts";
+import { createNetworkLimit } from "../../src/http/access/rate-limit.ts";
+import { createPageLock } from "../../src/status-pages/site/lock.ts";
+import { createStatusSite } from "../../src/status-pages/site/status-site.ts";
 import {
   findMeasured,
   type HeartbeatRow,
   insertHeartbeats,
 } from "../../src/monitoring/uptime/store.ts";
 import { SubscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
-import { subscriptionsOf } from "../../src/status-pages/subscribers/visits.ts";
-import { proxiesOf } from "./appliance.ts";
-import { watch } from "./watch.ts";
+import { createSubscriptions } from "../../src/status-pages/subscribers/visits.ts";
+import { createProxies } from "./appliance.ts";
+import { createWatch } from "./watch.ts";
 import type { Json } from "./json.ts";
 
 /** The response to an anonymous visitor. */
-export type Seen = {
+export type SiteResponse = {
   status: number;
   type: string | null;
   headers: Headers;
@@ -25,7 +25,7 @@ export type Seen = {
   json: () => Json;
 };
 
-type Asking = {
+type SiteRequest = {
   method?: string;
   host?: string;
   headers?: Record<string, string>;
@@ -33,39 +33,39 @@ type Asking = {
   form?: Record<string, string>;
 };
 type Page = { id: string; slug: string; [field: string]: unknown };
-type Past = Partial<HeartbeatRow> & { ago: number };
+type PastHeartbeat = Partial<HeartbeatRow> & { ago: number };
 
 /**
  * A dashboard, its engine and its public pages, as seen without a key. Cached pages age only by
  * `age`: data from before the first view is visible at once, later changes after `restart`.
  */
-export async function visitor({
+export async function createVisitor({
   makingsPerMinute = 600,
   ...settings
-}: Parameters<typeof watch>[0] & {
+}: Parameters<typeof createWatch>[0] & {
   /** Uncached renders per client network. */
   makingsPerMinute?: number;
 } = {}) {
-  const made = await watch(settings);
-  const { api, time, store, ours } = made;
-  const { clock, vault } = made.appliance;
+  const watchWorld = await createWatch(settings);
+  const { api, time, store, ours } = watchWorld;
+  const { clock, vault } = watchWorld.appliance;
   const { addressOf: peerOf = () => "192.168.1.7", trustProxy = [] } = settings;
-  const { addressOf, asSent } = proxiesOf(trustProxy, peerOf);
-  const subscriptions = subscriptionsOf({
-    services: made.appliance,
-    signUps: networkLimit(5, clock),
+  const { addressOf, asSent } = createProxies(trustProxy, peerOf);
+  const subscriptions = createSubscriptions({
+    services: watchWorld.appliance,
+    signUps: createNetworkLimit(5, clock),
     addressOf,
   });
-  const notices = new SubscriberFanOut(made.appliance);
-  const lock = pageLock(vault, clock, networkLimit(10, clock), addressOf);
+  const notices = new SubscriberFanOut(watchWorld.appliance);
+  const lock = createPageLock(vault, clock, createNetworkLimit(10, clock), addressOf);
   let pageMs = 0;
   // Every action has its own timestamp.
   const monotonic = () => (pageMs += 1e-6);
   const open = async () => {
-    const site = statusSite({
-      ...made.appliance,
+    const site = createStatusSite({
+      ...watchWorld.appliance,
       monotonic,
-      makingLimit: networkLimit(makingsPerMinute, clock),
+      makingLimit: createNetworkLimit(makingsPerMinute, clock),
       addressOf,
       lock,
       subscriptions,
@@ -75,7 +75,7 @@ export async function visitor({
   };
   let site = await open();
 
-  async function ask(path: string, asking: Asking = {}): Promise<Seen | null> {
+  async function requestSite(path: string, asking: SiteRequest = {}): Promise<SiteResponse | null> {
     const { method = "GET", host = "signalbox.lan:3210", headers = {}, form } = asking;
     const body = form && new URLSearchParams(form).toString();
     const request = new Request(`http://${host}${path}`, {
@@ -90,65 +90,77 @@ export async function visitor({
       },
       ...(body !== undefined && { body }),
     });
-    const response = await site.answer(asSent(request));
+    const response = await site.handleRequest(asSent(request));
     if (response === null) return null;
     const bytes = new Uint8Array(await response.arrayBuffer());
     const text = new TextDecoder().decode(bytes);
     const { status, headers: told } = response;
-    const json = () => JSON.parse(text);
-    return { status, type: told.get("content-type"), headers: told, bytes, text, json };
+    const parseSeenJson = () => JSON.parse(text);
+    return {
+      status,
+      type: told.get("content-type"),
+      headers: told,
+      bytes,
+      text,
+      json: parseSeenJson,
+    };
   }
 
-  async function written(method: string, path: string, body: object) {
+  async function writeRecord(method: string, path: string, body: object) {
     const { status, json, text } = await api(method, path, { body });
     expect([status, status < 300 ? "" : text]).toEqual([method === "POST" ? 201 : 200, ""]);
     return json.data;
   }
 
-  async function get(path: string, asking?: Asking): Promise<Seen> {
-    const seen = await ask(path, asking);
+  async function get(path: string, asking?: SiteRequest): Promise<SiteResponse> {
+    const seen = await requestSite(path, asking);
     if (seen === null) throw new Error(`${path} is none of the public pages' paths.`);
     return seen;
   }
 
-  const defaultPage = async (): Promise<Page> =>
+  const getDefaultPage = async (): Promise<Page> =>
     (await api("GET", "/api/v1/status-pages")).json.data[0];
 
   return {
-    ...made,
+    ...watchWorld,
     notices,
     /** Null when the path does not belong to the public pages. */
-    ask,
+    ask: requestSite,
     /** The response of a port that serves only public pages. */
-    answer: (request: Request) => site.answerAlone(request),
+    respondAlone: (request: Request) => site.answerAlone(request),
     get,
     /** The published content at this path, which must exist. */
-    read: async (path: string, asking?: Asking) => {
+    readHtml: async (path: string, asking?: SiteRequest) => {
       const seen = await get(path, asking);
       expect([path, seen.status]).toEqual([path, 200]);
       return seen;
     },
     /** Ages the cached pages by this time. */
-    age: (ms: number) => void (pageMs += ms),
+    passPageTime: (ms: number) => void (pageMs += ms),
     /** Restarts the pages with an empty cache. */
     restart: async () => {
       await site.stop();
       site = await open();
     },
-    defaultPage,
+    defaultPage: getDefaultPage,
     /** Changes the default page, `/status/ours`. */
     publish: async (fields: object): Promise<Page> =>
-      written("PATCH", `/api/v1/status-pages/${(await defaultPage()).id}`, fields),
+      writeRecord("PATCH", `/api/v1/status-pages/${(await getDefaultPage()).id}`, fields),
     /** Creates another page. */
-    page: (fields: object = {}): Promise<Page> =>
-      written("POST", "/api/v1/status-pages", { slug: "payments", title: "Payments", ...fields }),
+    createPage: (fields: object = {}): Promise<Page> =>
+      writeRecord("POST", "/api/v1/status-pages", {
+        slug: "payments",
+        title: "Payments",
+        ...fields,
+      }),
     changePage: (id: string, fields: object): Promise<Page> =>
-      written("PATCH", `/api/v1/status-pages/${id}`, fields),
-    incident: (fields: object = {}) =>
-      written("POST", "/api/v1/incidents", { title: "Slow answers", ...fields }),
-    post: (id: string, fields: object) => written("PATCH", `/api/v1/incidents/${id}`, fields),
+      writeRecord("PATCH", `/api/v1/status-pages/${id}`, fields),
+    createIncident: (fields: object = {}) =>
+      writeRecord("POST", "/api/v1/incidents", { title: "Slow answers", ...fields }),
+    postUpdate: (id: string, fields: object) =>
+      writeRecord("PATCH", `/api/v1/incidents/${id}`, fields),
     /** Writes results of a monitor from this many milliseconds ago. */
-    past: async (monitorId: string, ...rows: Past[]) => {
+    insertPastHeartbeats: async (monitorId: string, ...rows: PastHeartbeat[]) => {
       const monitorKey = (await findMeasured(store, ours.id, monitorId))?.key ?? 0;
       const usual = { status: "up", latencyMs: 34, seconds: 60, message: null } as const;
       const beats = rows.map(({ ago, ...row }) => ({ ...usual, ...row, at: time.now - ago }));
@@ -158,10 +170,13 @@ export async function visitor({
   };
 }
 
-export type Visitor = Awaited<ReturnType<typeof visitor>>;
+export type Visitor = Awaited<ReturnType<typeof createVisitor>>;
 
 /** A section with these monitors; `name` is the public name. */
-export function listed(name: string, ...monitors: (string | [id: string, publicName: string])[]) {
+export function buildSection(
+  name: string,
+  ...monitors: (string | [id: string, publicName: string])[]
+) {
   return {
     name,
     monitors: monitors.map((one) =>
@@ -171,7 +186,7 @@ export function listed(name: string, ...monitors: (string | [id: string, publicN
 }
 
 /** Every element of a document in order, with its attribute names but without text. */
-export function shapeOf(html: string): string[] {
+export function describeShape(html: string): string[] {
   const shape: string[] = [];
   new HTMLRewriter()
     .on("*", {
@@ -185,7 +200,7 @@ export function shapeOf(html: string): string[] {
 }
 
 /** The visible text of every element that matches the selector. */
-export function wordsOf(html: string, selector: string): string[] {
+export function readWords(html: string, selector: string): string[] {
   const words: string[] = [];
   new HTMLRewriter()
     .on(selector, {
@@ -194,7 +209,7 @@ export function wordsOf(html: string, selector: string): string[] {
     })
     .on(`${selector} br`, { element: () => void (words[words.length - 1] += "\n") })
     .transform(html);
-  return words.map(unescaped);
+  return words.map(decodeEntities);
 }
 
 const entities: Record<string, string> = {
@@ -207,6 +222,6 @@ const entities: Record<string, string> = {
 };
 
 /** Decodes the entities that React and the feeds write. */
-function unescaped(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(/&(?:amp|lt|gt|quot|#x27|apos);/g, (entity) => entities[entity] ?? entity);
 }

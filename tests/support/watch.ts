@@ -2,8 +2,8 @@
 import type { StoredStatus } from "../../src/core/statuses.ts";
 import type { LoggedEvent } from "../../src/events/catalogue.ts";
 import { readSince } from "../../src/events/log.ts";
-import { dashboard } from "./dashboard.ts";
-import { answer, target } from "./target.ts";
+import { createDashboard } from "./dashboard.ts";
+import { replyWith, startTarget } from "./target.ts";
 
 /** A healthy event loop turns more often than this; a larger clock jump counts as a suspension. */
 const tickMs = 250;
@@ -17,14 +17,23 @@ export type Beat = {
 };
 
 /** A dashboard with a running check engine and a clock that the test advances. */
-export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
-  const made = await dashboard(settings);
-  const { engine, maintenance, time, monitor, monitorOf, api, stranger, store } = made;
+export async function createWatch(settings: Parameters<typeof createDashboard>[0] = {}) {
+  const board = await createDashboard(settings);
+  const {
+    engine,
+    maintenance,
+    time,
+    monitor,
+    readMonitor: monitorOf,
+    api,
+    stranger,
+    store,
+  } = board;
   await maintenance.runOnce();
   await engine.runOnce();
 
   return {
-    ...made,
+    ...board,
     /** Advances the clock by a number of seconds and runs due work. */
     pass: async (seconds: number) => {
       for (const end = time.now + seconds * 1000; time.now < end;) {
@@ -33,27 +42,27 @@ export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
         await engine.runOnce();
       }
     },
-    statusOf: async (id: string): Promise<string> => (await monitorOf(id)).status,
+    readStatus: async (id: string): Promise<string> => (await monitorOf(id)).status,
     /** Oldest first. */
-    beatsOf: async (id: string): Promise<Beat[]> => {
+    readBeats: async (id: string): Promise<Beat[]> => {
       const { json } = await api("GET", `/api/v1/monitors/${id}/heartbeats?limit=1000`);
       return json.data.toReversed();
     },
     /** Every published change of a monitor's state, in order. */
-    changes: async () => (await readSince(store, 0, 10_000)).filter(isStateChange),
+    readStateChanges: async () => (await readSince(store, 0, 10_000)).filter(isStateChange),
     /** A healthy target on loopback and its monitor, which is down at the first failure. */
-    site: async (fields: object = {}) => {
-      const shop = await target();
+    createSite: async (fields: object = {}) => {
+      const shop = await startTarget();
       const http = { type: "http", name: "Shop", url: shop.at(), retries: 0 };
       const { id }: { id: string } = await monitor({ ...http, ...fields });
       return Object.assign(shop, {
         id,
-        fails: () => shop.reply(answer(500)),
-        recovers: () => shop.reply(answer()),
+        failNow: () => shop.setReply(replyWith(500)),
+        recoverNow: () => shop.setReply(replyWith()),
       });
     },
     /** A push monitor, which is down at the first failure, and a function that reports to it. */
-    job: async (fields: object = {}) => {
+    createJob: async (fields: object = {}) => {
       const { id, pushUrl } = await monitor({ type: "push", name: "Job", retries: 0, ...fields });
       const { pathname } = new URL(pushUrl);
       return {
@@ -66,7 +75,7 @@ export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
   };
 }
 
-export type Watch = Awaited<ReturnType<typeof watch>>;
+export type Watch = Awaited<ReturnType<typeof createWatch>>;
 
 const states = new Set(["pending", "up", "degraded", "down", "maintenance"]);
 

@@ -2,9 +2,9 @@
  * A script that connects to each of these loopback ports in every way a page can, and over UDP to
  * the last one. The element `#tried` reports when all attempts have ended. The page needs
  * `/away?port=…`, which redirects to the port, `/worker.js`, which contains `serviceWorker`, and
- * `/all-asked`, which responds once the allowed port has all requests of `askedByWaysOut`.
+ * `/all-asked`, which responds once the allowed port has all requests of `expectedAttempts`.
  */
-export const waysOut = (ports: readonly number[], udpPort: number) => `
+export const buildWaysOut = (ports: readonly number[], udpPort: number) => `
 const tried = [];
 const settled = (start) => new Promise((done) => { setTimeout(done, 3_000); start(done); });
 const worker = (send, at) => \`fetch("\${at("worker")}").catch(() => {}).finally(() => {
@@ -61,11 +61,11 @@ tried.push(fetch("/all-asked"));
 Promise.all(tried).then(() => (document.querySelector("#tried").textContent = "All was tried"));
 `;
 
-export const serviceWorker = (ports: readonly number[]) =>
+export const buildServiceWorker = (ports: readonly number[]) =>
   ports.map((port) => `fetch("http://127.0.0.1:${port}/service-worker").catch(() => {});`).join("");
 
 /** Expected requests at the allowed port. */
-export const askedByWaysOut =
+export const expectedAttempts =
   "audio away beacon embed events fetch font iframe img module object prefetch preload script service-worker shared-worker shared-worker-script shared-worker-socket socket style turn video worker worker-script worker-socket".split(
     " ",
   );

@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { connect as tlsConnect } from "node:tls";
 
 /** A connection, over TLS if `secure`, that sends bytes exactly as given. Throws when the port is closed. */
-export async function dial(port: number, { secure = false } = {}) {
+export async function dialPort(port: number, { secure = false } = {}) {
   const at = { host: "127.0.0.1", port };
   const socket: Socket = secure ? tlsConnect({ ...at, rejectUnauthorized: false }) : connect(at);
   let received = "";
@@ -29,14 +29,14 @@ export async function dial(port: number, { secure = false } = {}) {
     send: (bytes: string) => void socket.write(bytes, "latin1"),
     hangUp: () => void socket.destroy(),
     /** The received text as soon as it matches. Throws when the server closes earlier. */
-    async until(pattern: RegExp): Promise<string> {
+    async waitForText(pattern: RegExp): Promise<string> {
       while (!pattern.test(received)) {
         if (closed) throw new Error(`closed after ${JSON.stringify(received)}`);
         await changed.promise;
       }
       return received;
     },
-    async untilClosed(): Promise<string> {
+    async waitUntilClosed(): Promise<string> {
       while (!closed) await changed.promise;
       return received;
     },
@@ -44,7 +44,7 @@ export async function dial(port: number, { secure = false } = {}) {
 }
 
 /** The header of a request with an API key. */
-export function head(
+export function buildRequestHead(
   start: string,
   key: string,
   headers: readonly string[] = ["Host: localhost"],

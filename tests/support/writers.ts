@@ -1,12 +1,12 @@
 /** Concurrent writers of incidents, and a check that no acknowledged write is lost. */
-import type { Outside } from "./outside.ts";
+import type { ServerClient } from "./outside.ts";
 
 const steps = ["identified", "monitoring", "resolved", "investigating"] as const;
 
 /** An incident with everything that was acknowledged to its writer. */
 export type Notified = { path: string; title: string; messages: string[] };
 
-type Work = {
+type WriterOptions = {
   url: string;
   key: string;
   name: string;
@@ -22,10 +22,10 @@ export async function writeUntilGone({
   name,
   onAcknowledged,
   pauseMs,
-}: Work): Promise<Notified[]> {
-  const told: Notified[] = [];
+}: WriterOptions): Promise<Notified[]> {
+  const acknowledgedIncidents: Notified[] = [];
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-  const acknowledged = async (method: string, path: string, body: object) => {
+  const sendAcknowledged = async (method: string, path: string, body: object) => {
     const request = fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
     const response = await request.catch(() => null);
     // A stopping server can respond with 503 instead of closing the connection.
@@ -40,14 +40,14 @@ export async function writeUntilGone({
   for (let count = 0; ; count++) {
     const title = `${name}, incident ${count}`;
     const message = `${title}, opened`;
-    const created = await acknowledged("POST", "/api/v1/incidents", { title, message });
-    if (created === null) return told;
+    const created = await sendAcknowledged("POST", "/api/v1/incidents", { title, message });
+    if (created === null) return acknowledgedIncidents;
     const incident = { path: created.headers.get("location") ?? "", title, messages: [message] };
-    told.push(incident);
+    acknowledgedIncidents.push(incident);
     for (const status of steps) {
       const message = `${title}, ${status}`;
-      const updated = await acknowledged("PATCH", incident.path, { status, message });
-      if (updated === null) return told;
+      const updated = await sendAcknowledged("PATCH", incident.path, { status, message });
+      if (updated === null) return acknowledgedIncidents;
       incident.messages.push(message);
     }
   }
@@ -57,10 +57,13 @@ export async function writeUntilGone({
  * Errors in the incidents of the writers: missing or incomplete acknowledged writes, and wrong
  * totals.
  */
-export async function wrongIncidents(api: Outside, told: readonly Notified[]): Promise<string[]> {
+export async function findWrongIncidents(
+  api: ServerClient,
+  told: readonly Notified[],
+): Promise<string[]> {
   const wrong: string[] = [];
   const byPath = new Map(told.map((incident) => [incident.path, incident]));
-  const paths = await listed(api, "", wrong);
+  const paths = await listIncidentPaths(api, "", wrong);
   const found = new Set(paths);
   if (found.size !== paths.length) wrong.push("An incident is listed twice.");
   for (const { path, title } of told)
@@ -84,7 +87,7 @@ export async function wrongIncidents(api: Outside, told: readonly Notified[]): P
       wrong.push(`${title} has ${unanswered} updates more than were acknowledged.`);
   }
   for (const status of steps) {
-    const { length } = await listed(api, `&status=${status}`, wrong);
+    const { length } = await listIncidentPaths(api, `&status=${status}`, wrong);
     if (length !== (counted[status] ?? 0))
       wrong.push(`${length} incidents are listed as ${status}.`);
   }
@@ -92,7 +95,11 @@ export async function wrongIncidents(api: Outside, told: readonly Notified[]): P
 }
 
 /** The paths of all incidents. Expects every page to show the right total. */
-async function listed(api: Outside, filter: string, wrong: string[]): Promise<string[]> {
+async function listIncidentPaths(
+  api: ServerClient,
+  filter: string,
+  wrong: string[],
+): Promise<string[]> {
   const paths: string[] = [];
   for (let page = 1; ; page++) {
     const { json } = await api("GET", `/api/v1/incidents?per_page=100&page=${page}${filter}`);

@@ -1,14 +1,14 @@
 /** Fills a data directory with the history of an appliance that ran for a year. */
 import type { Database } from "bun:sqlite";
-import { commandLineScope } from "../../src/cli/support/with-data.ts";
+import { createCommandLineScope } from "../../src/cli/support/with-data.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { createApiKey } from "../../src/accounts/api-keys/service.ts";
-import { dayMs, hourMs, timestamp } from "../../src/core/time/clock.ts";
-import { newId } from "../../src/core/ids.ts";
+import { dayMs, hourMs, formatTimestamp } from "../../src/core/time/clock.ts";
+import { createId } from "../../src/core/ids.ts";
 import { deliveryDays } from "../../src/alerting/sending/retention.ts";
 import { eventDays } from "../../src/events/retention.ts";
 import type { DataDirectory } from "../../src/database/file/data-directory.ts";
-import { insertInto, type Prepared } from "../../src/database/store.ts";
+import { createInsert, type Prepared } from "../../src/database/store.ts";
 import {
   alerts,
   deliveries,
@@ -21,7 +21,7 @@ import {
   incidents,
   incidentUpdates,
 } from "../../src/database/tables/incidents.ts";
-import { applianceOn } from "./appliance.ts";
+import { createAppliance } from "./appliance.ts";
 import type { Json } from "./json.ts";
 
 const minuteMs = 60_000;
@@ -43,25 +43,25 @@ type Plan = {
 };
 
 const rows = {
-  event: insertInto(events),
-  audit: insertInto(auditEntries),
-  alert: insertInto(alerts),
-  delivery: insertInto(deliveries),
-  told: insertInto(deliveryAlerts),
-  attempt: insertInto(deliveryAttempts),
-  incident: insertInto(incidents),
-  update: insertInto(incidentUpdates),
-  affected: insertInto(incidentMonitors),
+  event: createInsert(events),
+  audit: createInsert(auditEntries),
+  alert: createInsert(alerts),
+  delivery: createInsert(deliveries),
+  told: createInsert(deliveryAlerts),
+  attempt: createInsert(deliveryAttempts),
+  incident: createInsert(incidents),
+  update: createInsert(incidentUpdates),
+  affected: createInsert(incidentMonitors),
 };
 
 /** Pseudo-random numbers from 0 to 1 with a fixed seed. */
-const noise = (n: number) => (n * 0.618033988749895) % 1;
+const noiseOf = (n: number) => (n * 0.618033988749895) % 1;
 
 /**
  * An appliance after a long run. Its monitors, channel and page are created through the API. The
  * rows of that time are written directly, in the order in which recording would have written them.
  */
-export async function simulatedYear(data: DataDirectory, plan: Plan) {
+export async function createSimulatedYear(data: DataDirectory, plan: Plan) {
   const { database, store, vault } = data;
   const { outagesPerDay = 65, perGroup = 25 } = plan;
   // Events of a day besides checks: outages of 5 minutes, every tenth with an incident, and changes by people.
@@ -70,12 +70,12 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
   const endDay = Math.floor(plan.end / dayMs);
   const firstDay = endDay - plan.days;
   const firstResults = endDay - plan.resultDays;
-  const { app } = applianceOn({ store, vault, clock: () => start });
+  const { app } = createAppliance({ store, vault, clock: () => start });
   const { id: organizationId } = await createOrganization(store, () => start, "Bench");
-  const scope = { ...commandLineScope(data, organizationId), clock: () => start };
+  const scope = { ...createCommandLineScope(data, organizationId), clock: () => start };
   const { key } = await createApiKey(scope, { name: "bench", scope: "write", expiresInMs: null });
 
-  async function call(method: string, path: string, sent?: object) {
+  async function callApi(method: string, path: string, sent?: object) {
     const body = sent && JSON.stringify(sent);
     const response = await app.handle(
       new Request(`http://localhost/api/v1${path}`, {
@@ -95,7 +95,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
     return ((await response.json()) as { data: Json }).data;
   }
 
-  const channel = await call("POST", "/alert-channels", {
+  const channel = await callApi("POST", "/alert-channels", {
     type: "webhook",
     name: "Pager",
     url: "http://127.0.0.1:9/",
@@ -107,9 +107,9 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
   for (let number = 0; number < plan.monitors; number++) {
     if (number % perGroup === 0) {
       const name = plan.group?.(number) ?? `Group ${number / perGroup}`;
-      groups.push((await call("POST", "/monitor-groups", { name })).id);
+      groups.push((await callApi("POST", "/monitor-groups", { name })).id);
     }
-    const { id, name } = await call("POST", "/monitors", {
+    const { id, name } = await callApi("POST", "/monitors", {
       type: "http",
       name: `Service ${number}`,
       url: "http://127.0.0.1:9/",
@@ -120,9 +120,9 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
     ids.push(id);
     namesOf.set(id, name);
   }
-  const [page] = await call("GET", "/status-pages");
+  const [page] = await callApi("GET", "/status-pages");
   const sections = groups.slice(0, 4).map((groupId) => ({ name: null, groupId, monitors: [] }));
-  await call("PATCH", `/status-pages/${page.id}`, { sections });
+  await callApi("PATCH", `/status-pages/${page.id}`, { sections });
 
   const keys = new Map(
     database
@@ -132,22 +132,22 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
   );
   database.run(
     "UPDATE monitor_states SET status = 'up', last_checked_at = ?, since = ?, last_message = 'HTTP 200 (OK) in 120 ms, first byte after 118 ms.', latency_ms = 120",
-    [timestamp(plan.end), timestamp(start)],
+    [formatTimestamp(plan.end), formatTimestamp(start)],
   );
   database.run("CREATE TEMP TABLE checked (place INTEGER PRIMARY KEY, key INTEGER, phase INTEGER)");
   const checked = [...keys.values()]
-    .map((key) => ({ key, phase: Math.floor(noise(key) * minuteMs) }))
+    .map((key) => ({ key, phase: Math.floor(noiseOf(key) * minuteMs) }))
     .sort((one, other) => one.phase - other.phase);
   for (const { key, phase } of checked)
     database.run("INSERT INTO checked (key, phase) VALUES (?, ?)", [key, phase]);
 
   const run = ({ text, parameters }: Prepared) => database.query(text).run(...parameters);
   /** Older days copy the sums of later days, so they need the same events. */
-  const sourceOf = (day: number) =>
+  const sourceDayOf = (day: number) =>
     day < firstResults ? firstResults + ((day - firstDay) % plan.resultDays) : day;
-  const outage = (day: number, number: number) => {
-    const n = sourceOf(day) * perDay.outages + number;
-    const id = ids[Math.floor(noise(n) * ids.length)] ?? "";
+  const buildOutage = (day: number, number: number) => {
+    const n = sourceDayOf(day) * perDay.outages + number;
+    const id = ids[Math.floor(noiseOf(n) * ids.length)] ?? "";
     const from = day * dayMs + Math.floor((number / perDay.outages) * (dayMs - hourMs));
     return { n, id, key: keys.get(id) ?? 0, from, to: from + 5 * minuteMs };
   };
@@ -155,7 +155,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
   /** Events of a day besides check results; for old days only the retained ones. */
   function writeActivity(day: number, age = 0) {
     for (let number = 0; number < perDay.changes; number++) {
-      const at = timestamp(day * dayMs + Math.floor((number / perDay.changes) * dayMs));
+      const at = formatTimestamp(day * dayMs + Math.floor((number / perDay.changes) * dayMs));
       const subjectId = ids[(day + number) % ids.length] ?? "";
       run(
         rows.audit({
@@ -174,7 +174,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
         run(rows.event({ organizationId, at, type: "monitor.updated", subjectId, data: null }));
     }
     for (let number = 0; number < perDay.outages; number++) {
-      const { n, id, from, to } = outage(day, number);
+      const { n, id, from, to } = buildOutage(day, number);
       const message = "HTTP 503 (Service Unavailable), expected 200-299.";
       const monitor = {
         id,
@@ -190,25 +190,25 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
         ["monitor.down", from, "up"],
         ["monitor.up", to, "down"],
       ] as const) {
-        const data = { before, since: timestamp(at - hourMs), message, latencyMs: 120 };
+        const data = { before, since: formatTimestamp(at - hourMs), message, latencyMs: 120 };
         run(
           rows.event({
             organizationId,
-            at: timestamp(at),
+            at: formatTimestamp(at),
             type,
             subjectId: id,
             data: JSON.stringify(data),
           }),
         );
         if (age > deliveryDays) continue;
-        const [alertId, deliveryId] = [newId(at), newId(at)];
-        const alert = { monitor, since: timestamp(at), message, latencyMs: 120 };
+        const [alertId, deliveryId] = [createId(at), createId(at)];
+        const alert = { monitor, since: formatTimestamp(at), message, latencyMs: 120 };
         run(
           rows.alert({
             organizationId,
             id: alertId,
             type,
-            at: timestamp(at),
+            at: formatTimestamp(at),
             monitorId: id,
             data: JSON.stringify(alert),
           }),
@@ -224,8 +224,8 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
             scheduledAttempts: 1,
             firstAttemptAt: at,
             lastAttemptAt: at,
-            createdAt: timestamp(at),
-            deliveredAt: timestamp(at),
+            createdAt: formatTimestamp(at),
+            deliveredAt: formatTimestamp(at),
           }),
         );
         run(
@@ -243,19 +243,19 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
             organizationId,
             deliveryId,
             number: 1,
-            at: timestamp(at),
+            at: formatTimestamp(at),
             durationMs: 120,
             delivered: true,
             message: "HTTP 200 (OK)",
           }),
         );
       }
-      if (n % 10 === 0) happened(id, from, to, message);
+      if (n % 10 === 0) insertIncident(id, from, to, message);
     }
   }
 
-  function happened(monitorId: string, from: number, to: number, message: string) {
-    const id = newId(from);
+  function insertIncident(monitorId: string, from: number, to: number, message: string) {
+    const id = createId(from);
     run(
       rows.incident({
         organizationId,
@@ -266,10 +266,10 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
         monitorId,
         origin: "monitor",
         public: true,
-        resolvedAt: timestamp(to),
+        resolvedAt: formatTimestamp(to),
         version: 2,
-        createdAt: timestamp(from),
-        updatedAt: timestamp(to),
+        createdAt: formatTimestamp(from),
+        updatedAt: formatTimestamp(to),
         automatic: JSON.stringify({ kind: "down", monitor: namesOf.get(monitorId) ?? "" }),
         entries: 0,
         textBytes: 0,
@@ -285,17 +285,17 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
           organizationId,
           incidentId: id,
           seq,
-          id: newId(at),
+          id: createId(at),
           status,
           message,
-          createdAt: timestamp(at),
+          createdAt: formatTimestamp(at),
           automatic: '{"kind":"down","message":"HTTP 503"}',
         }),
       );
   }
 
   /** Results of all monitors for every minute of a part of a day, with their sums. */
-  function results(from: number, to: number) {
+  function insertResults(from: number, to: number) {
     const minutes = Math.round((to - from) / minuteMs);
     database.run(
       `WITH RECURSIVE m(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM m WHERE n < ?2 - 1)
@@ -306,7 +306,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
     );
     const day = Math.floor(from / dayMs);
     for (let number = 0; number < perDay.outages; number++) {
-      const one = outage(day, number);
+      const one = buildOutage(day, number);
       database.run(
         `UPDATE heartbeats SET status = 2, message = 'HTTP 503 (Service Unavailable), expected 200-299.'
          WHERE monitor_key = ? AND at BETWEEN ? AND ? AND at >= ? AND at < ?`,
@@ -335,9 +335,9 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
     );
   }
 
-  for (let day = firstResults; day < endDay; day++) results(day * dayMs, (day + 1) * dayMs);
-  if (plan.end > endDay * dayMs) results(endDay * dayMs, plan.end);
-  olderSums(database, firstDay, firstResults, plan.resultDays);
+  for (let day = firstResults; day < endDay; day++) insertResults(day * dayMs, (day + 1) * dayMs);
+  if (plan.end > endDay * dayMs) insertResults(endDay * dayMs, plan.end);
+  insertOlderSums(database, firstDay, firstResults, plan.resultDays);
   database.run("BEGIN");
   for (let day = firstDay; day < endDay; day++) writeActivity(day, endDay - day);
   const last = database.query<{ seq: number }, []>("SELECT max(seq) AS seq FROM events").get();
@@ -347,11 +347,11 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
       last?.seq ?? 0,
     ]);
   database.run("COMMIT");
-  return { organizationId, key, ids, results, writeActivity };
+  return { organizationId, key, ids, results: insertResults, writeActivity };
 }
 
 /** Sums of days without results, copied from days with results. */
-function olderSums(database: Database, from: number, to: number, templates: number) {
+function insertOlderSums(database: Database, from: number, to: number, templates: number) {
   for (const [table, period, hours] of [
     ["uptime_hours", "hour", 24],
     ["uptime_days", "day", 1],
@@ -390,7 +390,7 @@ export const counted: Record<string, { count: string; names: string }> = {
 };
 
 /** Bytes per row, indexes included; null without rows. */
-export function bytesOf(database: Database, what: string): number | null {
+export function measureBytes(database: Database, what: string): number | null {
   const { count, names } = counted[what] ?? {};
   if (count === undefined || names === undefined) return null;
   const [[rows] = []] = database.query(count).values();

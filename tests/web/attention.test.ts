@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { OverviewMonitor } from "../../web/data/overview.ts";
 import {
-  troubledFirst,
-  whoWasTold,
-  withoutMoving,
+  compareTroubled,
+  describeNotified,
+  keepOrder,
 } from "../../web/pages/monitors/attention-rules.ts";
 
 const monitor = (id: string, status: string, statusSince: string) =>
@@ -15,11 +15,11 @@ test("down precedes degraded, and the latest is first", () => {
     monitor("old", "down", "2026-11-22T11:40:00.000Z"),
     monitor("new", "down", "2026-11-22T14:31:00.000Z"),
   ];
-  expect(all.toSorted(troubledFirst).map(({ id }) => id)).toEqual(["new", "old", "slow"]);
+  expect(all.toSorted(compareTroubled).map(({ id }) => id)).toEqual(["new", "old", "slow"]);
 });
 
 test("rows do not move under the pointer: new ones are added last, solved ones removed", () => {
-  expect(withoutMoving(["a", "b", "c"], ["d", "c", "a"])).toEqual(["a", "c", "d"]);
+  expect(keepOrder(["a", "b", "c"], ["d", "c", "a"])).toEqual(["a", "c", "d"]);
 });
 
 describe("notified channels", () => {
@@ -32,7 +32,7 @@ describe("notified channels", () => {
     error: error ?? null,
   });
   const of = (attached: number, ...notified: ReturnType<typeof one>[]) =>
-    whoWasTold({ monitorId: "m", attached, notified, incident: null }, false);
+    describeNotified({ monitorId: "m", attached, notified, incident: null }, false);
 
   test("are named, as are those that failed", () => {
     expect(of(2, one("Slack", "delivered"), one("Mail", "failed", "refused"))).toMatchObject({
@@ -53,7 +53,10 @@ describe("notified channels", () => {
   });
   test("are none without a channel, or if the monitor is muted", () => {
     expect(of(0)).toMatchObject({ detail: "No alert channel", isBad: true });
-    const muted = whoWasTold({ monitorId: "m", attached: 1, notified: [], incident: null }, true);
+    const muted = describeNotified(
+      { monitorId: "m", attached: 1, notified: [], incident: null },
+      true,
+    );
     expect(muted).toMatchObject({ detail: "Muted", isBad: false });
   });
 });

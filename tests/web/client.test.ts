@@ -4,10 +4,10 @@ import type { App } from "../../src/api.ts";
 import {
   ApiError,
   dashboard,
-  dataOf,
-  ifMatch,
-  pageOf,
-  pathOf,
+  unwrapData,
+  withIfMatch,
+  unwrapPage,
+  apiPathOf,
   setOrganization,
   Unreachable,
   v1,
@@ -61,9 +61,9 @@ const failureOf = (promise: Promise<unknown>) =>
 
 test("a request has its method, path, query, body and organization", async () => {
   setOrganization(id);
-  await pageOf(v1.incidents.get({ query: { open: "true", per_page: 5, q: undefined } }));
-  await dataOf(v1.monitors({ id }).patch({ paused: true }));
-  await dataOf(v1["monitor-groups"]({ id }).delete());
+  await unwrapPage(v1.incidents.get({ query: { open: "true", per_page: 5, q: undefined } }));
+  await unwrapData(v1.monitors({ id }).patch({ paused: true }));
+  await unwrapData(v1["monitor-groups"]({ id }).delete());
   expect(seen.map(({ method, path, body }) => [method, path, body])).toEqual([
     ["GET", "/dashboard/api/v1/incidents?open=true&per_page=5", ""],
     ["PATCH", `/dashboard/api/v1/monitors/${id}`, '{"paused":true}'],
@@ -83,22 +83,22 @@ test("a request has its method, path, query, body and organization", async () =>
 test("text that looks like a date or a number stays text", async () => {
   const record = { at: "2026-11-20T23:02:00.000Z", day: "2026-11-20", name: "12", none: null };
   answers.push(Response.json({ data: record }));
-  expect(await dataOf(v1.settings.get())).toEqual(record as never);
+  expect(await unwrapData(v1.settings.get())).toEqual(record as never);
   answers.push(refusal(409, { code: "CONFLICT", message: "2026-11-20" }));
-  expect(await failureOf(dataOf(v1.settings.get()))).toMatchObject({ message: "2026-11-20" });
+  expect(await failureOf(unwrapData(v1.settings.get()))).toMatchObject({ message: "2026-11-20" });
 });
 
 test("a write names the version that was read, unless it should overwrite", async () => {
   answers.push(Response.json({ data: { id } }, { headers: { ETag: '"v7"' } }));
-  const record = await dataOf(v1.incidents({ id }).get());
-  await dataOf(v1.incidents({ id }).patch({ status: "resolved" }, ifMatch(record)));
-  await dataOf(v1.incidents({ id }).patch({ status: "resolved" }, ifMatch(undefined)));
+  const record = await unwrapData(v1.incidents({ id }).get());
+  await unwrapData(v1.incidents({ id }).patch({ status: "resolved" }, withIfMatch(record)));
+  await unwrapData(v1.incidents({ id }).patch({ status: "resolved" }, withIfMatch(undefined)));
   expect(seen.map(({ headers }) => headers.get("if-match"))).toEqual([null, '"v7"', null]);
 });
 
 test("a file is sent unchanged, with its own media type", async () => {
   const image = new Blob(["<svg/>"], { type: "image/svg+xml" });
-  await dataOf(v1["status-pages"]({ id }).logo.put(image));
+  await unwrapData(v1["status-pages"]({ id }).logo.put(image));
   expect(seen[0]).toMatchObject({ method: "PUT", body: "<svg/>" });
   expect(seen[0]?.headers.get("content-type")).toBe("image/svg+xml");
 });
@@ -108,7 +108,7 @@ test("a rejected request has the server's message and fields", async () => {
   answers.push(
     refusal(422, { code: "VALIDATION_ERROR", message: "Not valid.", details, requestId: "r1" }),
   );
-  const error = await failureOf(dataOf(dashboard.organizations.post({ name: "" })));
+  const error = await failureOf(unwrapData(dashboard.organizations.post({ name: "" })));
   expect(error).toBeInstanceOf(ApiError);
   expect(error).toMatchObject({
     status: 422,
@@ -124,13 +124,13 @@ test("a foreign error, such as a proxy's page, is an error like any other", asyn
     answers.push(new Response(body, { status: 502, headers: { "Content-Type": "text/html" } }));
     answers.push(new Response("null", { status: 502, headers: json }));
     for (const _ of [1, 2])
-      expect(await failureOf(dataOf(v1.settings.get()))).toMatchObject({
+      expect(await failureOf(unwrapData(v1.settings.get()))).toMatchObject({
         name: "ApiError",
         status: 502,
       });
   }
   answers.push(new Response("<h1>Sign in to the hotel</h1>", { headers: html }));
-  expect(await failureOf(dataOf(v1.settings.get()))).toBeInstanceOf(SyntaxError);
+  expect(await failureOf(unwrapData(v1.settings.get()))).toBeInstanceOf(SyntaxError);
 });
 
 const html = { "Content-Type": "text/html" };
@@ -138,15 +138,15 @@ const json = { "Content-Type": "application/json" };
 
 test("after 401 a request is retried once, and then waits for a sign-in", async () => {
   answers.push(refusal(401), Response.json({ data: { name: "renewed" } }));
-  expect(await dataOf(dashboard.organization.get())).toMatchObject({ name: "renewed" });
+  expect(await unwrapData(dashboard.organization.get())).toMatchObject({ name: "renewed" });
   answers.push(refusal(401), refusal(401), Response.json({ data: { name: "signed in" } }));
   const asked = Promise.withResolvers<void>();
   const unsubscribe = signedOut.subscribe(asked.resolve);
-  const waiting = dataOf(dashboard.organization.patch({ name: "New" }));
+  const waiting = unwrapData(dashboard.organization.patch({ name: "New" }));
   await asked.promise;
   unsubscribe();
   expect(seen).toHaveLength(4);
-  signedOut.over();
+  signedOut.endWait();
   expect(await waiting).toMatchObject({ name: "signed in" });
   expect(seen.slice(2).map(({ body }) => body)).toEqual(Array(3).fill('{"name":"New"}'));
 });
@@ -154,7 +154,7 @@ test("after 401 a request is retried once, and then waits for a sign-in", async 
 test("401 for a wrong password does not count as an ended session", async () => {
   answers.push(refusal(401));
   const signIn = dashboard["sign-in"].post({ email: "a@b.example", password: "x" });
-  expect(await failureOf(dataOf(signIn))).toMatchObject({ name: "ApiError", status: 401 });
+  expect(await failureOf(unwrapData(signIn))).toMatchObject({ name: "ApiError", status: 401 });
   expect(seen).toHaveLength(1);
 });
 
@@ -162,15 +162,15 @@ test("a network failure is reported as such, and an aborted request is not", asy
   const elsewhere = globalThis.fetch;
   globalThis.fetch = (() => Promise.reject(new TypeError("Failed to fetch"))) as never;
   try {
-    expect(await failureOf(dataOf(v1.settings.get()))).toBeInstanceOf(Unreachable);
+    expect(await failureOf(unwrapData(v1.settings.get()))).toBeInstanceOf(Unreachable);
   } finally {
     globalThis.fetch = elsewhere;
   }
   expect(connection.get()).toBe("lost");
-  await dataOf(v1.settings.get());
+  await unwrapData(v1.settings.get());
   expect(connection.get()).toBe("good");
   const signal = AbortSignal.abort();
-  expect(await failureOf(dataOf(v1.settings.get({ fetch: { signal } })))).toMatchObject({
+  expect(await failureOf(unwrapData(v1.settings.get({ fetch: { signal } })))).toMatchObject({
     name: "AbortError",
   });
 });
@@ -183,12 +183,14 @@ test("requests continue while a page is left, unless the browser forbids it", as
     return elsewhere(path, init);
   }) as typeof fetch;
   try {
-    await dataOf(v1.monitors({ id }).delete());
+    await unwrapData(v1.monitors({ id }).delete());
     dispatchEvent(new Event("pagehide"));
-    await dataOf(v1.monitors({ id }).delete());
-    await dataOf(dashboard.monitors.bulk.post({ monitorIds: Array(5_000).fill(id), delete: true }));
+    await unwrapData(v1.monitors({ id }).delete());
+    await unwrapData(
+      dashboard.monitors.bulk.post({ monitorIds: Array(5_000).fill(id), delete: true }),
+    );
     dispatchEvent(new Event("pageshow"));
-    await dataOf(v1.monitors({ id }).delete());
+    await unwrapData(v1.monitors({ id }).delete());
   } finally {
     globalThis.fetch = elsewhere;
   }
@@ -196,7 +198,7 @@ test("requests continue while a page is left, unless the browser forbids it", as
 });
 
 test("a route knows its path in the public API", () => {
-  expect(pathOf(v1["status-pages"]({ id }).subscribers)).toBe(
+  expect(apiPathOf(v1["status-pages"]({ id }).subscribers)).toBe(
     `/api/v1/status-pages/${id}/subscribers`,
   );
 });
@@ -236,7 +238,7 @@ test("the compiler knows the parameters of every route, and rejects others", () 
     // @ts-expect-error: no file
     v1["status-pages"]({ id }).logo.put({ path: "logo.png" }),
     // @ts-expect-error: no such field of the answer
-    dataOf(v1.settings.get()).then(({ stmp }) => stmp),
+    unwrapData(v1.settings.get()).then(({ stmp }) => stmp),
   ];
   expect([untyped, typeof refused]).toEqual([[], "function"]);
 });

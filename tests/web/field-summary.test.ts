@@ -3,13 +3,13 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
-import { summaryOf } from "../../web/components/forms/field-summary.ts";
-import { kindOf } from "../../web/components/forms/field-kinds.ts";
+import { summarizeFields } from "../../web/components/forms/field-summary.ts";
+import { describeField } from "../../web/components/forms/field-kinds.ts";
 import { labelsOf } from "../../web/pages/monitors/editor/labels.ts";
 import {
-  commonSectionsOf,
-  ownSections,
-  scheduleOf,
+  listCommonSections,
+  listOwnSections,
+  scheduleFieldsOf,
 } from "../../web/pages/monitors/editor/sections.ts";
 
 const types = Object.keys(monitorKinds) as MonitorType[];
@@ -18,13 +18,15 @@ const fieldsOf = (type: MonitorType) => ({ ...monitorKinds[type].fields, ...moni
 /** Summaries of the closed parts of a monitor's editor, by title. */
 function saidOf(type: MonitorType, values: Record<string, unknown>) {
   const fields: Record<string, (typeof monitorFields)["name"]> = fieldsOf(type) as never;
-  const sections = [...ownSections(type), ...commonSectionsOf(type)].filter(({ folded }) => folded);
+  const sections = [...listOwnSections(type), ...listCommonSections(type)].filter(
+    ({ folded }) => folded,
+  );
   return Object.fromEntries(
     sections.map(({ title, fields: names, key = [] }) => [
       title,
-      summaryOf(
+      summarizeFields(
         names.map((name) => {
-          const kind = kindOf(fields[name] ?? monitorFields.name);
+          const kind = describeField(fields[name] ?? monitorFields.name);
           const value = values[name] ?? kind.initial;
           return { name, kind, labels: labelsOf(type, name), value, isKey: key.includes(name) };
         }),
@@ -40,13 +42,13 @@ test("each field is in one place of its editor, and never closed if it is requir
     string[]
   >;
   for (const type of types) {
-    const sections = [...ownSections(type), ...commonSectionsOf(type)];
+    const sections = [...listOwnSections(type), ...listCommonSections(type)];
     const places = [
       "name",
       "groupId",
       "alertChannelIds",
       "paused",
-      ...scheduleOf(type),
+      ...scheduleFieldsOf(type),
       ...sections.flatMap(({ fields }) => fields),
       ...(without[type] ?? []),
     ];
@@ -58,20 +60,20 @@ test("a field with a default starts with a value", () => {
   for (const type of types)
     for (const [name, field] of Object.entries(fieldsOf(type)))
       if (field instanceof z.ZodDefault)
-        expect([type, name, kindOf(field).initial]).not.toEqual([type, name, undefined]);
-  expect(kindOf(monitorKinds.http.fields.steps).initial).toEqual([]);
+        expect([type, name, describeField(field).initial]).not.toEqual([type, name, undefined]);
+  expect(describeField(monitorKinds.http.fields.steps).initial).toEqual([]);
 });
 
 test("credentials are in one section, open if they are required, and separate from the target", () => {
   const signIn = types.flatMap((type) => {
-    const section = ownSections(type).find(({ title }) => title === "Authentication");
+    const section = listOwnSections(type).find(({ title }) => title === "Authentication");
     return section === undefined ? [] : [[type, section.folded, section.fields] as const];
   });
   expect(signIn).toContainEqual(["radius", false, ["secret", "username", "password"]]);
   expect(signIn).toContainEqual(["postgres", false, ["username", "password"]]);
   expect(signIn).toContainEqual(["kafka", true, ["mechanism", "username", "password"]]);
   for (const type of types) {
-    const target = ownSections(type).find(({ title }) => title === "")?.fields ?? [];
+    const target = listOwnSections(type).find(({ title }) => title === "")?.fields ?? [];
     expect([type, target.filter((name) => name in monitorKinds[type].secrets)]).toEqual([type, []]);
   }
 });

@@ -1,13 +1,23 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { toLocal } from "../../src/core/time/time-zones.ts";
-import { occurrencesBetween } from "../../src/monitoring/maintenance/rules.ts";
-import { dateOf, entriesByDay, monthAfter, weeksOf } from "../../web/pages/maintenance/calendar.ts";
-import { planInWords, planOf, plainPlan, ruleOf } from "../../web/pages/maintenance/recurrence.ts";
+import { listOccurrences } from "../../src/monitoring/maintenance/rules.ts";
+import {
+  toDate,
+  groupEntriesByDay,
+  shiftMonth,
+  listWeeks,
+} from "../../web/pages/maintenance/calendar.ts";
+import {
+  describePlan,
+  parseRule,
+  createDefaultPlan,
+  formatRule,
+} from "../../web/pages/maintenance/recurrence.ts";
 
 // A Sunday, the fourth of its month.
 const sunday = Date.UTC(2026, 10, 22, 2);
-const roundTrip = (rrule: string) => ruleOf(planOf(rrule, sunday));
+const roundTrip = (rrule: string) => formatRule(parseRule(rrule, sunday));
 
 describe("the recurrence editor", () => {
   for (const [rrule, words] of [
@@ -22,13 +32,18 @@ describe("the recurrence editor", () => {
   ] as const)
     test(`reads and writes ${rrule} and shows “${words}”`, () => {
       expect(roundTrip(rrule)).toBe(rrule);
-      expect(planInWords(planOf(rrule, sunday))).toBe(words);
+      expect(describePlan(parseRule(rrule, sunday))).toBe(words);
     });
 
   test("takes values that a rule omits from the window's start", () => {
     expect(roundTrip("FREQ=WEEKLY")).toBe("FREQ=WEEKLY;BYDAY=SU");
     expect(roundTrip("FREQ=MONTHLY")).toBe("FREQ=MONTHLY;BYMONTHDAY=22");
-    expect(plainPlan(sunday)).toMatchObject({ repeats: "never", days: [6], nth: 4, day: 6 });
+    expect(createDefaultPlan(sunday)).toMatchObject({
+      repeats: "never",
+      days: [6],
+      nth: 4,
+      day: 6,
+    });
   });
 
   for (const rrule of [
@@ -41,7 +56,7 @@ describe("the recurrence editor", () => {
     "FREQ=DAILY;UNTIL=20270131T120000Z",
   ])
     test(`leaves ${rrule} unchanged`, () => {
-      expect(planOf(rrule, sunday).repeats).toBe("rule");
+      expect(parseRule(rrule, sunday).repeats).toBe("rule");
       expect(roundTrip(rrule)).toBe(rrule);
     });
 
@@ -61,7 +76,7 @@ describe("the recurrence editor", () => {
     const occurrences = (rrule: string) => {
       try {
         const times = { startsAt, endsAt, timeZone: "UTC", rrule };
-        return occurrencesBetween(times, sunday, sunday + 4e10, 100);
+        return listOccurrences(times, sunday, sunday + 4e10, 100);
       } catch (error) {
         return String(error);
       }
@@ -77,11 +92,11 @@ describe("the recurrence editor", () => {
 
 describe("the calendar", () => {
   test("has whole weeks from Monday, for any month", () => {
-    for (let month = "2026-01"; month < "2029-01"; month = monthAfter(month, 1)) {
-      const days = weeksOf(month).flat();
+    for (let month = "2026-01"; month < "2029-01"; month = shiftMonth(month, 1)) {
+      const days = listWeeks(month).flat();
       expect(days.length % 7).toBe(0);
-      expect(dateOf(days[0] ?? 0).getUTCDay()).toBe(1);
-      const own = days.filter((day) => dateOf(day).toISOString().startsWith(month));
+      expect(toDate(days[0] ?? 0).getUTCDay()).toBe(1);
+      const own = days.filter((day) => toDate(day).toISOString().startsWith(month));
       expect(own.length).toBeGreaterThan(27);
       expect(days.length - own.length).toBeLessThan(14);
     }
@@ -91,10 +106,10 @@ describe("the calendar", () => {
     const zone = "Europe/Berlin";
     const night = { startsAt: "2026-10-24T20:00:00.000Z", endsAt: "2026-10-25T23:00:00.000Z" };
     const windows = [{ id: "1", title: "Night", occurrences: [night] }];
-    const days = weeksOf("2026-10").flat();
-    const entries = entriesByDay(windows, days[0] ?? 0, days.at(-1) ?? 0, zone);
+    const days = listWeeks("2026-10").flat();
+    const entries = groupEntriesByDay(windows, days[0] ?? 0, days.at(-1) ?? 0, zone);
     const shown = [...entries].map(([day, [entry]]) => [
-      dateOf(day).toISOString().slice(0, 10),
+      toDate(day).toISOString().slice(0, 10),
       entry?.begins,
     ]);
     expect(toLocal(Date.parse(night.endsAt), zone) % 86_400_000).toBe(0);

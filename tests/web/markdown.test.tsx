@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { renderToStaticMarkup } from "react-dom/server";
-import { parseMarkdown, plainBlocks, toHtml } from "../../src/core/text/markdown.ts";
+import { parseMarkdown, parsePlainText, renderHtml } from "../../src/core/text/markdown.ts";
 import { Markdown } from "../../web/components/display/markdown.tsx";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 
@@ -18,8 +18,8 @@ test("the admin page renders the same as all others, with links that open a new 
     fc.property(fc.array(pieces, { maxLength: 8 }), (all) => {
       const text = all.join("");
       for (const isPlain of [true, false]) {
-        const blocks = isPlain ? plainBlocks(text) : parseMarkdown(text);
-        expect(shown(text, isPlain)).toBe(`<div class="md">${toHtml(blocks)}</div>`);
+        const blocks = isPlain ? parsePlainText(text) : parseMarkdown(text);
+        expect(shown(text, isPlain)).toBe(`<div class="md">${renderHtml(blocks)}</div>`);
       }
     }),
     { numRuns: 150 },

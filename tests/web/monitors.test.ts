@@ -1,27 +1,27 @@
 /** Pure rules of the Monitors page: filters, rows, moves, chart data. */
 import { describe, expect, test } from "bun:test";
 import type { Overview, OverviewMonitor } from "../../src/dashboard/schema.ts";
-import { filtersOf, matches } from "../../web/pages/monitors/list/filters.ts";
-import { reverseOf } from "../../web/pages/monitors/reverse.ts";
-import { targetOf } from "../../web/pages/monitors/quick-add.ts";
+import { parseFilters, isMatching } from "../../web/pages/monitors/list/filters.ts";
+import { buildReverse } from "../../web/pages/monitors/reverse.ts";
+import { parseTarget } from "../../web/pages/monitors/quick-add.ts";
 import {
-  itemsOf,
-  membersOf,
-  nextPosition,
-  placesOf,
-  withMonitorsAt,
-  withGroupAt,
-  withPlaces,
+  buildItems,
+  memberIdsOf,
+  findNextPosition,
+  listPlacesOfMonitors,
+  moveMonitorsTo,
+  moveGroupTo,
+  restorePlaces,
 } from "../../web/pages/monitors/list/rows.ts";
 import {
-  columnsOf,
-  lonelyIn,
-  runsOf,
-  scaleOf,
-  stepFor,
+  buildColumns,
+  listLonelyPoints,
+  findRuns,
+  chooseScale,
+  chooseStep,
 } from "../../web/pages/monitors/detail/chart-data.ts";
 import type { Timeline, TimelinePoint } from "../../src/dashboard/timeline-schema.ts";
-import { percent } from "../../web/components/display/format.ts";
+import { formatPercent } from "../../web/components/display/format.ts";
 
 const group = (id: string) => ({
   id,
@@ -68,7 +68,8 @@ const overview: Overview = {
 };
 
 test("the page lists folders with their rows, closed ones without, and the ungrouped last", () => {
-  const keys = (folded: string[]) => itemsOf(overview, {}, new Set(folded)).map(({ key }) => key);
+  const keys = (folded: string[]) =>
+    buildItems(overview, {}, new Set(folded)).map(({ key }) => key);
   expect(keys([])).toEqual([
     "head A",
     "a1",
@@ -81,7 +82,7 @@ test("the page lists folders with their rows, closed ones without, and the ungro
     "free",
   ]);
   expect(keys(["A", "ungrouped"])).not.toContain("a1");
-  expect(itemsOf(overview, { status: "down" }, new Set(["A"])).map(({ key }) => key)).toEqual([
+  expect(buildItems(overview, { status: "down" }, new Set(["A"])).map(({ key }) => key)).toEqual([
     "head A",
     "a2",
   ]);
@@ -91,7 +92,7 @@ test("a filter searches names, addresses, groups and the tags of both", () => {
   const found = (filters: object) =>
     overview.monitors
       .filter((one) =>
-        matches(
+        isMatching(
           one,
           overview.groups.find(({ id }) => id === one.groupId),
           filters,
@@ -101,43 +102,43 @@ test("a filter searches names, addresses, groups and the tags of both", () => {
   expect(found({ q: "A2.LAN a" })).toEqual(["a2"]);
   expect(found({ tag: "eu" })).toEqual(["a1", "a2", "b1"]);
   expect(found({ tag: "web" })).toEqual(["a2"]);
-  expect(filtersOf({ q: "", status: "down", page: 3, type: 1 })).toEqual({ status: "down" });
+  expect(parseFilters({ q: "", status: "down", page: 3, type: 1 })).toEqual({ status: "down" });
 });
 
 test("monitors and groups are moved before others, whose order stays the same", () => {
   const order = (next: Overview) => next.monitors.map(({ id, groupId }) => `${groupId} ${id}`);
-  expect(order(withMonitorsAt(overview, ["free", "a1"], "B", "b1"))).toEqual([
+  expect(order(moveMonitorsTo(overview, ["free", "a1"], "B", "b1"))).toEqual([
     "A a2",
     "B free",
     "B a1",
     "B b1",
   ]);
-  expect(membersOf(withMonitorsAt(overview, ["a1"], "A", null), "A")).toEqual(["a2", "a1"]);
-  expect(withGroupAt(overview, "B", "A").groups.map(({ id }) => id)).toEqual(["B", "A", "empty"]);
+  expect(memberIdsOf(moveMonitorsTo(overview, ["a1"], "A", null), "A")).toEqual(["a2", "a1"]);
+  expect(moveGroupTo(overview, "B", "A").groups.map(({ id }) => id)).toEqual(["B", "A", "empty"]);
 });
 
 test("one step down from the last row leads into the next folder, or to none after the last folder", () => {
-  expect(nextPosition(overview, "a1", 1)).toEqual({ groupId: "A", beforeId: null });
-  expect(nextPosition(overview, "a2", 1)).toEqual({ groupId: "B", beforeId: "b1" });
-  expect(nextPosition(overview, "b1", -1)).toEqual({ groupId: "A", beforeId: null });
-  expect(nextPosition(overview, "a1", -1)).toBeNull();
-  expect(nextPosition(overview, "free", 1)).toBeNull();
+  expect(findNextPosition(overview, "a1", 1)).toEqual({ groupId: "A", beforeId: null });
+  expect(findNextPosition(overview, "a2", 1)).toEqual({ groupId: "B", beforeId: "b1" });
+  expect(findNextPosition(overview, "b1", -1)).toEqual({ groupId: "A", beforeId: null });
+  expect(findNextPosition(overview, "a1", -1)).toBeNull();
+  expect(findNextPosition(overview, "free", 1)).toBeNull();
 });
 
 test("undo returns moved monitors to their position, even if others were added or removed", () => {
   const names = (next: Overview) => next.monitors.map(({ id }) => id);
   for (const ids of [["a1"], ["a2"], ["b1", "a1"], ["a1", "a2", "free"], names(overview)])
     for (const groupId of ["A", "B", "empty", null]) {
-      const places = placesOf(overview, ids);
-      expect(withPlaces(withMonitorsAt(overview, ids, groupId, null), places)).toEqual(overview);
+      const places = listPlacesOfMonitors(overview, ids);
+      expect(restorePlaces(moveMonitorsTo(overview, ids, groupId, null), places)).toEqual(overview);
     }
-  const places = placesOf(overview, ["a1"]);
-  const moved = withMonitorsAt(overview, ["a1"], "B", null);
-  const later = withMonitorsAt(moved, ["a2"], null, null);
-  expect(names(withPlaces(later, places))).toEqual(["a1", "b1", "free", "a2"]);
+  const places = listPlacesOfMonitors(overview, ["a1"]);
+  const moved = moveMonitorsTo(overview, ["a1"], "B", null);
+  const later = moveMonitorsTo(moved, ["a2"], null, null);
+  expect(names(restorePlaces(later, places))).toEqual(["a1", "b1", "free", "a2"]);
   expect(
     names(
-      withPlaces({ ...moved, monitors: moved.monitors.filter(({ id }) => id !== "a1") }, places),
+      restorePlaces({ ...moved, monitors: moved.monitors.filter(({ id }) => id !== "a1") }, places),
     ),
   ).toEqual(["a2", "b1", "free"]);
 });
@@ -148,7 +149,7 @@ test("undoing a bulk change affects only the monitors that it changed", () => {
     monitor("other", null, { muted: true }),
   ];
   const users = new Map([["chat", new Set(["one"])]]);
-  const back = (change: Parameters<typeof reverseOf>[1]) => reverseOf(some, change, users);
+  const back = (change: Parameters<typeof buildReverse>[1]) => buildReverse(some, change, users);
   expect(back({ paused: true })).toEqual([{ monitorIds: ["other"], change: { paused: false } }]);
   expect(back({ muted: false })).toEqual([{ monitorIds: ["other"], change: { muted: true } }]);
   expect(back({ addTags: ["web", "eu"] })).toEqual([
@@ -168,22 +169,22 @@ test("undoing a bulk change affects only the monitors that it changed", () => {
 });
 
 test("a pasted address determines the type of monitor", () => {
-  expect(targetOf(" https://shop.example/health/ ")).toEqual({
+  expect(parseTarget(" https://shop.example/health/ ")).toEqual({
     type: "http",
     name: "shop.example/health",
     url: "https://shop.example/health/",
   });
-  expect(targetOf("acme.io")).toMatchObject({ type: "http", url: "https://acme.io" });
-  expect(targetOf("db.lan:5432")).toMatchObject({ type: "tcp", host: "db.lan", port: 5432 });
-  expect(targetOf("192.168.1.1")).toMatchObject({ type: "ping", host: "192.168.1.1" });
+  expect(parseTarget("acme.io")).toMatchObject({ type: "http", url: "https://acme.io" });
+  expect(parseTarget("db.lan:5432")).toMatchObject({ type: "tcp", host: "db.lan", port: 5432 });
+  expect(parseTarget("192.168.1.1")).toMatchObject({ type: "ping", host: "192.168.1.1" });
   for (const nothing of ["", "hello", "ftp://x", "db.lan:70000", "a b.c"])
-    expect([nothing, targetOf(nothing)]).toEqual([nothing, null]);
+    expect([nothing, parseTarget(nothing)]).toEqual([nothing, null]);
 });
 
 test("figures are never rounded up", () => {
-  expect(percent(0.999999)).toBe("99.99\u202f%");
-  expect(percent(1)).toBe("100\u202f%");
-  expect(percent(null)).toBe("–");
+  expect(formatPercent(0.999999)).toBe("99.99\u202f%");
+  expect(formatPercent(1)).toBe("100\u202f%");
+  expect(formatPercent(null)).toBe("–");
 });
 
 describe("the latency chart", () => {
@@ -214,7 +215,7 @@ describe("the latency chart", () => {
 
   test("breaks its line only where a response or check is missing", () => {
     const down = { checks: 0, averageMs: null, p50Ms: null, upSeconds: 0, downSeconds: 60 };
-    const { times, lines } = columnsOf(
+    const { times, lines } = buildColumns(
       timeline(point(0), point(1), point(2, down), point(3), point(4), point(10)),
       undefined,
     );
@@ -222,7 +223,7 @@ describe("the latency chart", () => {
     const [_, gap] = [undefined, null];
     expect(lines.p50).toEqual([5, 5, gap, 5, 5, gap, gap, gap, gap, gap, 5, _]);
     const sparse = timeline(point(0), point(2), point(4, down), point(6), point(8));
-    expect(columnsOf(sparse, undefined).lines.p50.slice(0, 9)).toEqual([
+    expect(buildColumns(sparse, undefined).lines.p50.slice(0, 9)).toEqual([
       5,
       _,
       5,
@@ -234,27 +235,27 @@ describe("the latency chart", () => {
       5,
     ]);
     // A single check is a point without a line.
-    expect(lonelyIn(lines.p50)).toEqual([10]);
-    expect(lonelyIn([_, 5, _, 5, gap])).toEqual([]);
+    expect(listLonelyPoints(lines.p50)).toEqual([10]);
+    expect(listLonelyPoints([_, 5, _, 5, gap])).toEqual([]);
   });
 
   test("has a scale for usual values next to one slow hour, whose value it shows", () => {
     const usual = Array.from({ length: 99 }, (_, index) => 80 + (index % 20));
-    expect(scaleOf([usual])).toEqual({ top: 150, step: 50, peak: null });
-    expect(scaleOf([[...usual, 1_204]])).toEqual({
+    expect(chooseScale([usual])).toEqual({ top: 150, step: 50, peak: null });
+    expect(chooseScale([[...usual, 1_204]])).toEqual({
       top: 150,
       step: 50,
       peak: { index: 99, ms: 1_204 },
     });
     const day = Array.from({ length: 288 }, (_, slot) => 80 + (slot % 20));
     const slow = day.map((ms, slot) => (slot >= 100 && slot < 112 ? 1_000 + slot : ms));
-    expect(scaleOf([slow])).toEqual({ top: 150, step: 50, peak: { index: 111, ms: 1_111 } });
-    expect(scaleOf([[]])).toMatchObject({ top: 1, peak: null });
+    expect(chooseScale([slow])).toEqual({ top: 150, step: 50, peak: { index: 111, ms: 1_111 } });
+    expect(chooseScale([[]])).toMatchObject({ top: 1, peak: null });
   });
 
   test("merges equal consecutive points, the worst first", () => {
     const down = { downSeconds: 30, degradedSeconds: 30 };
-    const found = runsOf([
+    const found = findRuns([
       point(0),
       point(1, down),
       point(2, down),
@@ -275,7 +276,7 @@ describe("the latency chart", () => {
     const down = { upSeconds: 0, downSeconds: 120 };
     const none = undefined;
     const checked = [point(0), none, point(2, down), none, point(4, down), none, point(6, down)];
-    expect(runsOf([...checked, none, point(8)])).toEqual([
+    expect(findRuns([...checked, none, point(8)])).toEqual([
       { state: "up", first: 0, last: 0, seconds: 60 },
       { state: "down", first: 2, last: 6, seconds: 360 },
       { state: "up", first: 8, last: 8, seconds: 60 },
@@ -285,14 +286,14 @@ describe("the latency chart", () => {
   test("requests at most 300 points, none closer than checks, and whole hours beyond three days", () => {
     for (const interval of [5, 20, 60, 3_600, 86_400])
       for (const hours of [0.1, 1, 24, 72, 73, 168, 720, 2_160, 9_000]) {
-        const step = stepFor({ from: start, to: start + hours * 3_600_000 }, interval);
+        const step = chooseStep({ from: start, to: start + hours * 3_600_000 }, interval);
         expect((hours * 3_600) / step).toBeLessThanOrEqual(hours > 7_200 ? 400 : 300);
         expect(step).toBeGreaterThanOrEqual(interval);
         if (hours > 72) expect(step % 3_600).toBe(0);
       }
     // A young monitor has a point for each of its checks.
     const minutes = (count: number) => ({ from: start, to: start + count * 60_000 });
-    expect([20, 60, 90, 5_400].map((interval) => stepFor(minutes(5), interval))).toEqual([
+    expect([20, 60, 90, 5_400].map((interval) => chooseStep(minutes(5), interval))).toEqual([
       20, 60, 90, 10_800,
     ]);
   });

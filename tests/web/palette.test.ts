@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Command, ranked } from "../../web/shell/palette-rules.ts";
+import { type Command, rankCommands } from "../../web/shell/palette-rules.ts";
 
 const command = (label: string, keywords = ""): Command => ({
   key: label,
@@ -15,7 +15,7 @@ const commands = [
   command("Create monitor"),
   command("Search", "search.acme.example pci"),
 ];
-const found = (text: string) => ranked(commands, text).map(({ label }) => label);
+const found = (text: string) => rankCommands(commands, text).map(({ label }) => label);
 
 test("matches at the start are first, then matches inside, then addresses and tags", () => {
   expect(found("search")).toEqual(["Search"]);

@@ -1,20 +1,20 @@
 import { expect, test } from "bun:test";
 import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
-import { scalarOf, scalarText } from "../../web/components/forms/assertions-field.tsx";
-import { kindOf } from "../../web/components/forms/field-kinds.ts";
+import { parseScalar, formatScalar } from "../../web/components/forms/assertions-field.tsx";
+import { describeField } from "../../web/components/forms/field-kinds.ts";
 
 test("every field of a monitor has a control for its type, including headers and assertions", () => {
   const asHeaders = new Set<string>();
-  expect(kindOf(monitorKinds.http.fields.assertions)).toMatchObject({
+  expect(describeField(monitorKinds.http.fields.assertions)).toMatchObject({
     control: "assertions",
     initial: [],
   });
   for (const { fields } of Object.values(monitorKinds))
     for (const [name, field] of Object.entries({ ...fields, ...monitorFields }))
-      if (kindOf(field).control === "headers") asHeaders.add(name);
+      if (describeField(field).control === "headers") asHeaders.add(name);
   expect([...asHeaders]).toEqual(["headers", "variables"]);
-  const { control, nullable, schema } = kindOf(monitorFields.autoIncidentSeverity);
+  const { control, nullable, schema } = describeField(monitorFields.autoIncidentSeverity);
   expect([control, nullable, schema.enum]).toEqual([
     "choice",
     true,
@@ -37,6 +37,10 @@ test("a JSON value is written so that it is read back unchanged", () => {
     true,
     null,
   ])
-    expect([value, scalarOf(scalarText(value))]).toEqual([value, value]);
-  expect([scalarText("200"), scalarText(200), scalarText("up")]).toEqual(['"200"', "200", "up"]);
+    expect([value, parseScalar(formatScalar(value))]).toEqual([value, value]);
+  expect([formatScalar("200"), formatScalar(200), formatScalar("up")]).toEqual([
+    '"200"',
+    "200",
+    "up",
+  ]);
 });

@@ -1,7 +1,7 @@
 /** Copies to the clipboard, downloads files, and renders actions as curl commands. */
 import { ActionIcon, Button, Modal, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
-import { pathOf } from "../data/client.ts";
+import { apiPathOf } from "../data/client.ts";
 import { Icon } from "./display/icons.tsx";
 import { notifyError, notify } from "./toasts.tsx";
 
@@ -13,11 +13,11 @@ export type Action = {
 };
 
 /** Copies the action as a curl command. The API key is a shell variable, `$KEY`. */
-export const copyCurl = (action: Action) => void copy(curlOf(action), "curl command");
+export const copyCurl = (action: Action) => void copyText(buildCurl(action), "curl command");
 
-function curlOf({ method, route, query = {}, body }: Action): string {
+function buildCurl({ method, route, query = {}, body }: Action): string {
   const search = new URLSearchParams(query).toString();
-  const address = `${location.origin}${pathOf(route)}`;
+  const address = `${location.origin}${apiPathOf(route)}`;
   const lines = [
     // Quoted, because shells interpret `?` and `&`.
     `curl ${method === "GET" ? "" : `-X ${method} `}${search === "" ? address : `'${address}?${search}'`}`,
@@ -31,7 +31,7 @@ function curlOf({ method, route, query = {}, body }: Action): string {
   return lines.join(" \\\n  ");
 }
 
-export async function copy(text: string, what: string) {
+export async function copyText(text: string, what: string) {
   try {
     if (navigator.clipboard === undefined) copyOldWay(text);
     else await navigator.clipboard.writeText(text);
@@ -79,7 +79,7 @@ export function CopyLine({ label, text, href }: { label: string; text: string; h
         className="dots"
         aria-label={`Copy: ${label}`}
         title="Copy"
-        onClick={() => void copy(text, label)}
+        onClick={() => void copyText(text, label)}
       >
         <Icon name="copy" size={15} />
       </button>
@@ -116,7 +116,7 @@ export function ShownOnce({
             variant="filled"
             data-autofocus
             leftSection={<Icon name="copy" size={15} />}
-            onClick={() => void copy(text, label)}
+            onClick={() => void copyText(text, label)}
           >
             Copy
           </Button>
@@ -131,7 +131,10 @@ export function ShownOnce({
 }
 
 /** Downloads a URL, or a text, as a file with this name. */
-export function download(name: string, from: { href: string } | { text: string; type: string }) {
+export function downloadFile(
+  name: string,
+  from: { href: string } | { text: string; type: string },
+) {
   const link = document.createElement("a");
   link.href =
     "href" in from ? from.href : URL.createObjectURL(new Blob([from.text], { type: from.type }));

@@ -85,7 +85,7 @@ export function RowMenu({
   tabbed?: boolean;
   children: () => ReactNode;
 }) {
-  const [made, setMade] = useState(false);
+  const [isOpened, setIsOpened] = useState(false);
   const button = (
     <button
       type="button"
@@ -93,12 +93,12 @@ export function RowMenu({
       aria-label={label}
       aria-haspopup="menu"
       tabIndex={tabbed ? 0 : -1}
-      {...(!made && { onClick: () => setMade(true) })}
+      {...(!isOpened && { onClick: () => setIsOpened(true) })}
     >
       <Icon name="dots" />
     </button>
   );
-  if (!made) return button;
+  if (!isOpened) return button;
   return (
     <Menu position="bottom-end" width={200} defaultOpened>
       <Menu.Target>{button}</Menu.Target>

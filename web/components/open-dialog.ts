@@ -15,11 +15,11 @@ export type Dialog =
   | { kind: "plan-maintenance"; date?: string; like?: string }
   | { kind: "edit-maintenance"; id: string };
 
-const open = createStore<Dialog | null>(null);
+const openStore = createStore<Dialog | null>(null);
 
-export const useDialog = open.use;
-export const openDialog = (dialog: Dialog) => open.set(dialog);
-export const closeDialog = () => open.set(null);
+export const useDialog = openStore.use;
+export const openDialog = (dialog: Dialog) => openStore.set(dialog);
+export const closeDialog = () => openStore.set(null);
 
 /** Whether the command palette is open. */
 export const palette = createStore(false);

@@ -4,9 +4,9 @@ import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { capitalized } from "../../src/core/text/words.ts";
+import { capitalize } from "../../src/core/text/words.ts";
 import { ApiError } from "../data/client.ts";
-import { askAgain, isComing } from "../data/query.ts";
+import { refetchFailed, isComing } from "../data/query.ts";
 import { problemCount } from "../data/problems.ts";
 import type { ManagedAs } from "../data/managed.ts";
 import { palette } from "./open-dialog.ts";
@@ -181,7 +181,7 @@ export function LoadFailed({ what, error }: { what: string; error: Error }) {
     <EmptyState
       icon={<Icon name="warning" size={28} />}
       title={`${what} could not be loaded`}
-      action={!isFinal && <Button onClick={() => void askAgain()}>Try again</Button>}
+      action={!isFinal && <Button onClick={() => void refetchFailed()}>Try again</Button>}
     >
       {error.message}
     </EmptyState>
@@ -212,7 +212,7 @@ export function Loaded<T>({
   if (error === null) return null;
   return (
     <>
-      {crumbs && <PageHeader title={capitalized(what.replace("The ", ""))} crumbs={crumbs} />}
+      {crumbs && <PageHeader title={capitalize(what.replace("The ", ""))} crumbs={crumbs} />}
       <LoadFailed what={what} error={error} />
     </>
   );

@@ -1,4 +1,4 @@
-import { countInWords } from "./display/format.ts";
+import { formatCount } from "./display/format.ts";
 import { Button } from "@mantine/core";
 import type { PageRequest } from "../../src/core/paging.ts";
 
@@ -17,7 +17,7 @@ export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => 
   return (
     <nav className="pager" aria-label="Pages">
       <span className="num">
-        {first <= last ? `${first}–${last}` : "None"} of {countInWords(total)}
+        {first <= last ? `${first}–${last}` : "None"} of {formatCount(total)}
       </span>
       <Button size="xs" disabled={page === 1} onClick={() => onPage(page - 1)}>
         Newer

@@ -8,7 +8,7 @@ const printing = createStore(paper.matches);
 export const usePrinting = printing.use;
 
 // Synchronous: the browser takes its snapshot as soon as the listener returns.
-const set = (is: boolean) => () => flushSync(() => printing.set(is));
-addEventListener("beforeprint", set(true));
-addEventListener("afterprint", set(false));
-paper.addEventListener("change", ({ matches }) => set(matches)());
+const createPrintSetter = (is: boolean) => () => flushSync(() => printing.set(is));
+addEventListener("beforeprint", createPrintSetter(true));
+addEventListener("afterprint", createPrintSetter(false));
+paper.addEventListener("change", ({ matches }) => createPrintSetter(matches)());

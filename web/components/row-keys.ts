@@ -5,10 +5,10 @@ import { useShortcuts } from "./shortcuts.ts";
 const attribute = "data-item-focus";
 const rows = `[${attribute}]`;
 
-const keyOf = (target: EventTarget | null) =>
+const rowKeyOf = (target: EventTarget | null) =>
   target instanceof Element ? target.getAttribute(attribute) : null;
-const keysHere = () => [...document.querySelectorAll(rows)].map(keyOf);
-const elementOf = (key: string) =>
+const listKeysOnPage = () => [...document.querySelectorAll(rows)].map(rowKeyOf);
+const findElement = (key: string) =>
   document.querySelector<HTMLElement>(`[${attribute}="${CSS.escape(key)}"]`);
 
 /**
@@ -33,7 +33,7 @@ export function useRowKeys(
 
   useEffect(() => {
     const onFocus = ({ target }: FocusEvent) => {
-      const key = keyOf(target);
+      const key = rowKeyOf(target);
       if (key !== null) setCurrent(key);
     };
     document.addEventListener("focusin", onFocus);
@@ -43,24 +43,24 @@ export function useRowKeys(
   useEffect(() => {
     const key = wanted.current;
     if (key === null || all?.includes(key) === false) return;
-    const element = elementOf(key);
+    const element = findElement(key);
     if (element === null && reveal) return reveal(key);
     wanted.current = null;
     element?.focus();
   });
 
   /** Starts at the focused row, else at the row under the pointer, else at the last current row. */
-  const walk = (step: 1 | -1) => (event: KeyboardEvent) => {
-    const keys = all ?? keysHere();
+  const walkRows = (step: 1 | -1) => (event: KeyboardEvent) => {
+    const keys = all ?? listKeysOnPage();
     // The row of the previous key press may still wait to be rendered and focused.
     const from =
       wanted.current ??
-      keyOf(event.target) ??
-      keyOf(document.querySelector(`[data-item]:hover ${rows}`));
+      rowKeyOf(event.target) ??
+      rowKeyOf(document.querySelector(`[data-item]:hover ${rows}`));
     const at = keys.indexOf(from ?? current);
     const key = keys[from === null ? at : at + step] ?? keys[at] ?? keys[0];
     if (key != null) focus(key);
   };
-  useShortcuts({ ArrowDown: walk(1), j: walk(1), ArrowUp: walk(-1), k: walk(-1) });
+  useShortcuts({ ArrowDown: walkRows(1), j: walkRows(1), ArrowUp: walkRows(-1), k: walkRows(-1) });
   return { current, focus };
 }

@@ -4,21 +4,22 @@ import { isMac } from "./page.tsx";
 /** Handlers by key: `n`, `mod+k` (Ctrl or ⌘), `alt+n`, or a sequence such as `g m`. */
 type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
-let first = "";
+let pendingKey = "";
 let firstAt = 0;
 
 /** Whether the next key completes a sequence that started with `g`, within one second. */
-export const isSecondKey = (): boolean => first === "g" && Date.now() - firstAt < 1_000;
+export const isSecondKey = (): boolean => pendingKey === "g" && Date.now() - firstAt < 1_000;
 
-const typing = (target: EventTarget | null) =>
+const isTypingTarget = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Whether a dialog or menu was open at key down. The same key can close it before `onKey` runs. */
-let covered = false;
-const look = () => (covered = document.querySelector("[role=dialog], [role=menu]") !== null);
+/** Whether a dialog or menu was open at key down. The same key can close it before `handleKey` runs. */
+let isCovered = false;
+const updateCovered = () =>
+  (isCovered = document.querySelector("[role=dialog], [role=menu]") !== null);
 
-function nameOf({ key, metaKey, ctrlKey, altKey }: KeyboardEvent): string {
+function keyNameOf({ key, metaKey, ctrlKey, altKey }: KeyboardEvent): string {
   const mod = isMac ? metaKey : ctrlKey;
   const name = key.length === 1 ? key.toLowerCase() : key;
   return `${mod ? "mod+" : ""}${altKey ? "alt+" : ""}${name}`;
@@ -27,12 +28,12 @@ function nameOf({ key, metaKey, ctrlKey, altKey }: KeyboardEvent): string {
 /** Shortcuts of all mounted components. Later ones override the shell's. */
 const active = new Set<{ readonly current: Shortcuts }>();
 
-function onKey(event: KeyboardEvent) {
-  const name = nameOf(event);
-  if (event.defaultPrevented || covered) return;
-  if (typing(event.target) && (!name.startsWith("mod+") || name === "mod+z")) return;
-  const sequence = Date.now() - firstAt < 1_000 ? `${first} ${name}` : name;
-  first = name;
+function handleKey(event: KeyboardEvent) {
+  const name = keyNameOf(event);
+  if (event.defaultPrevented || isCovered) return;
+  if (isTypingTarget(event.target) && (!name.startsWith("mod+") || name === "mod+z")) return;
+  const sequence = Date.now() - firstAt < 1_000 ? `${pendingKey} ${name}` : name;
+  pendingKey = name;
   firstAt = Date.now();
   const all = Object.assign({}, ...[...active].map(({ current }) => current)) as Shortcuts;
   const run = all[sequence] ?? all[name];
@@ -40,8 +41,8 @@ function onKey(event: KeyboardEvent) {
   event.preventDefault();
   run(event);
 }
-window.addEventListener("keydown", look, { capture: true });
-window.addEventListener("keydown", onKey);
+window.addEventListener("keydown", updateCovered, { capture: true });
+window.addEventListener("keydown", handleKey);
 
 /**
  * Registers shortcuts while a component is mounted. In text fields only shortcuts with Ctrl or ⌘

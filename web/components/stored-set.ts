@@ -1,7 +1,7 @@
 import { createStore } from "../data/store.ts";
 
 /** A set of names in the browser's local storage. */
-export function storedSet(key: string) {
+export function createStoredSet(key: string) {
   const names = createStore<ReadonlySet<string>>(
     new Set(JSON.parse(localStorage.getItem(key) ?? "[]") as string[]),
   );
@@ -15,10 +15,10 @@ export function storedSet(key: string) {
   };
 }
 
-const hidden = storedSet("signalbox.hidden");
+const hidden = createStoredSet("signalbox.hidden");
 
 /** Hints that a person dismissed in this browser. Names contain the organization's ID. */
-export const hiddenHere = {
+export const hiddenItems = {
   use: hidden.use,
   add: (name: string) => hidden.set(new Set([...hidden.get(), name])),
   /** Removes all names with this prefix except one. */

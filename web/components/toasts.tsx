@@ -2,8 +2,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { createStore } from "../data/store.ts";
-import { whenConnected } from "../data/client.ts";
-import { undoable } from "../data/undoable.ts";
+import { retryUntilConnected } from "../data/client.ts";
+import { registerUndoable } from "../data/undoable.ts";
 import { Icon } from "./display/icons.tsx";
 
 type Toast = {
@@ -19,10 +19,10 @@ const isSame = (one: Omit<Toast, "id">, other: Omit<Toast, "id">) =>
   one.text === other.text && one.bad === other.bad && one.action === undefined;
 
 const toasts = createStore<readonly Toast[]>([]);
-let last = 0;
+let lastToastId = 0;
 
-function show(toast: Omit<Toast, "id">): () => void {
-  const id = ++last;
+function showToast(toast: Omit<Toast, "id">): () => void {
+  const id = ++lastToastId;
   const remove = () => toasts.set(toasts.get().filter((other) => other.id !== id));
   // Replace an equal toast instead of repeating it.
   const others = toasts.get().filter((other) => toast.action || !isSame(other, toast));
@@ -32,11 +32,15 @@ function show(toast: Omit<Toast, "id">): () => void {
 }
 
 /** Confirms an action for 4 s. */
-export const notify = (text: string) => show({ text, bad: false, life: 4_000 });
+export const notify = (text: string) => showToast({ text, bad: false, life: 4_000 });
 
 /** Reports an error for 8 s, if no form field can show it. */
 export const notifyError = (error: unknown) =>
-  show({ text: error instanceof Error ? error.message : String(error), bad: true, life: 8_000 });
+  showToast({
+    text: error instanceof Error ? error.message : String(error),
+    bad: true,
+    life: 8_000,
+  });
 
 /** The action of a button that takes some time. Errors appear as a toast. */
 export function useAction(act: () => Promise<unknown>) {
@@ -45,7 +49,7 @@ export function useAction(act: () => Promise<unknown>) {
 }
 
 /** Reports that a change is visible but waits for the connection to be saved. */
-export const tellOfWaiting = () => {
+export const notifyWaiting = () => {
   notify("Will be saved once the connection is back");
 };
 
@@ -58,13 +62,13 @@ const undoMs = 10_000;
 export function notifyDone(text: string, takeBack: () => Promise<unknown>): () => boolean {
   let open = true;
   const undo = () => {
-    end();
-    whenConnected(takeBack, tellOfWaiting).catch(notifyError);
+    endUndo();
+    retryUntilConnected(takeBack, notifyWaiting).catch(notifyError);
   };
-  const close = show({ text, bad: false, life: undoMs, action: { label: "Undo", do: undo } });
-  const forget = undoable({ finish: end, undo });
-  const timer = setTimeout(end, undoMs);
-  function end() {
+  const close = showToast({ text, bad: false, life: undoMs, action: { label: "Undo", do: undo } });
+  const forget = registerUndoable({ finish: endUndo, undo });
+  const timer = setTimeout(endUndo, undoMs);
+  function endUndo() {
     const was = open;
     open = false;
     clearTimeout(timer);
@@ -72,7 +76,7 @@ export function notifyDone(text: string, takeBack: () => Promise<unknown>): () =
     close();
     return was;
   }
-  return end;
+  return endUndo;
 }
 
 /**
@@ -80,7 +84,7 @@ export function notifyDone(text: string, takeBack: () => Promise<unknown>): () =
  * `hide` removes the record from the page. `restore` shows it again after undo, or if `commit`
  * fails.
  */
-export function withUndo(
+export function runWithUndo(
   text: string,
   {
     hide,
@@ -92,14 +96,14 @@ export function withUndo(
   hide();
   const finish = () => {
     if (!open) return;
-    end();
-    whenConnected(commit, tellOfWaiting).catch((error: unknown) => {
+    endCountdown();
+    retryUntilConnected(commit, notifyWaiting).catch((error: unknown) => {
       restore();
       notifyError(error);
     });
   };
   const timer = setTimeout(finish, undoMs);
-  const close = show({
+  const close = showToast({
     text,
     bad: false,
     life: undoMs,
@@ -108,14 +112,14 @@ export function withUndo(
       do: undo,
     },
   });
-  const forget = undoable({ finish, undo });
+  const forget = registerUndoable({ finish, undo });
   window.addEventListener("pagehide", finish);
   function undo() {
     if (!open) return;
-    end();
+    endCountdown();
     restore();
   }
-  function end() {
+  function endCountdown() {
     open = false;
     clearTimeout(timer);
     forget();
@@ -161,16 +165,16 @@ function Countdown({ seconds }: { seconds: number }) {
   );
 }
 
-const ids = createStore<ReadonlySet<string>>(new Set());
+const deletingIds = createStore<ReadonlySet<string>>(new Set());
 
 /** IDs of records that were deleted or wait for deletion. Lists hide them. */
-export const useDeleting = ids.use;
+export const useDeleting = deletingIds.use;
 
-function change(id: string, isDeleting: boolean) {
-  const next = new Set(ids.get());
+function markDeleting(id: string, isDeleting: boolean) {
+  const next = new Set(deletingIds.get());
   if (isDeleting) next.add(id);
   else next.delete(id);
-  ids.set(next);
+  deletingIds.set(next);
 }
 
 /** Hides a record at once, and deletes it with `commit` after the undo period. */
@@ -178,9 +182,9 @@ export function deleteWithUndo(
   { id, title }: { id: string; title: string },
   commit: () => Promise<unknown>,
 ) {
-  withUndo(`Deleted ${title}`, {
-    hide: () => change(id, true),
-    restore: () => change(id, false),
+  runWithUndo(`Deleted ${title}`, {
+    hide: () => markDeleting(id, true),
+    restore: () => markDeleting(id, false),
     commit,
   });
 }

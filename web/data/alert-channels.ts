@@ -3,14 +3,14 @@ import type { AlertChannel } from "../../src/alerting/channels/schema.ts";
 import type { Delivery } from "../../src/alerting/schema.ts";
 import { dashboard, v1 } from "./client.ts";
 import { listKey, recordKey } from "./keys.ts";
-import { dataQuery, pageQuery } from "./query.ts";
+import { createDataQuery, createPageQuery } from "./query.ts";
 import { useRecord } from "./record.ts";
 
 export type { AlertChannel, Delivery };
 
-export const channelRoutes = (id: string) => v1["alert-channels"]({ id });
+export const getChannelRoutes = (id: string) => v1["alert-channels"]({ id });
 
-export const channelsQuery = dataQuery(listKey("alert-channel"), (options) =>
+export const channelsQuery = createDataQuery(listKey("alert-channel"), (options) =>
   v1["alert-channels"].get(options),
 );
 
@@ -21,18 +21,19 @@ export const useAlertChannel = (id: string) =>
   useRecord(
     "alert-channel",
     id,
-    dataQuery(recordKey("alert-channel", id), (options) => channelRoutes(id).get(options)),
+    createDataQuery(recordKey("alert-channel", id), (options) => getChannelRoutes(id).get(options)),
   );
 
 export const useDeliveries = (id: string, page: number) =>
   useQuery(
-    pageQuery([...recordKey("alert-channel", id), "deliveries", page], (options) =>
-      channelRoutes(id).deliveries.get({ query: { page, per_page: 20 }, ...options }),
+    createPageQuery([...recordKey("alert-channel", id), "deliveries", page], (options) =>
+      getChannelRoutes(id).deliveries.get({ query: { page, per_page: 20 }, ...options }),
     ),
   );
 
-export const channelUsesQuery = dataQuery([...listKey("monitor"), "channel-uses"], (options) =>
-  dashboard["alert-channel-uses"].get(options),
+export const channelUsesQuery = createDataQuery(
+  [...listKey("monitor"), "channel-uses"],
+  (options) => dashboard["alert-channel-uses"].get(options),
 );
 
 /** Number of monitors and groups that use each channel. Refetched when a monitor changes. */
@@ -40,7 +41,7 @@ export const useChannelUses = () => useQuery(channelUsesQuery);
 
 export const useUsersOfChannel = (id: string) =>
   useQuery(
-    dataQuery([...listKey("monitor"), "users-of-channel", id], (options) =>
+    createDataQuery([...listKey("monitor"), "users-of-channel", id], (options) =>
       dashboard["alert-channels"]({ id }).users.get(options),
     ),
   );

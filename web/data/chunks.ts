@@ -6,23 +6,23 @@ const loaders = new Set<() => Promise<unknown>>();
  * Wraps a dynamic import so that it waits for a lost connection and then retries once. It fails if
  * the server responds without the file, for example after an upgrade.
  */
-export function chunk<T>(load: () => Promise<T>): () => Promise<T> {
-  const patient = async () => {
+export function createChunk<T>(load: () => Promise<T>): () => Promise<T> {
+  const loadPatiently = async () => {
     try {
       return await load();
     } catch {
-      await connection.answers();
+      await connection.waitForAnswer();
       return load();
     }
   };
-  loaders.add(patient);
-  return patient;
+  loaders.add(loadPatiently);
+  return loadPatiently;
 }
 
 /** Delay before preloading, so that the first page loads undisturbed. */
 const settleMs = 4_000;
 
-export const whenIdle = () =>
+export const waitUntilIdle = () =>
   new Promise<unknown>((resolve) =>
     "requestIdleCallback" in globalThis ? requestIdleCallback(resolve) : setTimeout(resolve, 200),
   );
@@ -35,7 +35,7 @@ export function loadWhenIdle(): () => void {
   let isOver = false;
   const timer = setTimeout(async () => {
     for (const load of loaders) {
-      await whenIdle();
+      await waitUntilIdle();
       if (isOver) return;
       await load().catch(() => {});
     }

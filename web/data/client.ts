@@ -3,7 +3,7 @@ import { treaty } from "@elysiajs/eden";
 import type { App } from "../../src/api.ts";
 import type { ErrorDetail } from "../../src/core/errors.ts";
 import { connection } from "./connection.ts";
-import { requestHeaders, takeEarly } from "./early.ts";
+import { buildRequestHeaders, takeEarlyResponse } from "./early.ts";
 import { signedOut } from "./signed-out.ts";
 
 /** An error response of the server, with its message. `details` name the invalid fields. */
@@ -35,14 +35,17 @@ export class Unreachable extends Error {
  * Repeats an idempotent action until the server responds, however often the connection is lost.
  * Calls `onWait` once if the first attempt finds no connection.
  */
-export async function whenConnected<T>(act: () => Promise<T>, onWait: () => void): Promise<T> {
+export async function retryUntilConnected<T>(
+  act: () => Promise<T>,
+  onWait: () => void,
+): Promise<T> {
   for (let isTold = false; ; isTold = true) {
     try {
       return await act();
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       if (!isTold) onWait();
-      await connection.answers();
+      await connection.waitForAnswer();
     }
   }
 }
@@ -54,7 +57,7 @@ type Init = RequestInit & { file?: Blob };
 export const { dashboard } = treaty<App>("", {
   keepDomain: true,
   parseDate: false,
-  fetcher: request as typeof fetch,
+  fetcher: requestWithListeners as typeof fetch,
   // Eden encodes every object as JSON, so a file is passed next to the body.
   onRequest: (_path, { body }): Init | undefined =>
     body instanceof Blob ? { file: body } : undefined,
@@ -66,7 +69,7 @@ export const { dashboard } = treaty<App>("", {
 export const { v1 } = dashboard.api;
 
 /** Path of a REST API route for scripts, which use API keys: without `/dashboard`. */
-export const pathOf = (route: { "~path": string }) => route["~path"].replace("/dashboard", "");
+export const apiPathOf = (route: { "~path": string }) => route["~path"].replace("/dashboard", "");
 
 const etags = new WeakMap<object, string>();
 let organizationId: string | null = null;
@@ -79,20 +82,20 @@ export function setOrganization(id: string | null) {
 /**
  * Headers that make a POST or PATCH idempotent: repeats with the same key have no further effect.
  */
-export const onceUnder = (key: string) => ({ headers: { "Idempotency-Key": key } });
+export const withIdempotencyKey = (key: string) => ({ headers: { "Idempotency-Key": key } });
 
 /**
  * Headers of a write. If the record has changed since it was loaded, the server rejects the write
  * with 412. Without a record, the write overwrites any change.
  */
-export function ifMatch(
+export function withIfMatch(
   record: object | undefined,
   /** Idempotency key of the write. */
   key?: string,
 ): { headers?: Record<string, string> } {
   const etag = record && etags.get(record);
   const headers = {
-    ...(key !== undefined && onceUnder(key).headers),
+    ...(key !== undefined && withIdempotencyKey(key).headers),
     ...(etag !== undefined && { "If-Match": etag }),
   };
   return Object.keys(headers).length === 0 ? {} : { headers };
@@ -104,7 +107,7 @@ const writeListeners = new Set<WriteListener>();
 /**
  * Calls the listener after each successful write, also after a replayed response to a repeated one.
  */
-export function onWritten(listener: WriteListener) {
+export function onWrite(listener: WriteListener) {
   writeListeners.add(listener);
   return () => void writeListeners.delete(listener);
 }
@@ -120,7 +123,9 @@ export type Result<T> = {
  * The response body: a page of a list with its `meta`. Throws `ApiError` or `Unreachable`. Stores
  * the ETag of a record.
  */
-export async function pageOf<T extends { data: unknown }>(result: Promise<Result<T>>): Promise<T> {
+export async function unwrapPage<T extends { data: unknown }>(
+  result: Promise<Result<T>>,
+): Promise<T> {
   const { data: body, error, response, status } = await result;
   if (error !== null || body === null) {
     const { value } = error as { value: unknown };
@@ -135,58 +140,58 @@ export async function pageOf<T extends { data: unknown }>(result: Promise<Result
 }
 
 /** The `data` of a response: a record, or a list without pages. */
-export const dataOf = async <T>(result: Promise<Result<{ data: T }>>): Promise<T> =>
-  (await pageOf(result)).data;
+export const unwrapData = async <T>(result: Promise<Result<{ data: T }>>): Promise<T> =>
+  (await unwrapPage(result)).data;
 
 /** Routes where 401 means a wrong password, code or link instead of an ended session. */
 const withoutSession = /^\/dashboard\/(sign-in|set-up|invitations\/(look|accept))/;
 
-async function request(url: string, init: Init): Promise<Response> {
-  const response = await authenticated(url, init);
+async function requestWithListeners(url: string, init: Init): Promise<Response> {
+  const response = await requestAuthenticated(url, init);
   const isReplayed = response.headers.get("Idempotency-Replayed") === "true";
   if (response.ok && init.method !== "GET")
     for (const listener of writeListeners) listener(isReplayed);
   return response;
 }
 
-async function authenticated(url: string, init: Init): Promise<Response> {
-  const response = await attempt(url, init);
+async function requestAuthenticated(url: string, init: Init): Promise<Response> {
+  const response = await sendToAppliance(url, init);
   if (response.status !== 401 || withoutSession.test(url)) return response;
   // The session cookie may have been renewed while this request was in flight.
-  const second = await attempt(url, init);
+  const second = await sendToAppliance(url, init);
   if (second.status !== 401) return second;
   // Wait until the person has signed in again, then repeat the request.
   await signedOut.wait();
-  return attempt(url, init);
+  return sendToAppliance(url, init);
 }
 
 /** Whether the page is closing, which aborts requests without `keepalive`. */
-let leaving = false;
-addEventListener("pagehide", () => (leaving = true), { capture: true });
-addEventListener("pageshow", () => (leaving = false));
+let isLeaving = false;
+addEventListener("pagehide", () => (isLeaving = true), { capture: true });
+addEventListener("pageshow", () => (isLeaving = false));
 /**
  * Maximum body length of a `keepalive` request, in characters. Browsers reject more than 64 KiB.
  */
-const mostKept = 60_000;
+const maxKeepaliveBytes = 60_000;
 
-async function attempt(url: string, { file, ...init }: Init): Promise<Response> {
+async function sendToAppliance(url: string, { file, ...init }: Init): Promise<Response> {
   const text = init.body as string | undefined;
   const headers = new Headers(init.headers);
-  for (const [name, value] of Object.entries(requestHeaders(organizationId)))
+  for (const [name, value] of Object.entries(buildRequestHeaders(organizationId)))
     headers.set(name, value);
   // Eden sets the JSON content type even without a body.
   if (text === undefined) headers.delete("Content-Type");
   if (file) headers.set("Content-Type", file.type);
-  const keepalive = leaving && file === undefined && (text ?? "").length < mostKept;
+  const keepalive = isLeaving && file === undefined && (text ?? "").length < maxKeepaliveBytes;
   try {
-    const early = init.method === "GET" ? takeEarly(url, organizationId) : undefined;
+    const early = init.method === "GET" ? takeEarlyResponse(url, organizationId) : undefined;
     const response = await (early ??
       fetch(url, { ...init, headers, ...(file && { body: file }), keepalive }));
-    connection.answered();
+    connection.markAnswered();
     return response;
   } catch (error) {
     if (init.signal?.aborted === true) throw error;
-    connection.failed();
+    connection.markFailed();
     throw new Unreachable(error);
   }
 }

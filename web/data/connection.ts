@@ -2,27 +2,27 @@ import { createStore } from "./store.ts";
 
 type ConnectionState = "good" | "lost";
 
-const state = createStore<ConnectionState>("good");
-let looking: ReturnType<typeof setTimeout> | null = null;
+const connectionState = createStore<ConnectionState>("good");
+let lookTimer: ReturnType<typeof setTimeout> | null = null;
 const restoredListeners = new Set<() => void>();
 
 /** State of the connection to the server. While it is lost, polls the server every 2 s. */
 export const connection = {
-  use: state.use,
-  get: state.get,
-  answered() {
-    if (state.get() === "good") return;
-    state.set("good");
+  use: connectionState.use,
+  get: connectionState.get,
+  markAnswered() {
+    if (connectionState.get() === "good") return;
+    connectionState.set("good");
     for (const listener of restoredListeners) listener();
   },
-  failed() {
-    state.set("lost");
-    looking ??= setTimeout(() => void look(), 2_000);
+  markFailed() {
+    connectionState.set("lost");
+    lookTimer ??= setTimeout(() => void checkConnection(), 2_000);
   },
   /** Resolves once the server responds, immediately if it does now. */
-  async answers(): Promise<void> {
-    if (await isAnswering()) return connection.answered();
-    connection.failed();
+  async waitForAnswer(): Promise<void> {
+    if (await isAnswering()) return connection.markAnswered();
+    connection.markFailed();
     return new Promise((resolve) => {
       const stop = connection.onRestored(() => {
         stop();
@@ -39,11 +39,11 @@ export const connection = {
   },
 };
 
-async function look() {
-  looking = null;
-  if (state.get() === "good") return;
-  if (await isAnswering()) connection.answered();
-  else connection.failed();
+async function checkConnection() {
+  lookTimer = null;
+  if (connectionState.get() === "good") return;
+  if (await isAnswering()) connection.markAnswered();
+  else connection.markFailed();
 }
 
 async function isAnswering(): Promise<boolean> {

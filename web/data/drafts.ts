@@ -1,23 +1,23 @@
 /** Prefix of stored drafts. Another person who signs in in this tab must not see them. */
-let owner = "";
+let draftOwner = "";
 
 export function setDraftOwner(personId: string, organizationId: string) {
-  owner = `${personId} ${organizationId}`;
+  draftOwner = `${personId} ${organizationId}`;
 }
 
-const nameOf = (key: string) => `signalbox.draft ${owner} ${key}`;
+const storageKeyOf = (key: string) => `signalbox.draft ${draftOwner} ${key}`;
 
 export type DraftValues = Record<string, unknown>;
 
 /** Unsaved form values in the tab's session storage. They survive a reload and an ended session. */
 export const drafts = {
   read(key: string): DraftValues | undefined {
-    const text = sessionStorage.getItem(nameOf(key));
+    const text = sessionStorage.getItem(storageKeyOf(key));
     return text === null ? undefined : (JSON.parse(text) as DraftValues);
   },
   /** Stores a draft, or removes it if it is empty. */
   write(key: string, values: DraftValues) {
-    if (Object.keys(values).length === 0) sessionStorage.removeItem(nameOf(key));
-    else sessionStorage.setItem(nameOf(key), JSON.stringify(values));
+    if (Object.keys(values).length === 0) sessionStorage.removeItem(storageKeyOf(key));
+    else sessionStorage.setItem(storageKeyOf(key), JSON.stringify(values));
   },
 };

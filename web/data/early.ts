@@ -1,4 +1,4 @@
-import { remembered, rememberedOrganization } from "./remembered.ts";
+import { remembered, readOrganization } from "./remembered.ts";
 
 /** Requests that the frame of every page needs, in addition to the session. */
 const frameRequests = ["overview", "problems"] as const;
@@ -14,35 +14,35 @@ export const monitorsRequests = [
 export type FirstRequest = (typeof monitorsRequests)[number];
 
 /** The requests that a page needs when it is the first one, as paths under `/dashboard`. */
-export const firstRequestsFor = (page: string): readonly FirstRequest[] =>
+export const listFirstRequests = (page: string): readonly FirstRequest[] =>
   ["/", "/monitors"].includes(page) ? monitorsRequests : frameRequests;
 
-type Early = { organizationId: string | null; responses: Map<string, Promise<Response>> };
-const shared = globalThis as { signalboxEarly?: Early };
+type EarlyResponses = { organizationId: string | null; responses: Map<string, Promise<Response>> };
+const earlyGlobals = globalThis as { signalboxEarly?: EarlyResponses };
 
-export const requestHeaders = (organizationId: string | null): Record<string, string> => ({
+export const buildRequestHeaders = (organizationId: string | null): Record<string, string> => ({
   Accept: "application/json",
   ...(organizationId !== null && { "X-Organization": organizationId }),
 });
 
 /** Sends the requests of the first page while its script is still loading. */
 export function sendEarly() {
-  const organizationId = rememberedOrganization();
+  const organizationId = readOrganization();
   const isKnown = localStorage.getItem(remembered.here) !== null;
   const responses = new Map<string, Promise<Response>>();
-  for (const name of ["session", ...(isKnown ? firstRequestsFor(location.pathname) : [])]) {
+  for (const name of ["session", ...(isKnown ? listFirstRequests(location.pathname) : [])]) {
     const url = `/dashboard/${name}`;
-    const response = fetch(url, { headers: requestHeaders(organizationId) });
-    // The caller of `takeEarly` handles the error. Until then, it must not count as unhandled.
+    const response = fetch(url, { headers: buildRequestHeaders(organizationId) });
+    // The caller of `takeEarlyResponse` handles the error. Until then, it must not count as unhandled.
     response.catch(() => {});
     responses.set(url, response);
   }
-  shared.signalboxEarly = { organizationId, responses };
+  earlyGlobals.signalboxEarly = { organizationId, responses };
 }
 
 /** The early response to a request, for its first caller. */
-export function takeEarly(url: string, organizationId: string | null) {
-  const early = shared.signalboxEarly;
+export function takeEarlyResponse(url: string, organizationId: string | null) {
+  const early = earlyGlobals.signalboxEarly;
   if (early?.organizationId !== organizationId) return undefined;
   const response = early.responses.get(url);
   early.responses.delete(url);

@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import { channelsQuery, channelUsesQuery } from "./alert-channels.ts";
-import { type FirstRequest, firstRequestsFor, monitorsRequests } from "./early.ts";
+import { type FirstRequest, listFirstRequests, monitorsRequests } from "./early.ts";
 import { overviewQuery } from "./overview.ts";
 import { attentionQuery, problemsQuery } from "./problems.ts";
 import { isComing, queryClient } from "./query.ts";
@@ -16,7 +16,7 @@ const queries = {
 /** Starts all queries of the first screen at once, before the screen renders. */
 export function prefetchFirstScreen() {
   const page = new URLSearchParams(location.search).get("back") ?? location.pathname;
-  for (const request of firstRequestsFor(page === "/sign-in" ? "/" : page))
+  for (const request of listFirstRequests(page === "/sign-in" ? "/" : page))
     void queryClient.prefetchQuery(queries[request]);
 }
 

@@ -2,7 +2,7 @@
 import { effectOf, expandMonitor } from "../../src/dashboard/rules.ts";
 import type { CompactMonitor } from "../../src/dashboard/schema.ts";
 import { type EventNoun, type EventType, nounOf } from "../../src/events/catalogue.ts";
-import { dashboard, onWritten } from "./client.ts";
+import { dashboard, onWrite } from "./client.ts";
 import { connection } from "./connection.ts";
 import { attentionKey, listKey, recordKey, tracesKey } from "./keys.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type Overview,
   overviewKey,
   overviewQuery,
-  withChanged,
+  changeRows,
 } from "./overview.ts";
 import { queryClient } from "./query.ts";
 import { loadSession, type Session } from "./session.ts";
@@ -34,7 +34,7 @@ export function followLive(organizationId: string): () => void {
   const stream = new LiveStream(organizationId);
   // The stream also reports this page's writes while it is connected. A replayed response repeats
   // an earlier one, so the record may have changed since.
-  const stopListening = onWritten((isReplayed) => {
+  const stopListening = onWrite((isReplayed) => {
     if (isReplayed || liveState.get() !== "live") void queryClient.invalidateQueries();
   });
   liveState.set("starting");
@@ -70,7 +70,7 @@ class LiveStream {
       this.#after = (await queryClient.ensureQueryData(overviewQuery)).position;
       this.#open();
     } catch {
-      this.#later(() => this.start());
+      this.#retryLater(() => this.start());
     }
   }
 
@@ -81,7 +81,7 @@ class LiveStream {
     clearTimeout(this.#retry);
   }
 
-  #later(act: () => Promise<void>) {
+  #retryLater(act: () => Promise<void>) {
     if (!this.#isStopped) this.#retry = setTimeout(() => void act(), retryMs);
   }
 
@@ -93,7 +93,7 @@ class LiveStream {
       else await signedOut.wait();
       this.#open();
     } catch {
-      this.#later(() => this.#reopen());
+      this.#retryLater(() => this.#reopen());
     }
   }
 
@@ -104,19 +104,19 @@ class LiveStream {
     const query = `organization=${this.#organizationId}&after=${this.#after}`;
     const source = new EventSource(`${dashboard.live["~path"]}?${query}`);
     this.#source = source;
-    const on = <T>(name: string, act: (data: T, position: string) => void) =>
+    const listenToEvent = <T>(name: string, act: (data: T, position: string) => void) =>
       source.addEventListener(name, ({ data, lastEventId }) =>
         act(JSON.parse(data as string) as T, lastEventId),
       );
     source.addEventListener("hello", () => this.#greet());
-    on<Change>("change", (change, position) => {
+    listenToEvent<Change>("change", (change, position) => {
       this.#after = position;
-      apply(change);
+      applyChange(change);
     });
-    on<Rows>("monitors", takeRows);
-    on<{ channelIds: string[] }>("deliveries", ({ channelIds }) => {
-      refresh(listKey("alert-channel"), tracesKey);
-      refresh(...channelIds.map((id) => recordKey("alert-channel", id)));
+    listenToEvent<Rows>("monitors", applyRows);
+    listenToEvent<{ channelIds: string[] }>("deliveries", ({ channelIds }) => {
+      scheduleRefresh(listKey("alert-channel"), tracesKey);
+      scheduleRefresh(...channelIds.map((id) => recordKey("alert-channel", id)));
     });
     source.addEventListener("reset", ({ lastEventId }) => {
       this.#after = lastEventId;
@@ -126,14 +126,14 @@ class LiveStream {
       // The browser's own retry knows neither about the session nor about our position.
       source.close();
       liveState.set("lost");
-      this.#later(() => this.#reopen());
+      this.#retryLater(() => this.#reopen());
     });
   }
 
   #greet() {
     liveState.set("live");
     this.#isGreeting = true;
-    connection.answered();
+    connection.markAnswered();
     this.#isGreeting = false;
   }
 }
@@ -147,17 +147,18 @@ const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
   appliance: "alert-channel",
 };
 
-function apply({ type, subjectId }: Change) {
+function applyChange({ type, subjectId }: Change) {
   const noun = nounOf(type);
-  refresh(recordKey(noun, subjectId), listKey(noun), ["audit-log"]);
-  if (noun === "monitor") refresh(attentionKey);
+  scheduleRefresh(recordKey(noun, subjectId), listKey(noun), ["audit-log"]);
+  if (noun === "monitor") scheduleRefresh(attentionKey);
   const also = alsoLists[noun];
-  if (also !== undefined) refresh(listKey(also));
+  if (also !== undefined) scheduleRefresh(listKey(also));
   if (isPart()) {
     // Includes the server's counts and search results.
-    if (noun === "monitor" || noun === "group") partly.refresh();
-  } else if (effectOf(type) === "overview") refresh(overviewKey);
-  if (noun === "organization" || (noun === "person" && isSelf(subjectId))) refresh(["session"]);
+    if (noun === "monitor" || noun === "group") partialOverview.refresh();
+  } else if (effectOf(type) === "overview") scheduleRefresh(overviewKey);
+  if (noun === "organization" || (noun === "person" && isSelf(subjectId)))
+    scheduleRefresh(["session"]);
 }
 
 /** Whether the page has only the first of many monitors. */
@@ -169,7 +170,7 @@ function isPart() {
 /** Minimum interval between requests for a partial overview. */
 const partlyMs = 2_000;
 
-const partly = {
+const partialOverview = {
   timer: null as ReturnType<typeof setTimeout> | null,
   at: 0,
   refresh() {
@@ -177,7 +178,7 @@ const partly = {
       () => {
         this.timer = null;
         this.at = performance.now();
-        refresh(overviewKey);
+        scheduleRefresh(overviewKey);
       },
       Math.max(0, this.at + partlyMs - performance.now()),
     );
@@ -202,9 +203,9 @@ export function onChecks(listener: (monitorIds: ReadonlySet<string>) => void) {
 }
 
 /** Only changed rows get a new identity, so only they render again. */
-function takeRows({ monitors, checked }: Rows) {
+function applyRows({ monitors, checked }: Rows) {
   const changed = new Map(monitors.map((row) => [row.id, expandMonitor(row)]));
-  changeOverview((overview) => withChanged(overview, (row) => changed.get(row.id) ?? row));
+  changeOverview((overview) => changeRows(overview, (row) => changed.get(row.id) ?? row));
   if (checked === false) return;
   const ids = new Set(changed.keys());
   for (const listener of checkListeners) listener(ids);
@@ -212,17 +213,17 @@ function takeRows({ monitors, checked }: Rows) {
 
 /** Time to collect changes, so that many of them cause one request. */
 const collectMs = 100;
-let collected: (readonly unknown[])[] = [];
+let collectedKeys: (readonly unknown[])[] = [];
 
 /** Refetches the visible queries whose keys start with one of these. */
-function refresh(...keys: (readonly unknown[])[]) {
-  if (collected.length === 0) setTimeout(refreshCollected, collectMs);
-  collected.push(...keys);
+function scheduleRefresh(...keys: (readonly unknown[])[]) {
+  if (collectedKeys.length === 0) setTimeout(refreshCollected, collectMs);
+  collectedKeys.push(...keys);
 }
 
 function refreshCollected() {
-  const wanted = new Set(collected.map((key) => JSON.stringify(key)));
-  collected = [];
+  const wanted = new Set(collectedKeys.map((key) => JSON.stringify(key)));
+  collectedKeys = [];
   void queryClient.invalidateQueries({
     predicate: ({ queryKey }) =>
       queryKey.some((_, index) => wanted.has(JSON.stringify(queryKey.slice(0, index + 1)))),

@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import type { ManagedRecord } from "../../src/configuration/schema.ts";
 import { dashboard } from "./client.ts";
 import { listKey } from "./keys.ts";
-import { dataQuery } from "./query.ts";
+import { createDataQuery } from "./query.ts";
 
-const nouns = {
+const sectionNouns = {
   alertChannels: "alert-channel",
   groups: "group",
   monitors: "monitor",
@@ -17,19 +17,19 @@ const nouns = {
  * every visit.
  */
 export const differingQuery = {
-  ...dataQuery(["configuration", "differing"], (options) =>
+  ...createDataQuery(["configuration", "differing"], (options) =>
     dashboard.configuration.records.get({ query: { differing: "true" }, ...options }),
   ),
   staleTime: 0,
 };
 
 /** A record by its section in configurations and its ID. */
-export type ManagedAs = { section: keyof typeof nouns; id: string };
+export type ManagedAs = { section: keyof typeof sectionNouns; id: string };
 
 /** The managed records of a section, with their configuration and drift. */
 export const useManagedRecords = (section: ManagedAs["section"], enabled = true) =>
   useQuery({
-    ...dataQuery([...listKey(nouns[section]), "managed"], (options) =>
+    ...createDataQuery([...listKey(sectionNouns[section]), "managed"], (options) =>
       dashboard.configuration.records.get({ query: { section }, ...options }),
     ),
     enabled,

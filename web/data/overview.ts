@@ -8,10 +8,10 @@ import type {
   OverviewGroup,
   OverviewMonitor,
 } from "../../src/dashboard/schema.ts";
-import { type State, worstOf } from "../components/display/state-icon.tsx";
-import { dashboard, dataOf, v1 } from "./client.ts";
+import { type State, findWorst } from "../components/display/state-icon.tsx";
+import { dashboard, unwrapData, v1 } from "./client.ts";
 import { listKey } from "./keys.ts";
-import { pageQuery, queryClient } from "./query.ts";
+import { createPageQuery, queryClient } from "./query.ts";
 
 export type { Overview, OverviewGroup, OverviewMonitor };
 
@@ -21,22 +21,22 @@ export const overviewKey = ["overview"] as const;
  * Query of the overview, which the server truncates if there are many monitors. A refetch also
  * reloads the rows that were loaded later.
  */
-export const overviewQueryOf = (filters?: OverviewFilters) => {
+export const createOverviewQuery = (filters?: OverviewFilters) => {
   const queryKey = filters === undefined ? overviewKey : [...overviewKey, filters];
   return queryOptions({
     queryKey,
     queryFn: async ({ signal }): Promise<Overview> => {
       const query = filters ?? {};
       const overview = expandOverview(
-        await dataOf(dashboard.overview.get({ query, fetch: { signal } })),
+        await unwrapData(dashboard.overview.get({ query, fetch: { signal } })),
       );
       const before = queryClient.getQueryData<Overview>(queryKey);
       if (before === undefined) return overview;
       let read = overview;
-      for (const { groupId } of foldersIn(overview)) {
+      for (const { groupId } of foldersOf(overview)) {
         const wanted = membersOf(before, groupId).length;
-        while (wanted > membersOf(read, groupId).length && isPartOf(read, groupId)) {
-          const next = await withFurtherRows(read, filters, groupId, wanted);
+        while (wanted > membersOf(read, groupId).length && hasUnreadMonitors(read, groupId)) {
+          const next = await readFurtherRows(read, filters, groupId, wanted);
           if (next === read) break;
           read = next;
         }
@@ -49,7 +49,7 @@ export const overviewQueryOf = (filters?: OverviewFilters) => {
 };
 
 /** The overview, possibly with only the first rows. `useOverview` loads all rows. */
-export const overviewQuery = overviewQueryOf();
+export const overviewQuery = createOverviewQuery();
 
 /** The overview with all rows. If there are many monitors, the rows arrive in batches. */
 export function useOverview() {
@@ -62,16 +62,16 @@ export function useOverview() {
 }
 
 /** Maximum number of rows per response. */
-const mostRows = 500;
+const maxRowsPerRead = 500;
 
-const foldersIn = ({ totals }: Overview) => totals?.folders ?? [];
-export const countOf = (states: Partial<Record<State, number>>) =>
+const foldersOf = ({ totals }: Overview) => totals?.folders ?? [];
+export const sumCounts = (states: Partial<Record<State, number>>) =>
   Object.values(states).reduce((sum, count) => sum + count, 0);
 
 type Rows = readonly OverviewMonitor[];
 
 /** Caches a computation per list of rows: many components need it, of up to thousands of rows. */
-function ofRows<T>(make: (rows: Rows) => T): (rows: Rows) => T {
+function memoizeByRows<T>(make: (rows: Rows) => T): (rows: Rows) => T {
   const known = new WeakMap<Rows, T>();
   return (rows) => {
     const found = known.get(rows) ?? make(rows);
@@ -80,58 +80,58 @@ function ofRows<T>(make: (rows: Rows) => T): (rows: Rows) => T {
   };
 }
 
-const byFolder = ofRows((rows) => Map.groupBy(rows, ({ groupId }) => groupId));
-const none: Rows = [];
+const groupByFolder = memoizeByRows((rows) => Map.groupBy(rows, ({ groupId }) => groupId));
+const noRows: Rows = [];
 
 /** The loaded monitors of a folder: its first ones, in order. */
 const membersOf = ({ monitors }: Overview, groupId: string | null): Rows =>
-  byFolder(monitors).get(groupId) ?? none;
+  groupByFolder(monitors).get(groupId) ?? noRows;
 
 /**
  * Number of a folder's monitors per state. Uses the server's counts if some rows are not loaded.
  */
-export function statesOf(overview: Overview, groupId: string | null) {
+export function countStatesOfFolder(overview: Overview, groupId: string | null) {
   const members = membersOf(overview, groupId);
-  const counted = foldersIn(overview).find((folder) => folder.groupId === groupId)?.states ?? {};
-  return countOf(counted) > members.length ? counted : statesIn(members);
+  const counted = foldersOf(overview).find((folder) => folder.groupId === groupId)?.states ?? {};
+  return sumCounts(counted) > members.length ? counted : countStates(members);
 }
 
-export const statesIn = ofRows((rows) => {
+export const countStates = memoizeByRows((rows) => {
   const states: Partial<Record<State, number>> = {};
   for (const { status } of rows) states[status] = (states[status] ?? 0) + 1;
   return states;
 });
 
 /** Number of monitors per state. Uses the server's counts if some rows are not loaded. */
-export function allStates(overview: Overview): Partial<Record<State, number>> {
-  if (!isPartly(overview)) return statesIn(overview.monitors);
+export function countAllStates(overview: Overview): Partial<Record<State, number>> {
+  if (!isPartly(overview)) return countStates(overview.monitors);
   const states: Partial<Record<State, number>> = {};
-  for (const folder of foldersIn(overview))
-    for (const [state, count] of Object.entries(statesOf(overview, folder.groupId)))
+  for (const folder of foldersOf(overview))
+    for (const [state, count] of Object.entries(countStatesOfFolder(overview, folder.groupId)))
       states[state as State] = (states[state as State] ?? 0) + count;
   return states;
 }
 
 /** Whether the folder has monitors that are not loaded. */
-export const isPartOf = (overview: Overview, groupId: string | null) =>
-  countOf(statesOf(overview, groupId)) > membersOf(overview, groupId).length;
+export const hasUnreadMonitors = (overview: Overview, groupId: string | null) =>
+  sumCounts(countStatesOfFolder(overview, groupId)) > membersOf(overview, groupId).length;
 
 /** Whether any monitors are not loaded. */
 export function isPartly(overview: Overview): boolean {
   const { totals, monitors } = overview;
   if (totals === undefined) return false;
-  return totals.folders.reduce((sum, { states }) => sum + countOf(states), 0) > monitors.length;
+  return totals.folders.reduce((sum, { states }) => sum + sumCounts(states), 0) > monitors.length;
 }
 
 /** All loaded monitors, including down or degraded ones whose rows are not loaded yet. */
-export function knownIn({ monitors, totals }: Overview): readonly OverviewMonitor[] {
+export function listKnownMonitors({ monitors, totals }: Overview): readonly OverviewMonitor[] {
   if (totals === undefined) return monitors;
   const ids = new Set(monitors.map(({ id }) => id));
   return [...monitors, ...totals.troubled.filter(({ id }) => !ids.has(id))];
 }
 
 /** Loads the next rows of a folder. Returns the same object if there are no new ones. */
-async function withFurtherRows(
+async function readFurtherRows(
   overview: Overview,
   filters: OverviewFilters | undefined,
   groupId: string | null,
@@ -142,10 +142,10 @@ async function withFurtherRows(
     ...filters,
     ...(groupId !== null && { groupId }),
     from,
-    count: Math.min(mostRows, Math.max(1, until - from)),
+    count: Math.min(maxRowsPerRead, Math.max(1, until - from)),
   };
-  const rows = await dataOf(dashboard.overview.rows.get({ query }));
-  return withRows(
+  const rows = await unwrapData(dashboard.overview.rows.get({ query }));
+  return appendRows(
     overview,
     groupId,
     rows.map((row) => expandMonitor(row, groupId)),
@@ -153,7 +153,7 @@ async function withFurtherRows(
 }
 
 /** Adds rows at the end of their folder. Skips rows that are already loaded. */
-function withRows(overview: Overview, groupId: string | null, rows: readonly OverviewMonitor[]) {
+function appendRows(overview: Overview, groupId: string | null, rows: readonly OverviewMonitor[]) {
   const known = new Set(overview.monitors.map(({ id }) => id));
   const fresh = rows.filter(({ id }) => !known.has(id));
   if (fresh.length === 0) return overview;
@@ -164,7 +164,7 @@ function withRows(overview: Overview, groupId: string | null, rows: readonly Ove
   return { ...overview, monitors: overview.monitors.toSpliced(at, 0, ...fresh) };
 }
 
-const reading = new Map<string, Promise<void>>();
+const runningReads = new Map<string, Promise<void>>();
 
 /**
  * Loads at least the first `until` rows of a folder. Calls for one folder run one after the other.
@@ -174,33 +174,33 @@ export function readRows(
   groupId: string | null,
   until: number,
 ): Promise<void> {
-  const { queryKey } = overviewQueryOf(filters);
+  const { queryKey } = createOverviewQuery(filters);
   const key = JSON.stringify([queryKey, groupId]);
-  const before = reading.get(key);
+  const before = runningReads.get(key);
   const after = (before ?? Promise.resolve()).then(async () => {
     for (;;) {
       const overview = queryClient.getQueryData<Overview>(queryKey);
-      if (overview === undefined || !isPartOf(overview, groupId)) return;
+      if (overview === undefined || !hasUnreadMonitors(overview, groupId)) return;
       if (membersOf(overview, groupId).length >= until) return;
-      const next = await withFurtherRows(overview, filters, groupId, until);
+      const next = await readFurtherRows(overview, filters, groupId, until);
       const known = new Set(overview.monitors);
       const fresh = next.monitors.filter((one) => !known.has(one));
       if (fresh.length === 0) return;
       // The live stream may have changed the overview during the request.
-      queryClient.setQueryData<Overview>(queryKey, (now) => now && withRows(now, groupId, fresh));
+      queryClient.setQueryData<Overview>(queryKey, (now) => now && appendRows(now, groupId, fresh));
     }
   });
   const settled = after.catch(() => {});
-  reading.set(key, settled);
+  runningReads.set(key, settled);
   void settled.then(() => {
-    if (reading.get(key) === settled) reading.delete(key);
+    if (runningReads.get(key) === settled) runningReads.delete(key);
   });
   return after;
 }
 
 async function readAll() {
   const overview = queryClient.getQueryData<Overview>(overviewKey);
-  for (const { groupId } of overview === undefined ? [] : foldersIn(overview))
+  for (const { groupId } of overview === undefined ? [] : foldersOf(overview))
     await readRows(undefined, groupId, Infinity);
 }
 
@@ -210,7 +210,7 @@ export function changeOverview(change: (overview: Overview) => Overview) {
 }
 
 /** Replaces rows of the overview. */
-export function withChanged(
+export function changeRows(
   overview: Overview,
   change: (row: OverviewMonitor) => OverviewMonitor,
 ): Overview {
@@ -222,25 +222,25 @@ export function withChanged(
   };
 }
 
-export const withMonitor =
+export const changeMonitor =
   (id: string, change: Partial<OverviewMonitor>) =>
   (overview: Overview): Overview =>
-    withChanged(overview, (one) => (one.id === id ? { ...one, ...change } : one));
+    changeRows(overview, (one) => (one.id === id ? { ...one, ...change } : one));
 
 /** Removes monitors from the overview and from its counts. */
-export function withoutMonitors(overview: Overview, ids: ReadonlySet<string>): Overview {
-  const gone = knownIn(overview).filter(({ id }) => ids.has(id));
+export function removeMonitorsFrom(overview: Overview, ids: ReadonlySet<string>): Overview {
+  const removedMonitors = listKnownMonitors(overview).filter(({ id }) => ids.has(id));
   const { monitors, totals } = overview;
-  const rest = (rows: readonly OverviewMonitor[]) => rows.filter(({ id }) => !ids.has(id));
-  if (totals === undefined) return { ...overview, monitors: rest(monitors) };
+  const omitRemoved = (rows: readonly OverviewMonitor[]) => rows.filter(({ id }) => !ids.has(id));
+  if (totals === undefined) return { ...overview, monitors: omitRemoved(monitors) };
   const folders = totals.folders.map(({ groupId, states }) => {
-    const less = statesIn(gone.filter((one) => one.groupId === groupId));
+    const less = countStates(removedMonitors.filter((one) => one.groupId === groupId));
     const entries = Object.entries(states) as [State, number][];
     const left = entries.map(([state, count]) => [state, Math.max(0, count - (less[state] ?? 0))]);
     return { groupId, states: Object.fromEntries(left) as typeof states };
   });
-  const troubled = rest(totals.troubled);
-  return { ...overview, monitors: rest(monitors), totals: { ...totals, folders, troubled } };
+  const troubled = omitRemoved(totals.troubled);
+  return { ...overview, monitors: omitRemoved(monitors), totals: { ...totals, folders, troubled } };
 }
 
 export const refreshOverview = () => queryClient.invalidateQueries({ queryKey: overviewKey });
@@ -250,8 +250,8 @@ export function useOverallState(): State {
   const { data } = useQuery({
     ...overviewQuery,
     select: (overview) =>
-      worstOf(
-        (Object.entries(allStates(overview)) as [State, number][]).flatMap(([state, count]) =>
+      findWorst(
+        (Object.entries(countAllStates(overview)) as [State, number][]).flatMap(([state, count]) =>
           count > 0 && state !== "pending" ? [state] : [],
         ),
       ),
@@ -263,10 +263,10 @@ export function useOverallState(): State {
 export function useCounts(): { monitors: number | null; openIncidents: number | null } {
   const { data: monitors } = useQuery({
     ...overviewQuery,
-    select: (overview) => countOf(allStates(overview)),
+    select: (overview) => sumCounts(countAllStates(overview)),
   });
   const { data: open } = useQuery(
-    pageQuery([...listKey("incident"), "open-count"], (options) =>
+    createPageQuery([...listKey("incident"), "open-count"], (options) =>
       v1.incidents.get({ query: { open: "true", per_page: 1 }, ...options }),
     ),
   );

@@ -4,13 +4,13 @@ import { useEffect } from "react";
 import type { Attention, Problems } from "../../src/dashboard/problem-schema.ts";
 import { dashboard } from "./client.ts";
 import { attentionKey, listKey } from "./keys.ts";
-import { allStates, type OverviewMonitor, overviewQuery } from "./overview.ts";
-import { dataQuery } from "./query.ts";
+import { countAllStates, type OverviewMonitor, overviewQuery } from "./overview.ts";
+import { createDataQuery } from "./query.ts";
 import { createStore } from "./store.ts";
 
 export type { Attention, Problems };
 
-export const problemsQuery = dataQuery([...listKey("alert-channel"), "problems"], (options) =>
+export const problemsQuery = createDataQuery([...listKey("alert-channel"), "problems"], (options) =>
   dashboard.problems.get(options),
 );
 
@@ -26,7 +26,7 @@ export const useProblems = () =>
     placeholderData: (before) => before,
   });
 
-export const attentionQuery = dataQuery(attentionKey, (options) =>
+export const attentionQuery = createDataQuery(attentionKey, (options) =>
   dashboard.attention.get(options),
 );
 
@@ -34,11 +34,11 @@ export const attentionQuery = dataQuery(attentionKey, (options) =>
 export const useAttention = () =>
   useQuery({
     ...attentionQuery,
-    select: byMonitor,
+    select: indexByMonitor,
     placeholderData: (before) => before,
   });
 
-const byMonitor = (all: Attention[]) => new Map(all.map((one) => [one.monitorId, one]));
+const indexByMonitor = (all: Attention[]) => new Map(all.map((one) => [one.monitorId, one]));
 
 export const isTroubled = ({ status }: OverviewMonitor) =>
   status === "down" || status === "degraded";
@@ -51,7 +51,7 @@ export function useProblemCount() {
   const { data: troubled = 0 } = useQuery({
     ...overviewQuery,
     select: (overview) => {
-      const { down = 0, degraded = 0 } = allStates(overview);
+      const { down = 0, degraded = 0 } = countAllStates(overview);
       return down + degraded;
     },
   });

@@ -1,5 +1,5 @@
 import { keepPreviousData, QueryClient, queryOptions, type QueryKey } from "@tanstack/react-query";
-import { ApiError, dataOf, pageOf, type Result } from "./client.ts";
+import { ApiError, unwrapData, unwrapPage, type Result } from "./client.ts";
 import { connection } from "./connection.ts";
 
 export const queryClient = new QueryClient({
@@ -20,7 +20,7 @@ export const queryClient = new QueryClient({
 connection.onRestored(() => void queryClient.invalidateQueries());
 
 /** Refetches the visible queries that failed. */
-export const askAgain = () =>
+export const refetchFailed = () =>
   queryClient.refetchQueries({
     type: "active",
     predicate: ({ state }) => state.status === "error",
@@ -29,29 +29,29 @@ export const askAgain = () =>
 type Options = { fetch: { signal: AbortSignal } };
 
 /** Query options that load the `data` of a route. */
-export const dataQuery = <T>(
+export const createDataQuery = <T>(
   queryKey: QueryKey,
   ask: (options: Options) => Promise<Result<{ data: T }>>,
-) => queryOptions({ queryKey, queryFn: ({ signal }) => dataOf(ask({ fetch: { signal } })) });
+) => queryOptions({ queryKey, queryFn: ({ signal }) => unwrapData(ask({ fetch: { signal } })) });
 
-type Coming = { isLoading: boolean; failureCount: number };
+type LoadingState = { isLoading: boolean; failureCount: number };
 
 /**
  * Whether any query is in its first load. Failed queries do not count, so pages do not wait for
  * them.
  */
-export const isComing = (queries: readonly Coming[]): boolean =>
+export const isComing = (queries: readonly LoadingState[]): boolean =>
   queries.some(({ isLoading, failureCount }) => isLoading && failureCount === 0);
 
 /**
  * Query options of a list page with its `meta`. The previous page stays visible during the load.
  */
-export const pageQuery = <T extends { data: unknown }>(
+export const createPageQuery = <T extends { data: unknown }>(
   queryKey: QueryKey,
   ask: (options: Options) => Promise<Result<T>>,
 ) =>
   queryOptions({
     queryKey,
-    queryFn: ({ signal }) => pageOf(ask({ fetch: { signal } })),
+    queryFn: ({ signal }) => unwrapPage(ask({ fetch: { signal } })),
     placeholderData: keepPreviousData,
   });

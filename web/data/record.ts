@@ -2,7 +2,7 @@ import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import { ApiError } from "./client.ts";
-import { switchOrganization, findOrganizationOf } from "./session.ts";
+import { switchOrganization, findOrganizationId } from "./session.ts";
 
 /**
  * Loads the record of a page. If it is in another organization of the person, as after following a
@@ -18,7 +18,7 @@ export function useRecord<T, D>(
   useEffect(() => {
     if (!(error instanceof ApiError && error.status === 404)) return;
     let left = false;
-    void findOrganizationOf(kind, id)
+    void findOrganizationId(kind, id)
       .then((organizationId) => {
         if (organizationId !== null && !left) return switchOrganization(organizationId);
       })
@@ -31,7 +31,7 @@ export function useRecord<T, D>(
 }
 
 /** A random ID for a record that is not saved yet. `crypto.randomUUID` exists only over HTTPS. */
-export const provisionalId = (): string =>
+export const createProvisionalId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");

@@ -4,7 +4,7 @@ const key = "signalbox.organization";
 export const remembered = { here: "signalbox.here" };
 
 /** The organization last opened in this tab, otherwise in any tab. */
-export function rememberedOrganization(): string | null {
+export function readOrganization(): string | null {
   return sessionStorage.getItem(key) ?? localStorage.getItem(key);
 }
 

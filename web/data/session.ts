@@ -4,10 +4,10 @@ import type { Presence } from "../../src/accounts/sign-in/schema.ts";
 import type { Role } from "../../src/core/roles.ts";
 import { roles } from "../../src/core/statuses.ts";
 import type { WhereQuery } from "../../src/dashboard/schema.ts";
-import { ApiError, dashboard, dataOf, setOrganization } from "./client.ts";
+import { ApiError, dashboard, unwrapData, setOrganization } from "./client.ts";
 import { setDraftOwner } from "./drafts.ts";
 import { queryClient } from "./query.ts";
-import { remembered, rememberedOrganization, rememberOrganization } from "./remembered.ts";
+import { remembered, readOrganization, rememberOrganization } from "./remembered.ts";
 import { signedOut } from "./signed-out.ts";
 import { finishUndoable } from "./undoable.ts";
 
@@ -15,37 +15,37 @@ export type Session = Presence;
 type Organization = Presence["organizations"][number];
 
 /** The organization of this tab. Other tabs can show other organizations. */
-let chosenId = rememberedOrganization();
+let chosenId = readOrganization();
 setOrganization(chosenId);
 
 /** Sets the organization of this tab, also after a reload. New tabs start with it. */
-function choose(id: string) {
+function chooseOrganization(id: string) {
   chosenId = id;
   setOrganization(id);
   rememberOrganization(id);
 }
 
 export async function loadSession(): Promise<Session> {
-  const data = await dataOf(dashboard.session.get());
+  const data = await unwrapData(dashboard.session.get());
   if (data.state !== "signed-in") {
     localStorage.removeItem(remembered.here);
     return data;
   }
   localStorage.setItem(remembered.here, "yes");
-  const id = chosenOf(data)?.id ?? null;
+  const id = findChosenOrganization(data)?.id ?? null;
   // Without an organization ID, the server used the person's first one.
   const answered = chosenId ?? data.organizations[0]?.id ?? null;
   // Cached data is of another organization: from early requests, or from one that the person has
   // left.
-  if (id !== answered) queryClient.removeQueries(ofOrganization);
-  if (id !== null) choose(id);
+  if (id !== answered) queryClient.removeQueries(organizationQueries);
+  if (id !== null) chooseOrganization(id);
   setDraftOwner(data.person?.id ?? "", id ?? "");
-  signedOut.over();
+  signedOut.endWait();
   return data;
 }
 
 /** Loads the session. If it ended while the page is in use, waits for the next sign-in. */
-async function presentSession(): Promise<Session> {
+async function loadPresentSession(): Promise<Session> {
   const session = await loadSession();
   const before = queryClient.getQueryData<Session>(["session"]);
   if (session.state === "signed-in" || before?.state !== "signed-in") return session;
@@ -54,13 +54,13 @@ async function presentSession(): Promise<Session> {
 }
 
 /** The organization last opened, or the person's first. */
-function chosenOf({ organizations }: Session): Organization | undefined {
+function findChosenOrganization({ organizations }: Session): Organization | undefined {
   return organizations.find(({ id }) => id === chosenId) ?? organizations[0];
 }
 
 export const sessionQuery = {
   queryKey: ["session"],
-  queryFn: presentSession,
+  queryFn: loadPresentSession,
   staleTime: Infinity,
 };
 
@@ -75,21 +75,29 @@ export function useSession() {
  * The signed-in person, their organization and rights. Throws outside the shell, where no one may
  * be signed in.
  */
-export function useSignedIn() {
+export function useSignedInPerson() {
   const { data } = useSession();
-  const organization = data && chosenOf(data);
+  const organization = data && findChosenOrganization(data);
   if (data?.person == null || organization === undefined)
     throw new Error("No person is signed in.");
   const { person, organizations, version } = data;
-  const atLeast = (role: Role) => roles.indexOf(organization.role) >= roles.indexOf(role);
+  const hasRole = (role: Role) => roles.indexOf(organization.role) >= roles.indexOf(role);
   /** Whether the person has this role in the organization, or is an administrator. */
-  const may = (needed: Role | "administrator") =>
-    needed === "administrator" ? person.administrator : atLeast(needed);
-  const mayWrite = atLeast("member");
-  return { person, organizations, organization, version, atLeast, may, mayWrite };
+  const hasRight = (needed: Role | "administrator") =>
+    needed === "administrator" ? person.administrator : hasRole(needed);
+  const mayWrite = hasRole("member");
+  return {
+    person,
+    organizations,
+    organization,
+    version,
+    atLeast: hasRole,
+    may: hasRight,
+    mayWrite,
+  };
 }
 
-const ofOrganization = {
+const organizationQueries = {
   predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== "session",
 };
 
@@ -100,30 +108,31 @@ const ofOrganization = {
 export async function switchOrganization(id: string) {
   if (id === chosenId) return;
   finishUndoable();
-  await queryClient.cancelQueries(ofOrganization);
-  choose(id);
+  await queryClient.cancelQueries(organizationQueries);
+  chooseOrganization(id);
   const { person } = queryClient.getQueryData<Session>(["session"]) ?? {};
   setDraftOwner(person?.id ?? "", id);
-  queryClient.removeQueries(ofOrganization);
+  queryClient.removeQueries(organizationQueries);
   // A new object makes the frame render again for the new organization.
   queryClient.setQueryData<Session>(["session"], (session) => session && { ...session });
   await queryClient.invalidateQueries({ queryKey: ["session"] });
 }
 
 /** Updates the cached person with saved values. */
-export function keepPerson(saved: Partial<NonNullable<Session["person"]>>) {
+export function cachePerson(saved: Partial<NonNullable<Session["person"]>>) {
   queryClient.setQueryData<Session>(["session"], (session) =>
     session?.person ? { ...session, person: { ...session.person, ...saved } } : session,
   );
 }
 
 /** Signs in. Returns true if a two-factor code is needed; otherwise `renewSession` completes it. */
-export async function signIn(email: string, password: string): Promise<boolean> {
-  const { state } = await dataOf(dashboard["sign-in"].post({ email, password }));
+export async function signInWithPassword(email: string, password: string): Promise<boolean> {
+  const { state } = await unwrapData(dashboard["sign-in"].post({ email, password }));
   return state === "two-factor";
 }
 
-export const signInWithCode = (code: string) => dataOf(dashboard["sign-in"].code.post({ code }));
+export const signInWithCode = (code: string) =>
+  unwrapData(dashboard["sign-in"].code.post({ code }));
 
 /** Reloads the session after a change of rights or organizations. */
 export async function renewSession() {
@@ -132,18 +141,18 @@ export async function renewSession() {
 
 /** Signs out, and reloads so that no data stays in memory. */
 export async function signOut() {
-  await dataOf(dashboard["sign-out"].post());
+  await unwrapData(dashboard["sign-out"].post());
   localStorage.removeItem(remembered.here);
   location.assign("/");
 }
 
 /** ID of the person's organization that contains the record; null if none does. */
-export async function findOrganizationOf(
+export async function findOrganizationId(
   kind: WhereQuery["kind"],
   id: string,
 ): Promise<string | null> {
   try {
-    return (await dataOf(dashboard.where.get({ query: { kind, id } }))).organizationId;
+    return (await unwrapData(dashboard.where.get({ query: { kind, id } }))).organizationId;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;

@@ -1,20 +1,20 @@
 import { createStore } from "./store.ts";
 
-let waiting: PromiseWithResolvers<void> | null = null;
-const store = createStore(false);
+let waitingRequests: PromiseWithResolvers<void> | null = null;
+const signedOutStore = createStore(false);
 
 /** Whether the session ended while the page was open. Requests wait here for the next sign-in. */
 export const signedOut = {
-  use: store.use,
-  subscribe: store.subscribe,
+  use: signedOutStore.use,
+  subscribe: signedOutStore.subscribe,
   wait(): Promise<void> {
-    waiting ??= Promise.withResolvers();
-    store.set(true);
-    return waiting.promise;
+    waitingRequests ??= Promise.withResolvers();
+    signedOutStore.set(true);
+    return waitingRequests.promise;
   },
-  over() {
-    waiting?.resolve();
-    waiting = null;
-    store.set(false);
+  endWait() {
+    waitingRequests?.resolve();
+    waitingRequests = null;
+    signedOutStore.set(false);
   },
 };

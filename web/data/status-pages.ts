@@ -4,38 +4,41 @@ import type { StatusPage } from "../../src/status-pages/schema.ts";
 import type { Subscriber, SubscriberQuery } from "../../src/status-pages/subscribers/schema.ts";
 import { dashboard, v1 } from "./client.ts";
 import { listKey, recordKey } from "./keys.ts";
-import { dataQuery, pageQuery, queryClient } from "./query.ts";
+import { createDataQuery, createPageQuery, queryClient } from "./query.ts";
 import { useRecord } from "./record.ts";
 
 export type { StatusPage, Subscriber };
 
-export const pageRoutes = (id: string) => v1["status-pages"]({ id });
+export const getPageRoutes = (id: string) => v1["status-pages"]({ id });
 
-const listQuery = dataQuery(listKey("status-page"), (options) => v1["status-pages"].get(options));
+const listQuery = createDataQuery(listKey("status-page"), (options) =>
+  v1["status-pages"].get(options),
+);
 
 /** All status pages, the default page first. */
 export const useStatusPages = () => useQuery(listQuery);
 
-export const statusPageQuery = (id: string) =>
-  dataQuery(recordKey("status-page", id), (options) => pageRoutes(id).get(options));
+export const createStatusPageQuery = (id: string) =>
+  createDataQuery(recordKey("status-page", id), (options) => getPageRoutes(id).get(options));
 
-export const useStatusPage = (id: string) => useRecord("status-page", id, statusPageQuery(id));
+export const useStatusPage = (id: string) =>
+  useRecord("status-page", id, createStatusPageQuery(id));
 
 /** Caches a page that was just saved. */
 export function cacheStatusPage(page: StatusPage) {
-  queryClient.setQueryData(statusPageQuery(page.id).queryKey, page);
+  queryClient.setQueryData(createStatusPageQuery(page.id).queryKey, page);
 }
 
 export const useSubscriberCounts = () =>
   useQuery(
-    dataQuery([...listKey("subscriber"), "counts"], (options) =>
+    createDataQuery([...listKey("subscriber"), "counts"], (options) =>
       dashboard["subscriber-counts"].get(options),
     ),
   );
 
 export const useSubscribers = (pageId: string, query: z.input<typeof SubscriberQuery>) =>
   useQuery(
-    pageQuery([...listKey("subscriber"), pageId, query], (options) =>
-      pageRoutes(pageId).subscribers.get({ query, ...options }),
+    createPageQuery([...listKey("subscriber"), pageId, query], (options) =>
+      getPageRoutes(pageId).subscribers.get({ query, ...options }),
     ),
   );

@@ -2,11 +2,11 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { dashboard, dataOf } from "../data/client.ts";
+import { dashboard, unwrapData } from "../data/client.ts";
 import { connection } from "../data/connection.ts";
 import { liveState } from "../data/live.ts";
-import { renewSession, useSignedIn } from "../data/session.ts";
-import { plural } from "../components/display/format.ts";
+import { renewSession, useSignedInPerson } from "../data/session.ts";
+import { pluralize } from "../components/display/format.ts";
 import { Icon } from "../components/display/icons.tsx";
 import { Time } from "../components/display/time.tsx";
 import { notifyError } from "../components/toasts.tsx";
@@ -15,13 +15,13 @@ import { notifyError } from "../components/toasts.tsx";
 export function ConnectionBanner() {
   const [answers, live] = [connection.use(), liveState.use()];
   const lost = answers === "lost" || live === "lost";
-  const [shown, setShown] = useState(false);
+  const [isShown, setIsShown] = useState(false);
   useEffect(() => {
-    if (!lost) return setShown(false);
-    const timer = setTimeout(() => setShown(true), 1_500);
+    if (!lost) return setIsShown(false);
+    const timer = setTimeout(() => setIsShown(true), 1_500);
     return () => clearTimeout(timer);
   }, [lost]);
-  if (!shown) return null;
+  if (!isShown) return null;
   return (
     <div className="banner" role="status">
       <Icon name="warning" />
@@ -32,15 +32,15 @@ export function ConnectionBanner() {
 
 /** Warns of wrong two-factor codes after a correct password, until the person dismisses it. */
 export function WrongCodes() {
-  const { wrongCodes } = useSignedIn().person;
+  const { wrongCodes } = useSignedInPerson().person;
   if (wrongCodes === null) return null;
   const { count, since, lastAt, lastFrom } = wrongCodes;
   return (
     <div className="banner" role="status">
       <Icon name="warning" />
       <span>
-        {plural(count, "wrong two-factor code")} {count === 1 ? "was" : "were"} entered after your
-        correct password
+        {pluralize(count, "wrong two-factor code")} {count === 1 ? "was" : "were"} entered after
+        your correct password
         {count > 1 && (
           <>
             , the first <Time at={since} />
@@ -54,14 +54,14 @@ export function WrongCodes() {
         </Link>
         .
       </span>
-      <Button size="xs" onClick={() => acknowledge().catch(notifyError)}>
+      <Button size="xs" onClick={() => acknowledgeWrongCodes().catch(notifyError)}>
         Dismiss
       </Button>
     </div>
   );
 }
 
-async function acknowledge() {
-  await dataOf(dashboard.profile["wrong-codes"].acknowledge.post());
+async function acknowledgeWrongCodes() {
+  await unwrapData(dashboard.profile["wrong-codes"].acknowledge.post());
   await renewSession();
 }

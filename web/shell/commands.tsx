@@ -2,13 +2,13 @@
 import { searchBounds } from "../../src/core/limits.ts";
 import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { momentIn } from "../../src/core/time/times.ts";
+import { formatDateTime } from "../../src/core/time/times.ts";
 import { useAlertChannels } from "../data/alert-channels.ts";
 import { v1 } from "../data/client.ts";
 import { listKey } from "../data/keys.ts";
-import { isPartly, knownIn, overviewQuery } from "../data/overview.ts";
-import { pageQuery } from "../data/query.ts";
-import { useSignedIn } from "../data/session.ts";
+import { isPartly, listKnownMonitors, overviewQuery } from "../data/overview.ts";
+import { createPageQuery } from "../data/query.ts";
+import { useSignedInPerson } from "../data/session.ts";
 import { useStatusPages } from "../data/status-pages.ts";
 import { type Dialog, openDialog } from "../components/open-dialog.ts";
 import type { IconName } from "../components/display/icons.tsx";
@@ -19,9 +19,9 @@ import { testFromList } from "../pages/alert-channels/actions.ts";
 import { resolveIncident } from "../pages/incidents/resolve.ts";
 import { useWindows } from "../pages/maintenance/data.ts";
 import { addMonitor, pauseMonitor } from "../pages/monitors/actions.ts";
-import { targetOf } from "../pages/monitors/quick-add.ts";
+import { parseTarget } from "../pages/monitors/quick-add.ts";
 import { sections } from "../pages/settings/sections.ts";
-import { addressOf } from "../pages/status-pages/labels.tsx";
+import { buildPageUrl } from "../pages/status-pages/labels.tsx";
 import { themes } from "./person-menu.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import type { Command } from "./palette-rules.ts";
@@ -54,7 +54,7 @@ export function useCommands(
   ];
 }
 
-const command = (
+const createCommand = (
   label: string,
   icon: Command["icon"],
   run: () => void,
@@ -62,21 +62,23 @@ const command = (
 ): Command => ({ key: label, label, icon, run, ...extra });
 
 /** The part of the text that the server searches for. */
-const searchText = (text: string) => text.trim().slice(0, searchBounds.text.value);
+const toSearchText = (text: string) => text.trim().slice(0, searchBounds.text.value);
 
 /**
  * Whether to offer actions on single records: only from three letters on, because there are many.
  */
-const offersActions = (text: string) => text.length > 2;
+const hasActions = (text: string) => text.length > 2;
 
 /** Offers to create a monitor if the text is an address. */
 function useNewMonitorCommand(text: string): Command[] {
-  const { mayWrite } = useSignedIn();
-  const target = targetOf(text);
+  const { mayWrite } = useSignedInPerson();
+  const target = parseTarget(text);
   if (!mayWrite || target === null) return [];
   const create = () => addMonitor(target).then(() => notify(`Created ${target.name}`), notifyError);
   return [
-    command(`Create monitor: ${text.trim()}`, "plus", () => void create(), { hint: target.type }),
+    createCommand(`Create monitor: ${text.trim()}`, "plus", () => void create(), {
+      hint: target.type,
+    }),
   ];
 }
 
@@ -84,42 +86,47 @@ function useNewMonitorCommand(text: string): Command[] {
 function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Command[] {
   const { setColorScheme } = useMantineColorScheme();
   const items = useNavigationItems();
-  const { mayWrite, may, organization, organizations } = useSignedIn();
+  const { mayWrite, may, organization, organizations } = useSignedInPerson();
   const switchTo = useOrganizationSwitch();
   const commands = items.map(({ to, label, icon, keys }) =>
-    command(label, icon, () => goTo(to), { key: to, hint: keys.toUpperCase(), common: true }),
+    createCommand(label, icon, () => goTo(to), { key: to, hint: keys.toUpperCase(), common: true }),
   );
   if (mayWrite)
     commands.push(
       ...dialogs.map(({ label, icon, dialog, hint }) =>
-        command(label, icon, () => openDialog(dialog), { common: true, ...(hint && { hint }) }),
+        createCommand(label, icon, () => openDialog(dialog), {
+          common: true,
+          ...(hint && { hint }),
+        }),
       ),
       ...creatingPages.map(([label, path]) =>
-        command(label, "plus", () => goTo(path), { common: true }),
+        createCommand(label, "plus", () => goTo(path), { common: true }),
       ),
     );
   for (const { path, icon, act } of sections)
     if (act !== undefined && may(act.role))
-      commands.push(command(act.label, icon, () => goTo(`/settings/${path}?new=true`)));
+      commands.push(createCommand(act.label, icon, () => goTo(`/settings/${path}?new=true`)));
   for (const { path, label, icon, role } of sections)
     if (may(role))
-      commands.push(command(`Settings: ${label}`, icon, () => goTo(`/settings/${path}`)));
+      commands.push(createCommand(`Settings: ${label}`, icon, () => goTo(`/settings/${path}`)));
   commands.push(
-    command("Wall view", "screen", () => goTo("/wall"), { hint: "For a TV", common: true }),
+    createCommand("Wall view", "screen", () => goTo("/wall"), { hint: "For a TV", common: true }),
   );
   for (const { id, name } of organizations)
     if (id !== organization.id)
       commands.push(
-        command(`Switch to ${name}`, "folder", () => void switchTo(id).catch(notifyError), {
+        createCommand(`Switch to ${name}`, "folder", () => void switchTo(id).catch(notifyError), {
           key: id,
           hint: "Organization",
         }),
       );
   return [
     ...commands,
-    command("Shortcuts", "keyboard", onHelp, { hint: "?", common: true }),
+    createCommand("Shortcuts", "keyboard", onHelp, { hint: "?", common: true }),
     ...themes.map(({ value, label, icon }) =>
-      command(`Theme: ${label}`, icon, () => setColorScheme(value), { key: `theme ${value}` }),
+      createCommand(`Theme: ${label}`, icon, () => setColorScheme(value), {
+        key: `theme ${value}`,
+      }),
     ),
   ];
 }
@@ -127,14 +134,14 @@ function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Comm
 /** The monitors of the overview. If it has only the first ones, the server searches for others. */
 function useKnownMonitors(text: string) {
   const { data: overview } = useQuery(overviewQuery);
-  const q = searchText(text);
+  const q = toSearchText(text);
   const { data: found } = useQuery({
-    ...pageQuery([...listKey("monitor"), "found", q], (options) =>
+    ...createPageQuery([...listKey("monitor"), "found", q], (options) =>
       v1.monitors.get({ query: { per_page: 20, q }, ...options }),
     ),
     enabled: q.length > 1 && overview !== undefined && isPartly(overview),
   });
-  const known = overview === undefined ? [] : knownIn(overview);
+  const known = overview === undefined ? [] : listKnownMonitors(overview);
   const knownIds = new Set(known.map(({ id }) => id));
   const others = (found?.data ?? []).filter(({ id }) => !knownIds.has(id));
   return { overview, monitors: [...known, ...others.map((one) => ({ ...one, target: null }))] };
@@ -142,7 +149,7 @@ function useKnownMonitors(text: string) {
 
 /** Commands for monitors, groups and tags. */
 function useMonitorCommands(text: string, goTo: (href: string) => void): Command[] {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const { overview, monitors } = useKnownMonitors(text);
   const commands: Command[] = [];
   for (const monitor of monitors) {
@@ -150,10 +157,10 @@ function useMonitorCommands(text: string, goTo: (href: string) => void): Command
     const icon = <StateIcon state={status} />;
     const keywords = [monitor.target ?? "", ...monitor.tags].join(" ");
     const open = () => goTo(`/monitors/${id}`);
-    commands.push(command(name, icon, open, { key: id, hint: "Monitor", keywords }));
-    if (mayWrite && offersActions(text))
+    commands.push(createCommand(name, icon, open, { key: id, hint: "Monitor", keywords }));
+    if (mayWrite && hasActions(text))
       commands.push(
-        command(
+        createCommand(
           `${paused ? "Resume" : "Pause"} ${name}`,
           paused ? "play" : "pause",
           () => void pauseMonitor(monitor),
@@ -163,7 +170,7 @@ function useMonitorCommands(text: string, goTo: (href: string) => void): Command
   }
   for (const { id, name, tags } of overview?.groups ?? [])
     commands.push(
-      command(name, "folder", () => goTo(`/monitors?q=${encodeURIComponent(name)}`), {
+      createCommand(name, "folder", () => goTo(`/monitors?q=${encodeURIComponent(name)}`), {
         key: id,
         hint: "Group",
         keywords: tags.join(" "),
@@ -172,7 +179,7 @@ function useMonitorCommands(text: string, goTo: (href: string) => void): Command
   const tagged = [...(overview?.monitors ?? []), ...(overview?.groups ?? [])];
   for (const tag of new Set(tagged.flatMap(({ tags }) => tags)))
     commands.push(
-      command(`Tag: ${tag}`, "tag", () => goTo(`/monitors?tag=${encodeURIComponent(tag)}`), {
+      createCommand(`Tag: ${tag}`, "tag", () => goTo(`/monitors?tag=${encodeURIComponent(tag)}`), {
         key: `tag ${tag}`,
         hint: "Tag",
       }),
@@ -182,16 +189,16 @@ function useMonitorCommands(text: string, goTo: (href: string) => void): Command
 
 /** Commands for maintenance windows and incidents. The server finds the resolved ones. */
 function useIncidentCommands(text: string, goTo: (href: string) => void): Command[] {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const zone = useZone();
-  const q = searchText(text);
+  const q = toSearchText(text);
   const { data: open } = useQuery(
-    pageQuery([...listKey("incident"), "open"], (options) =>
+    createPageQuery([...listKey("incident"), "open"], (options) =>
       v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
     ),
   );
   const { data: past } = useQuery({
-    ...pageQuery([...listKey("incident"), "over", "found", q], (options) =>
+    ...createPageQuery([...listKey("incident"), "over", "found", q], (options) =>
       v1.incidents.get({ query: { open: "false", per_page: 10, q }, ...options }),
     ),
     enabled: q.length > 2,
@@ -200,25 +207,25 @@ function useIncidentCommands(text: string, goTo: (href: string) => void): Comman
   const visit = (id: string) => () => goTo(`/incidents/${id}`);
   return [
     ...windows.map(({ id, title }) =>
-      command(title, "calendar", () => goTo(`/maintenance/${id}`), {
+      createCommand(title, "calendar", () => goTo(`/maintenance/${id}`), {
         key: id,
         hint: "Maintenance",
       }),
     ),
     ...(past?.data ?? []).map(({ id, title, createdAt }) =>
-      command(title, "check", visit(id), {
+      createCommand(title, "check", visit(id), {
         key: id,
         // Monitors that fail repeatedly have many incidents with the same title.
-        hint: `Resolved incident · ${momentIn(zone, Date.parse(createdAt), Date.now())}`,
+        hint: `Resolved incident · ${formatDateTime(zone, Date.parse(createdAt), Date.now())}`,
       }),
     ),
     ...(open?.data ?? []).flatMap((incident) => {
       const { id, title } = incident;
       const resolve = () => resolveIncident(incident);
       return [
-        command(title, "warning", visit(id), { key: id, hint: "Incident" }),
+        createCommand(title, "warning", visit(id), { key: id, hint: "Incident" }),
         ...(mayWrite
-          ? [command(`Resolve ${title}`, "check", resolve, { key: `resolve ${id}` })]
+          ? [createCommand(`Resolve ${title}`, "check", resolve, { key: `resolve ${id}` })]
           : []),
       ];
     }),
@@ -227,17 +234,17 @@ function useIncidentCommands(text: string, goTo: (href: string) => void): Comman
 
 /** Commands for alert channels and status pages. */
 function useOtherRecordCommands(text: string, goTo: (href: string) => void): Command[] {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const { data: channels = [] } = useAlertChannels();
   const { data: pages = [] } = useStatusPages();
   const commands: Command[] = [];
   for (const channel of channels) {
     const { id, name } = channel;
     const open = () => goTo(`/alert-channels/${id}`);
-    commands.push(command(name, "bell", open, { key: id, hint: "Alert channel" }));
-    if (mayWrite && offersActions(text))
+    commands.push(createCommand(name, "bell", open, { key: id, hint: "Alert channel" }));
+    if (mayWrite && hasActions(text))
       commands.push(
-        command(`Send test to ${name}`, "bell", () => void testFromList(channel), {
+        createCommand(`Send test to ${name}`, "bell", () => void testFromList(channel), {
           key: `test ${id}`,
         }),
       );
@@ -245,10 +252,12 @@ function useOtherRecordCommands(text: string, goTo: (href: string) => void): Com
   for (const page of pages) {
     const { id, title } = page;
     const edit = () => goTo(`/status-pages/${id}`);
-    const open = () => void window.open(addressOf(page), "_blank", "noreferrer");
-    commands.push(command(title, "page", edit, { key: id, hint: "Status page" }));
-    if (offersActions(text))
-      commands.push(command(`Open ${title} in a new tab`, "external", open, { key: `open ${id}` }));
+    const open = () => void window.open(buildPageUrl(page), "_blank", "noreferrer");
+    commands.push(createCommand(title, "page", edit, { key: id, hint: "Status page" }));
+    if (hasActions(text))
+      commands.push(
+        createCommand(`Open ${title} in a new tab`, "external", open, { key: `open ${id}` }),
+      );
   }
   return commands;
 }

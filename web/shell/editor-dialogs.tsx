@@ -1,20 +1,22 @@
 import { lazy, Suspense } from "react";
-import { chunk } from "../data/chunks.ts";
+import { createChunk } from "../data/chunks.ts";
 import { closeDialog, type Dialog, openDialog, useDialog } from "../components/open-dialog.ts";
 
-const MonitorDialog = lazy(chunk(() => import("../pages/monitors/editor/monitor-editor.tsx")));
-const GroupDialog = lazy(chunk(() => import("../pages/monitors/editor/group-editor.tsx")));
-const CreateChannel = lazy(chunk(() => import("../pages/alert-channels/create-channel.tsx")));
-const CreateIncident = lazy(chunk(() => import("../pages/incidents/create-incident.tsx")));
-const MaintenanceDialog = lazy(chunk(() => import("../pages/maintenance/window-editor.tsx")));
+const MonitorDialog = lazy(
+  createChunk(() => import("../pages/monitors/editor/monitor-editor.tsx")),
+);
+const GroupDialog = lazy(createChunk(() => import("../pages/monitors/editor/group-editor.tsx")));
+const CreateChannel = lazy(createChunk(() => import("../pages/alert-channels/create-channel.tsx")));
+const CreateIncident = lazy(createChunk(() => import("../pages/incidents/create-incident.tsx")));
+const MaintenanceDialog = lazy(createChunk(() => import("../pages/maintenance/window-editor.tsx")));
 
 /** The open editor dialog, on top of any page. Its script loads when first needed. */
 export function Dialogs() {
   const dialog = useDialog();
-  return <Suspense>{dialog !== null && editorOf(dialog)}</Suspense>;
+  return <Suspense>{dialog !== null && renderEditor(dialog)}</Suspense>;
 }
 
-function editorOf(dialog: Dialog) {
+function renderEditor(dialog: Dialog) {
   switch (dialog.kind) {
     case "create-monitor":
     case "edit-monitor":

@@ -5,7 +5,7 @@ import { router } from "../router.tsx";
 import { ServerDown } from "./failures.tsx";
 
 /** Path to redirect to in this state of the session; null if `path` is allowed. */
-function rightPlace(state: string, path: string): string | null {
+function findRightPlace(state: string, path: string): string | null {
   if (path === "/invitation") return null;
   if (state === "set-up") return path === "/set-up" ? null : "/set-up";
   if (state === "signed-in") return ["/sign-in", "/set-up"].includes(path) ? "/" : null;
@@ -22,17 +22,17 @@ export function Entrance({ children }: { children: ReactNode }) {
   useEffect(() => {
     if (state === undefined) return;
     const { pathname, search, hash } = location;
-    const place = rightPlace(state, pathname);
-    if (place === null) return;
-    const back = place === "/sign-in" && pathname !== "/" ? pathname + search : undefined;
+    const rightPath = findRightPlace(state, pathname);
+    if (rightPath === null) return;
+    const back = rightPath === "/sign-in" && pathname !== "/" ? pathname + search : undefined;
     const wanted = new URLSearchParams(search).get("back");
-    if (place === "/" && wanted !== null && /^\/(?!\/)/.test(wanted))
+    if (rightPath === "/" && wanted !== null && /^\/(?!\/)/.test(wanted))
       router.history.replace(wanted);
     else
       router.history.replace(
-        place +
+        rightPath +
           (back === undefined ? "" : `?back=${encodeURIComponent(back)}`) +
-          (place === "/set-up" ? hash : ""),
+          (rightPath === "/set-up" ? hash : ""),
       );
   }, [state]);
   if (data === undefined && error !== null)

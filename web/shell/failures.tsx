@@ -61,7 +61,7 @@ export function PageFailed({ error, reset }: ErrorComponentProps) {
       <div className="flex gap-8">
         <Button onClick={reset}>Try again</Button>
         {/* Wait for the server first: otherwise the browser would show its own error page. */}
-        <Button onClick={() => void connection.answers().then(() => location.reload())}>
+        <Button onClick={() => void connection.waitForAnswer().then(() => location.reload())}>
           Reload
         </Button>
       </div>

@@ -5,7 +5,7 @@ import { loadWhenIdle } from "../data/chunks.ts";
 import { followLive } from "../data/live.ts";
 import { useOverallState } from "../data/overview.ts";
 import { useProblemCount } from "../data/problems.ts";
-import { useSession, useSignedIn } from "../data/session.ts";
+import { useSession, useSignedInPerson } from "../data/session.ts";
 import { undoLast } from "../data/undoable.ts";
 import { palette } from "../components/open-dialog.ts";
 import { useFavicon } from "../components/display/mark.tsx";
@@ -27,7 +27,7 @@ export function Layout() {
 }
 
 function Frame() {
-  const { organization, person } = useSignedIn();
+  const { organization, person } = useSignedInPerson();
   const [helping, setHelping] = useState(false);
   const navigate = useNavigate();
   useEffect(() => followLive(organization.id), [organization.id]);

@@ -1,7 +1,7 @@
 import { Link, useLocation } from "@tanstack/react-router";
 import { useCounts, useOverallState } from "../data/overview.ts";
 import { useProblems } from "../data/problems.ts";
-import { countInWords } from "../components/display/format.ts";
+import { formatCount } from "../components/display/format.ts";
 import { Icon } from "../components/display/icons.tsx";
 import { Mark } from "../components/display/mark.tsx";
 import { stateLabels } from "../components/display/state-icon.tsx";
@@ -33,7 +33,7 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
       </Link>
       {useNavigationItems().map(({ to, label, icon }, index, { length }) => {
         const { count = 0, tone = "plain", word = "" } = badges[to] ?? {};
-        const here = current === to || current.startsWith(`${to}/`);
+        const isCurrent = current === to || current.startsWith(`${to}/`);
         const tip = count > 0 && word !== "" ? `${label} · ${count} ${word}` : label;
         return (
           <Link
@@ -41,13 +41,13 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
             to={to}
             data-tip={tip}
             className={`rail-link ${index === length - 1 && to === "/settings" ? "rail-last" : ""} ${index < onPhones ? "" : "rail-more"}`}
-            {...(here && { "aria-current": "page" as const })}
+            {...(isCurrent && { "aria-current": "page" as const })}
           >
             <Icon name={icon} size={18} />
             <span className="rail-label">{label}</span>
             {count > 0 && (
               <em className={`num rail-${tone}`}>
-                {countInWords(count)}
+                {formatCount(count)}
                 {word !== "" && <span className="rail-word"> {word}</span>}
               </em>
             )}

@@ -15,26 +15,26 @@ export type Command = {
   common?: boolean;
 };
 
-const most = 30;
+const maxCommands = 30;
 
 /** Removes case and diacritics, which people omit when they type. */
-const plain = (text: string) =>
+const toPlainText = (text: string) =>
   text.toLowerCase().replace(/ß/g, "ss").normalize("NFKD").replace(/\p{M}/gu, "");
 
 /** Match quality of a command: 0 is no match, higher is better. */
-function scoreOf({ label, keywords = "" }: Command, text: string): number {
-  const [found, others] = [plain(label), plain(keywords)];
+function scoreCommand({ label, keywords = "" }: Command, text: string): number {
+  const [found, others] = [toPlainText(label), toPlainText(keywords)];
   let score = 1;
-  for (const word of plain(text).split(/\s+/).filter(Boolean)) {
+  for (const word of toPlainText(text).split(/\s+/).filter(Boolean)) {
     const part =
-      inside(found, word) || (others.includes(word) ? 0.75 : 0) || scattered(found, word);
+      scoreWithin(found, word) || (others.includes(word) ? 0.75 : 0) || scoreScattered(found, word);
     if (part === 0) return 0;
     score += part;
   }
   return score;
 }
 
-function inside(found: string, word: string): number {
+function scoreWithin(found: string, word: string): number {
   const at = found.indexOf(word);
   if (at === -1) return 0;
   return at === 0 ? 3 : /[^\p{L}\p{N}]/u.test(found[at - 1] ?? "") ? 2 : 1;
@@ -44,7 +44,7 @@ function inside(found: string, word: string): number {
  * Fuzzy match, worth 0.25: all letters in order and close together, from the start of a word.
  * `chkout` finds `Checkout`.
  */
-function scattered(found: string, word: string): number {
+function scoreScattered(found: string, word: string): number {
   if (word.length < 3) return 0;
   for (const { index } of found.matchAll(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu)) {
     let at = index - 1;
@@ -55,12 +55,12 @@ function scattered(found: string, word: string): number {
 }
 
 /** Sorts matching commands, the best first. Without a text, returns the common ones. */
-export function ranked(commands: readonly Command[], text: string): Command[] {
-  if (text.trim() === "") return commands.filter(({ common }) => common).slice(0, most);
+export function rankCommands(commands: readonly Command[], text: string): Command[] {
+  if (text.trim() === "") return commands.filter(({ common }) => common).slice(0, maxCommands);
   return commands
-    .map((command) => ({ command, score: scoreOf(command, text) }))
+    .map((command) => ({ command, score: scoreCommand(command, text) }))
     .filter(({ score }) => score > 0)
     .sort((one, other) => other.score - one.score)
-    .slice(0, most)
+    .slice(0, maxCommands)
     .map(({ command }) => command);
 }

@@ -5,7 +5,7 @@ import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { palette } from "../components/open-dialog.ts";
 import { Icon } from "../components/display/icons.tsx";
 import { useCommands } from "./commands.tsx";
-import { type Command, ranked } from "./palette-rules.ts";
+import { type Command, rankCommands } from "./palette-rules.ts";
 
 /** The command palette: finds pages, records and actions by typing. */
 export function Palette({ onHelp }: { onHelp: () => void }) {
@@ -32,7 +32,7 @@ function Finder({ onHelp }: { onHelp: () => void }) {
   const navigate = useNavigate();
   const id = useId();
   const commands = useCommands(text, onHelp, (href) => void navigate({ href }));
-  const found = useMemo(() => ranked(commands, text), [commands, text]);
+  const found = useMemo(() => rankCommands(commands, text), [commands, text]);
   useEffect(() => setAt(0), [text]);
 
   function run(command: Command | undefined) {

@@ -3,9 +3,9 @@ import { Menu, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { ComponentProps } from "react";
 import { useProblems } from "../data/problems.ts";
-import { signOut, useSignedIn } from "../data/session.ts";
+import { signOut, useSignedInPerson } from "../data/session.ts";
 import { palette } from "../components/open-dialog.ts";
-import { plural } from "../components/display/format.ts";
+import { pluralize } from "../components/display/format.ts";
 import { Icon, type IconName } from "../components/display/icons.tsx";
 import { MenuItem } from "../components/menus.tsx";
 import { KeyHint } from "../components/page.tsx";
@@ -44,7 +44,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
 }
 
 function Corner({ problems, ...button }: { problems: number } & ComponentProps<"button">) {
-  const { organization } = useSignedIn();
+  const { organization } = useSignedInPerson();
   return (
     <button type="button" {...button} className="rail-person">
       <span className="visually-hidden">Organization and account: </span>
@@ -70,7 +70,7 @@ function Corner({ problems, ...button }: { problems: number } & ComponentProps<"
 }
 
 function OrganizationItems() {
-  const { organization, organizations } = useSignedIn();
+  const { organization, organizations } = useSignedInPerson();
   const switchTo = useOrganizationSwitch();
   if (organizations.length < 2) return null;
   return (
@@ -105,7 +105,7 @@ function PageItems({ problems }: { problems: number }) {
             leftSection={<Icon name={icon} />}
             rightSection={
               to === "/settings" &&
-              problems > 0 && <span className="degraded num">{plural(problems, "problem")}</span>
+              problems > 0 && <span className="degraded num">{pluralize(problems, "problem")}</span>
             }
             onClick={() => void navigate({ to })}
           >
@@ -161,7 +161,7 @@ const HelpItems = ({ onHelp }: { onHelp: () => void }) => (
 );
 
 function AccountItems() {
-  const { person } = useSignedIn();
+  const { person } = useSignedInPerson();
   const navigate = useNavigate();
   return (
     <>

@@ -5,7 +5,7 @@ import { useNavigationItems } from "./navigation-items.ts";
 
 type Section = { title: string; keys: [keys: string, does: string][] };
 
-const ofPages: Section[] = [
+const pageSections: Section[] = [
   {
     title: "Lists",
     keys: [
@@ -65,7 +65,7 @@ export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: (
   return (
     <Modal opened={opened} onClose={onClose} title="Shortcuts" size="lg">
       <div className="sheet">
-        {[everywhere, ...ofPages].map(({ title, keys }) => (
+        {[everywhere, ...pageSections].map(({ title, keys }) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl>

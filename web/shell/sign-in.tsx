@@ -3,14 +3,19 @@ import { Modal, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { prefetchFirstScreen } from "../data/first-screen.ts";
-import { renewSession, useSignedIn, signIn, signInWithCode } from "../data/session.ts";
+import {
+  renewSession,
+  useSignedInPerson,
+  signInWithPassword,
+  signInWithCode,
+} from "../data/session.ts";
 import { signedOut } from "../data/signed-out.ts";
 import { FormFrame, useForm } from "../components/forms/form.tsx";
 import { PasswordField } from "../components/forms/password-field.tsx";
 
 /** Asks the person to sign in again on the same page, so that no typed text is lost. */
 export function SignInDialog() {
-  const { person } = useSignedIn();
+  const { person } = useSignedInPerson();
   const queries = useQueryClient();
   return (
     <Modal
@@ -35,7 +40,7 @@ export function SignInDialog() {
 export function SignInForm({ email = "", onDone }: { email?: string; onDone?: () => void }) {
   const [needsCode, setNeedsCode] = useState(false);
   const credentials = useForm({ email, password: "" }, async ({ email, password }) => {
-    if (await signIn(email, password)) setNeedsCode(true);
+    if (await signInWithPassword(email, password)) setNeedsCode(true);
     else await enter();
   });
   const second = useForm({ code: "" }, async ({ code }) => {

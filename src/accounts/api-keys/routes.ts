@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { ApiKey, MadeApiKey, NewApiKey } from "./schema.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./service.ts";
 
 const dayMs = 86_400_000;
 
-export const apiKeyRoutes = routesUnder("/api-keys")
+export const apiKeyRoutes = createRouter("/api-keys")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listApiKeys",
       access: "read",
       role: "admin",
@@ -18,7 +18,7 @@ export const apiKeyRoutes = routesUnder("/api-keys")
     }),
   )
   .post(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "createApiKey",
       access: "write",
       role: "admin",
@@ -35,7 +35,7 @@ export const apiKeyRoutes = routesUnder("/api-keys")
     }),
   )
   .post(
-    ...endpoint("/:id/revoke", {
+    ...defineEndpoint("/:id/revoke", {
       name: "revokeApiKey",
       access: "write",
       role: "admin",

@@ -1,15 +1,15 @@
 /** Creates, lists and revokes API keys, and authenticates requests with them. */
 import { and, asc, eq, getTableColumns, isNull, or, sql } from "drizzle-orm";
-import { auditAndEventEach, commit } from "../../events/commit.ts";
+import { buildAuditsAndEvents, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { type Clock, dayMs, timestamp } from "../../core/time/clock.ts";
+import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { newId, randomToken, sha256 } from "../../core/ids.ts";
+import { createId, createToken, sha256 } from "../../core/ids.ts";
 import { parse } from "../../core/validation.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
-import { listed, mustBeWithin } from "../../database/references.ts";
-import { isLaterThan, matching } from "../../database/rows.ts";
-import { must, type Store } from "../../database/store.ts";
+import { buildIdTable, guardLimit } from "../../database/references.ts";
+import { isLaterThan, matchValues } from "../../database/rows.ts";
+import { guard, type Store } from "../../database/store.ts";
 import { apiKeys, memberships } from "../../database/tables/accounts.ts";
 import type { Principal } from "../../http/access/session.ts";
 import type { Keys } from "../../http/services.ts";
@@ -30,56 +30,56 @@ export async function createApiKey(
   parse(KeyName, input.name, "name");
   const { store, organizationId, actor } = context;
   const now = context.clock();
-  const id = newId(now);
+  const id = createId(now);
   const createdById = actor.type === "person" ? actor.id : null;
-  const key = `sbx_${randomToken(43)}`;
-  const made: ApiKey = {
+  const key = `sbx_${createToken(43)}`;
+  const newKey: ApiKey = {
     id,
     name: input.name,
     scope: input.scope,
     createdById,
-    createdAt: timestamp(now),
-    expiresAt: input.expiresInMs === null ? null : timestamp(now + input.expiresInMs),
+    createdAt: formatTimestamp(now),
+    expiresAt: input.expiresInMs === null ? null : formatTimestamp(now + input.expiresInMs),
     revokedAt: null,
     lastUsedAt: null,
   };
-  const row = { ...made, organizationId, hash: sha256(key) };
+  const row = { ...newKey, organizationId, hash: sha256(key) };
   return commit(
     context,
     [
-      ...(createdById === null ? [] : [mustMakeKeys(organizationId, createdById)]),
+      ...(createdById === null ? [] : [guardKeyMaker(organizationId, createdById)]),
       store.db.insert(apiKeys).values(row),
-      mustBeWithin(context, "api-keys", apiKeys, "revoked_at is null"),
+      guardLimit(context, "api-keys", apiKeys, "revoked_at is null"),
     ],
     { action: "api-key.created", subjectId: id },
-    { ...made, key },
+    { ...newKey, key },
   );
 }
 
 /** Guards that the person can still create keys, because a key outlives the request. */
-function mustMakeKeys(organizationId: string, personId: string) {
-  return must(
+function guardKeyMaker(organizationId: string, personId: string) {
+  return guard(
     sql`exists (select 1 from ${memberships} where organization_id = ${organizationId}
-      and person_id = ${personId} and role in (select value from ${listed(keyMakers)}))`,
+      and person_id = ${personId} and role in (select value from ${buildIdTable(keyMakers)}))`,
     () => new AppError("FORBIDDEN", "You are no longer allowed to create API keys here."),
   );
 }
 
 /** Revokes the valid keys that a person created, because the person can have copied them. */
-export async function revokeKeysBy(scope: Scope, createdById: string) {
+export async function buildKeyRevocations(scope: Scope, createdById: string) {
   const { store, organizationId } = scope;
-  const where = unrevoked({ organizationId, createdById });
-  const made = await store.db.select({ id: apiKeys.id }).from(apiKeys).where(where);
-  const subjectIds = made.map(({ id }) => id);
-  const revokedAt = timestamp(scope.clock());
+  const where = unrevokedCondition({ organizationId, createdById });
+  const createdKeys = await store.db.select({ id: apiKeys.id }).from(apiKeys).where(where);
+  const subjectIds = createdKeys.map(({ id }) => id);
+  const revokedAt = formatTimestamp(scope.clock());
   return [
-    ...auditAndEventEach(scope, { action: "api-key.revoked", subjectIds }, revokedAt),
+    ...buildAuditsAndEvents(scope, { action: "api-key.revoked", subjectIds }, revokedAt),
     store.db.update(apiKeys).set({ revokedAt }).where(where),
   ];
 }
 
-function unrevoked(values: { organizationId: string; id?: string; createdById?: string }) {
-  return and(matching(apiKeys, values), isNull(apiKeys.revokedAt));
+function unrevokedCondition(values: { organizationId: string; id?: string; createdById?: string }) {
+  return and(matchValues(apiKeys, values), isNull(apiKeys.revokedAt));
 }
 
 export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]> {
@@ -87,7 +87,7 @@ export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]>
   return store.db
     .select(shown)
     .from(apiKeys)
-    .where(matching(apiKeys, { organizationId }))
+    .where(matchValues(apiKeys, { organizationId }))
     .orderBy(asc(apiKeys.id));
 }
 
@@ -96,13 +96,13 @@ export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> 
   const { store, organizationId } = context;
   const key = (await listApiKeys(context)).find((candidate) => candidate.id === id);
   if (key === undefined) throw new AppError("NOT_FOUND", "There is no API key with this id.");
-  if (key.revokedAt !== null) throw alreadyRevoked();
-  const current = unrevoked({ organizationId, id });
-  const revokedAt = timestamp(context.clock());
+  if (key.revokedAt !== null) throw createAlreadyRevokedError();
+  const current = unrevokedCondition({ organizationId, id });
+  const revokedAt = formatTimestamp(context.clock());
   return commit(
     context,
     [
-      must(sql`exists (select 1 from ${apiKeys} where ${current})`, alreadyRevoked),
+      guard(sql`exists (select 1 from ${apiKeys} where ${current})`, createAlreadyRevokedError),
       store.db.update(apiKeys).set({ revokedAt }).where(current),
     ],
     { action: "api-key.revoked", subjectId: id },
@@ -110,7 +110,7 @@ export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> 
   );
 }
 
-function alreadyRevoked() {
+function createAlreadyRevokedError() {
   return new AppError("CONFLICT", "This API key was already revoked.");
 }
 
@@ -130,7 +130,7 @@ const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
   expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;
 
 /** Caches the principal of each API key. */
-export function apiKeyCache(store: Store, clock: Clock): Keys {
+export function createApiKeyCache(store: Store, clock: Clock): Keys {
   const trusted = new Map<string, { principal: Principal; until: number }>();
   let usedAt = new Map<string, number>();
   let commits = 0;
@@ -139,7 +139,7 @@ export function apiKeyCache(store: Store, clock: Clock): Keys {
     trusted.clear();
   });
 
-  async function holderOf(keyHash: string, now: number): Promise<Principal | null> {
+  async function findHolder(keyHash: string, now: number): Promise<Principal | null> {
     const known = trusted.get(keyHash);
     if (known !== undefined && known.until > now && known.until <= now + trustedMs)
       return known.principal;
@@ -161,17 +161,17 @@ export function apiKeyCache(store: Store, clock: Clock): Keys {
   return {
     async find(keyHash) {
       const now = clock();
-      const principal = await holderOf(keyHash, now);
+      const principal = await findHolder(keyHash, now);
       if (principal !== null) usedAt.set(principal.actor.id, now);
       return principal;
     },
-    used() {
+    collectLastUses() {
       const last = usedAt;
       usedAt = new Map();
       return [...last].map(([id, at]) =>
         store.db
           .update(apiKeys)
-          .set({ lastUsedAt: timestamp(at) })
+          .set({ lastUsedAt: formatTimestamp(at) })
           .where(
             and(
               eq(apiKeys.id, id),
@@ -186,6 +186,6 @@ export function apiKeyCache(store: Store, clock: Clock): Keys {
 /** Removes keys that were revoked more than `days` days ago. */
 export function sweepApiKeys(sweeping: Sweeping, days: number): Promise<void> {
   return sweepRows(sweeping, "api_keys", "revoked_at < ?", [
-    timestamp(sweeping.now - days * dayMs),
+    formatTimestamp(sweeping.now - days * dayMs),
   ]);
 }

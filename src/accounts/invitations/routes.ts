@@ -1,8 +1,8 @@
 /** Routes of invitations, for admins and for invited people. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import {
   Acceptance,
   Invitation,
@@ -13,19 +13,19 @@ import {
 } from "./schema.ts";
 import {
   acceptInvitation,
-  invite,
+  inviteMember,
   listInvitations,
-  lookAtInvitation,
-  reachedFrom,
+  viewInvitation,
+  pickReachableOrigin,
   revokeInvitation,
 } from "./service.ts";
 import { SignInStep } from "../sign-in/schema.ts";
 
 /** Invitation routes. `origin` is the public URL of this appliance. */
-export const invitationRoutes = ({ origin }: { origin: () => string }) =>
-  routesUnder("/invitations")
+export const createInvitationRoutes = ({ origin }: { origin: () => string }) =>
+  createRouter("/invitations")
     .get(
-      ...endpoint("/", {
+      ...defineEndpoint("/", {
         name: "listInvitations",
         access: "read",
         role: "admin",
@@ -36,7 +36,7 @@ export const invitationRoutes = ({ origin }: { origin: () => string }) =>
       }),
     )
     .post(
-      ...endpoint("/", {
+      ...defineEndpoint("/", {
         name: "invite",
         access: "write",
         role: "admin",
@@ -48,11 +48,12 @@ export const invitationRoutes = ({ origin }: { origin: () => string }) =>
         status: 201,
         isLocated: false,
         errors: ["CONFLICT"],
-        handle: ({ scope, body }) => invite(scope, body, reachedFrom(scope.origin, origin())),
+        handle: ({ scope, body }) =>
+          inviteMember(scope, body, pickReachableOrigin(scope.origin, origin())),
       }),
     )
     .delete(
-      ...endpoint("/:id", {
+      ...defineEndpoint("/:id", {
         name: "revokeInvitation",
         access: "write",
         role: "admin",
@@ -62,18 +63,18 @@ export const invitationRoutes = ({ origin }: { origin: () => string }) =>
       }),
     )
     .post(
-      ...endpoint("/look", {
+      ...defineEndpoint("/look", {
         name: "lookAtInvitation",
         access: "anyone",
         summary: "Get the invitation of a link",
         body: InvitationToken,
         data: InvitationLook,
         errors: ["NOT_FOUND"],
-        handle: ({ context, body }) => lookAtInvitation(context, body.token),
+        handle: ({ context, body }) => viewInvitation(context, body.token),
       }),
     )
     .post(
-      ...endpoint("/accept", {
+      ...defineEndpoint("/accept", {
         name: "acceptInvitation",
         access: "anyone",
         summary: "Join an organization",

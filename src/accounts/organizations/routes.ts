@@ -1,11 +1,11 @@
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { OrganizationPatch, OrganizationRecord } from "./schema.ts";
 import { getOwnOrganization, updateOrganization } from "./service.ts";
 
-export const organizationRoutes = routesUnder("/organization")
+export const organizationRoutes = createRouter("/organization")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "getOrganization",
       access: "read",
       cached: true,
@@ -15,7 +15,7 @@ export const organizationRoutes = routesUnder("/organization")
     }),
   )
   .patch(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "updateOrganization",
       access: "write",
       role: "admin",

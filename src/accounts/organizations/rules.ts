@@ -1,10 +1,10 @@
-import { slugFrom } from "../../core/text/words.ts";
+import { slugify } from "../../core/text/words.ts";
 
 /** Returns the slug for an organization's name, at most 50 characters. */
-export const slugOf = (name: string): string => slugFrom(name, 50) || "organization";
+export const deriveSlug = (name: string): string => slugify(name, 50) || "organization";
 
 /** Returns the first free slug of `slug`, `slug-2`, `slug-3`, … */
-export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
+export function pickFreeSlug(slug: string, taken: ReadonlySet<string>): string {
   if (!taken.has(slug)) return slug;
   let number = 2;
   while (taken.has(`${slug}-${number}`)) number++;

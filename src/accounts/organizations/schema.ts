@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bodyOf, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
+import { bodySchema, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
 
 export const OrganizationName = line(255);
 
@@ -19,7 +19,7 @@ export const OrganizationRecord = z.object({
 
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
 
-export const OrganizationPatch = bodyOf(
+export const OrganizationPatch = bodySchema(
   ["id", "slug", "createdAt"],
   z.strictObject({
     name: OrganizationName.optional(),

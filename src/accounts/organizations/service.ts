@@ -1,19 +1,25 @@
 /** Creates, reads and renames organizations, and knows whether several share the appliance. */
 import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
-import { auditAndEvent, commit, guardCurrent } from "../../events/commit.ts";
+import { buildAuditAndEvent, commit, guardCurrent } from "../../events/commit.ts";
 import { type Actor, commandLine, type Scope } from "../../events/scope.ts";
-import { type Clock, timestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
+import { createId } from "../../core/ids.ts";
 import { reservedSlugs } from "../../core/fields.ts";
 import { parse } from "../../core/validation.ts";
-import { must, retrying, StaleRead, type Statement, type Store } from "../../database/store.ts";
+import {
+  guard,
+  retryOnStaleRead,
+  StaleRead,
+  type Statement,
+  type Store,
+} from "../../database/store.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
 import { statusPages } from "../../database/tables/status-pages.ts";
-import { freeSlug, slugOf } from "./rules.ts";
+import { pickFreeSlug, deriveSlug } from "./rules.ts";
 import { OrganizationName, type OrganizationPatch } from "./schema.ts";
-import { firstVersion } from "../../database/rows.ts";
+import { buildFirstVersion } from "../../database/rows.ts";
 
 export type Organization = { id: string; slug: string; name: string; createdAt: string };
 
@@ -49,8 +55,8 @@ export async function getOrganization(store: Store, slug: string): Promise<Organ
  */
 export function createOrganization(store: Store, clock: Clock, name: string) {
   parse(OrganizationName, name, "name");
-  return retrying(async () => {
-    const { organization, statements } = await newOrganization({ store, clock }, name, {
+  return retryOnStaleRead(async () => {
+    const { organization, statements } = await buildNewOrganization({ store, clock }, name, {
       actor: commandLine,
       requestId: null,
     });
@@ -63,14 +69,14 @@ export function createOrganization(store: Store, clock: Clock, name: string) {
  * Returns a new organization with a free slug, and the statements that create it. After a race for
  * the slug, `retrying` chooses another.
  */
-export async function newOrganization(
+export async function buildNewOrganization(
   { store, clock }: { store: Store; clock: Clock },
   name: string,
   { timeZone = "UTC", ...by }: { actor: Actor; requestId: string | null; timeZone?: string },
 ): Promise<{ organization: Organization; statements: Statement[] }> {
   const now = clock();
-  const at = timestamp(now);
-  const wish = slugOf(name);
+  const at = formatTimestamp(now);
+  const wish = deriveSlug(name);
   const [similar, pages] = await Promise.all(
     [organizations, statusPages].map((table) =>
       store.db
@@ -79,12 +85,12 @@ export async function newOrganization(
         .where(like(table.slug, `${wish}%`)),
     ),
   );
-  const taken = [...(similar ?? []), ...(pages ?? [])].map((row) => row.slug);
-  const slug = freeSlug(wish, new Set([...taken, ...reservedSlugs]));
-  const organization = { id: newId(now), slug, name, createdAt: at };
+  const takenSlugs = [...(similar ?? []), ...(pages ?? [])].map((row) => row.slug);
+  const slug = pickFreeSlug(wish, new Set([...takenSlugs, ...reservedSlugs]));
+  const organization = { id: createId(now), slug, name, createdAt: at };
   const organizationId = organization.id;
   const statements = [
-    must(
+    guard(
       sql`not exists (select 1 from ${organizations} where slug = ${slug}) and
         not exists (select 1 from ${statusPages} where slug = ${slug})`,
       () => new StaleRead(),
@@ -100,7 +106,7 @@ export async function newOrganization(
     }),
     store.db.insert(statusPages).values({
       organizationId,
-      id: newId(now),
+      id: createId(now),
       slug,
       isDefault: true,
       title: name,
@@ -110,9 +116,9 @@ export async function newOrganization(
       showLatency: false,
       historyDays: 90,
       timeZone,
-      ...firstVersion(at),
+      ...buildFirstVersion(at),
     }),
-    ...auditAndEvent(
+    ...buildAuditAndEvent(
       { organizationId, ...by },
       { action: "organization.created", subjectId: organizationId },
       at,
@@ -143,11 +149,11 @@ export async function getOwnOrganization({ store, organizationId }: Scope) {
  */
 export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
   const { store, organizationId } = scope;
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getOwnOrganization(scope);
     const { name = before.name, timeZone = before.timeZone, slaTarget = before.slaTarget } = patch;
     const version = before.version + 1;
-    const updatedAt = timestamp(scope.clock());
+    const updatedAt = formatTimestamp(scope.clock());
     return commit(
       scope,
       [
@@ -172,7 +178,7 @@ export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
 const trustedMs = 100;
 
 /** Whether several organizations share this appliance, as of the last refresh. */
-export function sharingOf(store: Store, monotonic: Clock = () => performance.now()) {
+export function createSharing(store: Store, monotonic: Clock = () => performance.now()) {
   let revision: string | null = null;
   let isShared = false;
   let commits = 0;
@@ -183,14 +189,14 @@ export function sharingOf(store: Store, monotonic: Clock = () => performance.now
     /** Updates `isShared`. Each check calls this, so it is cheap without recent writes by this process. */
     async refresh() {
       if (known.commits === commits && monotonic() < known.until) return;
-      const asked = { commits, until: monotonic() + trustedMs };
+      const nextState = { commits, until: monotonic() + trustedMs };
       const now = store.revision();
       if (now === null || now !== revision) {
         const some = "select 1 from organizations where deleted_at is null limit 2";
         isShared = (await store.query(some, [])).length > 1;
         revision = now;
       }
-      known = asked;
+      known = nextState;
     },
   };
 }

@@ -1,19 +1,23 @@
 /** Changes the signed-in person's profile and password. */
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { hashPassword, isPassword } from "../../core/security/passwords.ts";
-import { invalid } from "../../core/validation.ts";
-import { retrying } from "../../database/store.ts";
-import { countAttempt, hashingFor, withAttemptLimits } from "../../http/access/attempt-limits.ts";
-import { signInFirst } from "../../http/access/session.ts";
+import { invalidFieldError } from "../../core/validation.ts";
+import { retryOnStaleRead } from "../../database/store.ts";
+import {
+  countAttempt,
+  buildHashingClient,
+  tryWithLimits,
+} from "../../http/access/attempt-limits.ts";
+import { signInRequiredError } from "../../http/access/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
-import { auditOfPerson, renewedSession } from "../sessions/service.ts";
+import { buildPersonAudit, buildRenewedSession } from "../sessions/service.ts";
 import {
   changePerson,
   findPeopleByEmail,
   findPerson,
-  mustBeDistinct,
-  mustBeFreeFor,
-  mustBeStrongPassword,
+  guardDistinctPassword,
+  guardFreeEmail,
+  assertStrongPassword,
   noWrongCodes,
   type PersonRow,
 } from "./store.ts";
@@ -21,9 +25,9 @@ import { emailKeyOf } from "./rules.ts";
 import type { PasswordChange, Profile, ProfilePatch } from "./schema.ts";
 
 /** Reads the row of the signed-in person. Throws UNAUTHORIZED if the person was removed in the meantime. */
-export async function ownRow({ store, session }: SignedInContext): Promise<PersonRow> {
+export async function getOwnRow({ store, session }: SignedInContext): Promise<PersonRow> {
   const row = await findPerson(store, session.person.id);
-  if (row === null) throw signInFirst();
+  if (row === null) throw signInRequiredError();
   return row;
 }
 
@@ -31,18 +35,19 @@ export async function ownRow({ store, session }: SignedInContext): Promise<Perso
  * Confirms the signed-in person's password before a sensitive change, in case someone else uses the
  * browser. Throws VALIDATION_ERROR that names `field`, RATE_LIMITED.
  */
-export async function reauthenticated(
+export async function reauthenticate(
   context: SignedInContext,
   password: string,
   field = "password",
 ): Promise<PersonRow> {
-  const row = await ownRow(context);
-  const known = await withAttemptLimits(
+  const row = await getOwnRow(context);
+  const known = await tryWithLimits(
     context,
-    async () => ((await isPassword(password, row.passwordHash, hashingFor(context))) ? true : null),
+    async () =>
+      (await isPassword(password, row.passwordHash, buildHashingClient(context))) ? true : null,
     `session ${context.session.id}`,
   );
-  if (known === null) throw invalid(field, "is not your password");
+  if (known === null) throw invalidFieldError(field, "is not your password");
   return row;
 }
 
@@ -54,24 +59,24 @@ export async function reauthenticated(
 export function updateProfile(context: SignedInContext, patch: ProfilePatch): Promise<Profile> {
   const { store, clock, session } = context;
   const { password, ...fields } = patch;
-  return retrying(async () => {
-    const own = await ownRow(context);
+  return retryOnStaleRead(async () => {
+    const own = await getOwnRow(context);
     const { name = own.name, email = own.email, timeZone = own.timeZone } = patch;
-    const moved = email === own.email ? own : await movedTo(context, email, password);
+    const moved = email === own.email ? own : await hashForEmail(context, email, password);
     const { passwordHash } = moved;
     const emailKey = emailKeyOf(email);
     await store.atomic([
-      mustBeFreeFor(own.id, emailKey),
-      mustBeDistinct({ id: own.id, emailKey, passwordHash }),
+      guardFreeEmail(own.id, emailKey),
+      guardDistinctPassword({ id: own.id, emailKey, passwordHash }),
       ...changePerson(store, moved, {
         name,
         email,
         emailKey,
         passwordHash,
         timeZone,
-        updatedAt: timestamp(clock()),
+        updatedAt: formatTimestamp(clock()),
       }),
-      ...auditOfPerson(context, "person.updated", Object.keys(fields)),
+      ...buildPersonAudit(context, "person.updated", Object.keys(fields)),
     ]);
     return { ...session.person, name, email, timeZone };
   });
@@ -81,16 +86,16 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
  * Hashes the password for a new address. People who share an address share a salt, so that a
  * sign-in takes equally long for one and for several.
  */
-async function movedTo(context: SignedInContext, email: string, password: string | undefined) {
+async function hashForEmail(context: SignedInContext, email: string, password: string | undefined) {
   if (password === undefined)
-    throw invalid("password", "is required for another e-mail address: your current one");
-  const row = await reauthenticated(context, password);
+    throw invalidFieldError("password", "is required for another e-mail address: your current one");
+  const row = await reauthenticate(context, password);
   // The password of another person with this address is rejected. That can reveal it, so it counts
   // as an attempt.
   countAttempt(context);
   const others = await findPeopleByEmail(context.store, emailKeyOf(email));
   const like = others.find(({ id }) => id !== row.id) ?? row;
-  const passwordHash = await hashPassword(password, hashingFor(context), like.passwordHash);
+  const passwordHash = await hashPassword(password, buildHashingClient(context), like.passwordHash);
   return { ...row, passwordHash };
 }
 
@@ -102,23 +107,27 @@ export async function changePassword(context: SignedInContext, change: PasswordC
   const { store, clock, session } = context;
   const { name, email } = session.person;
   const organizations = session.organizations.map((one) => one.name);
-  mustBeStrongPassword(change.password, [name, email, ...organizations]);
-  const handOver = await retrying(async () => {
-    const row = await reauthenticated(context, change.current, "current");
+  assertStrongPassword(change.password, [name, email, ...organizations]);
+  const handOver = await retryOnStaleRead(async () => {
+    const row = await reauthenticate(context, change.current, "current");
     // The password of another person with this address is rejected. That can reveal it, so it
     // counts as an attempt.
     countAttempt(context);
-    const passwordHash = await hashPassword(change.password, hashingFor(context), row.passwordHash);
-    const renewed = renewedSession(context);
+    const passwordHash = await hashPassword(
+      change.password,
+      buildHashingClient(context),
+      row.passwordHash,
+    );
+    const renewed = buildRenewedSession(context);
     await store.atomic([
-      mustBeDistinct({ ...row, passwordHash }),
+      guardDistinctPassword({ ...row, passwordHash }),
       ...changePerson(store, row, {
         passwordHash,
         ...noWrongCodes,
-        updatedAt: timestamp(clock()),
+        updatedAt: formatTimestamp(clock()),
       }),
       ...renewed.statements,
-      ...auditOfPerson(context, "person.password-changed", ["password"]),
+      ...buildPersonAudit(context, "person.password-changed", ["password"]),
     ]);
     return renewed.handOver;
   });
@@ -127,7 +136,7 @@ export async function changePassword(context: SignedInContext, change: PasswordC
 
 /** Dismisses the report of wrong two-factor codes. */
 export function acknowledgeWrongCodes(context: SignedInContext): Promise<void> {
-  return retrying(async () =>
-    context.store.atomic(changePerson(context.store, await ownRow(context), noWrongCodes)),
+  return retryOnStaleRead(async () =>
+    context.store.atomic(changePerson(context.store, await getOwnRow(context), noWrongCodes)),
   );
 }

@@ -3,14 +3,14 @@ import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { acknowledgeWrongCodes, changePassword, updateProfile } from "./profile.ts";
 import { listMembers } from "./store.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { Member, MemberPatch, PasswordChange, Profile, ProfilePatch } from "./schema.ts";
 import { changeMember, removeMember } from "./service.ts";
 
-export const peopleRoutes = routesUnder("/people")
+export const peopleRoutes = createRouter("/people")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listMembers",
       access: "read",
       summary: "List the organization's people by name",
@@ -19,7 +19,7 @@ export const peopleRoutes = routesUnder("/people")
     }),
   )
   .patch(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "changeMember",
       access: "write",
       role: "admin",
@@ -33,7 +33,7 @@ export const peopleRoutes = routesUnder("/people")
     }),
   )
   .delete(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "removeMember",
       access: "write",
       role: "admin",
@@ -45,9 +45,9 @@ export const peopleRoutes = routesUnder("/people")
     }),
   );
 
-export const profileRoutes = routesUnder("/profile")
+export const profileRoutes = createRouter("/profile")
   .patch(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "updateProfile",
       access: "person",
       summary: "Change your name, time zone or, with the password, e-mail address",
@@ -58,7 +58,7 @@ export const profileRoutes = routesUnder("/profile")
     }),
   )
   .post(
-    ...endpoint("/password", {
+    ...defineEndpoint("/password", {
       name: "changePassword",
       access: "person",
       summary: "Choose a new password, and sign out everywhere else",
@@ -71,7 +71,7 @@ export const profileRoutes = routesUnder("/profile")
     }),
   )
   .post(
-    ...endpoint("/wrong-codes/acknowledge", {
+    ...defineEndpoint("/wrong-codes/acknowledge", {
       name: "acknowledgeWrongCodes",
       access: "person",
       summary: "Dismiss the notice of wrong two-factor codes",

@@ -46,6 +46,6 @@ export function validatePassword(password: string, known: readonly string[]): st
  * Whether a person with role `by` can add, change or remove a person with role `whom`. Only owners
  * can manage owners.
  */
-export function mayManage(by: Role, whom: Role): boolean {
+export function canManage(by: Role, whom: Role): boolean {
   return whom === "owner" ? by === "owner" : isAtLeast(by, "admin");
 }

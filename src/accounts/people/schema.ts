@@ -1,6 +1,6 @@
 /** Wire format of members and of the signed-in person's profile. */
 import { z } from "zod";
-import { bodyOf, EmailAddress, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
+import { bodySchema, EmailAddress, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
 import { Role } from "../../core/roles.ts";
 
 export const PersonName = line(100).meta({ example: "Ada Lovelace" });
@@ -26,7 +26,7 @@ export const Profile = z.object({
 });
 export type Profile = z.infer<typeof Profile>;
 
-export const ProfilePatch = bodyOf(
+export const ProfilePatch = bodySchema(
   ["id", "twoFactor", "administrator"],
   z.strictObject({
     name: PersonName.optional(),
@@ -49,7 +49,7 @@ export const Member = Profile.omit({ timeZone: true }).extend({
 });
 export type Member = z.infer<typeof Member>;
 
-export const MemberPatch = bodyOf(
+export const MemberPatch = bodySchema(
   ["id", "name", "email", "twoFactor", "administrator", "lastSeenAt"],
   z.strictObject({ role: Role }),
 );

@@ -1,24 +1,24 @@
 /** Adds, changes and removes the members of an organization. */
 import type { Membership } from "../../http/access/session.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
-import { newOrganization } from "../organizations/service.ts";
-import { commit, auditAndEventEach } from "../../events/commit.ts";
+import { buildNewOrganization } from "../organizations/service.ts";
+import { commit, buildAuditsAndEvents } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { deleted } from "../../core/paging.ts";
+import { deletedBody } from "../../core/paging.ts";
 import { hashPassword } from "../../core/security/passwords.ts";
 import type { HashingClient } from "../../core/security/hashing-queue.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
-import { matching } from "../../database/rows.ts";
+import { matchValues } from "../../database/rows.ts";
 import { invitations } from "../../database/tables/accounts.ts";
-import { retrying, StaleRead, type Statement, type Store } from "../../database/store.ts";
-import { revokeKeysBy } from "../api-keys/service.ts";
-import { endSessionsOf } from "../sessions/store.ts";
-import { auditIn } from "../sessions/service.ts";
+import { retryOnStaleRead, StaleRead, type Statement, type Store } from "../../database/store.ts";
+import { buildKeyRevocations } from "../api-keys/service.ts";
+import { removeSessions } from "../sessions/store.ts";
+import { buildAuditRows } from "../sessions/service.ts";
 import {
   addMembership,
-  alreadyMember,
+  createAlreadyMemberError,
   changePerson,
   changeRole,
   findMemberByEmail,
@@ -26,20 +26,20 @@ import {
   findPeopleByEmail,
   listMembers,
   type MembershipRow,
-  mustHaveOwner,
-  mustKeepAdministrators,
-  mustStillBe,
-  mustStillSignIn,
-  newPerson,
+  guardHasOwner,
+  guardAdministratorsBelong,
+  guardMembershipUnchanged,
+  guardSignInAddress,
+  buildNewPerson,
   type NewPerson,
   noWrongCodes,
-  organizationSlugsOf,
-  organizationsOf,
+  findOrganizationSlugs,
+  findOrganizationIds,
   type PersonRow,
   removeIfAlone,
   removeMembership,
 } from "./store.ts";
-import { emailKeyOf, mayManage } from "./rules.ts";
+import { emailKeyOf, canManage } from "./rules.ts";
 import type { Member } from "./schema.ts";
 
 async function getMembership(scope: Scope, personId: string) {
@@ -52,13 +52,13 @@ async function getMembership(scope: Scope, personId: string) {
  * Returns guards that the actor can still manage these roles at the time of the write. The command
  * line can manage all roles. Throws FORBIDDEN if the actor can't.
  */
-export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<Statement[]> {
+export async function guardManaging(scope: Scope, roles: readonly Role[]): Promise<Statement[]> {
   const { actor } = scope;
   if (actor.type !== "person" || actor.id === null) return [];
   const own = await findMembership(scope, actor.id);
-  if (own === null || !roles.every((role) => mayManage(own.role, role)))
+  if (own === null || !roles.every((role) => canManage(own.role, role)))
     throw new AppError("FORBIDDEN", "Only an owner can add, change or remove an owner.");
-  return [mustStillBe(own)];
+  return [guardMembershipUnchanged(own)];
 }
 
 /**
@@ -66,25 +66,32 @@ export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<
  * invitations and API keys that the new role could not create, and guard the last owner. Sessions
  * stay valid, for the remaining rights.
  */
-async function whenNoLonger(scope: Scope, { personId, role }: MembershipRow, left: Role | null) {
-  const ended = Role.options.filter((one) => left === null || !mayManage(left, one));
+async function buildRevocations(
+  scope: Scope,
+  { personId, role }: MembershipRow,
+  left: Role | null,
+) {
+  const ended = Role.options.filter((one) => left === null || !canManage(left, one));
   const mayMakeKeys = left !== null && isAtLeast(left, "admin");
   return [
-    ...(role === "owner" ? [mustHaveOwner(scope.organizationId)] : []),
-    ...(await revokeInvitationsBy(scope, personId, ended)),
-    ...(mayMakeKeys ? [] : await revokeKeysBy(scope, personId)),
+    ...(role === "owner" ? [guardHasOwner(scope.organizationId)] : []),
+    ...(await revokeInvitationsOf(scope, personId, ended)),
+    ...(mayMakeKeys ? [] : await buildKeyRevocations(scope, personId)),
   ];
 }
 
 /** Revokes the invitations that a person sent to these roles. */
-async function revokeInvitationsBy(scope: Scope, invitedById: string, role: readonly Role[]) {
+async function revokeInvitationsOf(scope: Scope, invitedById: string, role: readonly Role[]) {
   const { store, organizationId } = scope;
-  const where = matching(invitations, { organizationId, invitedById, role });
-  const made = await store.db.select({ id: invitations.id }).from(invitations).where(where);
-  const subjectIds = made.map(({ id }) => id);
-  const at = timestamp(scope.clock());
+  const where = matchValues(invitations, { organizationId, invitedById, role });
+  const ownInvitations = await store.db
+    .select({ id: invitations.id })
+    .from(invitations)
+    .where(where);
+  const subjectIds = ownInvitations.map(({ id }) => id);
+  const at = formatTimestamp(scope.clock());
   return [
-    ...auditAndEventEach(scope, { action: "invitation.revoked", subjectIds }, at),
+    ...buildAuditsAndEvents(scope, { action: "invitation.revoked", subjectIds }, at),
     store.db.delete(invitations).where(where),
   ];
 }
@@ -94,9 +101,9 @@ async function revokeInvitationsBy(scope: Scope, invitedById: string, role: read
  * Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner.
  */
 export function changeMember(scope: Scope, personId: string, role: Role): Promise<Member> {
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getMembership(scope, personId);
-    const allowed = await mustManage(scope, [before.role, role]);
+    const allowed = await guardManaging(scope, [before.role, role]);
     const [member] = await listMembers(scope, personId);
     const after = { ...(member as Member), role };
     if (before.role === role) return after;
@@ -104,9 +111,9 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
       scope,
       [
         ...allowed,
-        mustStillBe(before),
+        guardMembershipUnchanged(before),
         changeRole(scope, personId, role),
-        ...(await whenNoLonger(scope, before, role)),
+        ...(await buildRevocations(scope, before, role)),
       ],
       { action: "person.role-changed", subjectId: personId, fields: ["role"] },
       after,
@@ -119,18 +126,18 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
  * deleted. Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner or for an administrator
  * without another organization.
  */
-export function removeMember(scope: Scope, personId: string): Promise<typeof deleted> {
-  return retrying(async () => {
+export function removeMember(scope: Scope, personId: string): Promise<typeof deletedBody> {
+  return retryOnStaleRead(async () => {
     const before = await getMembership(scope, personId);
-    const allowed = await mustManage(scope, [before.role]);
+    const allowed = await guardManaging(scope, [before.role]);
     return commit(
       scope,
       [
         ...allowed,
-        mustStillBe(before),
+        guardMembershipUnchanged(before),
         removeMembership(scope, personId),
-        ...(await whenNoLonger(scope, before, null)),
-        mustKeepAdministrators(
+        ...(await buildRevocations(scope, before, null)),
+        guardAdministratorsBelong(
           () =>
             new AppError(
               "CONFLICT",
@@ -140,7 +147,7 @@ export function removeMember(scope: Scope, personId: string): Promise<typeof del
         removeIfAlone(scope.store, personId),
       ],
       { action: "person.removed", subjectId: personId },
-      deleted,
+      deletedBody,
     );
   });
 }
@@ -151,7 +158,7 @@ const commandLine: HashingClient = { lane: "sign-in", client: "command-line" };
  * Finds the only person with this address, in the given organization if any. Throws NOT_FOUND, and
  * CONFLICT if there are several.
  */
-export async function onlyPersonOf(store: Store, email: string, organizationId?: string) {
+export async function getOnlyPerson(store: Store, email: string, organizationId?: string) {
   const emailKey = emailKeyOf(email);
   const found =
     organizationId === undefined
@@ -172,17 +179,17 @@ export async function onlyPersonOf(store: Store, email: string, organizationId?:
 export type PersonSummary = { id: string; name: string; email: string; organizations: string[] };
 
 /** Adds the slugs of a person's organizations. */
-export async function summaryOf(
+export async function summarizePerson(
   store: Store,
   { id, name, email }: Pick<PersonRow, "id" | "name" | "email">,
 ): Promise<PersonSummary> {
-  return { id, name, email, organizations: await organizationSlugsOf(store, id) };
+  return { id, name, email, organizations: await findOrganizationSlugs(store, id) };
 }
 
 /** Returns statements that add a person to the organization now. */
-function adding(scope: Scope, personId: string, role: Role): Statement[] {
+function buildMembership(scope: Scope, personId: string, role: Role): Statement[] {
   const { store, organizationId } = scope;
-  const createdAt = timestamp(scope.clock());
+  const createdAt = formatTimestamp(scope.clock());
   return addMembership(store, { organizationId, personId, role, createdAt });
 }
 
@@ -193,14 +200,14 @@ function adding(scope: Scope, personId: string, role: Role): Statement[] {
  */
 export function addMember(scope: Scope, input: NewPerson & { role: Role }) {
   const emailKey = emailKeyOf(input.email);
-  return retrying(async () => {
-    if ((await findMemberByEmail(scope, emailKey)) !== null) throw alreadyMember();
+  return retryOnStaleRead(async () => {
+    if ((await findMemberByEmail(scope, emailKey)) !== null) throw createAlreadyMemberError();
     const [known] = await findPeopleByEmail(scope.store, emailKey);
     const hash = await hashPassword(input.password, commandLine, known?.passwordHash);
-    const { id, statements } = newPerson(scope, input, hash);
+    const { id, statements } = buildNewPerson(scope, input, hash);
     return commit(
       scope,
-      [...statements, ...adding(scope, id, input.role)],
+      [...statements, ...buildMembership(scope, id, input.role)],
       { action: "person.added", subjectId: id },
       { id, isShared: known !== undefined },
     );
@@ -213,23 +220,27 @@ export function addMember(scope: Scope, input: NewPerson & { role: Role }) {
  */
 export function addExisting(scope: Scope, input: { email: string; role: Role; memberOf: string }) {
   const { store } = scope;
-  return retrying(async () => {
-    const person = await onlyPersonOf(store, input.email, input.memberOf);
+  return retryOnStaleRead(async () => {
+    const person = await getOnlyPerson(store, input.email, input.memberOf);
     const membership = await findMembership({ store, organizationId: input.memberOf }, person.id);
     if (membership === null) throw new StaleRead();
     await commit(
       scope,
-      [mustStillBe(membership), mustStillSignIn(person), ...adding(scope, person.id, input.role)],
+      [
+        guardMembershipUnchanged(membership),
+        guardSignInAddress(person),
+        ...buildMembership(scope, person.id, input.role),
+      ],
       { action: "person.added", subjectId: person.id },
       {},
     );
-    return summaryOf(store, person);
+    return summarizePerson(store, person);
   });
 }
 
 /**
  * Sets a new password, optionally turns two-factor off, and ends the person's sessions. Throws the
- * errors of `onlyPersonOf`.
+ * errors of `getOnlyPerson`.
  */
 export async function resetPassword(
   scope: Omit<Scope, "organizationId">,
@@ -237,41 +248,41 @@ export async function resetPassword(
   input: { password: string; withoutTwoFactor: boolean; organizationId?: string | undefined },
 ): Promise<PersonSummary> {
   const { store } = scope;
-  return retrying(async () => {
-    const person = await onlyPersonOf(store, email, input.organizationId);
+  return retryOnStaleRead(async () => {
+    const person = await getOnlyPerson(store, email, input.organizationId);
     const passwordHash = await hashPassword(input.password, commandLine, person.passwordHash);
     const none = { totpSecret: null, totpPending: null };
     await store.atomic([
       ...changePerson(store, person, {
         passwordHash,
         ...noWrongCodes,
-        updatedAt: timestamp(scope.clock()),
+        updatedAt: formatTimestamp(scope.clock()),
         ...(input.withoutTwoFactor && none),
       }),
-      endSessionsOf(store, person.id),
-      ...auditIn(await organizationsOf(store, person.id), scope, scope.actor, {
+      removeSessions(store, person.id),
+      ...buildAuditRows(await findOrganizationIds(store, person.id), scope, scope.actor, {
         action: "person.password-reset",
         subjectId: person.id,
       }),
     ]);
-    return summaryOf(store, person);
+    return summarizePerson(store, person);
   });
 }
 
 /** Returns a new organization with this person as its owner, and the statements that create it. */
-export async function founded(
+export async function buildFoundation(
   context: VisitorContext,
   name: string,
   owner: { id: string; name: string },
   timeZone = "UTC",
 ): Promise<{ organization: Membership; statements: Statement[] }> {
-  const { organization, statements } = await newOrganization(context, name, {
+  const { organization, statements } = await buildNewOrganization(context, name, {
     actor: { type: "person", id: owner.id, name: owner.name },
     requestId: context.requestId,
     timeZone,
   });
   const { id, slug } = organization;
-  const createdAt = timestamp(context.clock());
+  const createdAt = formatTimestamp(context.clock());
   const role = "owner" as const;
   return {
     organization: { id, slug, name, timeZone, role },

@@ -1,11 +1,11 @@
 /** Queries and statements of people and their memberships. */
 import { and, asc, eq, max, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
-import { invalid } from "../../core/validation.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import type { Role } from "../../core/roles.ts";
-import { matching, type Tenant, firstVersion } from "../../database/rows.ts";
+import { matchValues, type Tenant, buildFirstVersion } from "../../database/rows.ts";
 import {
-  must,
+  guard,
   type Prepared,
   StaleRead,
   type Statement,
@@ -13,8 +13,8 @@ import {
 } from "../../database/store.ts";
 import { memberships, people, sessions } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
-import { type Clock, timestamp } from "../../core/time/clock.ts";
-import { newId } from "../../core/ids.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
+import { createId } from "../../core/ids.ts";
 import { emailKeyOf, validatePassword } from "./rules.ts";
 
 export type PersonRow = typeof people.$inferSelect;
@@ -42,7 +42,7 @@ export async function findMemberByEmail({ store, organizationId }: Tenant, email
     .select({ person: people })
     .from(people)
     .innerJoin(memberships, eq(memberships.personId, people.id))
-    .where(and(eq(people.emailKey, emailKey), matching(memberships, { organizationId })));
+    .where(and(eq(people.emailKey, emailKey), matchValues(memberships, { organizationId })));
   return row?.person ?? null;
 }
 
@@ -52,16 +52,16 @@ export async function hasPeople(store: Store): Promise<boolean> {
 }
 
 /** Guards that the appliance has no people yet. */
-export function mustHaveNoPeople(otherwise: () => AppError): Prepared {
-  return must(sql`not exists (select 1 from ${people})`, otherwise);
+export function guardNoPeople(otherwise: () => AppError): Prepared {
+  return guard(sql`not exists (select 1 from ${people})`, otherwise);
 }
 
 /**
  * Guards that no other member of the person's organizations has this address. People of other
  * organizations can have it.
  */
-export function mustBeFreeFor(personId: string, emailKey: string): Prepared {
-  return must(
+export function guardFreeEmail(personId: string, emailKey: string): Prepared {
+  return guard(
     sql`not exists (select 1 from ${memberships} own
       join ${memberships} other on other.organization_id = own.organization_id
       join ${people} p on p.id = other.person_id
@@ -75,15 +75,16 @@ export function mustBeFreeFor(personId: string, emailKey: string): Prepared {
 }
 
 /** Guards that no other person has both this address and this password, because only one of them could sign in. */
-export function mustBeDistinct({
+export function guardDistinctPassword({
   id,
   emailKey,
   passwordHash,
 }: Pick<PersonRow, "id" | "emailKey" | "passwordHash">): Prepared {
-  return must(
+  return guard(
     sql`not exists (select 1 from ${people} where email_key = ${emailKey}
       and password_hash = ${passwordHash} and id <> ${id})`,
-    () => invalid("password", "can't be this one with this e-mail address: choose another"),
+    () =>
+      invalidFieldError("password", "can't be this one with this e-mail address: choose another"),
   );
 }
 
@@ -94,16 +95,16 @@ function addPerson(store: Store, row: NewPersonRow): Statement {
 }
 
 /** Guards that this person still is an administrator. */
-export function mustStillAdminister(personId: string): Prepared {
-  return must(
+export function guardAdministrator(personId: string): Prepared {
+  return guard(
     sql`exists (select 1 from ${people} where id = ${personId} and administrator)`,
     () => new AppError("FORBIDDEN", "You are no longer an administrator of the appliance."),
   );
 }
 
 /** Guards that every administrator belongs to an organization. Append it to writes that end a membership. */
-export function mustKeepAdministrators(otherwise: () => AppError): Prepared {
-  return must(
+export function guardAdministratorsBelong(otherwise: () => AppError): Prepared {
+  return guard(
     sql`not exists (select 1 from ${people} p where p.administrator
       and not exists (select 1 from ${memberships} where person_id = p.id))`,
     otherwise,
@@ -111,8 +112,8 @@ export function mustKeepAdministrators(otherwise: () => AppError): Prepared {
 }
 
 /** Guards that the person's address is unchanged since it was read; otherwise `retrying` repeats the use case. */
-export function mustStillSignIn({ id, emailKey }: PersonRow): Prepared {
-  return must(
+export function guardSignInAddress({ id, emailKey }: PersonRow): Prepared {
+  return guard(
     sql`exists (select 1 from ${people} where id = ${id} and email_key = ${emailKey})`,
     () => new StaleRead(),
   );
@@ -133,7 +134,7 @@ export const noWrongCodes = {
 export function changePerson(store: Store, before: PersonRow, change: Partial<PersonRow>) {
   const { id, version } = before;
   return [
-    must(
+    guard(
       sql`exists (select 1 from ${people} where id = ${id} and version = ${version})`,
       () => new StaleRead(),
     ),
@@ -151,12 +152,12 @@ export function removeIfAlone(store: Store, id: string): Statement {
 }
 
 export async function findMembership({ store, organizationId }: Tenant, personId: string) {
-  const where = matching(memberships, { organizationId, personId });
+  const where = matchValues(memberships, { organizationId, personId });
   const [row] = await store.db.select().from(memberships).where(where);
   return row ?? null;
 }
 
-export async function organizationsOf(store: Store, personId: string): Promise<string[]> {
+export async function findOrganizationIds(store: Store, personId: string): Promise<string[]> {
   const rows = await store.db
     .select({ id: memberships.organizationId })
     .from(memberships)
@@ -165,7 +166,7 @@ export async function organizationsOf(store: Store, personId: string): Promise<s
 }
 
 /** Returns the slugs of a person's organizations. */
-export async function organizationSlugsOf(store: Store, personId: string): Promise<string[]> {
+export async function findOrganizationSlugs(store: Store, personId: string): Promise<string[]> {
   const rows = await store.db
     .select({ slug: organizations.slug })
     .from(organizations)
@@ -182,32 +183,36 @@ export async function organizationSlugsOf(store: Store, personId: string): Promi
 export function addMembership(store: Store, row: MembershipRow): Statement[] {
   const { organizationId, personId } = row;
   return [
-    must(
+    guard(
       sql`not exists (select 1 from ${memberships} m join ${people} p on p.id = m.person_id
         where m.organization_id = ${organizationId}
           and p.email_key = (select email_key from ${people} where id = ${personId}))`,
-      alreadyMember,
+      createAlreadyMemberError,
     ),
     store.db.insert(memberships).values(row),
   ];
 }
 
-export function alreadyMember(): AppError {
+export function createAlreadyMemberError(): AppError {
   return new AppError("CONFLICT", "This person already belongs to the organization.");
 }
 
 export function changeRole({ store, organizationId }: Tenant, personId: string, role: Role) {
-  const where = matching(memberships, { organizationId, personId });
+  const where = matchValues(memberships, { organizationId, personId });
   return store.db.update(memberships).set({ role }).where(where);
 }
 
 export function removeMembership({ store, organizationId }: Tenant, personId: string) {
-  return store.db.delete(memberships).where(matching(memberships, { organizationId, personId }));
+  return store.db.delete(memberships).where(matchValues(memberships, { organizationId, personId }));
 }
 
 /** Guards that a membership is unchanged since it was read; otherwise `retrying` repeats the use case. */
-export function mustStillBe({ organizationId, personId, role }: MembershipRow): Prepared {
-  return must(
+export function guardMembershipUnchanged({
+  organizationId,
+  personId,
+  role,
+}: MembershipRow): Prepared {
+  return guard(
     sql`exists (select 1 from ${memberships}
       where organization_id = ${organizationId} and person_id = ${personId} and role = ${role})`,
     () => new StaleRead(),
@@ -215,8 +220,8 @@ export function mustStillBe({ organizationId, personId, role }: MembershipRow): 
 }
 
 /** Guards that the organization has an owner. Append it to writes that can remove one. */
-export function mustHaveOwner(organizationId: string): Prepared {
-  return must(
+export function guardHasOwner(organizationId: string): Prepared {
+  return guard(
     sql`exists (select 1 from ${memberships}
       where organization_id = ${organizationId} and role = 'owner')`,
     () =>
@@ -242,7 +247,7 @@ export async function listMembers({ store, organizationId }: Tenant, personId?: 
     .from(memberships)
     .innerJoin(people, eq(people.id, memberships.personId))
     .leftJoin(sessions, eq(sessions.personId, people.id))
-    .where(matching(memberships, { organizationId, personId }))
+    .where(matchValues(memberships, { organizationId, personId }))
     .groupBy(people.id)
     .orderBy(asc(people.name), asc(people.id));
   return rows.map(({ totpSecret, ...row }) => ({ ...row, twoFactor: totpSecret !== null }));
@@ -251,15 +256,15 @@ export async function listMembers({ store, organizationId }: Tenant, personId?: 
 export type NewPerson = { name: string; email: string; password: string };
 
 /** Returns the row of a new person and the statements that add it. Check the password's strength before hashing it. */
-export function newPerson(
+export function buildNewPerson(
   { store, clock }: { store: Store; clock: Clock },
   { name, email }: Omit<NewPerson, "password">,
   passwordHash: string,
 ): { id: string; row: NewPersonRow; statements: Statement[] } {
   const now = clock();
-  const at = timestamp(now);
+  const at = formatTimestamp(now);
   const row: NewPersonRow = {
-    id: newId(now),
+    id: createId(now),
     name,
     email,
     emailKey: emailKeyOf(email),
@@ -268,13 +273,13 @@ export function newPerson(
     totpSecret: null,
     totpPending: null,
     totpStep: 0,
-    ...firstVersion(at),
+    ...buildFirstVersion(at),
   };
-  return { id: row.id, row, statements: [mustBeDistinct(row), addPerson(store, row)] };
+  return { id: row.id, row, statements: [guardDistinctPassword(row), addPerson(store, row)] };
 }
 
 /** Throws VALIDATION_ERROR for a password that is common or equal to a known text about the person. */
-export function mustBeStrongPassword(password: string, known: readonly string[]) {
+export function assertStrongPassword(password: string, known: readonly string[]) {
   const issue = validatePassword(password, known);
-  if (issue !== null) throw invalid("password", issue);
+  if (issue !== null) throw invalidFieldError("password", issue);
 }

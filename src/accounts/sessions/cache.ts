@@ -1,6 +1,6 @@
 /** Finds the session of a cookie, and caches it until the next write. */
 import { and, eq } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { isLaterThan } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
 import { type people, sessions } from "../../database/tables/accounts.ts";
@@ -31,11 +31,11 @@ const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m
   JOIN organization_settings t ON t.organization_id = m.organization_id
   WHERE m.person_id = ? ORDER BY m.created_at, o.id`;
 
-type Trusted = { session: Session; revision: string | null; until: number };
+type TrustedSession = { session: Session; revision: string | null; until: number };
 
 /** Caches the session of each cookie. Every write, of any process, invalidates it. */
-export function sessionCache(store: Store, clock: Clock): Sessions {
-  const trusted = new Map<string, Trusted>();
+export function createSessionCache(store: Store, clock: Clock): Sessions {
+  const trusted = new Map<string, TrustedSession>();
   let seenAt = new Map<string, number>();
 
   const lastSeenOf = ({ id, lastSeenAt }: StoredSession) =>
@@ -73,13 +73,13 @@ export function sessionCache(store: Store, clock: Clock): Sessions {
       const session = await open(byId, sessionId);
       return session?.stage === "signed-in" && may(session);
     },
-    seen() {
+    collectLastSeen() {
       const last = seenAt;
       seenAt = new Map();
       return [...last].map(([id, at]) =>
         store.db
           .update(sessions)
-          .set({ lastSeenAt: timestamp(at) })
+          .set({ lastSeenAt: formatTimestamp(at) })
           .where(and(eq(sessions.id, id), isLaterThan(sessions.lastSeenAt, at))),
       );
     },

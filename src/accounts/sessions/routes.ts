@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { SessionEntry } from "./schema.ts";
 import { endOtherSessions, endSession, listSessions } from "./service.ts";
 
-export const sessionRoutes = routesUnder("/sessions")
+export const sessionRoutes = createRouter("/sessions")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listSessions",
       access: "person",
       summary: "List the browsers in which you are signed in",
@@ -16,7 +16,7 @@ export const sessionRoutes = routesUnder("/sessions")
     }),
   )
   .delete(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "endSession",
       access: "person",
       summary: "Sign out one browser",
@@ -25,7 +25,7 @@ export const sessionRoutes = routesUnder("/sessions")
     }),
   )
   .post(
-    ...endpoint("/end-others", {
+    ...defineEndpoint("/end-others", {
       name: "endOtherSessions",
       access: "person",
       summary: "Sign out everywhere else",

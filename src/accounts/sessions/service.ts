@@ -1,19 +1,19 @@
 /** Starts, renews, lists and ends sessions, and writes the audit log of personal actions. */
 import type { AuditAction } from "../../events/catalogue.ts";
-import { auditAndEvent, type AuditedChange } from "../../events/commit.ts";
+import { buildAuditAndEvent, type AuditedChange } from "../../events/commit.ts";
 import type { Actor } from "../../events/scope.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { deleted } from "../../core/paging.ts";
+import { deletedBody } from "../../core/paging.ts";
 import type { Statement } from "../../database/store.ts";
-import { newId, randomToken, sha256 } from "../../core/ids.ts";
+import { createId, createToken, sha256 } from "../../core/ids.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { oldestMs } from "./rules.ts";
 import {
   addSession,
   copySession,
-  endSessionsOf,
-  sessionsOf,
+  removeSessions,
+  findSessions,
   removeSession,
   type SessionRow,
 } from "./store.ts";
@@ -23,20 +23,24 @@ import {
  * cookie after the write. A new stage gets a new cookie, so that an earlier copy of the cookie
  * stays without rights.
  */
-export function newSession(context: VisitorContext, personId: string, stage: SessionRow["stage"]) {
+export function buildNewSession(
+  context: VisitorContext,
+  personId: string,
+  stage: SessionRow["stage"],
+) {
   const { store, session, address, userAgent } = context;
   const now = context.clock();
-  const token = randomToken(43);
+  const token = createToken(43);
   const row: SessionRow = {
-    id: newId(now),
+    id: createId(now),
     personId,
     tokenHash: sha256(token),
     stage,
     wrongCodes: 0,
     address,
     userAgent,
-    createdAt: timestamp(now),
-    lastSeenAt: timestamp(now),
+    createdAt: formatTimestamp(now),
+    lastSeenAt: formatTimestamp(now),
   };
   return {
     statements: [
@@ -54,14 +58,14 @@ export function newSession(context: VisitorContext, personId: string, stage: Ses
  * Returns statements that replace all sessions of the person by one with the same start. `handOver`
  * sets the new cookie after the write. Copies of the old cookie become invalid.
  */
-export function renewedSession(context: SignedInContext) {
+export function buildRenewedSession(context: SignedInContext) {
   const { store, session } = context;
   const now = context.clock();
-  const [id, token] = [newId(now), randomToken(43)];
+  const [id, token] = [createId(now), createToken(43)];
   return {
     statements: [
-      copySession(session.id, { id, tokenHash: sha256(token), lastSeenAt: timestamp(now) }),
-      endSessionsOf(store, session.person.id, id),
+      copySession(session.id, { id, tokenHash: sha256(token), lastSeenAt: formatTimestamp(now) }),
+      removeSessions(store, session.person.id, id),
     ],
     handOver: () => context.setSessionCookie(token, oldestMs / 1000),
   };
@@ -69,55 +73,61 @@ export function renewedSession(context: SignedInContext) {
 
 /** Lists the signed-in person's sessions, newest first. */
 export async function listSessions({ store, clock, session }: SignedInContext) {
-  const rows = await sessionsOf(store, session.person.id);
+  const rows = await findSessions(store, session.person.id);
   return rows.map(({ id, createdAt, lastSeenAt, address, userAgent }) => {
     const current = id === session.id;
-    const seen = current ? timestamp(clock()) : lastSeenAt;
+    const seen = current ? formatTimestamp(clock()) : lastSeenAt;
     return { id, current, createdAt, lastSeenAt: seen, address, userAgent };
   });
 }
 
 /** Ends one of the signed-in person's sessions. Throws NOT_FOUND. */
-export async function endSession(context: SignedInContext, id: string): Promise<typeof deleted> {
+export async function endSession(
+  context: SignedInContext,
+  id: string,
+): Promise<typeof deletedBody> {
   const { store, session } = context;
-  const own = await sessionsOf(store, session.person.id);
+  const own = await findSessions(store, session.person.id);
   if (!own.some((row) => row.id === id))
     throw new AppError("NOT_FOUND", "You have no session with this id.");
-  await store.atomic([removeSession(store, id), ...auditOfPerson(context, "person.session-ended")]);
+  await store.atomic([
+    removeSession(store, id),
+    ...buildPersonAudit(context, "person.session-ended"),
+  ]);
   if (id === session.id) context.clearSessionCookie();
-  return deleted;
+  return deletedBody;
 }
 
 /** Ends all other sessions of the signed-in person. */
 export async function endOtherSessions(context: SignedInContext): Promise<void> {
   const { store, session } = context;
   await store.atomic([
-    endSessionsOf(store, session.person.id, session.id),
-    ...auditOfPerson(context, "person.other-sessions-ended"),
+    removeSessions(store, session.person.id, session.id),
+    ...buildPersonAudit(context, "person.other-sessions-ended"),
   ]);
 }
 
 /** Returns the audit rows and events of an action outside of an organization, one for each of these organizations. */
-export function auditIn(
+export function buildAuditRows(
   organizationIds: readonly string[],
   { clock, requestId }: Pick<VisitorContext, "clock"> & { requestId: string | null },
   actor: Actor,
   change: AuditedChange,
 ): Statement[] {
-  const at = timestamp(clock());
+  const at = formatTimestamp(clock());
   return organizationIds.flatMap((organizationId) =>
-    auditAndEvent({ organizationId, actor, requestId }, change, at),
+    buildAuditAndEvent({ organizationId, actor, requestId }, change, at),
   );
 }
 
 /** Returns the audit rows and events of an action by the signed-in person, for all their organizations. */
-export function auditOfPerson(
+export function buildPersonAudit(
   context: SignedInContext,
   action: AuditAction & `${"person" | "backup"}.${string}`,
   fields?: readonly string[],
 ): Statement[] {
   const { person, organizations } = context.session;
-  return auditIn(
+  return buildAuditRows(
     organizations.map(({ id }) => id),
     context,
     { type: "person", id: person.id, name: person.name },

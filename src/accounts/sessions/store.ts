@@ -1,6 +1,6 @@
 /** Queries and statements of sessions. */
 import { and, desc, eq, gte, ne, sql } from "drizzle-orm";
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { sessions } from "../../database/tables/accounts.ts";
@@ -10,7 +10,7 @@ export type SessionRow = typeof sessions.$inferSelect;
 
 export const endAllSessions: Statement = { text: "delete from sessions", parameters: [] };
 
-export function sessionsOf(store: Store, personId: string): Promise<SessionRow[]> {
+export function findSessions(store: Store, personId: string): Promise<SessionRow[]> {
   return store.db
     .select()
     .from(sessions)
@@ -19,7 +19,7 @@ export function sessionsOf(store: Store, personId: string): Promise<SessionRow[]
 }
 
 /** Returns the client addresses of sessions, most recent last. */
-export async function recentAddresses({ db }: Store): Promise<string[]> {
+export async function findRecentAddresses({ db }: Store): Promise<string[]> {
   const rows = await db
     .select({ address: sessions.address })
     .from(sessions)
@@ -49,7 +49,7 @@ export function removeSession(store: Store, id: string): Statement {
 }
 
 /** Ends all sessions of the person except `kept`. */
-export function endSessionsOf(store: Store, personId: string, kept?: string): Statement {
+export function removeSessions(store: Store, personId: string, kept?: string): Statement {
   const theirs = eq(sessions.personId, personId);
   const ended = kept === undefined ? theirs : and(theirs, ne(sessions.id, kept));
   return store.db.delete(sessions).where(ended);
@@ -58,7 +58,7 @@ export function endSessionsOf(store: Store, personId: string, kept?: string): St
 /** Removes expired sessions. */
 export function sweepSessions(sweeping: Sweeping): Promise<void> {
   const [oldest, idle, waiting] = [oldestMs, idleMs, waitingMs].map((ms) =>
-    timestamp(sweeping.now - ms),
+    formatTimestamp(sweeping.now - ms),
   ) as [string, string, string];
   return sweepRows(
     sweeping,

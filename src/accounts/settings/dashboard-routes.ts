@@ -1,17 +1,17 @@
 import { z } from "zod";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { TrustedAuthority } from "./schema.ts";
-import { authoritiesOf } from "./service.ts";
+import { listAuthorities } from "./service.ts";
 
 /** Settings routes of the admin page. */
-export const settingsDashboardRoutes = routesUnder("/settings").get(
-  ...endpoint("/certificate-authorities", {
+export const settingsDashboardRoutes = createRouter("/settings").get(
+  ...defineEndpoint("/certificate-authorities", {
     name: "listAuthorities",
     access: "read",
     role: "admin",
     summary: "List the certificate authorities in the settings, with their expiry",
     data: z.array(TrustedAuthority),
-    handle: ({ scope }) => authoritiesOf(scope),
+    handle: ({ scope }) => listAuthorities(scope),
   }),
 );

@@ -1,11 +1,11 @@
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { Settings, SettingsPatch } from "./schema.ts";
 import { getSettings, updateSettings } from "./service.ts";
 
-export const settingsRoutes = routesUnder("/api/v1/settings")
+export const settingsRoutes = createRouter("/api/v1/settings")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "getSettings",
       access: "read",
       role: "admin",
@@ -15,7 +15,7 @@ export const settingsRoutes = routesUnder("/api/v1/settings")
     }),
   )
   .patch(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "updateSettings",
       access: "write",
       role: "admin",

@@ -1,19 +1,24 @@
 /** Wire format of an organization's settings, such as its mail server. */
 import { z } from "zod";
-import { noWeaker, sameHost, sameIn, sameValue } from "../../core/security/destinations.ts";
+import {
+  createStrengthCheck,
+  isSameHost,
+  createFieldsCheck,
+  isSameValue,
+} from "../../core/security/destinations.ts";
 import { toAsciiEmail } from "../../core/text/email-address.ts";
 import {
-  bodyOf,
+  bodySchema,
   Host,
   line,
-  patchOf,
+  toPatchShape,
   Port,
   secret,
   Timestamp,
   nullable,
 } from "../../core/fields.ts";
-import { kind } from "../../core/kinds.ts";
-import { pem } from "../../core/security/pem.ts";
+import { defineKind } from "../../core/kinds.ts";
+import { pemSchema } from "../../core/security/pem.ts";
 
 const Tls = z.enum(["starttls", "tls", "none"]).meta({
   description:
@@ -23,13 +28,15 @@ const Tls = z.enum(["starttls", "tls", "none"]).meta({
 /** A sender: an e-mail address, alone or as `Name <address>`. */
 const From = line(320)
   .refine(
-    (text) => toAsciiEmail(addressIn(text)) !== null,
+    (text) => toAsciiEmail(extractAddress(text)) !== null,
     "must be an e-mail address, alone or as Name <address>",
   )
-  .overwrite((text) => text.replace(addressIn(text), (address) => toAsciiEmail(address) ?? address))
+  .overwrite((text) =>
+    text.replace(extractAddress(text), (address) => toAsciiEmail(address) ?? address),
+  )
   .meta({ example: "Signalbox <signalbox@team.example>" });
 
-function addressIn(text: string): string {
+function extractAddress(text: string): string {
   return /^[^<>]*<([^<>]+)>$/.exec(text)?.[1] ?? text;
 }
 
@@ -54,7 +61,7 @@ const ServiceAccountKey = z
   .string()
   .max(16_384)
   .transform((text, context) => {
-    const key = ServiceAccount.safeParse(valueIn(text));
+    const key = ServiceAccount.safeParse(parseJsonText(text));
     if (key.success) return JSON.stringify(key.data);
     context.addIssue({
       code: "custom",
@@ -64,7 +71,7 @@ const ServiceAccountKey = z
   })
   .meta({ writeOnly: true });
 
-function valueIn(text: string): unknown {
+function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -94,7 +101,7 @@ const smtp = {
 };
 
 /** Required fields of each authentication method, in addition to the user. */
-const ofWay = {
+const fieldsOfMethod = {
   password: ["password"],
   microsoft: ["tenant", "clientId", "clientSecret"],
   google: ["serviceAccountKey"],
@@ -109,7 +116,7 @@ export const SmtpSettings = z
       context.addIssue({ code: "custom", path: [path], message });
     if (auth === "password") return;
     if (user === null) issue("user", "is required: it names the mailbox to send as");
-    for (const name of ofWay[auth])
+    for (const name of fieldsOfMethod[auth])
       if (settings[name] === null) issue(name, `is required where auth is ${auth}`);
     if (tls === "none") issue("tls", "must be starttls or tls: a token is never sent unencrypted");
   })
@@ -117,24 +124,26 @@ export const SmtpSettings = z
 export type SmtpSettings = z.output<typeof SmtpSettings>;
 
 /** Removes the fields of other authentication methods. */
-function withoutOtherWays({ smtp, ...record }: Record<string, unknown>): Record<string, unknown> {
+function clearOtherMethods({ smtp, ...record }: Record<string, unknown>): Record<string, unknown> {
   if (typeof smtp !== "object" || smtp === null) return { ...record, smtp };
   const { auth = "password" } = smtp as { auth?: unknown };
-  const others = Object.entries(ofWay).flatMap(([way, names]) => (way === auth ? [] : names));
+  const others = Object.entries(fieldsOfMethod).flatMap(([way, names]) =>
+    way === auth ? [] : names,
+  );
   return {
     ...record,
     smtp: { ...smtp, ...Object.fromEntries(others.map((name) => [name, null])) },
   };
 }
 
-const sameMailServer = sameIn({
-  host: sameHost,
-  port: sameValue,
-  tls: noWeaker("none", "starttls", "tls"),
+const sameMailServer = createFieldsCheck({
+  host: isSameHost,
+  port: isSameValue,
+  tls: createStrengthCheck("none", "starttls", "tls"),
 });
 
 export const settingsKinds = {
-  organization: kind(
+  organization: defineKind(
     { smtp: SmtpSettings.nullable() },
     {
       "smtp.password": { smtp: sameMailServer },
@@ -143,19 +152,19 @@ export const settingsKinds = {
       "smtp.serviceAccountKey": { smtp: sameMailServer },
     },
     {},
-    withoutOtherWays,
+    clearOtherMethods,
   ),
 };
 
 /** A patch of the mail server. An absent value leaves it unchanged; null removes it. */
-export const SmtpPatch = z.strictObject(patchOf(smtp)).nullable().meta({ id: "SmtpPatch" });
+export const SmtpPatch = z.strictObject(toPatchShape(smtp)).nullable().meta({ id: "SmtpPatch" });
 
-export const SettingsPatch = bodyOf(
+export const SettingsPatch = bodySchema(
   ["secretsSet", "updatedAt"],
   z
     .strictObject({
       smtp: SmtpPatch.optional(),
-      certificateAuthorities: pem("CERTIFICATE", 65_536).nullable().optional().meta({
+      certificateAuthorities: pemSchema("CERTIFICATE", 65_536).nullable().optional().meta({
         description:
           "Certificates of additional authorities, in PEM, one after the other; null for none.",
       }),

@@ -2,18 +2,18 @@
 import { z } from "zod";
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { certificateIssue, subjectsIn } from "../../core/security/certificates.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { findCertificateIssue, parseSubjects } from "../../core/security/certificates.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import {
   joinSecrets,
   OpenedRecord,
-  secretsSetOf,
+  listSecretPaths,
   splitSecrets,
 } from "../../core/security/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { mustBeAllowed, type Place } from "../../core/security/target-guard.ts";
-import { invalid, parse } from "../../core/validation.ts";
-import { retrying, type Store } from "../../database/store.ts";
+import { assertTargetsAllowed, type Place } from "../../core/security/target-guard.ts";
+import { invalidFieldError, parse } from "../../core/validation.ts";
+import { retryOnStaleRead, type Store } from "../../database/store.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
 import {
   type Settings,
@@ -22,89 +22,89 @@ import {
   type SmtpSettings,
   type TrustedAuthority,
 } from "./schema.ts";
-import { matching, nextVersion } from "../../database/rows.ts";
+import { matchValues, buildNextVersion } from "../../database/rows.ts";
 
 type SettingsRecord = Settings & { id: string; version: number };
 
 type StoredSmtp = NonNullable<Settings["smtp"]>;
 
 /** Defaults for rows of versions that lacked these fields. */
-const sinceThen = { auth: "password", tenant: null, clientId: null } as const;
+const addedDefaults = { auth: "password", tenant: null, clientId: null } as const;
 
 const kind = "organization";
 const Whole = z.object(settingsKinds[kind].fields);
 
 export async function getSettings({ store, organizationId }: Scope): Promise<SettingsRecord> {
-  return shown(await findSettings(store, organizationId));
+  return toSettingsRecord(await findSettings(store, organizationId));
 }
 
 /** Lists the certificate authorities in the order of the file. */
-export async function authoritiesOf(scope: Scope): Promise<TrustedAuthority[]> {
+export async function listAuthorities(scope: Scope): Promise<TrustedAuthority[]> {
   const { certificateAuthorities } = await getSettings(scope);
-  return subjectsIn(certificateAuthorities ?? "").map(({ name, endsAt }) => ({
+  return parseSubjects(certificateAuthorities ?? "").map(({ name, endsAt }) => ({
     name,
-    expiresAt: timestamp(endsAt),
+    expiresAt: formatTimestamp(endsAt),
   }));
 }
 
-function shown(row: SettingsRow): SettingsRecord {
+function toSettingsRecord(row: SettingsRow): SettingsRecord {
   const { id, smtp, certificateAuthorities, secrets, version, updatedAt } = row;
   return {
     id,
-    smtp: smtp === null ? null : { ...sinceThen, ...(JSON.parse(smtp) as StoredSmtp) },
+    smtp: smtp === null ? null : { ...addedDefaults, ...(JSON.parse(smtp) as StoredSmtp) },
     certificateAuthorities,
-    secretsSet: secretsSetOf(settingsKinds, kind, secrets),
+    secretsSet: listSecretPaths(settingsKinds, kind, secrets),
     version,
     updatedAt,
   };
 }
 
 /** Returns the mail server with decrypted secrets; null if none is set. */
-export function smtpOf(vault: Vault, row: SettingsRow): SmtpSettings | null {
+export function openSmtp(vault: Vault, row: SettingsRow): SmtpSettings | null {
   if (row.smtp === null) return null;
-  const secrets = openAll(vault, placeOf(row.organizationId), row.secrets);
+  const secrets = openAll(vault, settingsPathOf(row.organizationId), row.secrets);
   const { smtp } = joinSecrets(settingsKinds, kind, { smtp: JSON.parse(row.smtp) }, secrets);
   const unset = { password: null, clientSecret: null, serviceAccountKey: null };
-  return { ...unset, ...sinceThen, ...(smtp as StoredSmtp) };
+  return { ...unset, ...addedDefaults, ...(smtp as StoredSmtp) };
 }
 
-function placeOf(organizationId: string): string {
+function settingsPathOf(organizationId: string): string {
   return `${organizationId}/settings`;
 }
 
 /** Updates the settings. Throws VALIDATION_ERROR, PRECONDITION_FAILED. */
 export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<SettingsRecord> {
   const { store, organizationId } = scope;
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await findSettings(store, organizationId);
-    const after = await settingsAfter(scope, before, patch);
+    const after = await patchSettings(scope, before, patch);
     return commit(
       scope,
       [...guardCurrent(scope, organizationSettings, before), changeSettings(scope, after)],
       { action: "settings.updated", subjectId: organizationId, fields: Object.keys(patch) },
-      shown(after),
+      toSettingsRecord(after),
     );
   });
 }
 
 /** Applies a patch to the settings without storing them. Throws VALIDATION_ERROR. */
-export async function settingsAfter(
+export async function patchSettings(
   scope: Scope,
   before: SettingsRow,
   patch: SettingsPatch,
 ): Promise<SettingsRow> {
   const { vault, organizationId } = scope;
-  const smtp = await smtpAfter(scope, before, patch.smtp);
+  const smtp = await patchSmtp(scope, before, patch.smtp);
   const { settings, secrets } = splitSecrets(settingsKinds, kind, { smtp });
   const { certificateAuthorities = before.certificateAuthorities } = patch;
-  const issue = certificateAuthorities && certificateIssue(certificateAuthorities);
-  if (issue) throw invalid("certificateAuthorities", issue);
+  const issue = certificateAuthorities && findCertificateIssue(certificateAuthorities);
+  if (issue) throw invalidFieldError("certificateAuthorities", issue);
   return {
     ...before,
     smtp: smtp === null ? null : JSON.stringify(settings["smtp"]),
     certificateAuthorities,
-    secrets: sealAll(vault, placeOf(organizationId), secrets),
-    ...nextVersion(before, timestamp(scope.clock())),
+    secrets: sealAll(vault, settingsPathOf(organizationId), secrets),
+    ...buildNextVersion(before, formatTimestamp(scope.clock())),
   };
 }
 
@@ -112,21 +112,23 @@ export const changeSettings = ({ store, organizationId }: Scope, row: SettingsRo
   store.db
     .update(organizationSettings)
     .set(row)
-    .where(matching(organizationSettings, { organizationId }));
+    .where(matchValues(organizationSettings, { organizationId }));
 
-const placesOf = (smtp: SmtpSettings | null): Place[] =>
+const listTargets = (smtp: SmtpSettings | null): Place[] =>
   smtp === null ? [] : [{ path: "smtp.host", host: smtp.host, port: smtp.port }];
 
 /** Returns the mail server after a patch; null if none is left. Throws VALIDATION_ERROR. */
-export async function smtpAfter(
+export async function patchSmtp(
   { vault, targets }: Pick<Scope, "vault" | "targets">,
   before: SettingsRow,
   patch: SettingsPatch["smtp"],
 ): Promise<SmtpSettings | null> {
-  const record = new OpenedRecord(settingsKinds, kind, { smtp: smtpOf(vault, before) });
-  const { smtp } = record.patched({ smtp: patch }, (whole) => parse(Whole, whole));
-  const placesBefore = record.derive((fields) => placesOf(fields["smtp"] as SmtpSettings | null));
-  if (smtp !== null) await mustBeAllowed(targets, placesOf(smtp), placesBefore);
+  const record = new OpenedRecord(settingsKinds, kind, { smtp: openSmtp(vault, before) });
+  const { smtp } = record.applyPatch({ smtp: patch }, (whole) => parse(Whole, whole));
+  const placesBefore = record.derive((fields) =>
+    listTargets(fields["smtp"] as SmtpSettings | null),
+  );
+  if (smtp !== null) await assertTargetsAllowed(targets, listTargets(smtp), placesBefore);
   return smtp;
 }
 
@@ -137,7 +139,7 @@ export async function findSettings(store: Store, organizationId: string): Promis
   const [row] = await store.db
     .select()
     .from(organizationSettings)
-    .where(matching(organizationSettings, { organizationId }));
+    .where(matchValues(organizationSettings, { organizationId }));
   if (row === undefined) throw new Error("An organization has no settings.");
   return row;
 }

@@ -1,24 +1,24 @@
 /** Routes to set up the appliance, sign in and sign out. */
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { Code } from "../two-factor/schema.ts";
 import { FirstRun, Presence, SignInStep, SignIn } from "./schema.ts";
-import { enterCode, presenceOf, signIn, signOut } from "./service.ts";
-import { setUp, type SetUp } from "./set-up.ts";
+import { enterCode, describePresence, signIn, signOut } from "./service.ts";
+import { completeSetUp, type SetUp } from "./set-up.ts";
 
-export const signInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
-  routesUnder("")
+export const createSignInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
+  createRouter("")
     .get(
-      ...endpoint("/session", {
+      ...defineEndpoint("/session", {
         name: "getPresence",
         access: "anyone",
         summary: "Get the signed-in person, and the first view to show",
         data: Presence,
-        handle: ({ context }) => presenceOf(context),
+        handle: ({ context }) => describePresence(context),
       }),
     )
     .post(
-      ...endpoint("/set-up", {
+      ...defineEndpoint("/set-up", {
         name: "setUp",
         access: "anyone",
         summary: "Claim a new appliance with the token from its console",
@@ -28,12 +28,12 @@ export const signInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
         isLocated: false,
         errors: ["CONFLICT"],
         handle: async ({ context, body }) => ({
-          state: await setUp(context, token, body),
+          state: await completeSetUp(context, token, body),
         }),
       }),
     )
     .post(
-      ...endpoint("/sign-in", {
+      ...defineEndpoint("/sign-in", {
         name: "signIn",
         access: "anyone",
         summary: "Sign in by e-mail address and password",
@@ -43,7 +43,7 @@ export const signInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
       }),
     )
     .post(
-      ...endpoint("/sign-in/code", {
+      ...defineEndpoint("/sign-in/code", {
         name: "enterCode",
         access: "anyone",
         summary: "Enter the two-factor code of a sign-in",
@@ -53,7 +53,7 @@ export const signInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
       }),
     )
     .post(
-      ...endpoint("/sign-out", {
+      ...defineEndpoint("/sign-out", {
         name: "signOut",
         access: "anyone",
         summary: "Sign out of this browser",

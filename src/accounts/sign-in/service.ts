@@ -1,29 +1,33 @@
 /** Signs people in with password and two-factor code, and out. */
 import { version } from "../../core/assets.ts";
 import { networkOf } from "../../core/security/client-network.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { randomToken } from "../../core/ids.ts";
-import { indexOfPassword } from "../../core/security/passwords.ts";
+import { createToken } from "../../core/ids.ts";
+import { findPasswordIndex } from "../../core/security/passwords.ts";
 import type { Statement } from "../../database/store.ts";
-import { hashingFor, withAttemptLimits, withinLimit } from "../../http/access/attempt-limits.ts";
-import { signInFirst } from "../../http/access/session.ts";
+import {
+  buildHashingClient,
+  tryWithLimits,
+  tryWithinLimit,
+} from "../../http/access/attempt-limits.ts";
+import { signInRequiredError } from "../../http/access/session.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { emailKeyOf } from "../people/rules.ts";
 import {
   findPerson,
   findPeopleByEmail,
   hasPeople,
-  organizationsOf,
+  findOrganizationIds,
   type PersonRow,
 } from "../people/store.ts";
-import { countWrongCode, sessionsOf, removeSession } from "../sessions/store.ts";
-import { auditIn, auditOfPerson, newSession } from "../sessions/service.ts";
+import { countWrongCode, findSessions, removeSession } from "../sessions/store.ts";
+import { buildAuditRows, buildPersonAudit, buildNewSession } from "../sessions/service.ts";
 import {
-  clockIssueOf,
-  countWrongCodeOf,
-  forgiveWrongCodes,
-  usedCode,
+  findClockIssue,
+  recordWrongCode,
+  clearWrongCodes,
+  buildCodeUse,
 } from "../two-factor/service.ts";
 import type { Presence, SignIn, Stage } from "./schema.ts";
 
@@ -31,7 +35,7 @@ import type { Presence, SignIn, Stage } from "./schema.ts";
 const codesPerSignIn = 5;
 
 /** Returns the session's person, and the view of the admin page for them. */
-export async function presenceOf({ store, session }: VisitorContext): Promise<Presence> {
+export async function describePresence({ store, session }: VisitorContext): Promise<Presence> {
   const nobody = { version, person: null, organizations: [] };
   if (session?.stage === "signed-in") {
     const { person, organizations } = session;
@@ -47,18 +51,27 @@ let nobodysHash: Promise<string> | null = null;
  * Finds the person with this address and password; null for none. Takes equally long for unknown,
  * unique and shared addresses. Throws RATE_LIMITED for unknown addresses too.
  */
-export async function personOf(context: VisitorContext, email: string, password: string) {
+export async function findPersonByPassword(
+  context: VisitorContext,
+  email: string,
+  password: string,
+) {
   const found = findPeopleByEmail(context.store, emailKeyOf(email));
   // Hashed outside of the password queue, which could reject it.
-  nobodysHash ??= Bun.password.hash(randomToken(43), "argon2id");
-  const [those, hash] = [await found, await nobodysHash];
-  const hashes = those.length === 0 ? [hash] : those.map((one) => one.passwordHash);
-  const client = hashingFor(context);
-  const attempt = async () => those[await indexOfPassword(password, hashes, client)] ?? null;
+  nobodysHash ??= Bun.password.hash(createToken(43), "argon2id");
+  const [candidates, hash] = [await found, await nobodysHash];
+  const hashes = candidates.length === 0 ? [hash] : candidates.map((one) => one.passwordHash);
+  const client = buildHashingClient(context);
+  const tryPasswords = async () =>
+    candidates[await findPasswordIndex(password, hashes, client)] ?? null;
   // Networks with signed-in people skip the limit per address. A neighbor's failed attempts lock
   // them out for one minute at most.
-  if (client.isKnown) return attempt();
-  return withinLimit(context.passwordLimit, `${emailKeyOf(email)} ${client.client}`, attempt);
+  if (client.isKnown) return tryPasswords();
+  return tryWithinLimit(
+    context.passwordLimit,
+    `${emailKeyOf(email)} ${client.client}`,
+    tryPasswords,
+  );
 }
 
 /**
@@ -67,34 +80,43 @@ export async function personOf(context: VisitorContext, email: string, password:
  */
 export async function signIn(context: VisitorContext, { email, password }: SignIn): Promise<Stage> {
   const { log, address, requestId } = context;
-  const person = await withAttemptLimits(context, () => personOf(context, email, password));
+  const person = await tryWithLimits(context, () => findPersonByPassword(context, email, password));
   if (person === null) {
     log.warn("sign-in failed", { address, requestId });
     throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
   }
-  return admit(context, person);
+  return admitPerson(context, person);
 }
 
 /**
  * Starts a session after a correct password, or waits for a code if two-factor is on. Writes
  * `further` together with it.
  */
-export function admit(context: VisitorContext, person: PersonRow, further?: readonly Statement[]) {
-  return begin(context, person, person.totpSecret === null ? "signed-in" : "two-factor", further);
+export function admitPerson(
+  context: VisitorContext,
+  person: PersonRow,
+  extraStatements?: readonly Statement[],
+) {
+  return startSession(
+    context,
+    person,
+    person.totpSecret === null ? "signed-in" : "two-factor",
+    extraStatements,
+  );
 }
 
 /** Starts a session at this stage. Writes `further` together with it. */
-export async function begin(
+export async function startSession(
   context: VisitorContext,
   { id, name }: Pick<PersonRow, "id" | "name">,
   stage: "signed-in" | "two-factor",
   further: readonly Statement[] = [],
 ): Promise<Stage> {
   const { store } = context;
-  const { statements, handOver } = newSession(context, id, stage);
-  const organizationIds = stage === "signed-in" ? await organizationsOf(store, id) : [];
+  const { statements, handOver } = buildNewSession(context, id, stage);
+  const organizationIds = stage === "signed-in" ? await findOrganizationIds(store, id) : [];
   const signedIn = { action: "person.signed-in", subjectId: id } as const;
-  const audited = auditIn(organizationIds, context, { type: "person", id, name }, signedIn);
+  const audited = buildAuditRows(organizationIds, context, { type: "person", id, name }, signedIn);
   await store.atomic([...further, ...statements, ...audited]);
   handOver();
   return stage;
@@ -105,39 +127,45 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
   const { store, session, log, address, requestId, clock } = context;
   const person =
     session?.stage === "two-factor" ? await findPerson(store, session.person.id) : null;
-  if (session === null || person === null) throw signInFirst();
-  const wrong = () => new AppError("UNAUTHORIZED", "This code is wrong or has already been used.");
+  if (session === null || person === null) throw signInRequiredError();
+  const createWrongCodeError = () =>
+    new AppError("UNAUTHORIZED", "This code is wrong or has already been used.");
   const now = clock();
-  const used = await withAttemptLimits(
+  const used = await tryWithLimits(
     context,
-    () => usedCode(context, person, code, now, wrong),
-    await whoseCodes(context, person.id),
+    () => buildCodeUse(context, person, code, now, createWrongCodeError),
+    await codeLimitKeyOf(context, person.id),
   );
   if (used !== null) {
-    const forgiven = forgiveWrongCodes(person.id, session.id);
-    return begin(context, person, "signed-in", [...used, forgiven]);
+    const forgiven = clearWrongCodes(person.id, session.id);
+    return startSession(context, person, "signed-in", [...used, forgiven]);
   }
   log.warn("two-factor failed", { address, requestId, personId: person.id });
   const somebody = { type: "visitor" as const, id: null, name: `somebody at ${address}` };
   await store.atomic([
     ...countWrongCode(store, session.id, codesPerSignIn),
-    countWrongCodeOf(store, person.id, timestamp(clock()), address),
-    ...auditIn(await organizationsOf(store, person.id), context, somebody, {
+    recordWrongCode(store, person.id, formatTimestamp(clock()), address),
+    ...buildAuditRows(await findOrganizationIds(store, person.id), context, somebody, {
       action: "person.code-refused",
       subjectId: person.id,
     }),
   ]);
-  const issue = await clockIssueOf(context, person, code, now);
-  throw issue === null ? wrong() : new AppError("UNAUTHORIZED", `This code ${issue}.`);
+  const issue = await findClockIssue(context, person, code, now);
+  throw issue === null
+    ? createWrongCodeError()
+    : new AppError("UNAUTHORIZED", `This code ${issue}.`);
 }
 
 /**
  * Returns the key by which wrong codes are limited: the person, from any address. Networks of the
  * person's sessions have separate limits, so that strangers can't lock the person out there.
  */
-async function whoseCodes({ store, address }: VisitorContext, personId: string): Promise<string> {
+async function codeLimitKeyOf(
+  { store, address }: VisitorContext,
+  personId: string,
+): Promise<string> {
   const network = networkOf(address);
-  const sessions = await sessionsOf(store, personId);
+  const sessions = await findSessions(store, personId);
   const isKnown = sessions.some((one) => networkOf(one.address) === network);
   return isKnown ? `codes ${personId} ${network}` : `codes ${personId}`;
 }
@@ -148,7 +176,7 @@ export async function signOut(context: VisitorContext): Promise<Stage> {
   if (session !== null) {
     const trace =
       session.stage === "signed-in"
-        ? auditOfPerson({ ...context, session }, "person.signed-out")
+        ? buildPersonAudit({ ...context, session }, "person.signed-out")
         : [];
     await store.atomic([removeSession(store, session.id), ...trace]);
   }

@@ -3,15 +3,15 @@ import { timingSafeEqual } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../core/time/clock.ts";
-import { randomToken, sha256 } from "../../core/ids.ts";
+import { createToken, sha256 } from "../../core/ids.ts";
 import { AppError } from "../../core/errors.ts";
 import { hashPassword } from "../../core/security/passwords.ts";
-import { retrying } from "../../database/store.ts";
-import { withAttemptLimits, hashingFor } from "../../http/access/attempt-limits.ts";
+import { retryOnStaleRead } from "../../database/store.ts";
+import { tryWithLimits, buildHashingClient } from "../../http/access/attempt-limits.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
-import { founded } from "../people/service.ts";
-import { hasPeople, mustBeStrongPassword, mustHaveNoPeople, newPerson } from "../people/store.ts";
-import { newSession } from "../sessions/service.ts";
+import { buildFoundation } from "../people/service.ts";
+import { hasPeople, assertStrongPassword, guardNoPeople, buildNewPerson } from "../people/store.ts";
+import { buildNewSession } from "../sessions/service.ts";
 import type { FirstRun, Stage } from "./schema.ts";
 
 /** The token of the first run, which is printed on the console. */
@@ -19,23 +19,24 @@ export type SetUp = {
   /** Whether this is the printed token and still valid. */
   isToken(token: string): boolean;
   /** Revokes the token, because the set-up is complete. */
-  end(): void;
+  endSetUp(): void;
 };
 
-const over = () => new AppError("CONFLICT", "This Signalbox is already set up. Sign in.");
+const createAlreadySetUpError = () =>
+  new AppError("CONFLICT", "This Signalbox is already set up. Sign in.");
 
 /**
  * Creates the first organization and its owner, and signs the owner in. Throws CONFLICT if the
  * appliance has people, FORBIDDEN for a wrong or expired token, RATE_LIMITED, VALIDATION_ERROR.
  */
-export async function setUp(
+export async function completeSetUp(
   context: VisitorContext,
   token: SetUp,
   input: FirstRun,
 ): Promise<Stage> {
   const { store } = context;
-  if (await hasPeople(store)) throw over();
-  const known = await withAttemptLimits(context, async () =>
+  if (await hasPeople(store)) throw createAlreadySetUpError();
+  const known = await tryWithLimits(context, async () =>
     token.isToken(input.token) ? true : null,
   );
   if (known === null)
@@ -43,21 +44,26 @@ export async function setUp(
       "FORBIDDEN",
       "This set-up link is no longer valid. Restart Signalbox: it prints a new one.",
     );
-  mustBeStrongPassword(input.password, [input.email, input.name, input.organization]);
-  const passwordHash = await hashPassword(input.password, hashingFor(context));
-  const handOver = await retrying(async () => {
-    const person = newPerson(context, input, passwordHash);
-    const { statements } = await founded(context, input.organization, person.row, input.timeZone);
-    const session = newSession(context, person.id, "signed-in");
+  assertStrongPassword(input.password, [input.email, input.name, input.organization]);
+  const passwordHash = await hashPassword(input.password, buildHashingClient(context));
+  const handOver = await retryOnStaleRead(async () => {
+    const person = buildNewPerson(context, input, passwordHash);
+    const { statements } = await buildFoundation(
+      context,
+      input.organization,
+      person.row,
+      input.timeZone,
+    );
+    const session = buildNewSession(context, person.id, "signed-in");
     await store.atomic([
-      mustHaveNoPeople(over),
+      guardNoPeople(createAlreadySetUpError),
       ...person.statements,
       ...statements,
       ...session.statements,
     ]);
     return session.handOver;
   });
-  token.end();
+  token.endSetUp();
   handOver();
   return "signed-in";
 }
@@ -65,27 +71,27 @@ export async function setUp(
 const validMs = 30 * 60_000;
 
 /** Returns the path of the file with the token. Only the owner of the data directory can read it. */
-const setUpFile = (dataDir: string) => join(dataDir, "set-up-token");
+const setUpFileOf = (dataDir: string) => join(dataDir, "set-up-token");
 
 /** Creates a set-up token and writes it to a file with mode 0600. */
-export function newSetUp(dataDir: string, clock: Clock): SetUp & { token: string } {
-  const token = randomToken(43);
-  const file = setUpFile(dataDir);
+export function createSetUp(dataDir: string, clock: Clock): SetUp & { token: string } {
+  const token = createToken(43);
+  const file = setUpFileOf(dataDir);
   const fresh = `${file}.new-${process.pid}`;
   rmSync(fresh, { force: true });
   writeFileSync(fresh, `${token}\n`, { mode: 0o600, flag: "wx" });
   renameSync(fresh, file);
-  return { token, ...setUpOf(token, clock, () => rmSync(file, { force: true })) };
+  return { token, ...createSetUpForToken(token, clock, () => rmSync(file, { force: true })) };
 }
 
 /** Accepts this token for 30 minutes or until `end` is called. */
-export function setUpOf(token: string, clock: Clock, remove: () => void): SetUp {
+export function createSetUpForToken(token: string, clock: Clock, remove: () => void): SetUp {
   let until = clock() + validMs;
-  const digest = (text: string) => Buffer.from(sha256(text), "hex");
-  const wanted = digest(token);
+  const digestText = (text: string) => Buffer.from(sha256(text), "hex");
+  const wanted = digestText(token);
   return {
-    isToken: (given) => clock() < until && timingSafeEqual(digest(given), wanted),
-    end() {
+    isToken: (given) => clock() < until && timingSafeEqual(digestText(given), wanted),
+    endSetUp() {
       until = 0;
       remove();
     },
@@ -93,7 +99,7 @@ export function setUpOf(token: string, clock: Clock, remove: () => void): SetUp 
 }
 
 /** Rejects every token, because the appliance already has people. */
-export function noSetUp(dataDir: string): SetUp {
-  rmSync(setUpFile(dataDir), { force: true });
-  return { isToken: () => false, end: () => {} };
+export function removeSetUp(dataDir: string): SetUp {
+  rmSync(setUpFileOf(dataDir), { force: true });
+  return { isToken: () => false, endSetUp: () => {} };
 }

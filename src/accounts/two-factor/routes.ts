@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { Code, KnownPassword, PendingTwoFactor, RecoveryCodes } from "./schema.ts";
 import {
   beginTwoFactor,
@@ -9,9 +9,9 @@ import {
   renewRecoveryCodes,
 } from "./service.ts";
 
-export const twoFactorRoutes = routesUnder("/two-factor")
+export const twoFactorRoutes = createRouter("/two-factor")
   .post(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "beginTwoFactor",
       access: "person",
       summary: "Create a secret for an authenticator",
@@ -22,7 +22,7 @@ export const twoFactorRoutes = routesUnder("/two-factor")
     }),
   )
   .post(
-    ...endpoint("/confirm", {
+    ...defineEndpoint("/confirm", {
       name: "confirmTwoFactor",
       access: "person",
       summary: "Turn two-factor on with a first code, and sign out everywhere else",
@@ -33,7 +33,7 @@ export const twoFactorRoutes = routesUnder("/two-factor")
     }),
   )
   .post(
-    ...endpoint("/disable", {
+    ...defineEndpoint("/disable", {
       name: "disableTwoFactor",
       access: "person",
       summary: "Turn two-factor off",
@@ -46,7 +46,7 @@ export const twoFactorRoutes = routesUnder("/two-factor")
     }),
   )
   .post(
-    ...endpoint("/recovery-codes", {
+    ...defineEndpoint("/recovery-codes", {
       name: "renewRecoveryCodes",
       access: "person",
       summary: "Create new recovery codes",

@@ -1,35 +1,35 @@
 /** Sets up and removes two-factor authentication, and checks its codes. */
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { randomToken, sha256 } from "../../core/ids.ts";
-import { recentSet } from "../../core/collections/recent-set.ts";
+import { createToken, sha256 } from "../../core/ids.ts";
+import { createRecentSet } from "../../core/collections/recent-set.ts";
 import type { Vault } from "../../core/security/secrets.ts";
-import { invalid } from "../../core/validation.ts";
-import { matching } from "../../database/rows.ts";
-import { must, retrying, type Statement, type Store } from "../../database/store.ts";
-import { withAttemptLimits } from "../../http/access/attempt-limits.ts";
+import { invalidFieldError } from "../../core/validation.ts";
+import { matchValues } from "../../database/rows.ts";
+import { guard, retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
+import { tryWithLimits } from "../../http/access/attempt-limits.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
-import { ownRow, reauthenticated } from "../people/profile.ts";
+import { getOwnRow, reauthenticate } from "../people/profile.ts";
 import { changePerson, type PersonRow } from "../people/store.ts";
-import { auditOfPerson, renewedSession } from "../sessions/service.ts";
+import { buildPersonAudit, buildRenewedSession } from "../sessions/service.ts";
 import {
-  clockIssue,
-  latestStep,
-  newTotpSecret,
+  describeClockIssue,
+  latestStepAt,
+  createTotpSecret,
   plainRecoveryCode,
-  stepByWrongClock,
-  stepOfCode,
-  totpUri,
+  findStepByWrongClock,
+  findAcceptedStep,
+  buildTotpUri,
 } from "./totp.ts";
 import { and, eq, gt, lt, or, sql } from "drizzle-orm";
 import { people, recoveryCodes, sessions } from "../../database/tables/accounts.ts";
 
 const recoveryCodeCount = 10;
 
-const placeOf = ({ id }: Pick<PersonRow, "id">) => `person/${id}/totp`;
+const totpPathOf = ({ id }: Pick<PersonRow, "id">) => `person/${id}/totp`;
 
 /** Returns statements that use this code, guarded against concurrent use; null for a wrong or used code. */
-export async function usedCode(
+export async function buildCodeUse(
   { store, vault }: { store: Store; vault: Vault },
   person: PersonRow,
   code: string,
@@ -37,95 +37,95 @@ export async function usedCode(
   otherwise: () => AppError,
 ): Promise<Statement[] | null> {
   if (person.totpSecret === null) return null;
-  const secret = vault.open(person.totpSecret, placeOf(person));
-  const totpStep = await stepOfCode(secret, plainCode(code), now, person.totpStep);
+  const secret = vault.open(person.totpSecret, totpPathOf(person));
+  const totpStep = await findAcceptedStep(secret, stripSpaces(code), now, person.totpStep);
   if (totpStep !== null) {
     if (namedSteps.has(`${person.id} ${totpStep}`)) return null;
-    const isUnused = or(lt(people.totpStep, totpStep), gt(people.totpStep, latestStep(now)));
+    const isUnused = or(lt(people.totpStep, totpStep), gt(people.totpStep, latestStepAt(now)));
     const unused = and(eq(people.id, person.id), isUnused);
     return [
-      must(sql`exists (select 1 from ${people} where ${unused})`, otherwise),
+      guard(sql`exists (select 1 from ${people} where ${unused})`, otherwise),
       store.db.update(people).set({ totpStep }).where(unused),
     ];
   }
   const hash = sha256(plainRecoveryCode(code));
-  const own = matching(recoveryCodes, { personId: person.id, hash });
+  const own = matchValues(recoveryCodes, { personId: person.id, hash });
   if ((await store.db.$count(recoveryCodes, own)) === 0) return null;
   return [
-    must(sql`exists (select 1 from ${recoveryCodes} where ${own})`, otherwise),
+    guard(sql`exists (select 1 from ${recoveryCodes} where ${own})`, otherwise),
     store.db.delete(recoveryCodes).where(own),
   ];
 }
 
 /**
- * Codes that `clockIssueOf` reported as valid at another time. They are rejected even then, because
+ * Codes that `findClockIssue` reported as valid at another time. They are rejected even then, because
  * the code can be a guess.
  */
-const namedSteps = recentSet(10_000);
+const namedSteps = createRecentSet(10_000);
 
 /** Returns a message for a code that would be correct with a wrong clock; null for other wrong codes. */
-export async function clockIssueOf(
+export async function findClockIssue(
   { vault }: { vault: Vault },
   person: PersonRow,
   code: string,
   now: number,
 ): Promise<string | null> {
   if (person.totpSecret === null) return null;
-  const secret = vault.open(person.totpSecret, placeOf(person));
-  const step = await stepByWrongClock(secret, plainCode(code), now);
-  const isUsed = step !== null && step <= person.totpStep && person.totpStep <= latestStep(now);
+  const secret = vault.open(person.totpSecret, totpPathOf(person));
+  const step = await findStepByWrongClock(secret, stripSpaces(code), now);
+  const isUsed = step !== null && step <= person.totpStep && person.totpStep <= latestStepAt(now);
   if (step === null || isUsed || namedSteps.has(`${person.id} ${step}`)) return null;
   namedSteps.add(`${person.id} ${step}`);
-  return clockIssue(step, now);
+  return describeClockIssue(step, now);
 }
 
-const plainCode = (code: string) => code.replaceAll(" ", "");
+const stripSpaces = (code: string) => code.replaceAll(" ", "");
 
 /** Creates a secret, which its first code confirms. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT if two-factor is on. */
 export function beginTwoFactor(context: SignedInContext, password: string) {
   const { store, vault } = context;
-  return retrying(async () => {
-    const person = await reauthenticated(context, password);
+  return retryOnStaleRead(async () => {
+    const person = await reauthenticate(context, password);
     if (person.totpSecret !== null)
       throw new AppError("CONFLICT", "Two-factor is on. Turn it off before you set it up again.");
-    const secret = await newTotpSecret();
-    const totpPending = vault.seal(secret, placeOf(person));
+    const secret = await createTotpSecret();
+    const totpPending = vault.seal(secret, totpPathOf(person));
     await store.atomic([
       ...changePerson(store, person, { totpPending }),
-      ...auditOfPerson(context, "person.two-factor-begun"),
+      ...buildPersonAudit(context, "person.two-factor-begun"),
     ]);
-    return { secret, uri: await totpUri(secret, person.email) };
+    return { secret, uri: await buildTotpUri(secret, person.email) };
   });
 }
 
 /** Turns two-factor on, ends all other sessions, and replaces this session's cookie. Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED, and CONFLICT without a new secret. */
 export async function confirmTwoFactor(context: SignedInContext, code: string) {
   const { store, vault, clock } = context;
-  const { codes, handOver } = await retrying(async () => {
-    const person = await ownRow(context);
+  const { codes, handOver } = await retryOnStaleRead(async () => {
+    const person = await getOwnRow(context);
     if (person.totpPending === null)
       throw new AppError("CONFLICT", "Two-factor was not started, or is already on.");
-    const secret = vault.open(person.totpPending, placeOf(person));
-    const plain = plainCode(code);
+    const secret = vault.open(person.totpPending, totpPathOf(person));
+    const plain = stripSpaces(code);
     const now = clock();
-    const step = await withAttemptLimits(context, async () => stepOfCode(secret, plain, now, 0));
+    const step = await tryWithLimits(context, async () => findAcceptedStep(secret, plain, now, 0));
     if (step === null) {
-      const other = await stepByWrongClock(secret, plain, now);
-      const issue = other === null ? null : clockIssue(other, now);
-      throw invalid("code", issue ?? "is not the code that this secret gives now");
+      const other = await findStepByWrongClock(secret, plain, now);
+      const issue = other === null ? null : describeClockIssue(other, now);
+      throw invalidFieldError("code", issue ?? "is not the code that this secret gives now");
     }
-    const { codes, statements } = newRecoveryCodes(store, person.id);
-    const renewed = renewedSession(context);
+    const { codes, statements } = createRecoveryCodes(store, person.id);
+    const renewed = buildRenewedSession(context);
     await store.atomic([
       ...changePerson(store, person, {
         totpSecret: person.totpPending,
         totpPending: null,
         totpStep: step,
-        updatedAt: timestamp(clock()),
+        updatedAt: formatTimestamp(clock()),
       }),
       ...statements,
       ...renewed.statements,
-      ...auditOfPerson(context, "person.two-factor-on"),
+      ...buildPersonAudit(context, "person.two-factor-on"),
     ]);
     return { codes, handOver: renewed.handOver };
   });
@@ -133,9 +133,9 @@ export async function confirmTwoFactor(context: SignedInContext, code: string) {
   return { recoveryCodes: codes };
 }
 
-function newRecoveryCodes(store: Store, personId: string) {
+function createRecoveryCodes(store: Store, personId: string) {
   const codes = Array.from({ length: recoveryCodeCount }, () =>
-    (randomToken(16).toLowerCase().match(/.{4}/g) ?? []).join("-"),
+    (createToken(16).toLowerCase().match(/.{4}/g) ?? []).join("-"),
   );
   const hashes = codes.map((code) => sha256(plainRecoveryCode(code)));
   return { codes, statements: setRecoveryCodes(store, personId, hashes) };
@@ -144,16 +144,16 @@ function newRecoveryCodes(store: Store, personId: string) {
 /** Turns two-factor off, or cancels its set-up. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED. */
 export async function disableTwoFactor(context: SignedInContext, password: string): Promise<void> {
   const { store, clock } = context;
-  await retrying(async () => {
-    const person = await reauthenticated(context, password);
+  await retryOnStaleRead(async () => {
+    const person = await reauthenticate(context, password);
     await store.atomic([
       ...changePerson(store, person, {
         totpSecret: null,
         totpPending: null,
-        updatedAt: timestamp(clock()),
+        updatedAt: formatTimestamp(clock()),
       }),
       ...setRecoveryCodes(store, person.id, []),
-      ...auditOfPerson(context, "person.two-factor-off"),
+      ...buildPersonAudit(context, "person.two-factor-off"),
     ]);
   });
 }
@@ -161,14 +161,14 @@ export async function disableTwoFactor(context: SignedInContext, password: strin
 /** Replaces the recovery codes. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT if two-factor is off. */
 export async function renewRecoveryCodes(context: SignedInContext, password: string) {
   const { store } = context;
-  return retrying(async () => {
-    const person = await reauthenticated(context, password);
+  return retryOnStaleRead(async () => {
+    const person = await reauthenticate(context, password);
     if (person.totpSecret === null) throw new AppError("CONFLICT", "Two-factor is off.");
-    const { codes, statements } = newRecoveryCodes(store, person.id);
+    const { codes, statements } = createRecoveryCodes(store, person.id);
     await store.atomic([
       ...changePerson(store, person, {}),
       ...statements,
-      ...auditOfPerson(context, "person.recovery-codes-renewed"),
+      ...buildPersonAudit(context, "person.recovery-codes-renewed"),
     ]);
     return { recoveryCodes: codes };
   });
@@ -183,7 +183,7 @@ function setRecoveryCodes(store: Store, personId: string, hashes: readonly strin
 }
 
 /** Returns a statement that counts a wrong code for the report to the person. */
-export function countWrongCodeOf(store: Store, personId: string, at: string, address: string) {
+export function recordWrongCode(store: Store, personId: string, at: string, address: string) {
   return store.db
     .update(people)
     .set({
@@ -200,7 +200,7 @@ export function countWrongCodeOf(store: Store, personId: string, at: string, add
  * Returns a statement that subtracts the wrong codes of a successful sign-in from the report,
  * because the person entered them.
  */
-export function forgiveWrongCodes(personId: string, sessionId: string): Statement {
+export function clearWrongCodes(personId: string, sessionId: string): Statement {
   const own = sql`(select wrong_codes from ${sessions} where id = ${sessionId})`;
   return sql`update ${people} set wrong_codes = max(0, wrong_codes - ${own}),
     wrong_code_at = case when wrong_codes > ${own} then wrong_code_at end,

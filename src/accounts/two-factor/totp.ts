@@ -1,18 +1,18 @@
 // Loaded lazily, because only sign-ins with a code need it.
-const library = () => import("otpauth");
+const loadLibrary = () => import("otpauth");
 
 const periodMs = 30_000;
 const shape = { algorithm: "SHA1", digits: 6, period: 30 };
 
 /** Creates a shared secret: 160 bits in Base32, the format of authenticator apps (RFC 4226 §4). */
-export async function newTotpSecret(): Promise<string> {
-  const { Secret } = await library();
+export async function createTotpSecret(): Promise<string> {
+  const { Secret } = await loadLibrary();
   return new Secret({ size: 20 }).base32;
 }
 
 /** Returns the content of the QR code for an authenticator app. */
-export async function totpUri(secret: string, label: string): Promise<string> {
-  const { TOTP } = await library();
+export async function buildTotpUri(secret: string, label: string): Promise<string> {
+  const { TOTP } = await loadLibrary();
   return new TOTP({ ...shape, issuer: "Signalbox", label, secret }).toString();
 }
 
@@ -24,29 +24,29 @@ const recognizedSteps = 20;
 const stepAt = (now: number) => Math.floor(now / periodMs);
 
 /** Returns the latest step that is accepted now. A later used step was stored while the clock was ahead. */
-export const latestStep = (now: number) => stepAt(now) + acceptedSteps;
+export const latestStepAt = (now: number) => stepAt(now) + acceptedSteps;
 
 /** Returns the accepted step of this code if it is later than the used step `after`; otherwise null. */
-export async function stepOfCode(secret: string, code: string, now: number, after: number) {
+export async function findAcceptedStep(secret: string, code: string, now: number, after: number) {
   const step = await findStep(secret, code, now, acceptedSteps);
   if (step === null) return null;
-  return step > after || after > latestStep(now) ? step : null;
+  return step > after || after > latestStepAt(now) ? step : null;
 }
 
 /** Returns the step of a code from a clock that is a few minutes wrong; null for a wrong code. */
-export function stepByWrongClock(secret: string, code: string, now: number) {
+export function findStepByWrongClock(secret: string, code: string, now: number) {
   return findStep(secret, code, now, recognizedSteps);
 }
 
 /** Describes the difference between the clocks of server and authenticator. */
-export function clockIssue(step: number, now: number): string {
+export function describeClockIssue(step: number, now: number): string {
   const minutes = Math.max(1, Math.round((Math.abs(step - stepAt(now)) * periodMs) / 60_000));
   return `is of another time: the clock of this server and that of your authenticator differ by about ${minutes} min. Set the clocks, then enter a new code`;
 }
 
 async function findStep(secret: string, code: string, now: number, window: number) {
   if (!/^\d{6}$/.test(code)) return null;
-  const { TOTP } = await library();
+  const { TOTP } = await loadLibrary();
   const delta = new TOTP({ ...shape, secret }).validate({ token: code, timestamp: now, window });
   return delta === null ? null : stepAt(now) + delta;
 }

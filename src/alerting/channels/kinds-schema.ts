@@ -2,10 +2,10 @@
 import { z } from "zod";
 import {
   type Destination,
-  fixedAddress,
-  itsOwnAddress,
-  sameOrigin,
-  sameValue,
+  fixedDestination,
+  selfDestination,
+  isSameOrigin,
+  isSameValue,
 } from "../../core/security/destinations.ts";
 import {
   EmailAddress,
@@ -17,11 +17,11 @@ import {
   secret,
   SigningSecret,
   Tags,
-  withPlaceholders,
+  limitPlaceholders,
   nullable,
 } from "../../core/fields.ts";
-import { type FieldLabels, kind } from "../../core/kinds.ts";
-import { inBraces } from "../../core/text/words.ts";
+import { type FieldLabels, defineKind } from "../../core/kinds.ts";
+import { formatPlaceholders } from "../../core/text/words.ts";
 
 // Chat services include the credential in the webhook URL, so the whole URL is a secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });
@@ -52,13 +52,13 @@ export const placeholders = [
 ] as const;
 export type Placeholder = (typeof placeholders)[number];
 
-const template = withPlaceholders(optionalParagraphs(2_000), placeholders)
+const template = limitPlaceholders(optionalParagraphs(2_000), placeholders)
   .nullable()
   .default(null)
   .meta({
     description:
       "Text of alerts about one monitor, instead of the default. Placeholders: " +
-      inBraces(placeholders)
+      formatPlaceholders(placeholders)
         .map((name) => `\`${name}\``)
         .join(" "),
     example: "{{monitor}} is {{status}}: {{message}}",
@@ -85,20 +85,20 @@ type ChannelKind<F extends Record<string, z.ZodType>> = {
   address: (keyof F & string) | ((settings: z.output<z.ZodObject<F>>) => string) | null;
 };
 
-const channelKind = <F extends Record<string, z.ZodType>>({
+const defineChannelKind = <F extends Record<string, z.ZodType>>({
   fields,
   secrets,
   ...words
 }: ChannelKind<F>) => ({
-  ...kind(fields, secrets),
+  ...defineKind(fields, secrets),
   description: `${words.name}: ${words.summary}`,
   ...words,
 });
 
-const webhookUrlAt = (placeholder: string) => ({
+const describeWebhookUrl = (placeholder: string) => ({
   webhookUrl: { label: "Webhook URL", placeholder, mono: true },
 });
-const serverAt = (placeholder: string) => ({ label: "Server", placeholder, mono: true });
+const describeServer = (placeholder: string) => ({ label: "Server", placeholder, mono: true });
 const regionLabels = {
   label: "Region",
   hint: "EU if the address of your account contains “eu”.",
@@ -107,7 +107,7 @@ const regionLabels = {
 
 /** All channel types with their fields and texts. `alerting/providers` sends to them. */
 export const channelKinds = {
-  webhook: channelKind({
+  webhook: defineChannelKind({
     name: "Webhook",
     summary: "Signed JSON to any URL",
     help: "Sends a POST request with JSON, as described by Standard Webhooks. With a secret, each request is signed.",
@@ -121,10 +121,10 @@ export const channelKinds = {
       },
       headers: { label: "Headers" },
     },
-    secrets: { secret: { url: sameOrigin }, "headers.*": { url: sameOrigin } },
+    secrets: { secret: { url: isSameOrigin }, "headers.*": { url: isSameOrigin } },
     address: "url",
   }),
-  email: channelKind({
+  email: defineChannelKind({
     name: "E-mail",
     summary: "Through your own mail server",
     help: "Sent through the mail server in Settings. Press Enter after each address.",
@@ -132,52 +132,52 @@ export const channelKinds = {
     labels: { to: { label: "To", hint: "Up to 50 addresses. All of them get the same e-mail." } },
     address: null,
   }),
-  slack: channelKind({
+  slack: defineChannelKind({
     name: "Slack",
     summary: "A message in a channel",
     help: "At api.slack.com/apps create an app, open Incoming Webhooks, switch on “Activate Incoming Webhooks”, choose “Add New Webhook to Workspace”, pick the channel and copy the webhook URL.",
     fields: { webhookUrl, template },
-    labels: webhookUrlAt("https://hooks.slack.com/services/…"),
-    secrets: { webhookUrl: itsOwnAddress },
+    labels: describeWebhookUrl("https://hooks.slack.com/services/…"),
+    secrets: { webhookUrl: selfDestination },
     address: "webhookUrl",
   }),
-  discord: channelKind({
+  discord: defineChannelKind({
     name: "Discord",
     summary: "A message in a channel",
     help: "Edit the channel, open Integrations, Webhooks, choose “New Webhook” and “Copy Webhook URL”.",
     fields: { webhookUrl, template },
-    labels: webhookUrlAt("https://discord.com/api/webhooks/…"),
-    secrets: { webhookUrl: itsOwnAddress },
+    labels: describeWebhookUrl("https://discord.com/api/webhooks/…"),
+    secrets: { webhookUrl: selfDestination },
     address: "webhookUrl",
   }),
-  teams: channelKind({
+  teams: defineChannelKind({
     name: "Microsoft Teams",
     summary: "A card in a channel",
     help: "In the channel’s ••• menu open Workflows, choose “Send webhook alerts to a channel” (formerly “Post to a channel when a webhook request is received”) and copy the URL. Connector URLs at webhook.office.com stopped working in May 2026.",
     fields: { webhookUrl, template },
-    labels: webhookUrlAt("https://….api.powerplatform.com/…/workflows/…"),
-    secrets: { webhookUrl: itsOwnAddress },
+    labels: describeWebhookUrl("https://….api.powerplatform.com/…/workflows/…"),
+    secrets: { webhookUrl: selfDestination },
     address: "webhookUrl",
   }),
-  mattermost: channelKind({
+  mattermost: defineChannelKind({
     name: "Mattermost",
     summary: "A message in a channel",
     help: "In the product menu open Integrations, Incoming Webhooks, choose “Add Incoming Webhook”, pick the channel and copy the URL.",
     fields: { webhookUrl, template },
-    labels: webhookUrlAt("https://chat.acme.lan/hooks/…"),
-    secrets: { webhookUrl: itsOwnAddress },
+    labels: describeWebhookUrl("https://chat.acme.lan/hooks/…"),
+    secrets: { webhookUrl: selfDestination },
     address: "webhookUrl",
   }),
-  googlechat: channelKind({
+  googlechat: defineChannelKind({
     name: "Google Chat",
     summary: "A message in a space",
     help: "In a browser, open the menu of the space, then “Apps & integrations”, choose “Add webhooks”, name it and copy its link.",
     fields: { webhookUrl, template },
-    labels: webhookUrlAt("https://chat.googleapis.com/v1/spaces/…"),
-    secrets: { webhookUrl: itsOwnAddress },
+    labels: describeWebhookUrl("https://chat.googleapis.com/v1/spaces/…"),
+    secrets: { webhookUrl: selfDestination },
     address: "webhookUrl",
   }),
-  telegram: channelKind({
+  telegram: defineChannelKind({
     name: "Telegram",
     summary: "A message from your bot",
     help: "Send /newbot to @BotFather for the token. Add the bot to the chat and send a message to it; api.telegram.org/bot<token>/getUpdates then shows the chat's id and, in a topic, its message_thread_id. In a channel the bot has to be an administrator.",
@@ -204,14 +204,14 @@ export const channelKinds = {
       topic: { label: "Topic", hint: "The message_thread_id of a forum topic. Optional." },
       silent: { label: "Silent", hint: "Messages arrive without a sound." },
       server: {
-        ...serverAt("https://api.telegram.org"),
+        ...describeServer("https://api.telegram.org"),
         hint: "Change it only if you run your own Bot API server.",
       },
     },
-    secrets: { botToken: { server: sameOrigin } },
+    secrets: { botToken: { server: isSameOrigin } },
     address: "server",
   }),
-  ntfy: channelKind({
+  ntfy: defineChannelKind({
     name: "ntfy",
     summary: "Push to phones, through ntfy.sh or your own server",
     help: "Subscribe to a topic in the ntfy app and name it here. Anyone who guesses the name of a topic without access control can read it.",
@@ -232,7 +232,7 @@ export const channelKinds = {
       template,
     },
     labels: {
-      server: serverAt("https://ntfy.sh"),
+      server: describeServer("https://ntfy.sh"),
       topic: { label: "Topic", placeholder: "acme-oncall", mono: true },
       token: {
         label: "Access token",
@@ -247,19 +247,19 @@ export const channelKinds = {
       },
       tags: { label: "Tags", hint: "Added to every message. Names of emojis are shown as emojis." },
     },
-    secrets: { token: { server: sameOrigin }, password: { server: sameOrigin } },
+    secrets: { token: { server: isSameOrigin }, password: { server: isSameOrigin } },
     address: "server",
   }),
-  gotify: channelKind({
+  gotify: defineChannelKind({
     name: "Gotify",
     summary: "Push from your own server",
     help: "In Gotify's web page open Apps, choose “Create Application” and copy its token.",
     fields: { server: HttpUrl, token: secret(), template },
-    labels: { server: serverAt("https://gotify.lan"), token: { label: "Application token" } },
-    secrets: { token: { server: sameOrigin } },
+    labels: { server: describeServer("https://gotify.lan"), token: { label: "Application token" } },
+    secrets: { token: { server: isSameOrigin } },
     address: "server",
   }),
-  pushover: channelKind({
+  pushover: defineChannelKind({
     name: "Pushover",
     summary: "Push to phones",
     help: "pushover.net shows your user key (or make a delivery group); “Create an Application/API Token” there gives the API token.",
@@ -288,37 +288,37 @@ export const channelKinds = {
       retry: { label: "Repeat an emergency every", unit: "s" },
       expire: { label: "Stop repeating it after", unit: "s" },
     },
-    secrets: { userKey: fixedAddress, apiToken: fixedAddress },
+    secrets: { userKey: fixedDestination, apiToken: fixedDestination },
     address: () => origins.pushover,
   }),
-  pagerduty: channelKind({
+  pagerduty: defineChannelKind({
     name: "PagerDuty",
     summary: "Opens and resolves incidents",
     help: "In the service open Integrations, add “Events API V2” and copy its integration key, of 32 characters.",
     fields: { routingKey: secret(), region },
     labels: { routingKey: { label: "Integration key" }, region: regionLabels },
-    secrets: { routingKey: { region: sameValue } },
+    secrets: { routingKey: { region: isSameValue } },
     address: ({ region }) => origins.pagerduty[region],
   }),
-  jsm: channelKind({
+  jsm: defineChannelKind({
     name: "Jira Service Management",
     summary: "Opens and closes alerts",
     help: "In a team’s Operations open Integrations, add “API”, turn it on and copy its API key. Keys migrated from Opsgenie work, too.",
     fields: { apiKey },
     labels: { apiKey: { label: "API key" } },
-    secrets: { apiKey: fixedAddress },
+    secrets: { apiKey: fixedDestination },
     address: () => origins.jsm,
   }),
-  opsgenie: channelKind({
+  opsgenie: defineChannelKind({
     name: "Opsgenie",
     summary: "Until it shuts down on 5 April 2027",
     help: "Opsgenie shuts down on 5 April 2027. Once your account is migrated, use Jira Service Management with the same key. In the team open Integrations, add “API”, turn it on and copy its API key.",
     fields: { apiKey, region },
     labels: { apiKey: { label: "API key" }, region: regionLabels },
-    secrets: { apiKey: { region: sameValue } },
+    secrets: { apiKey: { region: isSameValue } },
     address: ({ region }) => origins.opsgenie[region],
   }),
-  apprise: channelKind({
+  apprise: defineChannelKind({
     name: "Apprise",
     summary: "A hundred more services",
     help: "Requires an Apprise API server. Save the URLs of your services there under a key and enter the key here, or enter the URLs here.",
@@ -341,7 +341,7 @@ export const channelKinds = {
       template,
     },
     labels: {
-      server: serverAt("http://apprise.lan:8000"),
+      server: describeServer("http://apprise.lan:8000"),
       key: { label: "Configuration key", hint: "Leave empty if you enter URLs.", mono: true },
       tag: {
         label: "Tags",
@@ -353,7 +353,7 @@ export const channelKinds = {
         hint: "Instead of a key, separated by commas.",
       },
     },
-    secrets: { urls: { server: sameOrigin } },
+    secrets: { urls: { server: isSameOrigin } },
     address: "server",
   }),
 };

@@ -1,8 +1,8 @@
 /** REST routes of alert channels. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { AlertChannel, AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import {
   createAlertChannel,
@@ -12,9 +12,9 @@ import {
   updateAlertChannel,
 } from "./service.ts";
 
-export const alertChannelRoutes = routesUnder("/api/v1/alert-channels")
+export const alertChannelRoutes = createRouter("/api/v1/alert-channels")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listAlertChannels",
       access: "read",
       cached: true,
@@ -25,7 +25,7 @@ export const alertChannelRoutes = routesUnder("/api/v1/alert-channels")
     }),
   )
   .post(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "createAlertChannel",
       access: "write",
       summary: "Create an alert channel",
@@ -37,7 +37,7 @@ export const alertChannelRoutes = routesUnder("/api/v1/alert-channels")
     }),
   )
   .get(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "getAlertChannel",
       access: "read",
       cached: true,
@@ -47,7 +47,7 @@ export const alertChannelRoutes = routesUnder("/api/v1/alert-channels")
     }),
   )
   .patch(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "updateAlertChannel",
       access: "write",
       summary: "Update an alert channel",
@@ -60,7 +60,7 @@ export const alertChannelRoutes = routesUnder("/api/v1/alert-channels")
     }),
   )
   .delete(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "deleteAlertChannel",
       access: "write",
       summary: "Delete an alert channel",

@@ -1,7 +1,7 @@
 /** Wire format of alert channels. */
 import { z } from "zod";
-import { bodyOf, line, Timestamp } from "../../core/fields.ts";
-import { newOf, patchOfKinds, shownOf } from "../../core/kinds.ts";
+import { bodySchema, line, Timestamp } from "../../core/fields.ts";
+import { createInputSchema, createPatchSchema, createReadSchema } from "../../core/kinds.ts";
 import { channelKinds } from "./kinds-schema.ts";
 
 /** Fields of every channel type. */
@@ -17,13 +17,13 @@ export const channelFields = {
 
 const readOnly = ["id", "lastDeliveryAt", "lastError", "secretsSet", "createdAt", "updatedAt"];
 
-const whole = newOf(channelKinds, channelFields, {
+const newChannelSchema = createInputSchema(channelKinds, channelFields, {
   id: "NewAlertChannel",
   example: { type: "webhook", name: "Deploy bot", url: "http://bot.lan/alerts" },
 });
-export const NewAlertChannel = bodyOf(
+export const NewAlertChannel = bodySchema(
   readOnly,
-  whole.superRefine((channel, context) => {
+  newChannelSchema.superRefine((channel, context) => {
     const issue = (path: string, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
     const { type, key, urls, tag, token, username, password } = channel;
@@ -42,15 +42,15 @@ export const NewAlertChannel = bodyOf(
     }
   }),
 );
-export type NewAlertChannel = z.infer<typeof whole>;
+export type NewAlertChannel = z.infer<typeof newChannelSchema>;
 
-export const AlertChannelPatch = patchOfKinds(channelKinds, channelFields, readOnly, {
+export const AlertChannelPatch = createPatchSchema(channelKinds, channelFields, readOnly, {
   id: "AlertChannelPatch",
   example: { enabled: false },
 });
 export type AlertChannelPatch = z.infer<typeof AlertChannelPatch>;
 
-export const AlertChannel = shownOf(
+export const AlertChannel = createReadSchema(
   channelKinds,
   {
     name: z.string(),

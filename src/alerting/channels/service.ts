@@ -1,22 +1,22 @@
 /** Use cases of alert channels: list, read, create, update and delete. */
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { timestamp } from "../../core/time/clock.ts";
-import { deleted } from "../../core/paging.ts";
-import { newId } from "../../core/ids.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { deletedBody } from "../../core/paging.ts";
+import { createId } from "../../core/ids.ts";
 import {
   joinSecrets,
   OpenedRecord,
-  secretsSetOf,
+  listSecretPaths,
   splitSecrets,
 } from "../../core/security/kind-secrets.ts";
-import { settingsIn } from "../../core/kinds.ts";
+import { parseSettings } from "../../core/kinds.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { mustBeAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
-import { invalid, parse } from "../../core/validation.ts";
-import { mustBeWithin } from "../../database/references.ts";
-import { retrying, type Statement } from "../../database/store.ts";
+import { assertTargetsAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
+import { invalidFieldError, parse } from "../../core/validation.ts";
+import { guardLimit } from "../../database/references.ts";
+import { retryOnStaleRead, type Statement } from "../../database/store.ts";
 import {
   alertChannels,
   deliveries,
@@ -26,7 +26,13 @@ import {
 import { type AlertChannel, type AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import { addressOf, channelKinds } from "./kinds-schema.ts";
 import { desc, sql } from "drizzle-orm";
-import { found, matching, removeRow, type Tenant, nextVersion } from "../../database/rows.ts";
+import {
+  assertFound,
+  matchValues,
+  removeRow,
+  type Tenant,
+  buildNextVersion,
+} from "../../database/rows.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 
 type AlertChannelRecord = AlertChannel & { version: number };
@@ -36,26 +42,26 @@ export async function listAlertChannels(scope: Scope): Promise<AlertChannelRecor
   const rows = await scope.store.db
     .select()
     .from(alertChannels)
-    .where(matching(alertChannels, { organizationId: scope.organizationId }))
+    .where(matchValues(alertChannels, { organizationId: scope.organizationId }))
     .orderBy(desc(alertChannels.id));
-  return rows.map(shown);
+  return rows.map(toChannelRecord);
 }
 
 /** Reads a channel. Throws NOT_FOUND. */
 export async function getAlertChannel(scope: Scope, id: string): Promise<AlertChannelRecord> {
-  return shown(await getRow(scope, id));
+  return toChannelRecord(await getRow(scope, id));
 }
 
 async function getRow(scope: Scope, id: string): Promise<ChannelRow> {
-  return found(await findChannel(scope, id), "alert channel");
+  return assertFound(await findChannel(scope, id), "alert channel");
 }
 
-function shown({ settings, secrets, isDefault, ...row }: ChannelRow): AlertChannelRecord {
+function toChannelRecord({ settings, secrets, isDefault, ...row }: ChannelRow): AlertChannelRecord {
   return {
-    ...settingsIn(channelKinds, row.type, settings),
+    ...parseSettings(channelKinds, row.type, settings),
     ...row,
     default: isDefault,
-    secretsSet: secretsSetOf(channelKinds, row.type, secrets),
+    secretsSet: listSecretPaths(channelKinds, row.type, secrets),
   };
 }
 
@@ -69,7 +75,7 @@ export function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
     isDefault: channel.default,
     incidents: channel.incidents,
     settings: JSON.stringify(settings),
-    secrets: sealAll(scope.vault, placeOf(scope, id), secrets),
+    secrets: sealAll(scope.vault, channelPathOf(scope, id), secrets),
   };
 }
 
@@ -78,20 +84,20 @@ export function settingsOf(
   vault: Vault,
   row: Pick<ChannelRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
 ): Record<string, unknown> {
-  const secrets = openAll(vault, placeOf(row, row.id), row.secrets);
-  const settings = settingsIn(channelKinds, row.type, row.settings);
+  const secrets = openAll(vault, channelPathOf(row, row.id), row.secrets);
+  const settings = parseSettings(channelKinds, row.type, row.settings);
   return joinSecrets(channelKinds, row.type, settings, secrets);
 }
 
-function placeOf({ organizationId }: { organizationId: string }, id: string): string {
+function channelPathOf({ organizationId }: { organizationId: string }, id: string): string {
   return `${organizationId}/alert-channel/${id}`;
 }
 
 /** Creates the row of a new channel without storing it. Throws VALIDATION_ERROR. */
-export async function newChannelRow(scope: Scope, input: NewAlertChannel): Promise<ChannelRow> {
-  await mustBeAllowed(scope.targets, targetsOf(input));
+export async function createChannelRow(scope: Scope, input: NewAlertChannel): Promise<ChannelRow> {
+  await assertTargetsAllowed(scope.targets, targetsOf(input));
   const now = scope.clock();
-  const id = newId(now);
+  const id = createId(now);
   return {
     organizationId: scope.organizationId,
     id,
@@ -100,31 +106,31 @@ export async function newChannelRow(scope: Scope, input: NewAlertChannel): Promi
     lastError: null,
     failingSince: null,
     version: 1,
-    createdAt: timestamp(now),
-    updatedAt: timestamp(now),
+    createdAt: formatTimestamp(now),
+    updatedAt: formatTimestamp(now),
   };
 }
 
 export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
-  const row = await newChannelRow(scope, input);
+  const row = await createChannelRow(scope, input);
   return commit(
     scope,
     [
       scope.store.db.insert(alertChannels).values(row),
-      mustBeWithin(scope, "alert-channels", alertChannels),
+      guardLimit(scope, "alert-channels", alertChannels),
       ...(input.default ? [guardFewDefaults(scope)] : []),
     ],
     { action: "alert-channel.created", subjectId: row.id },
-    shown(row),
+    toChannelRecord(row),
   );
 }
 
 /** Guards that a monitor can have all default channels, which new monitors get. */
 export const guardFewDefaults = (scope: Scope) =>
-  mustBeWithin(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
+  guardLimit(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
 
 /** Returns the channel as a client would send it, with decrypted secrets. */
-export function editable(vault: Vault, row: ChannelRow): OpenedRecord {
+export function openRecord(vault: Vault, row: ChannelRow): OpenedRecord {
   return new OpenedRecord(channelKinds, row.type, {
     ...settingsOf(vault, row),
     name: row.name,
@@ -139,13 +145,13 @@ export function editable(vault: Vault, row: ChannelRow): OpenedRecord {
  * Applies a patch to a channel without storing it. Throws VALIDATION_ERROR for fields that its type
  * does not accept.
  */
-export async function changedChannel(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
+export async function patchChannel(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
   if (patch.type !== undefined && patch.type !== before.type)
-    throw invalid("type", "is fixed when the channel is created");
-  const current = editable(scope.vault, before);
+    throw invalidFieldError("type", "is fixed when the channel is created");
+  const current = openRecord(scope.vault, before);
   const isSecretSent = before.type !== "webhook" || patch["secret"] !== undefined;
-  const channel = current.patched(patch, isSecretSent ? parsed : parsedWithStoredSecret);
-  await mustBeAllowed(
+  const channel = current.applyPatch(patch, isSecretSent ? parseChannel : parseWithStoredSecret);
+  await assertTargetsAllowed(
     scope.targets,
     targetsOf(channel),
     current.derive((fields) => targetsOf({ ...fields, type: before.type })),
@@ -153,27 +159,27 @@ export async function changedChannel(scope: Scope, before: ChannelRow, patch: Al
   return channel;
 }
 
-async function rowAfter(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
-  const channel = await changedChannel(scope, before, patch);
+async function patchRow(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
+  const channel = await patchChannel(scope, before, patch);
   return {
     ...before,
     ...columnsOf(scope, before.id, channel),
-    ...nextVersion(before, timestamp(scope.clock())),
+    ...buildNextVersion(before, formatTimestamp(scope.clock())),
   };
 }
 
 /** Returns a channel's row after a patch, with its stored secrets. Throws NOT_FOUND, VALIDATION_ERROR. */
-export const changedChannelRow = async (scope: Scope, id: string, patch: AlertChannelPatch) =>
-  rowAfter(scope, await getRow(scope, id), patch);
+export const patchChannelRow = async (scope: Scope, id: string, patch: AlertChannelPatch) =>
+  patchRow(scope, await getRow(scope, id), patch);
 
 /**
  * Updates a channel. Throws NOT_FOUND, PRECONDITION_FAILED, CONFLICT, and VALIDATION_ERROR for
  * fields that its type does not accept.
  */
 export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannelPatch) {
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getRow(scope, id);
-    const after = await rowAfter(scope, before, patch);
+    const after = await patchRow(scope, before, patch);
     return commit(
       scope,
       [
@@ -182,34 +188,34 @@ export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannel
         ...(after.isDefault && !before.isDefault ? [guardFewDefaults(scope)] : []),
       ],
       { action: "alert-channel.updated", subjectId: id, fields: Object.keys(patch) },
-      shown(after),
+      toChannelRecord(after),
     );
   });
 }
 
-const parsed = (whole: Fields) => parse(NewAlertChannel, whole);
+const parseChannel = (whole: Fields) => parse(NewAlertChannel, whole);
 
 /**
  * Parses a channel without validating its stored signing secret. Older versions accepted any text,
  * which still works.
  */
-const parsedWithStoredSecret = (whole: Fields): NewAlertChannel => ({
-  ...parsed({ ...whole, secret: null }),
+const parseWithStoredSecret = (whole: Fields): NewAlertChannel => ({
+  ...parseChannel({ ...whole, secret: null }),
   secret: whole["secret"],
 });
 
 /** Deletes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof deleted> {
-  return retrying(async () => {
+export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof deletedBody> {
+  return retryOnStaleRead(async () => {
     const row = await getRow(scope, id);
     return commit(
       scope,
       [
         ...guardCurrent(scope, alertChannels, row),
-        ...removeChannel(scope, id, timestamp(scope.clock())),
+        ...removeChannel(scope, id, formatTimestamp(scope.clock())),
       ],
       { action: "alert-channel.deleted", subjectId: id },
-      deleted,
+      deletedBody,
     );
   });
 }
@@ -231,7 +237,7 @@ export async function findChannel({ store, organizationId }: Tenant, id: string)
   const [row] = await store.db
     .select()
     .from(alertChannels)
-    .where(matching(alertChannels, { organizationId, id }));
+    .where(matchValues(alertChannels, { organizationId, id }));
   return row ?? null;
 }
 
@@ -240,7 +246,7 @@ export function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
   return store.db
     .update(alertChannels)
     .set(change)
-    .where(matching(alertChannels, { organizationId, id }));
+    .where(matchValues(alertChannels, { organizationId, id }));
 }
 
 /** Detaches a channel from its monitors and groups, and removes it with its deliveries. */
@@ -256,7 +262,7 @@ export function removeChannel(tenant: Tenant, id: string, at: string): Statement
         where organization_id = ${organizationId} and id in (select ${userId} from ${attached}
           where ${attached.organizationId} = ${organizationId} and ${attached.channelId} = ${id})`,
     ),
-    store.db.delete(deliveries).where(matching(deliveries, { organizationId, receiverId: id })),
+    store.db.delete(deliveries).where(matchValues(deliveries, { organizationId, receiverId: id })),
     removeRow(tenant, alertChannels, id),
   ];
 }

@@ -1,6 +1,6 @@
 /** Manages the cases that channels open at external services, one per problem, and finds cases to close. */
 import type { ChannelType } from "../channels/kinds-schema.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import type { openCases } from "../../database/tables/alerting.ts";
 import type { Alert } from "../alert.ts";
@@ -18,7 +18,7 @@ export type OpenCase = Omit<typeof openCases.$inferSelect, "organizationId">;
 export type Problem = Pick<OpenCase, "subjectId" | "problem">;
 
 /** Whether channels of this type open a case per problem, and must close it. */
-export function opensCases(type: string): boolean {
+export function canOpenCases(type: string): boolean {
   return !providers[type as ChannelType].digests;
 }
 
@@ -27,11 +27,11 @@ export function opensCases(type: string): boolean {
  * services ignore updates of an acknowledged case and keep its first priority.
  */
 export function problemOf(alert: Alert): Problem | null {
-  const problem = wrongIn(alert);
+  const problem = lastingProblemOf(alert);
   return problem === null ? null : { subjectId: subjectOf(alert), problem };
 }
 
-function wrongIn({ type, data }: Alert): string | null {
+function lastingProblemOf({ type, data }: Alert): string | null {
   switch (type) {
     case "monitor.down":
     case "monitor.reminder":
@@ -72,28 +72,28 @@ export const isOfCertificate = (problem: string) => problem.startsWith("certific
 const troubleMs = 600_000;
 
 /** Maximum number of cases examined in one tick. */
-const casesAtOnce = 1_000;
+const maxCasesPerRound = 1_000;
 
 export type EndedCase = typeof openCases.$inferSelect;
-export type CaseRound = ReturnType<typeof caseRound>;
+export type CaseRound = ReturnType<typeof createCaseRound>;
 
 /**
  * Examines all open cases in rounds, one batch per call, and finds cases that no event closes.
  * Their monitor was muted, paused, detached, removed or renewed, or their channel was disabled. The
  * end of an outage is an event. `next` moves on to the next batch.
  */
-export function caseRound(store: Store) {
+export function createCaseRound(store: Store) {
   let after: readonly string[] = ["", "", "", ""];
   let last = after;
   return {
     async find(now: number): Promise<EndedCase[]> {
       type Row = EndedCase & { isOver: number };
       const examined = await store.query<Row>(roundText, [
-        timestamp(now - troubleMs),
-        casesAtOnce,
+        formatTimestamp(now - troubleMs),
+        maxCasesPerRound,
         ...after,
       ]);
-      const end = examined.length < casesAtOnce ? undefined : examined.at(-1);
+      const end = examined.length < maxCasesPerRound ? undefined : examined.at(-1);
       last =
         end === undefined
           ? ["", "", "", ""]

@@ -1,26 +1,26 @@
 /** Applies the alerting rules to events and timers of one organization, and fills its outbox. */
-import { minuteInUtc, timestamp } from "../../core/time/clock.ts";
-import { newId } from "../../core/ids.ts";
+import { formatUtcMinute, formatTimestamp } from "../../core/time/clock.ts";
+import { createId } from "../../core/ids.ts";
 import { type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
 import type { Alert, AlertData } from "../alert.ts";
 import type { Outbox, Part } from "../sending/outbox.ts";
 import {
-  afterChange,
-  afterFlapping,
-  afterReminder,
-  certificateStep,
+  stepAfterChange,
+  stepAfterFlapping,
+  stepAfterReminder,
+  findCertificateStep,
   isReminderDue,
-  incidentAudience,
+  selectIncidentAudience,
   type IncidentStep,
-  channelsForOwnTrouble,
+  selectChannelsForProblems,
   type Step,
 } from "./rules.ts";
-import { isOfCertificate, opensCases } from "./cases.ts";
+import { isOfCertificate, canOpenCases } from "./cases.ts";
 import type { AlertType } from "../schema.ts";
 import {
-  monitorInAlert,
+  buildAlertedMonitor,
   emptyMemory,
-  type Remembered,
+  type StoredMemory,
   type Snapshot,
   type WatchedMonitor,
 } from "./snapshot.ts";
@@ -31,7 +31,7 @@ import type { StoredStatus } from "../../core/statuses.ts";
  * event, monitors with a problem can have new recipients, because they were attached to a channel
  * or unmuted.
  */
-const alerting = {
+const alertingEvents = {
   "alert-channel.created": true,
   "alert-channel.updated": "reopening",
   "appliance.recovered": true,
@@ -53,14 +53,14 @@ const alerting = {
   "monitor.updated": true,
 } as const satisfies EventEffects<true | "reopening">;
 
-export type AlertingEvent = LoggedEvent<keyof typeof alerting>;
+export type AlertingEvent = LoggedEvent<keyof typeof alertingEvents>;
 
 export function concernsAlerting(event: LoggedEvent): event is AlertingEvent {
-  return event.type in alerting;
+  return event.type in alertingEvents;
 }
 
 /** Whether monitors with a problem are considered again after this event. */
-export const mayReopen = ({ type }: AlertingEvent) => alerting[type] === "reopening";
+export const canReopen = ({ type }: AlertingEvent) => alertingEvents[type] === "reopening";
 
 /** A decision about a monitor that is due at a time, without an event. */
 export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
@@ -98,7 +98,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
       out.closeSubject(subjectId);
       return out.forget(subjectId);
     case "monitor.updated":
-      monitorUpdated(decision, subjectId);
+      applyMonitorUpdate(decision, subjectId);
       return reopenAll(decision, event);
     case "group.updated":
     case "group.unmuted":
@@ -109,22 +109,22 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
     case "monitor.degraded":
     case "monitor.down":
     case "monitor.maintenance":
-      return monitorChanged(decision, event);
+      return applyMonitorChange(decision, event);
     case "incident.opened":
-      return incidentChanged(decision, event, "opened");
+      return applyIncidentChange(decision, event, "opened");
     case "incident.updated":
     case "incident.reopened":
-      return incidentChanged(decision, event, "updated");
+      return applyIncidentChange(decision, event, "updated");
     case "incident.resolved":
-      return incidentChanged(decision, event, "resolved");
+      return applyIncidentChange(decision, event, "resolved");
     case "incident.deleted":
       return out.closeSubject(subjectId);
     case "channel.failed":
-      return channelFailed(decision, event);
+      return applyChannelFailure(decision, event);
     case "appliance.troubled":
-      return problemBegan(decision, event);
+      return applyProblemStart(decision, event);
     case "appliance.recovered":
-      return problemEnded(decision, event);
+      return applyProblemEnd(decision, event);
     case "alert-channel.created":
       return;
     default:
@@ -132,7 +132,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
   }
 }
 
-function monitorChanged(
+function applyMonitorChange(
   decision: Decision,
   { type, subjectId, at, data }: LoggedEvent<`monitor.${StoredStatus}`>,
 ) {
@@ -142,22 +142,22 @@ function monitorChanged(
   const to = type.slice("monitor.".length) as StoredStatus;
   const { before: from, since, message, latencyMs } = data;
   const notified = snapshot.notified.get(subjectId) ?? new Map();
-  const step = afterChange(
+  const step = stepAfterChange(
     memoryOf(snapshot, subjectId),
     notified,
     { from, to, at: Date.parse(at) },
     audienceOf(snapshot, monitor),
-    reminderMs(monitor),
+    reminderMsOf(monitor),
   );
   const toldDown = [...notified.values()].find(({ state }) => state === "down");
   const downSince = from === "down" ? since : toldDown?.since;
   const ended = to !== "down" && downSince !== undefined;
   const length = ended && { downSeconds: secondsBetween(downSince, at) };
-  follow(decision, monitor, step, at, { since: at, message, latencyMs, ...length });
+  applyStep(decision, monitor, step, at, { since: at, message, latencyMs, ...length });
 }
 
 /** Carries out a step of the rules for a monitor: sends its alert and stores the new memory. */
-function follow(
+function applyStep(
   { snapshot, out, now }: Decision,
   monitor: WatchedMonitor,
   { memory, alert, notifiedState, isOver }: Step,
@@ -167,11 +167,11 @@ function follow(
   const { id } = monitor;
   if (alert !== null) {
     const data = {
-      monitor: monitorInAlert(monitor),
+      monitor: buildAlertedMonitor(monitor),
       ...about,
       ...(alert.type === "monitor.flapping" && { changes: memory.changes.length }),
     };
-    const to = out.notify(alertOf(alert.type, at, data, now), alert.to, isOver);
+    const to = out.notify(createAlert(alert.type, at, data, now), alert.to, isOver);
     if (notifiedState !== null) out.recordNotified(id, to, notifiedState, about.since);
   }
   if (isOver) out.closeSubject(id);
@@ -181,11 +181,11 @@ function follow(
 }
 
 /** Applies a changed reminder interval during an outage. A pending reminder is never delayed. */
-function monitorUpdated({ snapshot, out, now }: Decision, monitorId: string) {
+function applyMonitorUpdate({ snapshot, out, now }: Decision, monitorId: string) {
   const monitor = snapshot.monitors.get(monitorId);
   if (monitor?.status !== "down") return;
   const memory = memoryOf(snapshot, monitorId);
-  const interval = reminderMs(monitor);
+  const interval = reminderMsOf(monitor);
   const soonest = interval === null ? null : now + interval;
   const remindAt = soonest === null ? null : Math.min(memory.remindAt ?? soonest, soonest);
   if (remindAt !== memory.remindAt) out.remember(monitorId, { ...memory, remindAt });
@@ -200,12 +200,16 @@ function reopenAll(decision: Decision, event: LoggedEvent) {
   for (const monitor of decision.snapshot.monitors.values()) {
     const { id, groupId, channelIds } = monitor;
     if (id === subjectId || groupId === subjectId || channelIds.includes(subjectId))
-      reopen(decision, monitor, event);
+      reopenMonitor(decision, monitor, event);
   }
 }
 
 /** Opens cases for a lasting problem at attached channels that have no case for it yet. */
-function reopen({ snapshot, out, now }: Decision, monitor: WatchedMonitor, event: LoggedEvent) {
+function reopenMonitor(
+  { snapshot, out, now }: Decision,
+  monitor: WatchedMonitor,
+  event: LoggedEvent,
+) {
   const { id, status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
   if ((status !== "down" && status !== "degraded") || paused || groupPaused) return;
   // A later event reports this state itself.
@@ -214,12 +218,17 @@ function reopen({ snapshot, out, now }: Decision, monitor: WatchedMonitor, event
   const cases = (snapshot.cases.get(id) ?? []).filter(({ problem }) => !isOfCertificate(problem));
   const having = new Set(cases.map(({ channelId }) => channelId));
   const to = channels.filter(
-    (channel) => opensCases(snapshot.channels.get(channel)?.type ?? "") && !having.has(channel),
+    (channel) => canOpenCases(snapshot.channels.get(channel)?.type ?? "") && !having.has(channel),
   );
   if (muted || to.length === 0) return;
-  if (out.isFull()) return out.stop();
-  const data = { monitor: monitorInAlert(monitor), since, message: lastMessage ?? "", latencyMs };
-  const channelIds = out.notify(alertOf(`monitor.${status}`, event.at, data, now), to, false);
+  if (out.isFull()) return out.deferRest();
+  const data = {
+    monitor: buildAlertedMonitor(monitor),
+    since,
+    message: lastMessage ?? "",
+    latencyMs,
+  };
+  const channelIds = out.notify(createAlert(`monitor.${status}`, event.at, data, now), to, false);
   out.recordNotified(id, channelIds, status, since);
 }
 
@@ -234,14 +243,14 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const memory = memoryOf(snapshot, monitorId);
   const notified = snapshot.notified.get(monitorId) ?? new Map();
   const about = { since, message: lastMessage ?? "", latencyMs };
-  const at = timestamp(now);
-  const steady = afterFlapping(memory, notified, state, audience, now);
-  if (steady !== null) return follow(decision, monitor, steady, at, about);
-  if (!isReminderDue(memory, reminderMs(monitor), now)) return;
+  const at = formatTimestamp(now);
+  const steady = stepAfterFlapping(memory, notified, state, audience, now);
+  if (steady !== null) return applyStep(decision, monitor, steady, at, about);
+  if (!isReminderDue(memory, reminderMsOf(monitor), now)) return;
   if (!isJudged(monitor, decision.runningSince))
     return out.remember(monitorId, { ...memory, remindAt: now + unjudgedMs });
-  const step = afterReminder(memory, state, audience, reminderMs(monitor), now);
-  follow(decision, monitor, step, at, { ...about, downSeconds: secondsBetween(since, at) });
+  const step = stepAfterReminder(memory, state, audience, reminderMsOf(monitor), now);
+  applyStep(decision, monitor, step, at, { ...about, downSeconds: secondsBetween(since, at) });
 }
 
 /** Whether a monitor has a check result since the start or the last standstill of this appliance. */
@@ -254,26 +263,38 @@ function isJudged(
 }
 
 /** Alerts about a certificate that expires soon, once per step. */
-export function alertOfCertificate({ snapshot, out, now }: Decision, { monitorId }: Timer) {
+export function notifyOfCertificate({ snapshot, out, now }: Decision, { monitorId }: Timer) {
   const monitor = snapshot.monitors.get(monitorId);
   const expiresAt = monitor?.certificateExpiresAt ?? null;
   if (monitor === undefined || expiresAt === null) return;
   const before = memoryOf(snapshot, monitorId);
-  const found = certificateStep(expiresAt, before.certificate, monitor.certificateExpiryDays, now);
+  const found = findCertificateStep(
+    expiresAt,
+    before.certificate,
+    monitor.certificateExpiryDays,
+    now,
+  );
   const { channels, muted } = audienceOf(snapshot, monitor);
   if (found === null || muted || channels.length === 0) return;
   const { step, daysLeft } = found;
   const message =
     daysLeft < 0
       ? "The certificate has expired."
-      : `The certificate expires on ${minuteInUtc(expiresAt)}.`;
+      : `The certificate expires on ${formatUtcMinute(expiresAt)}.`;
   const { since, latencyMs } = monitor;
-  const data = { monitor: monitorInAlert(monitor), since, message, latencyMs, expiresAt, daysLeft };
-  out.notify(alertOf("certificate.expiring", timestamp(now), data, now), channels, false);
+  const data = {
+    monitor: buildAlertedMonitor(monitor),
+    since,
+    message,
+    latencyMs,
+    expiresAt,
+    daysLeft,
+  };
+  out.notify(createAlert("certificate.expiring", formatTimestamp(now), data, now), channels, false);
   out.remember(monitorId, { ...before, certificate: { expiresAt, days: step } });
 }
 
-function incidentChanged(
+function applyIncidentChange(
   { snapshot, out, now }: Decision,
   event: LoggedEvent<`incident.${"opened" | "updated" | "resolved" | "reopened"}`>,
   step: IncidentStep,
@@ -285,7 +306,7 @@ function incidentChanged(
   if (found === undefined || update === undefined) return;
   const monitor = found.monitorId === null ? undefined : snapshot.monitors.get(found.monitorId);
   const notified = snapshot.notified.get(subjectId) ?? new Map();
-  const to = incidentAudience([...snapshot.channels.values()], step, notified, {
+  const to = selectIncidentAudience([...snapshot.channels.values()], step, notified, {
     byMonitor: data.automatic === true,
     monitorMuted: monitor !== undefined && audienceOf(snapshot, monitor).muted,
     monitorChannels: monitor?.channelIds ?? [],
@@ -297,7 +318,7 @@ function incidentChanged(
     const { reason } = data;
     const message = reason === undefined ? update.message : `${update.message} ${reason}`;
     const isMarkdown = data.automatic !== true;
-    const alert = alertOf(`incident.${step}`, at, { incident, message, isMarkdown }, now);
+    const alert = createAlert(`incident.${step}`, at, { incident, message, isMarkdown }, now);
     const channelIds = out.notify(alert, to, isOver);
     if (!isOver) out.recordNotified(id, channelIds, "open", at);
   }
@@ -305,41 +326,46 @@ function incidentChanged(
 }
 
 /** Notifies the other channels that a channel fails. */
-function channelFailed(
+function applyChannelFailure(
   { snapshot, out, now }: Decision,
   { type, subjectId, at, data }: LoggedEvent<"channel.failed">,
 ) {
   const failed = snapshot.channels.get(subjectId);
   if (failed === undefined) return;
   const { id, name } = failed;
-  const to = channelsForOwnTrouble([...snapshot.channels.values()], id).map(({ id }) => id);
+  const to = selectChannelsForProblems([...snapshot.channels.values()], id).map(({ id }) => id);
   const about = { channel: { id, name, type: failed.type }, ...data };
-  if (to.length > 0) out.notify(alertOf(type, at, about, now), to, false);
+  if (to.length > 0) out.notify(createAlert(type, at, about, now), to, false);
 }
 
-function problemBegan(
+function applyProblemStart(
   { snapshot, out, now }: Decision,
   { type, subjectId, at, data }: LoggedEvent<"appliance.troubled">,
 ) {
-  const to = channelsForOwnTrouble([...snapshot.channels.values()]).map(({ id }) => id);
+  const to = selectChannelsForProblems([...snapshot.channels.values()]).map(({ id }) => id);
   if (to.length > 0)
-    out.recordNotified(subjectId, out.notify(alertOf(type, at, data, now), to, false), "open", at);
+    out.recordNotified(
+      subjectId,
+      out.notify(createAlert(type, at, data, now), to, false),
+      "open",
+      at,
+    );
 }
 
 /** Reports the end of a problem to the channels that were notified of it. */
-function problemEnded(
+function applyProblemEnd(
   { snapshot, out, now }: Decision,
   { type, subjectId, at, data }: LoggedEvent<"appliance.recovered">,
 ) {
   const to = [...(snapshot.notified.get(subjectId)?.keys() ?? [])].filter(
     (id) => snapshot.channels.get(id)?.enabled === true,
   );
-  if (to.length > 0) out.notify(alertOf(type, at, data, now), to, true);
+  if (to.length > 0) out.notify(createAlert(type, at, data, now), to, true);
   out.closeSubject(subjectId);
 }
 
-export function alertOf(type: AlertType, at: string, data: object, now: number): Alert {
-  return { id: newId(now), type, at, data } as Alert;
+export function createAlert(type: AlertType, at: string, data: object, now: number): Alert {
+  return { id: createId(now), type, at, data } as Alert;
 }
 
 function audienceOf(snapshot: Snapshot, { muted, groupMuted, channelIds }: WatchedMonitor) {
@@ -347,11 +373,11 @@ function audienceOf(snapshot: Snapshot, { muted, groupMuted, channelIds }: Watch
   return { muted: muted || groupMuted, channels };
 }
 
-function memoryOf(snapshot: Snapshot, monitorId: string): Remembered {
+function memoryOf(snapshot: Snapshot, monitorId: string): StoredMemory {
   return snapshot.memories.get(monitorId) ?? emptyMemory;
 }
 
-function reminderMs({ reminderSeconds }: WatchedMonitor): number | null {
+function reminderMsOf({ reminderSeconds }: WatchedMonitor): number | null {
   return reminderSeconds === null ? null : reminderSeconds * 1000;
 }
 

@@ -1,11 +1,16 @@
 /** The alert engine: follows events, decides on alerts, and sends deliveries. */
-import { type Leases, perLease, underLease, whileHeld } from "../../cluster/leases.ts";
+import {
+  type Leases,
+  createLeaseValue,
+  guardStoreWithLease,
+  createLeasedWork,
+} from "../../cluster/leases.ts";
 import { readSince } from "../../events/log.ts";
 import type { EventReader } from "../../events/reader.ts";
 import type { SendingContext } from "../sending/attempt.ts";
 import { AlertFanOut } from "./fan-out.ts";
-import { channelReceivers } from "../channel-receivers.ts";
-import { outboxMetrics } from "../metrics.ts";
+import { createChannelReceivers } from "../channel-receivers.ts";
+import { readOutboxMetrics } from "../metrics.ts";
 import { Notifier } from "../sending/notifier.ts";
 import type { Receivers } from "../sending/queue.ts";
 
@@ -27,17 +32,18 @@ type Dependencies = SendingContext & {
 };
 
 /** Creates the alert engine. */
-export function alertEngine(dependencies: Dependencies) {
+export function createAlertEngine(dependencies: Dependencies) {
   const { store, clock, log, events, leases } = dependencies;
   const onWrite = () => sending.wake();
-  const fanNow = perLease(
+  const fanNow = createLeaseValue(
     leases,
     "alerting",
-    (lease) => new AlertFanOut({ ...dependencies, store: underLease(store, lease), onWrite }),
+    (lease) =>
+      new AlertFanOut({ ...dependencies, store: guardStoreWithLease(store, lease), onWrite }),
   );
-  const receivers = { channel: channelReceivers(dependencies), ...dependencies.subscribers };
+  const receivers = { channel: createChannelReceivers(dependencies), ...dependencies.subscribers };
   const sending = new Notifier({ ...dependencies, receivers });
-  const deciding = whileHeld(dependencies, "alerting", async () => {
+  const deciding = createLeasedWork(dependencies, "alerting", async () => {
     const follower = fanNow()?.follower;
     if (follower === undefined) return async () => {};
     const stop = await follower.start(events, log);
@@ -55,7 +61,7 @@ export function alertEngine(dependencies: Dependencies) {
   }
 
   return {
-    metrics: async () => [...sending.metrics(), ...(await outboxMetrics(store, clock()))],
+    metrics: async () => [...sending.metrics(), ...(await readOutboxMetrics(store, clock()))],
     async start() {
       await sending.start();
       await deciding.start();
@@ -79,7 +85,9 @@ export function alertEngine(dependencies: Dependencies) {
       const fan = fanNow();
       if (fan !== null) {
         const { follower } = fan;
-        await follower.take(await readSince(store, (await follower.cursor.read()).seq, 10_000));
+        await follower.handleBatch(
+          await readSince(store, (await follower.cursor.read()).seq, 10_000),
+        );
         await follower.drain();
         await fan.tick();
       }

@@ -9,10 +9,10 @@ import {
   concernsAlerting,
   type Decision,
   type DecisionScope,
-  mayReopen,
+  canReopen,
 } from "./decide.ts";
 import { Outbox, type Part } from "../sending/outbox.ts";
-import { type OutboxRoom, outboxRoom, statementsOf } from "../sending/outbox-room.ts";
+import { type OutboxRoom, createOutboxRoom, buildStatements } from "../sending/outbox-room.ts";
 import { loadSnapshot } from "./snapshot.ts";
 import { AlertTimers } from "./timers.ts";
 
@@ -36,14 +36,14 @@ export class AlertFanOut {
   readonly #timers: AlertTimers;
 
   constructor(dependencies: Dependencies) {
-    const { store, clock, rowsAtOnce, room = outboxRoom(store, "alerts") } = dependencies;
+    const { store, clock, rowsAtOnce, room = createOutboxRoom(store, "alerts") } = dependencies;
     this.#dependencies = dependencies;
     this.#room = room;
     const onWrite = (organizationIds: readonly string[]) => this.#emitDeliveries(organizationIds);
     this.follower = new FairFollower(store, {
       name: "alerting",
       concerns: concernsAlerting,
-      listening: (organizationIds) => organizationsWithChannels(store, organizationIds),
+      listening: (organizationIds) => findOrganizationsWithChannels(store, organizationIds),
       decide: (work) => this.#decide(work),
       ...(rowsAtOnce !== undefined && { rowsAtOnce }),
       onWrite,
@@ -67,7 +67,7 @@ export class AlertFanOut {
     const { store, clock, origin, runningSince } = this.#dependencies;
     const now = clock();
     const snapshot = await loadSnapshot(store, organizationId, wanted);
-    const budget = { left: rows, alerts: await this.#room.of(organizationId, now) };
+    const budget = { left: rows, alerts: await this.#room.countAvailable(organizationId, now) };
     const out = new Outbox(snapshot, now, { budget, origin: origin(), part });
     return { snapshot, out, now, runningSince: runningSince?.() ?? -Infinity };
   }
@@ -77,7 +77,7 @@ export class AlertFanOut {
     const resumed = part !== null && part.event?.seq === events[0]?.seq ? part.event : null;
     const subjects = [
       ...events.map(({ subjectId }) => subjectId),
-      ...(await reopenedMonitors(this.#dependencies.store, organizationId, events)),
+      ...(await findReopenedMonitors(this.#dependencies.store, organizationId, events)),
     ];
     const scope = { monitorIds: subjects, incidentIds: subjects, rows, part: resumed };
     const decision = await this.#begin(organizationId, scope);
@@ -93,7 +93,7 @@ export class AlertFanOut {
       finished += 1;
       if (decision.out.isFull()) break;
     }
-    return { ...(await statementsOf(this.#room, decision)), finished, part: rest };
+    return { ...(await buildStatements(this.#room, decision)), finished, part: rest };
   }
 
   #emitDeliveries(organizationIds: readonly string[]) {
@@ -104,7 +104,7 @@ export class AlertFanOut {
 }
 
 /** Returns the organizations among these that have alert channels. */
-async function organizationsWithChannels(store: Store, organizationIds: readonly string[]) {
+async function findOrganizationsWithChannels(store: Store, organizationIds: readonly string[]) {
   const rows = await store.query<{ id: string }>(
     `select value as id from json_each(?) where exists (
        select 1 from alert_channels where organization_id = value)`,
@@ -114,12 +114,12 @@ async function organizationsWithChannels(store: Store, organizationIds: readonly
 }
 
 /** Returns the monitors with a problem that these events concern, by their group or channels. */
-async function reopenedMonitors(
+async function findReopenedMonitors(
   store: Store,
   organizationId: string,
   events: readonly AlertingEvent[],
 ): Promise<string[]> {
-  const reopening = events.filter(mayReopen);
+  const reopening = events.filter(canReopen);
   if (reopening.length === 0) return [];
   const subjectIds = JSON.stringify(reopening.map(({ subjectId }) => subjectId));
   const rows = await store.query<{ id: string }>(

@@ -7,7 +7,7 @@ const skippedBecause = "It comes from a restored backup and may have been delive
 const settlingMs = 10 * 60_000;
 
 /** Monitors with undelivered alerts or unhandled events. */
-const untold = `
+const unsentAlertsSql = `
   select a.organization_id, a.monitor_id from deliveries d
     join delivery_alerts t on t.organization_id = d.organization_id and t.delivery_id = d.id
     join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
@@ -22,19 +22,19 @@ const untold = `
  * sent after the backup. Their monitors become pending: the first check then notifies channels that
  * do not know of the problem.
  */
-export function afterRestoring(now: number): Statement[] {
+export function prepareRestoredAlerts(now: number): Statement[] {
   return [
-    text(`update monitor_states set status = 'pending', failures = 0, not_judged_since = null
+    prepareText(`update monitor_states set status = 'pending', failures = 0, not_judged_since = null
       where not paused and status in ('up', 'degraded', 'down')
-        and (organization_id, monitor_id) in (${untold})`),
-    text(
+        and (organization_id, monitor_id) in (${unsentAlertsSql})`),
+    prepareText(
       `update deliveries set status = 'skipped', due_at = null, leased_until = null,
         held_until = null, error = ? where due_at is not null`,
       skippedBecause,
     ),
     ...skipAllEvents("alerting"),
     ...skipAllEvents("subscribers"),
-    text(
+    prepareText(
       `update alert_memory set due_at = max(due_at, ?1 + max(?2, 2000 * coalesce((
           select interval_seconds from monitors m where m.organization_id = alert_memory.organization_id
             and m.id = alert_memory.monitor_id), 0)))
@@ -43,10 +43,10 @@ export function afterRestoring(now: number): Statement[] {
       settlingMs,
     ),
     // The certificate may have been renewed since the backup. The next check reads the current one.
-    text("update monitor_states set certificate_expires_at = null"),
+    prepareText("update monitor_states set certificate_expires_at = null"),
   ];
 }
 
-function text(text: string, ...parameters: Prepared["parameters"]): Prepared {
+function prepareText(text: string, ...parameters: Prepared["parameters"]): Prepared {
   return { text, parameters };
 }

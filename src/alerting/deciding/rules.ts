@@ -46,7 +46,7 @@ export type Step = {
   isOver: boolean;
 };
 
-const silentStep = (memory: Memory): Step => ({
+const createSilentStep = (memory: Memory): Step => ({
   memory,
   alert: null,
   notifiedState: null,
@@ -58,7 +58,7 @@ const silentStep = (memory: Memory): Step => ({
  * that do not know the state are notified. A recovery is sent to channels that were notified of the
  * problem.
  */
-export function afterChange(
+export function stepAfterChange(
   before: Memory,
   notified: Notified,
   change: { from: StoredStatus; to: StoredStatus; at: number },
@@ -68,27 +68,27 @@ export function afterChange(
   const { from, to, at } = change;
   const remindAt = to === "down" && reminderMs !== null ? at + reminderMs : null;
   // A paused monitor can't flap. Its memory starts empty afterwards.
-  if (to === "pending" || to === "maintenance") return silentStep(emptyHistory);
+  if (to === "pending" || to === "maintenance") return createSilentStep(emptyHistory);
   const isContinuation = from === "pending" || from === "maintenance";
   const { changes: earlier, flappingSince } = isContinuation ? emptyHistory : before;
   const changes = [...earlier, ...(isContinuation ? [] : [at])]
     .filter((time) => Math.abs(at - time) <= flapWindowMs)
     .slice(-flapChanges - 1);
-  const began = flappingSince === null && changes.length > flapChanges;
+  const startsFlapping = flappingSince === null && changes.length > flapChanges;
   const memory: Memory = {
     changes,
-    flappingSince: began ? at : flappingSince,
+    flappingSince: startsFlapping ? at : flappingSince,
     remindAt,
   };
   if (memory.flappingSince === null)
-    return stateStep(memory, to, audience, notified, isContinuation);
-  return began
-    ? alertStep(memory, "monitor.flapping", audience.channels, "flapping", audience)
-    : silentStep(memory);
+    return buildStateStep(memory, to, audience, notified, isContinuation);
+  return startsFlapping
+    ? buildAlertStep(memory, "monitor.flapping", audience.channels, "flapping", audience)
+    : createSilentStep(memory);
 }
 
 /** Returns the step of a flapping monitor that was stable for `steadyMs`; null before that. */
-export function afterFlapping(
+export function stepAfterFlapping(
   before: Memory,
   notified: Notified,
   status: StoredStatus,
@@ -99,15 +99,15 @@ export function afterFlapping(
   if (before.flappingSince === null || last === undefined) return null;
   if (now - last < steadyMs && now >= last) return null;
   const memory = { ...before, changes: [], flappingSince: null };
-  if (status === "pending" || status === "maintenance") return silentStep(memory);
-  return stateStep(memory, status, audience, notified, false);
+  if (status === "pending" || status === "maintenance") return createSilentStep(memory);
+  return buildStateStep(memory, status, audience, notified, false);
 }
 
 /**
  * Reports a state. A recovery is sent to channels that know the problem. After a pause, a problem
  * is sent only to channels that don't know it.
  */
-function stateStep(
+function buildStateStep(
   memory: Memory,
   state: "up" | "degraded" | "down",
   audience: Audience,
@@ -117,10 +117,10 @@ function stateStep(
   const { channels } = audience;
   if (state === "up") {
     const to = channels.filter((channel) => notified.has(channel));
-    return { ...alertStep(memory, "monitor.up", to, null, audience), isOver: true };
+    return { ...buildAlertStep(memory, "monitor.up", to, null, audience), isOver: true };
   }
   const unaware = channels.filter((channel) => notified.get(channel)?.state !== state);
-  return alertStep(
+  return buildAlertStep(
     memory,
     `monitor.${state}`,
     isContinuation ? unaware : channels,
@@ -129,14 +129,14 @@ function stateStep(
   );
 }
 
-function alertStep(
+function buildAlertStep(
   memory: Memory,
   type: AlertType,
   to: readonly string[],
   notifiedState: NotifiedState | null,
   { muted }: Audience,
 ): Step {
-  if (muted || to.length === 0) return silentStep(memory);
+  if (muted || to.length === 0) return createSilentStep(memory);
   return { memory, alert: { type, to }, notifiedState, isOver: false };
 }
 
@@ -154,7 +154,7 @@ export function isReminderDue(
 }
 
 /** Returns the step of a due reminder. A monitor that is still down notifies all its channels. */
-export function afterReminder(
+export function stepAfterReminder(
   before: Memory,
   status: StoredStatus,
   audience: Audience,
@@ -163,12 +163,12 @@ export function afterReminder(
 ): Step {
   const isDown = status === "down" && reminderMs !== null;
   const memory = { ...before, remindAt: isDown ? now + reminderMs : null };
-  if (!isDown || before.flappingSince !== null) return silentStep(memory);
-  return alertStep(memory, "monitor.reminder", audience.channels, "down", audience);
+  if (!isDown || before.flappingSince !== null) return createSilentStep(memory);
+  return buildAlertStep(memory, "monitor.reminder", audience.channels, "down", audience);
 }
 
 /** Returns the time of the monitor's next timer; null for none. */
-export function dueAt({ changes, flappingSince, remindAt }: Memory): number | null {
+export function nextDueAt({ changes, flappingSince, remindAt }: Memory): number | null {
   const last = changes.at(-1);
   const steadyAt = flappingSince === null || last === undefined ? null : last + steadyMs;
   if (remindAt === null || steadyAt === null) return remindAt ?? steadyAt;
@@ -182,7 +182,7 @@ export type CertificateMemory = { expiresAt: string; days: number } | null;
  * whole days. Null if it was reported already, or none is reached. `withinDays` is the monitor's
  * own limit; null disables it.
  */
-export function certificateStep(
+export function findCertificateStep(
   expiresAt: string,
   before: CertificateMemory,
   withinDays: number | null,
@@ -210,7 +210,7 @@ export type IncidentStep = "opened" | "updated" | "resolved";
  * incident, channels of its monitor are left out, because the outage alert reaches them. A
  * resolution is sent only to channels that were notified before.
  */
-export function incidentAudience(
+export function selectIncidentAudience(
   channels: readonly { id: string; enabled: boolean; incidents: boolean }[],
   step: IncidentStep,
   notified: Notified,
@@ -226,7 +226,7 @@ export function incidentAudience(
 }
 
 /** Returns the channels to notify of problems of the appliance: the default channels, or all if there are none. */
-export function channelsForOwnTrouble<
+export function selectChannelsForProblems<
   T extends { id: string; enabled: boolean; isDefault: boolean },
 >(channels: readonly T[], except: string | null = null): T[] {
   const able = channels.filter(({ id, enabled }) => enabled && id !== except);
@@ -238,7 +238,7 @@ export function channelsForOwnTrouble<
  * Returns why an outage of the monitor would not notify this channel now, as the end of a sentence.
  * Null if it would.
  */
-export function silenceReason(
+export function explainSilence(
   monitor: MonitorFacts,
   channel: { enabled: boolean; isAttached: boolean },
 ): string | null {
@@ -302,7 +302,7 @@ export function hasArrivedPartly({ progress }: Pick<Queued, "progress">): boolea
  * down: only failing deliveries are retried, and all others wait. A new alert causes an early retry
  * of the failing delivery, so it never waits the full 15 minutes.
  */
-export function nextDelivery(queue: readonly Queued[], now: number): Queued | null {
+export function pickNextDelivery(queue: readonly Queued[], now: number): Queued | null {
   const failing = queue.filter((one) => one.attempts > 0 && !hasArrivedPartly(one));
   const candidates = failing.length > 1 ? failing : queue;
   const next = candidates.find((one) => isDue(one, now) && !isBlocked(one, queue));
@@ -313,7 +313,7 @@ export function nextDelivery(queue: readonly Queued[], now: number): Queued | nu
 
 /** Whether an earlier delivery about the same subject must arrive first. */
 function isBlocked(one: Queued, queue: readonly Queued[]): boolean {
-  return before(one, queue).some((earlier) => !hasArrivedPartly(earlier));
+  return listEarlier(one, queue).some((earlier) => !hasArrivedPartly(earlier));
 }
 
 /**
@@ -321,11 +321,11 @@ function isBlocked(one: Queued, queue: readonly Queued[]): boolean {
  * without the earlier alert get both alerts if the newer one is a recovery, else only the newer
  * one.
  */
-export function overtakenBy(one: Queued, queue: readonly Queued[]): Queued[] {
-  return before(one, queue).filter(hasArrivedPartly);
+export function findOvertaken(one: Queued, queue: readonly Queued[]): Queued[] {
+  return listEarlier(one, queue).filter(hasArrivedPartly);
 }
 
-function before(one: Queued, queue: readonly Queued[]): Queued[] {
+function listEarlier(one: Queued, queue: readonly Queued[]): Queued[] {
   const own = new Set(one.subjects);
   return queue
     .slice(0, queue.indexOf(one))
@@ -361,12 +361,12 @@ const doubtMs = 3_600_000;
  */
 const blindAttempts = 3;
 /** Longest Retry-After that we honor, in seconds. */
-const maxPatienceSeconds = 3_600;
+const maxRetryAfterSeconds = 3_600;
 
 /** Returns the end of the wait that the receiver requested; null if it requested none. */
-export function heldUntil(retryAfterSeconds: number | undefined, now: number): number | null {
+export function computeWaitEnd(retryAfterSeconds: number | undefined, now: number): number | null {
   if (retryAfterSeconds === undefined || retryAfterSeconds <= 0) return null;
-  return now + Math.min(retryAfterSeconds, maxPatienceSeconds) * 1000;
+  return now + Math.min(retryAfterSeconds, maxRetryAfterSeconds) * 1000;
 }
 
 /**
@@ -375,7 +375,7 @@ export function heldUntil(retryAfterSeconds: number | undefined, now: number): n
  * that look permanent. Deliveries that open or close a case are always retried for 24 hours. An
  * early attempt leaves the schedule unchanged. `random` is in 0…1.
  */
-export function nextAttemptAt(
+export function computeNextAttempt(
   delivery: Queued,
   now: number,
   random: number,
@@ -384,9 +384,9 @@ export function nextAttemptAt(
   const { attempts, scheduledAttempts, dueAt, firstAttemptAt, progress } = delivery;
   const doubtfulSince = delivery.caseKey === null ? delivery.doubtfulSince : null;
   if (progress?.reached === null && attempts + 1 >= blindAttempts) return null;
-  const usual = retryDelayMs(scheduledAttempts, random);
+  const usual = computeRetryDelayMs(scheduledAttempts, random);
   const scheduled = isEarly({ dueAt }, now) ? dueAt : now + usual;
-  const next = Math.round(Math.max(scheduled, heldUntil(retryAfterSeconds, now) ?? 0));
+  const next = Math.round(Math.max(scheduled, computeWaitEnd(retryAfterSeconds, now) ?? 0));
   const end = Math.min(
     (firstAttemptAt ?? now) + giveUpMs,
     doubtfulSince === null ? Infinity : doubtfulSince + doubtMs,
@@ -395,7 +395,7 @@ export function nextAttemptAt(
 }
 
 /** Returns the wait in milliseconds after this number of attempts, ± 20 %. `random` is in 0…1. */
-export const retryDelayMs = (attempts: number, random: number): number =>
+export const computeRetryDelayMs = (attempts: number, random: number): number =>
   (retrySeconds[attempts] ?? laterSeconds) * (0.8 + 0.4 * random) * 1000;
 
 /** Whether an attempt at `now` is before its due time. */

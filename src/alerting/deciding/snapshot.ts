@@ -2,11 +2,11 @@
 import type { Store } from "../../database/store.ts";
 import type { alertChannels } from "../../database/tables/alerting.ts";
 import type { OpenCase } from "./cases.ts";
-import { targetOf } from "../../monitoring/monitors/rules.ts";
+import { formatTarget } from "../../monitoring/monitors/rules.ts";
 import { watchedSql } from "../../monitoring/monitors/store.ts";
-import { type MonitorColumns, monitorIdsIn } from "../../incidents/store.ts";
+import { type MonitorColumns, parseMonitorIds } from "../../incidents/store.ts";
 import type { AlertedMonitor } from "../alert.ts";
-import { cut } from "../sending/messages.ts";
+import { cutText } from "../sending/messages.ts";
 import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
 import { emptyHistory } from "./rules.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
@@ -19,7 +19,7 @@ export type Snapshot = {
   channels: ReadonlyMap<string, ChannelView>;
   /** Notified state by subject, then by channel. */
   notified: Map<string, Map<string, NotifiedAlert>>;
-  memories: Map<string, Remembered>;
+  memories: Map<string, StoredMemory>;
   /** Digests that accept further alerts, by channel. */
   gathering: Map<string, PendingDigest>;
   /** Open cases by subject. */
@@ -68,7 +68,7 @@ export type NotifiedAlert = {
 
 /** A delivery and the state that it reports. */
 type Notification = readonly [deliveryId: string, state: NotifiedState];
-export type Remembered = Memory & { certificate: CertificateMemory };
+export type StoredMemory = Memory & { certificate: CertificateMemory };
 
 export type PendingDigest = {
   id: string;
@@ -142,7 +142,7 @@ const updateText = `select u.incident_id as incidentId, u.id, u.status, u.messag
     on u.organization_id = ? and u.incident_id = wanted.value`;
 
 type Subjects = { monitorIds: readonly string[]; incidentIds: readonly string[] };
-type Read = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
+type QueryRows = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
 
 /** Reads these monitors and incidents, their recipients, and their earlier notifications. */
 export async function loadSnapshot(
@@ -151,35 +151,35 @@ export async function loadSnapshot(
   { monitorIds, incidentIds }: Subjects,
 ): Promise<Snapshot> {
   // A batch often has several events about one subject. Each subject is read once.
-  const read: Read = (text, ids) =>
+  const queryRows: QueryRows = (text, ids) =>
     store.query(text, [
       ...(ids === undefined ? [] : [JSON.stringify([...new Set(ids)])]),
       organizationId,
     ]);
-  const incidents = await readIncidents(read, incidentIds);
+  const incidents = await readIncidents(queryRows, incidentIds);
   // Automatic incidents follow the mute setting and channels of their monitor.
   const ofIncidents = incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId]));
   const subjectIds = [...monitorIds, ...incidentIds];
   const [monitors, channels, notifiedRows, memories, gathering, cases] = await Promise.all([
-    readMonitors(read, [...monitorIds, ...ofIncidents]),
-    read<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
-    read<NotifiedRow>(notifiedSql, subjectIds),
-    read<MemoryRow>(memoryText, monitorIds),
-    read<GatheringRow>(gatheringText),
-    read<OpenCase>(casesText, subjectIds),
+    readMonitors(queryRows, [...monitorIds, ...ofIncidents]),
+    queryRows<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
+    queryRows<NotifiedRow>(notifiedSql, subjectIds),
+    queryRows<MemoryRow>(memoryText, monitorIds),
+    queryRows<GatheringRow>(gatheringText),
+    queryRows<OpenCase>(casesText, subjectIds),
   ]);
   return {
     organizationId,
-    monitors: byId(monitors),
-    incidents: byId(incidents),
-    channels: byId(channels.map(channelView)),
+    monitors: indexById(monitors),
+    incidents: indexById(incidents),
+    channels: indexById(channels.map(toChannelView)),
     notified: new Map(
       [...Map.groupBy(notifiedRows, ({ subjectId }) => subjectId)].map(([subjectId, rows]) => [
         subjectId,
-        new Map(rows.flatMap(possiblyNotified)),
+        new Map(rows.flatMap(parseNotified)),
       ]),
     ),
-    memories: new Map(memories.map((row) => [row.monitorId, remembered(row)])),
+    memories: new Map(memories.map((row) => [row.monitorId, parseMemory(row)])),
     gathering: new Map(
       gathering.map(({ channelId, createdAt, ...one }) => [
         channelId,
@@ -190,10 +190,10 @@ export async function loadSnapshot(
   };
 }
 
-const byId = <Row extends { id: string }>(rows: readonly Row[]) =>
+const indexById = <Row extends { id: string }>(rows: readonly Row[]) =>
   new Map(rows.map((row) => [row.id, row]));
 
-async function readIncidents(read: Read, ids: readonly string[]): Promise<IncidentView[]> {
+async function readIncidents(read: QueryRows, ids: readonly string[]): Promise<IncidentView[]> {
   if (ids.length === 0) return [];
   type IncidentRow = Omit<IncidentView, "updates" | "monitorIds"> & MonitorColumns;
   type UpdateRow = { incidentId: string; id: string; status: string; message: string };
@@ -204,12 +204,12 @@ async function readIncidents(read: Read, ids: readonly string[]): Promise<Incide
   const ofIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
   return incidents.map((row) => ({
     ...row,
-    monitorIds: monitorIdsIn(row),
-    updates: byId(ofIncident.get(row.id) ?? []),
+    monitorIds: parseMonitorIds(row),
+    updates: indexById(ofIncident.get(row.id) ?? []),
   }));
 }
 
-async function readMonitors(read: Read, ids: readonly string[]): Promise<WatchedMonitor[]> {
+async function readMonitors(read: QueryRows, ids: readonly string[]): Promise<WatchedMonitor[]> {
   const [monitors, attached] = await Promise.all([
     read<MonitorRow>(monitorText, ids),
     read<{ monitorId: string; channelId: string }>(attachedText, ids),
@@ -217,7 +217,7 @@ async function readMonitors(read: Read, ids: readonly string[]): Promise<Watched
   const ofMonitor = Map.groupBy(attached, ({ monitorId }) => monitorId);
   return monitors.map((row) => ({
     ...row,
-    target: targetOf(row),
+    target: formatTarget(row),
     tags: JSON.parse(row.tags) as string[],
     muted: row.muted === 1,
     groupMuted: row.groupMuted === 1,
@@ -227,7 +227,7 @@ async function readMonitors(read: Read, ids: readonly string[]): Promise<Watched
   }));
 }
 
-const channelView = (
+const toChannelView = (
   row: Flags<ChannelView, "enabled" | "isDefault" | "incidents">,
 ): ChannelView => ({
   ...row,
@@ -248,7 +248,7 @@ type NotifiedRow = Omit<NotifiedAlert, "notifications" | "state"> & {
  * Returns the channel's last notified state and its deliveries. Failed and skipped ones are left
  * out. Deliveries that retention removed count as arrived.
  */
-function possiblyNotified({
+function parseNotified({
   channelId,
   since,
   notifications,
@@ -263,8 +263,13 @@ function possiblyNotified({
   if (state === undefined) return [];
   const isWaiting = (status: string | null) => status === "gathering" || status === "sending";
   const arrived = hopeful.findLast(([, , status]) => !isWaiting(status));
-  const kept = hopeful.filter((one) => one === arrived || isWaiting(one[2]));
-  return [[channelId, { state, since, notifications: kept.map(([id, state]) => [id, state]) }]];
+  const countedNotifications = hopeful.filter((one) => one === arrived || isWaiting(one[2]));
+  return [
+    [
+      channelId,
+      { state, since, notifications: countedNotifications.map(([id, state]) => [id, state]) },
+    ],
+  ];
 }
 
 type MemoryRow = {
@@ -276,20 +281,26 @@ type MemoryRow = {
   days: number | null;
 };
 
-function remembered({ changes, flappingSince, remindAt, expiresAt, days }: MemoryRow): Remembered {
+function parseMemory({
+  changes,
+  flappingSince,
+  remindAt,
+  expiresAt,
+  days,
+}: MemoryRow): StoredMemory {
   const certificate = expiresAt === null || days === null ? null : { expiresAt, days };
   return { changes: JSON.parse(changes) as number[], flappingSince, remindAt, certificate };
 }
 
-export const emptyMemory: Remembered = { ...emptyHistory, certificate: null };
+export const emptyMemory: StoredMemory = { ...emptyHistory, certificate: null };
 
 /** Maximum characters of a description and of a target in an alert. */
 const maxLength = 500;
 
 /** Returns the facts about a monitor that its alerts contain. */
-export function monitorInAlert(monitor: WatchedMonitor): Required<AlertedMonitor> {
+export function buildAlertedMonitor(monitor: WatchedMonitor): Required<AlertedMonitor> {
   const { id, name, type, groupId, groupName, tags } = monitor;
-  const target = monitor.target && cut(monitor.target, maxLength);
-  const description = cut(monitor.description, maxLength);
+  const target = monitor.target && cutText(monitor.target, maxLength);
+  const description = cutText(monitor.description, maxLength);
   return { id, name, type, groupId, groupName, target, tags, description };
 }

@@ -1,27 +1,27 @@
 /** Processes timers: reminders, the end of flapping, certificate expiry, and cases to close. */
-import { type Clock, timestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import type { FairFollower } from "../../events/fair-follower.ts";
-import { type CaseRound, caseRound, type EndedCase } from "./cases.ts";
+import { type CaseRound, createCaseRound, type EndedCase } from "./cases.ts";
 import {
-  alertOfCertificate,
+  notifyOfCertificate,
   applyTimer,
   type Decision,
   type DecisionScope,
   type Timer,
 } from "./decide.ts";
 import type { Part } from "../sending/outbox.ts";
-import { type OutboxRoom, statementsOf } from "../sending/outbox-room.ts";
-import { certificateDays, certificateStep, steadyMs } from "./rules.ts";
+import { type OutboxRoom, buildStatements } from "../sending/outbox-room.ts";
+import { certificateDays, findCertificateStep, steadyMs } from "./rules.ts";
 
 /** Maximum due timers that one tick reads per organization. */
-const timersOfEach = 2_000;
+const timersPerQuery = 2_000;
 /** Maximum timers per organization in one write, and maximum organizations per write. */
-const timersAtOnce = 500;
-const organizationsAtOnce = 20;
+const maxTimersPerDecision = 500;
+const maxOrganizationsPerWrite = 20;
 /** Maximum writes per tick. Remaining timers wait for the next tick. */
-const writesAtOnce = 50;
+const maxWritesPerTick = 50;
 
 type Dependencies = {
   store: Store;
@@ -34,14 +34,14 @@ type Dependencies = {
 
 type AlertFollower = Pick<
   FairFollower<LoggedEvent, unknown>,
-  "cursor" | "exclusively" | "rowsAtOnce" | "write"
+  "cursor" | "runExclusively" | "rowsAtOnce" | "write"
 >;
 
 /** Progress of a timer whose recipients don't fit into one write. */
 type TimerPart = Part & { timer: string };
 
 /** Timers by organization. The first organization is served next. */
-type Due = Map<string, Timer[]>;
+type DueTimers = Map<string, Timer[]>;
 
 export class AlertTimers {
   readonly #dependencies: Dependencies;
@@ -51,42 +51,42 @@ export class AlertTimers {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
-    this.#cases = caseRound(dependencies.store);
+    this.#cases = createCaseRound(dependencies.store);
   }
 
   async tick() {
     const { clock, room, follower, onWrite } = this.#dependencies;
-    const due = await this.#dueTimers(clock());
-    for (let writes = 0; due.size > 0 && writes < writesAtOnce; writes++) {
-      const served = await follower.exclusively(() => this.#serveTimers(due));
+    const due = await this.#findDueTimers(clock());
+    for (let writes = 0; due.size > 0 && writes < maxWritesPerTick; writes++) {
+      const served = await follower.runExclusively(() => this.#serveTimers(due));
       if (served.length > 0) onWrite(served);
       await Bun.sleep(0);
     }
-    for (let writes = 0; writes < writesAtOnce; writes++) {
-      const { closed, isMore } = await follower.exclusively(() => this.#closeCases());
+    for (let writes = 0; writes < maxWritesPerTick; writes++) {
+      const { closed, isMore } = await follower.runExclusively(() => this.#closeCases());
       onWrite(closed);
       if (!isMore) break;
       await Bun.sleep(0);
     }
-    await follower.write(() => room.endings(clock()));
+    await follower.write(() => room.buildEndStatements(clock()));
   }
 
   /**
    * Writes decisions for the next organizations and removes finished timers from `due`. Returns the
    * organizations of the write.
    */
-  async #serveTimers(due: Due): Promise<string[]> {
+  async #serveTimers(due: DueTimers): Promise<string[]> {
     const { cursor, rowsAtOnce } = this.#dependencies.follower;
     const position = await cursor.read();
-    const turns = [...due].slice(0, organizationsAtOnce);
-    const parts = await this.#partsOf(turns.map(([organizationId]) => organizationId));
+    const turns = [...due].slice(0, maxOrganizationsPerWrite);
+    const parts = await this.#readParts(turns.map(([organizationId]) => organizationId));
     const statements: Statement[] = [];
     const rest: [string, Timer[]][] = [];
     let left = rowsAtOnce;
     for (const [index, [organizationId, all]] of turns.entries()) {
       const rows = Math.max(1, Math.floor(left / (turns.length - index)));
       const part = parts.get(organizationId) ?? null;
-      const timers = underWayFirst(all, part);
+      const timers = sortUnderWayFirst(all, part);
       const outcome = await this.#decideTimers(organizationId, timers, part, rows);
       statements.push(...outcome.statements);
       left -= outcome.rows;
@@ -107,9 +107,9 @@ export class AlertTimers {
     part: TimerPart | null,
     rows: number,
   ) {
-    const portion = timers.slice(0, timersAtOnce);
+    const portion = timers.slice(0, maxTimersPerDecision);
     const [first] = portion;
-    const resumed = first !== undefined && nameOf(first) === part?.timer ? part : null;
+    const resumed = first !== undefined && timerNameOf(first) === part?.timer ? part : null;
     const monitorIds = portion.map(({ monitorId }) => monitorId);
     const scope = { monitorIds, incidentIds: [], rows, part: resumed };
     const decision = await this.#dependencies.begin(organizationId, scope);
@@ -117,18 +117,22 @@ export class AlertTimers {
     let next: TimerPart | null = null;
     for (const timer of portion) {
       if (timer.kind === "memory") applyTimer(decision, timer);
-      else alertOfCertificate(decision, timer);
+      else notifyOfCertificate(decision, timer);
       const rest = decision.out.rest();
       if (rest !== null) {
-        next = rest.part && { timer: nameOf(timer), ...rest.part };
+        next = rest.part && { timer: timerNameOf(timer), ...rest.part };
         break;
       }
       finished += 1;
       if (decision.out.isFull()) break;
     }
-    const written = await statementsOf(this.#dependencies.room, decision);
+    const outcomeStatements = await buildStatements(this.#dependencies.room, decision);
     const saved = part === null && next === null ? [] : [savePart(organizationId, next)];
-    return { ...written, statements: [...written.statements, ...saved], finished };
+    return {
+      ...outcomeStatements,
+      statements: [...outcomeStatements.statements, ...saved],
+      finished,
+    };
   }
 
   /** Closes cases that no event closes. */
@@ -145,10 +149,10 @@ export class AlertTimers {
     const position = await cursor.read();
     for (const [index, [organizationId, own]] of [...over].entries()) {
       const rows = Math.max(1, Math.floor(left / (over.size - index)));
-      const written = await this.#closeCasesOf(organizationId, own, rows);
-      statements.push(...written.statements);
-      left -= written.rows;
-      isMore ||= written.isMore;
+      const closedCases = await this.#closeOrganizationCases(organizationId, own, rows);
+      statements.push(...closedCases.statements);
+      left -= closedCases.rows;
+      isMore ||= closedCases.isMore;
     }
     if (statements.length > 0)
       await cursor.advance(position, position.seq, statements, position.part);
@@ -156,7 +160,7 @@ export class AlertTimers {
     return { closed: statements.length > 0 ? [...over.keys()] : [], isMore };
   }
 
-  async #closeCasesOf(organizationId: string, cases: readonly EndedCase[], rows: number) {
+  async #closeOrganizationCases(organizationId: string, cases: readonly EndedCase[], rows: number) {
     const monitorIds = cases.map(({ subjectId }) => subjectId);
     const scope = { monitorIds, incidentIds: [], rows, part: null };
     const decision = await this.#dependencies.begin(organizationId, scope);
@@ -168,14 +172,14 @@ export class AlertTimers {
       const known = (snapshot.cases.get(subjectId) ?? []).find((one) => one.key === key);
       if (known?.alertId === alertId) out.closeCase(known);
     }
-    return { ...(await statementsOf(this.#dependencies.room, decision)), isMore };
+    return { ...(await buildStatements(this.#dependencies.room, decision)), isMore };
   }
 
-  async #dueTimers(now: number): Promise<Due> {
+  async #findDueTimers(now: number): Promise<DueTimers> {
     const { store } = this.#dependencies;
-    const memories = await store.query<Timer>(dueText, [now, timersOfEach]);
-    const ahead = await this.#timersAhead(now);
-    const certificates = await dueCertificates(store, now);
+    const memories = await store.query<Timer>(dueText, [now, timersPerQuery]);
+    const ahead = await this.#findTimersAhead(now);
+    const certificates = await findDueCertificates(store, now);
     return Map.groupBy(
       [...memories, ...ahead, ...certificates],
       ({ organizationId }) => organizationId,
@@ -183,17 +187,17 @@ export class AlertTimers {
   }
 
   /** Returns timers that were set while the clock was ahead. Runs after a start and whenever the clock goes back. */
-  async #timersAhead(now: number): Promise<Timer[]> {
+  async #findTimersAhead(now: number): Promise<Timer[]> {
     if (this.#lastNow === null || now < this.#lastNow) this.#mayBeAhead = true;
     this.#lastNow = now;
     if (!this.#mayBeAhead) return [];
     const { store } = this.#dependencies;
-    const rows = await store.query<Timer>(aheadText, [now, steadyMs, timersOfEach]);
+    const rows = await store.query<Timer>(aheadText, [now, steadyMs, timersPerQuery]);
     this.#mayBeAhead = rows.length > 0;
     return rows;
   }
 
-  async #partsOf(organizationIds: readonly string[]): Promise<Map<string, TimerPart>> {
+  async #readParts(organizationIds: readonly string[]): Promise<Map<string, TimerPart>> {
     const rows = await this.#dependencies.store.query<{ name: string; part: string }>(
       `select name, part from followers
        where name in (select ? || value from json_each(?)) and part is not null`,
@@ -205,7 +209,7 @@ export class AlertTimers {
   }
 }
 
-async function dueCertificates(store: Store, now: number): Promise<Timer[]> {
+async function findDueCertificates(store: Store, now: number): Promise<Timer[]> {
   type Row = Timer & {
     expiresAt: string;
     withinDays: number | null;
@@ -213,14 +217,14 @@ async function dueCertificates(store: Store, now: number): Promise<Timer[]> {
     days: number | null;
   };
   const rows = await store.query<Row>(certificatesText, [
-    timestamp(now + certificateDays[0] * 86_400_000),
+    formatTimestamp(now + certificateDays[0] * 86_400_000),
   ]);
   const due = rows.filter(({ expiresAt, withinDays, toldOf, days }) => {
     const notified = toldOf === null || days === null ? null : { expiresAt: toldOf, days };
-    return certificateStep(expiresAt, notified, withinDays, now) !== null;
+    return findCertificateStep(expiresAt, notified, withinDays, now) !== null;
   });
   const groups = Map.groupBy(due, ({ organizationId }) => organizationId);
-  return [...groups.values()].flatMap((own) => own.slice(0, timersOfEach));
+  return [...groups.values()].flatMap((own) => own.slice(0, timersPerQuery));
 }
 
 const partPrefix = "alert timer/";
@@ -234,10 +238,10 @@ function savePart(organizationId: string, part: TimerPart | null): Statement {
   };
 }
 
-const nameOf = ({ kind, monitorId }: Timer) => `${kind} ${monitorId}`;
+const timerNameOf = ({ kind, monitorId }: Timer) => `${kind} ${monitorId}`;
 
-function underWayFirst(timers: readonly Timer[], part: TimerPart | null): Timer[] {
-  const isUnderWay = (timer: Timer) => nameOf(timer) === part?.timer;
+function sortUnderWayFirst(timers: readonly Timer[], part: TimerPart | null): Timer[] {
+  const isUnderWay = (timer: Timer) => timerNameOf(timer) === part?.timer;
   return [...timers.filter(isUnderWay), ...timers.filter((timer) => !isUnderWay(timer))];
 }
 

@@ -1,6 +1,6 @@
 import type { Tone } from "../sending/messages.ts";
-import { judged, overHttp, temporary, permanent } from "../provider.ts";
-import { addressOn, textWithin, withoutMentions } from "./formatting.ts";
+import { judgeStatus, createHttpProvider, failTemporarily, failPermanently } from "../provider.ts";
+import { joinUrl, joinWithin, disarmMentions } from "./formatting.ts";
 
 // Limit of the strictest common service behind Apprise, minus the length of the link.
 const maxLength = 1_000;
@@ -11,13 +11,13 @@ const maxLength = 1_000;
  * https://github.com/caronc/apprise-api#persistent-storage-solution and, for `urls`,
  * #stateless-solution
  */
-export const apprise = overHttp<"apprise">({
+export const apprise = createHttpProvider<"apprise">({
   request({ server, key, tag, urls }, { title, lines, url, tone }) {
-    const text = textWithin(Math.max(100, maxLength - url.length), lines, withoutMentions);
+    const text = joinWithin(Math.max(100, maxLength - url.length), lines, disarmMentions);
     return {
-      url: addressOn(server, key === null ? "/notify/" : `/notify/${encodeURIComponent(key)}`),
+      url: joinUrl(server, key === null ? "/notify/" : `/notify/${encodeURIComponent(key)}`),
       body: {
-        title: textWithin(250, [title], withoutMentions),
+        title: joinWithin(250, [title], disarmMentions),
         body: `${text}\n\n${url}`,
         type: types[tone],
         format: "text",
@@ -28,9 +28,9 @@ export const apprise = overHttp<"apprise">({
   },
   verdict(answer) {
     if (answer.status === 204)
-      return permanent("Apprise has no services under this key or these URLs.");
-    if (answer.status !== 424) return judged(answer);
-    const partly = temporary("Apprise could not notify all of its services.");
+      return failPermanently("Apprise has no services under this key or these URLs.");
+    if (answer.status !== 424) return judgeStatus(answer);
+    const partly = failTemporarily("Apprise could not notify all of its services.");
     return { ...partly, progress: { reached: null, refused: [] } };
   },
 });

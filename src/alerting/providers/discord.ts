@@ -1,37 +1,43 @@
 /** Sends messages to Discord webhooks. */
 import type { Message } from "../sending/messages.ts";
-import { final, judged, overHttp, patienceIn, fieldsIn } from "../provider.ts";
-import { colours, hasDottedHost, markdown, partsOf, textWithin } from "./formatting.ts";
+import {
+  failFinally,
+  judgeStatus,
+  createHttpProvider,
+  parseRetryAfter,
+  parseFields,
+} from "../provider.ts";
+import { colours, hasDottedHost, escapeMarkdown, splitMessage, joinWithin } from "./formatting.ts";
 
 /**
  * With `wait`, Discord responds after it saved the message. The body of a 429 contains the wait.
  * https://discord.com/developers/docs/resources/webhook#execute-webhook
  * https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
  */
-export const discord = overHttp<"discord">({
+export const discord = createHttpProvider<"discord">({
   request({ webhookUrl }, message) {
     const url = new URL(webhookUrl);
     url.searchParams.set("wait", "true");
-    return { url: url.href, body: bodyOf(message) };
+    return { url: url.href, body: buildDiscordBody(message) };
   },
   verdict(answer) {
-    const { code, retry_after: seconds } = fieldsIn(answer);
-    const reason = hopeless.get(code);
-    if (answer.status >= 300 && reason !== undefined) return final(reason);
-    const verdict = judged(answer);
-    const retryAfterSeconds = patienceIn(seconds);
+    const { code, retry_after: seconds } = parseFields(answer);
+    const reason = discordReasons.get(code);
+    if (answer.status >= 300 && reason !== undefined) return failFinally(reason);
+    const verdict = judgeStatus(answer);
+    const retryAfterSeconds = parseRetryAfter(seconds);
     if (verdict.outcome === "delivered" || retryAfterSeconds === null) return verdict;
     return { ...verdict, retryAfterSeconds };
   },
 });
 
 /** Limits: https://discord.com/developers/docs/resources/message#embed-object-embed-limits */
-function bodyOf(message: Message) {
-  const { text, fields: facts } = partsOf(message);
-  const title = textWithin(256, [message.title], inert);
+function buildDiscordBody(message: Message) {
+  const { text, fields: facts } = splitMessage(message);
+  const title = joinWithin(256, [message.title], disarmMarkdown);
   const fields = facts.map(({ label, value }) => ({
     name: label,
-    value: textWithin(1_000, [value], inert),
+    value: joinWithin(1_000, [value], disarmMarkdown),
     inline: value.length <= inlineLength,
   }));
   const others = fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
@@ -43,7 +49,7 @@ function bodyOf(message: Message) {
       {
         title,
         ...(isLinked && { url: message.url }),
-        description: `${textWithin(available - link.length, text, inert)}${link}`,
+        description: `${joinWithin(available - link.length, text, disarmMarkdown)}${link}`,
         color: Number.parseInt(colours[message.tone].slice(1), 16),
         fields,
         timestamp: message.at,
@@ -57,9 +63,9 @@ function bodyOf(message: Message) {
 const inlineLength = 40;
 
 /** Escapes Markdown, and `<`, with which mentions, channels and custom emoji start. */
-const inert = (text: string) => markdown(text).replaceAll("<", "\\<");
+const disarmMarkdown = (text: string) => escapeMarkdown(text).replaceAll("<", "\\<");
 
-const hopeless = new Map<unknown, string>([
+const discordReasons = new Map<unknown, string>([
   [10003, "Discord says that the channel no longer exists."],
   [10015, "Discord says that the webhook no longer exists."],
   [50013, "Discord says that the webhook is not allowed to post to the channel."],

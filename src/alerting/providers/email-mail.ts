@@ -3,12 +3,12 @@ import { domainToASCII } from "node:url";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { Message } from "../sending/messages.ts";
-import { colours, partsOf } from "./formatting.ts";
+import { colours, splitMessage } from "./formatting.ts";
 
 export type Mail = { envelope: { from: string; to: string[]; size: number }; bytes: Buffer };
 
 /** Texts and headers of a mail around its message. */
-export type Manner = {
+export type MailStyle = {
   /** Label of the link. */
   link: string;
   headers: Record<string, string>;
@@ -16,22 +16,22 @@ export type Manner = {
   footer: { text: string; link: string; url: string } | null;
 };
 
-const toColleagues: Manner = { link: "Open in Signalbox", headers: {}, footer: null };
+const toColleagues: MailStyle = { link: "Open in Signalbox", headers: {}, footer: null };
 
 /**
  * Builds the mail of a delivery. ID and date are the same on every attempt. An outage and its end
  * are in one thread.
  */
-export async function mailOf(
+export async function buildMail(
   message: Message,
   to: readonly string[],
   sender: string,
-  manner: Manner = toColleagues,
+  mailStyle: MailStyle = toColleagues,
 ): Promise<Mail> {
-  const { footer } = manner;
+  const { footer } = mailStyle;
   const ending = footer === null ? [] : ["", "-- ", footer.text, `${footer.link}: ${footer.url}`];
   const { id, at, title, url, problem } = message;
-  const from = senderOf(sender);
+  const from = parseSender(sender);
   const domain = domainToASCII(from.address.slice(from.address.lastIndexOf("@") + 1));
   const thread = problem === null ? undefined : `<${problem.key}@${domain}>`;
   const composer = new MailComposer({
@@ -43,9 +43,13 @@ export async function mailOf(
     inReplyTo: thread,
     references: thread,
     date: new Date(at),
-    headers: { "Auto-Submitted": "auto-generated", "X-Signalbox-Delivery": id, ...manner.headers },
-    text: `${[title, "", ...paragraphsOf(message), "", url, ...ending].join("\n")}\n`,
-    html: pageOf(message, manner),
+    headers: {
+      "Auto-Submitted": "auto-generated",
+      "X-Signalbox-Delivery": id,
+      ...mailStyle.headers,
+    },
+    text: `${[title, "", ...splitParagraphs(message), "", url, ...ending].join("\n")}\n`,
+    html: renderHtml(message, mailStyle),
     textEncoding: "quoted-printable",
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -55,7 +59,7 @@ export async function mailOf(
 }
 
 /** Returns the lines of a message. An empty line separates a multi-line text from the facts. */
-function paragraphsOf({ lines, facts }: Message): readonly string[] {
+function splitParagraphs({ lines, facts }: Message): readonly string[] {
   const labelled = facts.findIndex(({ label }) => label !== "");
   if (facts[labelled - 1]?.value.includes("\n") !== true) return lines;
   const at = lines.length - facts.length + labelled;
@@ -63,7 +67,7 @@ function paragraphsOf({ lines, facts }: Message): readonly string[] {
 }
 
 /** Parses a sender from the settings: an address, alone or as `Name <address>`. */
-function senderOf(text: string): { name: string; address: string } {
+function parseSender(text: string): { name: string; address: string } {
   const [, name = "", address = text] = /^([^<>]*)<([^<>]+)>$/.exec(text) ?? [];
   return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
 }
@@ -71,19 +75,19 @@ function senderOf(text: string): { name: string; address: string } {
 const cell = "padding:2px 16px 2px 0;vertical-align:top;text-align:left";
 
 // Sets no text or background colors, because mail programs have their own, including dark ones.
-function pageOf(message: Message, { link, footer }: Manner): string {
+function renderHtml(message: Message, { link, footer }: MailStyle): string {
   const { type, tone, title, url } = message;
-  const { text, fields } = partsOf(message);
-  const said =
+  const { text, fields } = splitMessage(message);
+  const textLines =
     type === "digest"
-      ? `<ul style="margin:0;padding-left:20px">${text.map((line) => `<li>${escaped(line)}</li>`).join("\n")}</ul>`
+      ? `<ul style="margin:0;padding-left:20px">${text.map((line) => `<li>${escapeHtml(line)}</li>`).join("\n")}</ul>`
       : (message.facts.find(({ label, html }) => label === "" && html !== undefined)?.html ??
         text
-          .map((line) => `<p style="margin:0;white-space:pre-line">${escaped(line)}</p>`)
+          .map((line) => `<p style="margin:0;white-space:pre-line">${escapeHtml(line)}</p>`)
           .join("\n"));
   const rows = fields.map(
-    ({ label, value, html = escaped(value) }) =>
-      `<tr><th style="${cell};font-weight:normal;opacity:0.7">${escaped(label)}</th><td style="${cell}">${html}</td></tr>`,
+    ({ label, value, html = escapeHtml(value) }) =>
+      `<tr><th style="${cell};font-weight:normal;opacity:0.7">${escapeHtml(label)}</th><td style="${cell}">${html}</td></tr>`,
   );
   const table =
     rows.length === 0
@@ -92,17 +96,17 @@ function pageOf(message: Message, { link, footer }: Manner): string {
   const ending =
     footer === null
       ? ""
-      : `<p style="margin:24px 0 0;font-size:13px;opacity:0.7">${escaped(footer.text)} <a href="${escaped(footer.url)}">${escaped(footer.link)}</a></p>`;
+      : `<p style="margin:24px 0 0;font-size:13px;opacity:0.7">${escapeHtml(footer.text)} <a href="${escapeHtml(footer.url)}">${escapeHtml(footer.link)}</a></p>`;
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escaped(title)}</title></head>
+<head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title></head>
 <body style="margin:0;padding:16px;font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:15px;line-height:1.5">
 <table role="presentation" style="width:100%;max-width:640px;border-spacing:0">
 <tr><td style="padding-left:16px;border-left:4px solid ${colours[tone]}">
-<h1 style="margin:0 0 8px;font-size:20px;line-height:1.3">${escaped(title)}</h1>
-${said}
+<h1 style="margin:0 0 8px;font-size:20px;line-height:1.3">${escapeHtml(title)}</h1>
+${textLines}
 ${table}
-<p style="margin:16px 0 0"><a href="${escaped(url)}">${escaped(link)}</a></p>${ending}
+<p style="margin:16px 0 0"><a href="${escapeHtml(url)}">${escapeHtml(link)}</a></p>${ending}
 </td></tr>
 </table>
 </body>
@@ -112,6 +116,6 @@ ${table}
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }

@@ -3,10 +3,10 @@ import { connect, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import XOAuth2 from "nodemailer/lib/xoauth2";
-import { asciiName } from "../../core/security/destinations.ts";
-import { serverIdentityError } from "../../core/outgoing/certificates/judgement.ts";
+import { toAsciiName } from "../../core/security/destinations.ts";
+import { checkServerIdentity } from "../../core/outgoing/certificates/judgement.ts";
 import type { Address, OutgoingContext } from "../../core/outgoing/context.ts";
-import { explainedRefusal } from "../../core/outgoing/reachability.ts";
+import { explainRefusal } from "../../core/outgoing/reachability.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import type { Mail } from "./email-mail.ts";
 
@@ -74,11 +74,11 @@ async function openSession(
   /** Token to use instead of the password. */
   accessToken: string | null,
 ) {
-  const host = asciiName(given);
+  const host = toAsciiName(given);
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
   context.step = "connecting";
-  const connection = await opened(host, addresses, port, context.signal);
+  const connection = await openConnection(host, addresses, port, context.signal);
   const session = new SMTPConnection({
     connection,
     host,
@@ -87,14 +87,16 @@ async function openSession(
     ignoreTLS: tls === "none",
     tls: {
       rejectUnauthorized: true,
-      checkServerIdentity: (_name, certificate) => serverIdentityError(host, certificate),
+      checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
     },
     connectionTimeout: neverMs,
     greetingTimeout: neverMs,
     socketTimeout: neverMs,
   });
 
-  function step<T>(begin: (done: (error?: Error | null, result?: T) => void) => void): Promise<T> {
+  function runStep<T>(
+    begin: (done: (error?: Error | null, result?: T) => void) => void,
+  ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // nodemailer reports a broken connection only through this event.
     session.once("error", reject);
@@ -103,7 +105,7 @@ async function openSession(
   }
 
   context.step = "waiting for the answer";
-  await step((done) => session.connect(done));
+  await runStep((done) => session.connect(done));
   if (user !== null) {
     // nodemailer would try to sign in even without AUTH support.
     if (!session.allowsAuth) throw Object.assign(new Error(), { code: "ENOAUTH" });
@@ -111,9 +113,9 @@ async function openSession(
       accessToken === null
         ? { user, pass: password ?? "" }
         : { user, oauth2: new OneToken({ user, accessToken }) };
-    await step((done) => session.login(login, done));
+    await runStep((done) => session.login(login, done));
   }
-  return { session, step };
+  return { session, step: runStep };
 }
 
 /**
@@ -128,7 +130,12 @@ class OneToken extends XOAuth2 {
 }
 
 /** Connects to the first of these addresses that accepts a connection. */
-function opened(host: string, addresses: readonly Address[], port: number, signal: AbortSignal) {
+function openConnection(
+  host: string,
+  addresses: readonly Address[],
+  port: number,
+  signal: AbortSignal,
+) {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const socket = connect({
     host,
@@ -145,7 +152,7 @@ function opened(host: string, addresses: readonly Address[], port: number, signa
   const { address = "" } = addresses.at(-1) ?? {};
   const startedAt = performance.now();
   socket.on("error", (error) => {
-    void explainedRefusal(error, address, port, startedAt, signal).then(reject);
+    void explainRefusal(error, address, port, startedAt, signal).then(reject);
   });
   return promise;
 }

@@ -1,16 +1,16 @@
 /** Requests OAuth 2.0 access tokens for mail servers of Microsoft and Google. */
 import { createHash, sign } from "node:crypto";
-import { named } from "../../core/outgoing/http/response.ts";
+import { formatStatus } from "../../core/outgoing/http/response.ts";
 import type { AccessToken } from "../../core/outgoing/access-tokens.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import type { ServiceAccountKey, SmtpSettings } from "../../accounts/settings/schema.ts";
 import {
   type DeliveryContext,
-  permanent,
-  temporary,
+  failPermanently,
+  failTemporarily,
   type Verdict,
-  withRetryAfter,
-  fieldsIn,
+  addRetryAfter,
+  parseFields,
 } from "../provider.ts";
 
 /** No token was issued. The verdict contains the reason. */
@@ -32,25 +32,28 @@ type Grant = {
 };
 
 /** Returns the access token of a mail server's user, from the cache or the service. Throws TokenRefused. */
-export function accessTokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string> {
-  const ask = () =>
-    given(smtp.auth === "google" ? google(smtp, context.now) : microsoft(smtp), context);
-  return context.accessTokens.of(credentialsOf(smtp), context.now, ask);
+export function getAccessToken(smtp: SmtpSettings, context: DeliveryContext): Promise<string> {
+  const requestToken = () =>
+    requestGrant(
+      smtp.auth === "google" ? createGoogleGrant(smtp, context.now) : createMicrosoftGrant(smtp),
+      context,
+    );
+  return context.accessTokens.getToken(hashCredentials(smtp), context.now, requestToken);
 }
 
 /** Removes a token that the mail server rejected from the cache. */
 export function forgetAccessToken(smtp: SmtpSettings, { accessTokens }: DeliveryContext) {
-  accessTokens.forget(credentialsOf(smtp));
+  accessTokens.forget(hashCredentials(smtp));
 }
 
-function credentialsOf(smtp: SmtpSettings): string {
+function hashCredentials(smtp: SmtpSettings): string {
   const { auth, user, tenant, clientId, clientSecret, serviceAccountKey } = smtp;
   return createHash("sha256")
     .update(JSON.stringify([auth, user, tenant, clientId, clientSecret, serviceAccountKey]))
     .digest("base64");
 }
 
-async function given(
+async function requestGrant(
   { url, parameters, reasonIn, otherwise }: Grant,
   context: DeliveryContext,
 ): Promise<AccessToken> {
@@ -64,20 +67,23 @@ async function given(
     },
     context,
   );
-  const said = fieldsIn(answer);
-  const { access_token: token, expires_in: seconds } = said;
+  const responseFields = parseFields(answer);
+  const { access_token: token, expires_in: seconds } = responseFields;
   // A token with a line break would end the SMTP line.
   if (answer.status === 200 && typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) {
     const lives = typeof seconds === "number" && seconds > 0 ? Math.min(seconds, 86_400) : 0;
     return { token, until: context.now + lives * 1_000 };
   }
-  const verdict = verdictOf(answer, reasonIn(said) ?? otherwise);
-  throw new TokenRefused(withRetryAfter(verdict, answer, context.now));
+  const verdict = judgeTokenResponse(answer, reasonIn(responseFields) ?? otherwise);
+  throw new TokenRefused(addRetryAfter(verdict, answer, context.now));
 }
 
-function verdictOf({ status }: ShortAnswer, reason: string): Verdict {
-  if (status >= 400 && status < 500 && status !== 408 && status !== 429) return permanent(reason);
-  return temporary(`No access token was given: the service answered ${named(status)}.`);
+function judgeTokenResponse({ status }: ShortAnswer, reason: string): Verdict {
+  if (status >= 400 && status < 500 && status !== 408 && status !== 429)
+    return failPermanently(reason);
+  return failTemporarily(
+    `No access token was given: the service answered ${formatStatus(status)}.`,
+  );
 }
 
 /**
@@ -85,7 +91,7 @@ function verdictOf({ status }: ShortAnswer, reason: string): Verdict {
  * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
  * https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using
  */
-function microsoft({ tenant, clientId, clientSecret }: SmtpSettings): Grant {
+function createMicrosoftGrant({ tenant, clientId, clientSecret }: SmtpSettings): Grant {
   return {
     url: `https://login.microsoftonline.com/${encodeURIComponent(tenant ?? "")}/oauth2/v2.0/token`,
     parameters: {
@@ -95,7 +101,9 @@ function microsoft({ tenant, clientId, clientSecret }: SmtpSettings): Grant {
       scope: "https://outlook.office365.com/.default",
     },
     reasonIn: ({ error_codes: codes }) =>
-      Array.isArray(codes) ? codes.map((code) => ofMicrosoft.get(code)).find(Boolean) : undefined,
+      Array.isArray(codes)
+        ? codes.map((code) => microsoftReasons.get(code)).find(Boolean)
+        : undefined,
     otherwise:
       "Microsoft issues no access token to this app; check its tenant, client ID and secret.",
   };
@@ -105,7 +113,7 @@ function microsoft({ tenant, clientId, clientSecret }: SmtpSettings): Grant {
  * Reasons by Microsoft's error code.
  * https://learn.microsoft.com/entra/identity-platform/reference-error-codes#aadsts-error-codes
  */
-const ofMicrosoft = new Map<unknown, string>([
+const microsoftReasons = new Map<unknown, string>([
   [
     7000215,
     "Microsoft says that the client secret is not valid; enter the secret's value, not its ID.",
@@ -121,8 +129,12 @@ const ofMicrosoft = new Map<unknown, string>([
  * https://developers.google.com/identity/protocols/oauth2/service-account#httprest
  * https://developers.google.com/workspace/gmail/imap/xoauth2-protocol
  */
-function google({ serviceAccountKey, user }: SmtpSettings, now: number): Grant {
-  const { client_email: iss, private_key: key, private_key_id: kid } = keyIn(serviceAccountKey);
+function createGoogleGrant({ serviceAccountKey, user }: SmtpSettings, now: number): Grant {
+  const {
+    client_email: iss,
+    private_key: key,
+    private_key_id: kid,
+  } = parseServiceAccountKey(serviceAccountKey);
   const at = Math.floor(now / 1_000);
   const url = "https://oauth2.googleapis.com/token";
   const header = { alg: "RS256", typ: "JWT", kid };
@@ -138,14 +150,14 @@ function google({ serviceAccountKey, user }: SmtpSettings, now: number): Grant {
     url,
     parameters: {
       grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-      assertion: signedWith(key, header, claims),
+      assertion: signJwt(key, header, claims),
     },
-    reasonIn: ({ error }) => ofGoogle.get(error),
+    reasonIn: ({ error }) => googleReasons.get(error),
     otherwise: "Google issues no access token to this service account.",
   };
 }
 
-const ofGoogle = new Map<unknown, string>([
+const googleReasons = new Map<unknown, string>([
   [
     "unauthorized_client",
     "Google says that the service account may not act for this user: the domain has to delegate https://mail.google.com/ to it.",
@@ -157,18 +169,20 @@ const ofGoogle = new Map<unknown, string>([
   ["invalid_client", "Google says that there is no such service account."],
 ]);
 
-function keyIn(serviceAccountKey: string | null): ServiceAccountKey {
+function parseServiceAccountKey(serviceAccountKey: string | null): ServiceAccountKey {
   return JSON.parse(serviceAccountKey ?? "{}") as ServiceAccountKey;
 }
 
 /** Creates a JSON Web Token (RFC 7519), signed with RSA and SHA-256 (RFC 7518 §3.3). */
-function signedWith(key: string, header: object, claims: object): string {
+function signJwt(key: string, header: object, claims: object): string {
   const text = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
     .join(".");
   try {
     return `${text}.${sign("RSA-SHA256", Buffer.from(text), key).toString("base64url")}`;
   } catch {
-    throw new TokenRefused(permanent("The private key of the service account can't be read."));
+    throw new TokenRefused(
+      failPermanently("The private key of the service account can't be read."),
+    );
   }
 }

@@ -1,27 +1,27 @@
 /** Sends messages as mail through the organization's mail server, and judges the server's replies. */
-import { inTime } from "../../core/outgoing/http/exchange.ts";
+import { withTimeout } from "../../core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
-import { lineOf, type Message } from "../sending/messages.ts";
+import { composeLine, type Message } from "../sending/messages.ts";
 import {
   delivered,
   type DeliveryContext,
-  final,
-  temporary,
-  permanent,
+  failFinally,
+  failTemporarily,
+  failPermanently,
   type Provider,
   type Verdict,
 } from "../provider.ts";
-import type { Manner } from "./email-mail.ts";
+import type { MailStyle } from "./email-mail.ts";
 import type { SessionError } from "./email-session.ts";
-import { accessTokenOf, forgetAccessToken, TokenRefused } from "./email-token.ts";
+import { getAccessToken, forgetAccessToken, TokenRefused } from "./email-token.ts";
 
 export const email: Provider<"email"> = {
   digests: true,
   digestLimit: {
     // Gmail cuts mails off after 102 kB.
     bytes: 90_000,
-    bytesOf: (alert) => quotedBytes(lineOf(alert)),
+    bytesOf: (alert) => countQuotedBytes(composeLine(alert)),
   },
   async deliver({ to }, message, context) {
     const verdict = await sendAsMail(message, to, context);
@@ -41,33 +41,35 @@ export async function sendAsMail(
   message: Message,
   to: readonly string[],
   context: DeliveryContext,
-  manner?: Manner,
+  mailStyle?: MailStyle,
 ): Promise<Verdict> {
   const { smtp, progress } = context;
   const [reached, refused] = [progress?.reached ?? [], progress?.refused ?? []];
   const left = to.filter((address) => !reached.includes(address) && !refused.includes(address));
-  if (left.length === 0) return afterRefusals([], to, refused);
-  if (smtp === null) return permanent("No mail server is set up; see Settings.");
-  const token = await credentialFor(smtp, context);
+  if (left.length === 0) return judgeRefusals([], to, refused);
+  if (smtp === null) return failPermanently("No mail server is set up; see Settings.");
+  const token = await getCredential(smtp, context);
   if (typeof token === "object" && token !== null) return token;
   const groups = Map.groupBy(left, (address) => context.messageTo?.(address) ?? message);
   const refusals: SessionError[] = [];
   const unsent = new Set(left);
-  const talk = inTime(context, async (outgoing) => {
-    const { mailOf } = await import("./email-mail.ts");
+  const talk = withTimeout(context, async (outgoing) => {
+    const { buildMail: mailOf } = await import("./email-mail.ts");
     const { submitMail } = await import("./email-session.ts");
     try {
-      for (const [theirs, those] of groups) {
-        const { envelope, bytes } = await mailOf(theirs, to, smtp.from, manner);
-        const mail = { envelope: { ...envelope, to: those }, bytes };
-        refusals.push(...(await refusalsOf(submitMail(mail, smtp, outgoing, token), those)));
-        for (const address of those) unsent.delete(address);
+      for (const [groupMessage, groupRecipients] of groups) {
+        const { envelope, bytes } = await mailOf(groupMessage, to, smtp.from, mailStyle);
+        const mail = { envelope: { ...envelope, to: groupRecipients }, bytes };
+        refusals.push(
+          ...(await collectRefusals(submitMail(mail, smtp, outgoing, token), groupRecipients)),
+        );
+        for (const address of groupRecipients) unsent.delete(address);
       }
-      return afterRefusals(refusals, to, refused);
+      return judgeRefusals(refusals, to, refused);
     } catch (error) {
       if ((error as SessionError).code === "EAUTH" && token !== null)
         forgetAccessToken(smtp, context);
-      if (unsent.size === left.length) return verdictOf(error as SessionError, smtp);
+      if (unsent.size === left.length) return judgeSessionError(error as SessionError, smtp);
       throw error;
     }
   });
@@ -75,7 +77,7 @@ export async function sendAsMail(
     if (unsent.size === left.length) throw error;
     // The next attempt is sent only to these recipients.
     const waiting = [...unsent].map((recipient) => Object.assign(new Error(), { recipient }));
-    return afterRefusals([...refusals, ...waiting], to, refused);
+    return judgeRefusals([...refusals, ...waiting], to, refused);
   });
 }
 
@@ -87,30 +89,30 @@ export async function tryMailServer(
   smtp: SmtpSettings,
   context: DeliveryContext,
 ): Promise<{ verdict: Verdict; certificateEnds: Date | null }> {
-  const token = await credentialFor(smtp, context);
+  const token = await getCredential(smtp, context);
   if (typeof token === "object" && token !== null) return { verdict: token, certificateEnds: null };
-  return inTime(context, async (outgoing) => {
+  return withTimeout(context, async (outgoing) => {
     const { trySession } = await import("./email-session.ts");
     try {
       return { verdict: delivered, certificateEnds: await trySession(smtp, outgoing, token) };
     } catch (error) {
-      return { verdict: verdictOf(error as SessionError, smtp), certificateEnds: null };
+      return { verdict: judgeSessionError(error as SessionError, smtp), certificateEnds: null };
     }
   });
 }
 
 /** Returns the user's access token, null if none is needed, or a failure. */
-async function credentialFor(
+async function getCredential(
   smtp: SmtpSettings,
   context: DeliveryContext,
 ): Promise<string | Verdict | null> {
-  if (smtp.auth !== "password") return tokenOf(smtp, context);
+  if (smtp.auth !== "password") return getTokenOrVerdict(smtp, context);
   if (smtp.user === null || smtp.password !== null) return null;
-  return permanent("The mail server's settings have a user name, but no password.");
+  return failPermanently("The mail server's settings have a user name, but no password.");
 }
 
 /** Returns the errors of rejected recipients, even if all were rejected. Throws SessionError. */
-function refusalsOf(handedOver: Promise<SessionError[]>, to: readonly string[]) {
+function collectRefusals(handedOver: Promise<SessionError[]>, to: readonly string[]) {
   return handedOver.catch((error: unknown) => {
     const { rejectedErrors } = error as SessionError;
     if (rejectedErrors?.length === to.length) return rejectedErrors;
@@ -119,8 +121,11 @@ function refusalsOf(handedOver: Promise<SessionError[]>, to: readonly string[]) 
 }
 
 /** Returns the user's access token, or the failure to get one. */
-function tokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string | Verdict> {
-  return accessTokenOf(smtp, context).catch((error: unknown) => {
+function getTokenOrVerdict(
+  smtp: SmtpSettings,
+  context: DeliveryContext,
+): Promise<string | Verdict> {
+  return getAccessToken(smtp, context).catch((error: unknown) => {
     if (error instanceof TokenRefused) return error.verdict;
     throw error;
   });
@@ -130,24 +135,24 @@ function tokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string |
  * Returns the maximum encoded size of a digest line, as text and as list item. RFC 2045 §6.7 needs
  * three characters per byte; HTML escapes need up to six.
  */
-function quotedBytes(line: string): number {
+function countQuotedBytes(line: string): number {
   const plain = line.replace(/[^ !#-%'-;?-~]/g, "").length;
   return Math.ceil((2 * plain + 9 * (Buffer.byteLength(line) - plain) + 40) * 1.05);
 }
 
 /** Returns the verdict on a mail that some recipients rejected. */
-function afterRefusals(
+function judgeRefusals(
   refusals: readonly SessionError[],
   to: readonly string[],
   earlier: readonly string[],
 ): Verdict {
-  const addresses = (those: readonly SessionError[]) =>
+  const listRecipients = (those: readonly SessionError[]) =>
     those.map(({ recipient = "" }) => recipient);
   const of = to.length;
-  const later = addresses(refusals.filter(({ permanent }) => permanent !== true));
+  const later = listRecipients(refusals.filter(({ permanent }) => permanent !== true));
   const refused = [
     ...earlier.filter((one) => to.includes(one)),
-    ...addresses(refusals.filter(({ permanent }) => permanent === true)),
+    ...listRecipients(refusals.filter(({ permanent }) => permanent === true)),
   ];
   const part = refused.length + later.length;
   const what = part >= of ? "every recipient" : `${part} of ${of} recipients`;
@@ -155,10 +160,13 @@ function afterRefusals(
   if (later.length > 0) {
     const reached = to.filter((address) => !refused.includes(address) && !later.includes(address));
     const got = reached.length + refused.length > 0;
-    return { ...temporary(`${reason} for now.`), ...(got && { progress: { reached, refused } }) };
+    return {
+      ...failTemporarily(`${reason} for now.`),
+      ...(got && { progress: { reached, refused } }),
+    };
   }
   if (refused.length === 0) return delivered;
-  if (part >= of) return final(`${reason}.`);
+  if (part >= of) return failFinally(`${reason}.`);
   const reached = to.filter((address) => !refused.includes(address));
   return { outcome: "delivered", note: `${reason}.`, progress: { reached, refused } };
 }
@@ -170,34 +178,37 @@ const refusedSteps: Record<string, string> = {
 };
 
 /** Descriptions of rejected credentials, with settings that administrators often forget. */
-const letIn = {
+const rejectedCredentials = {
   microsoft:
     "the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it",
   google: "the access token of this user",
 };
 
-function verdictOf(error: SessionError, { auth }: SmtpSettings): Verdict {
+function judgeSessionError(error: SessionError, { auth }: SmtpSettings): Verdict {
   const { code, command = "", responseCode, permanent: isFinal = false } = error;
   if (code === "ENOAUTH")
-    return permanent(
+    return failPermanently(
       auth === "password"
         ? "The mail server accepts no user name and password, or only over an encrypted connection."
         : "The mail server accepts no access tokens (XOAUTH2).",
     );
-  if (responseCode === undefined) return withoutReply(error);
+  if (responseCode === undefined) return judgeMissingReply(error);
   if (isFinal && (command === "STARTTLS" || command === "EHLO"))
-    return permanent("The mail server does not offer STARTTLS; see its encryption in Settings.");
-  if (responseCode === 530) return permanent("The mail server asks for a user name and password.");
-  const credentials = auth === "password" ? "the user name or password" : letIn[auth];
+    return failPermanently(
+      "The mail server does not offer STARTTLS; see its encryption in Settings.",
+    );
+  if (responseCode === 530)
+    return failPermanently("The mail server asks for a user name and password.");
+  const credentials = auth === "password" ? "the user name or password" : rejectedCredentials[auth];
   const what = code === "EAUTH" ? credentials : refusedSteps[command];
   const refused = `The mail server refused ${what ?? "the connection"}`;
-  if (!isFinal) return temporary(`${refused} for now.`);
-  return command === "DATA" ? final(`${refused}.`) : permanent(`${refused}.`);
+  if (!isFinal) return failTemporarily(`${refused} for now.`);
+  return command === "DATA" ? failFinally(`${refused}.`) : failPermanently(`${refused}.`);
 }
 
-function withoutReply(error: SessionError): Verdict {
+function judgeMissingReply(error: SessionError): Verdict {
   const { code, originalCode } = error;
-  if (code === "EMESSAGE") return final("The e-mail is larger than the mail server accepts.");
+  if (code === "EMESSAGE") return failFinally("The e-mail is larger than the mail server accepts.");
   if (code === "EPROTOCOL") throw new TargetFailure("The port does not speak SMTP.");
   // nodemailer hides the socket's error behind its own code. A closed socket reports no error.
   if (originalCode !== undefined) error.code = originalCode;

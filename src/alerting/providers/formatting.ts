@@ -1,5 +1,5 @@
 /** Helpers for providers: escaping, shortening and colors. */
-import { type Fact, fitted, type Message, type Tone } from "../sending/messages.ts";
+import { type Fact, fitLines, type Message, type Tone } from "../sending/messages.ts";
 
 export const colours: Record<Tone, string> = {
   down: "#d92d20",
@@ -9,12 +9,12 @@ export const colours: Record<Tone, string> = {
 };
 
 /** Splits a message into text, which is never empty, and labelled fields. */
-export function partsOf({ title, lines, facts }: Message): { text: string[]; fields: Fact[] } {
-  const said =
+export function splitMessage({ title, lines, facts }: Message): { text: string[]; fields: Fact[] } {
+  const textLines =
     facts.length === 0
       ? lines
       : facts.filter(({ label }) => label === "").map(({ value }) => value);
-  const text = said.filter((line) => line.trim() !== "");
+  const text = textLines.filter((line) => line.trim() !== "");
   return {
     text: text.length > 0 ? text : [title],
     fields: facts.filter(({ label, value }) => label !== "" && value !== ""),
@@ -22,32 +22,32 @@ export function partsOf({ title, lines, facts }: Message): { text: string[]; fie
 }
 
 /** Renders as many lines as fit into `max`. Shortening the escaped text afterwards could split an escape sequence. */
-export function within<T>(
+export function renderWithin<T>(
   max: number,
   lines: readonly string[],
-  written: (lines: readonly string[]) => T,
-  sizeOf: (made: T) => number,
+  render: (lines: readonly string[]) => T,
+  sizeOf: (rendered: T) => number,
 ): T {
   for (let available = max; ; available = Math.floor(available * 0.9)) {
-    const made = written(fitted(lines, available));
+    const made = render(fitLines(lines, available));
     if (sizeOf(made) <= max || available < 10) return made;
   }
 }
 
 /** Joins lines into one text of at most `max` characters after escaping. */
-export function textWithin(
+export function joinWithin(
   max: number,
   lines: readonly string[],
   escaped: (text: string) => string,
 ): string {
-  const written = (kept: readonly string[]) => kept.map(escaped).join("\n");
-  return within(max, lines, written, ({ length }) => length);
+  const renderLines = (kept: readonly string[]) => kept.map(escaped).join("\n");
+  return renderWithin(max, lines, renderLines, ({ length }) => length);
 }
 
 export const bytesOf = (body: object) => Buffer.byteLength(JSON.stringify(body));
 
 /** Escapes text for Markdown. URLs stay unchanged so that they remain clickable. */
-export function markdown(text: string): string {
+export function escapeMarkdown(text: string): string {
   return text.replace(
     /(https?:\/\/[^\s<>()[\]*`~|\\@]+)|[\\*_~`|>#[\]]/g,
     (found, address?: string) => address ?? `\\${found}`,
@@ -55,17 +55,17 @@ export function markdown(text: string): string {
 }
 
 /** Escapes text for HTML and for formats with the same escapes. */
-export function entities(text: string): string {
+export function escapeEntities(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /** Disables mentions such as `@all`, `<!all>` and `<users/all>` by inserting a zero-width space. */
-export function withoutMentions(text: string): string {
+export function disarmMentions(text: string): string {
   return text.replace(/(?<![A-Za-z0-9])@|<(?=\S)/g, (sign) => `${sign}\u200b`);
 }
 
 /** Returns the URL of `path` on a server, below the server's own path. */
-export function addressOn(server: string, path: string): string {
+export function joinUrl(server: string, path: string): string {
   const url = new URL(server);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`;
   url.search = "";

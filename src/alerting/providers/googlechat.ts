@@ -1,14 +1,14 @@
 /** Sends messages to Google Chat webhooks. */
 import type { Message } from "../sending/messages.ts";
-import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
+import { judgeStatus, createHttpProvider, failPermanently, parseFields } from "../provider.ts";
 import {
   bytesOf,
   colours,
-  entities,
+  escapeEntities,
   hasDottedHost,
-  partsOf,
-  within,
-  withoutMentions,
+  splitMessage,
+  renderWithin,
+  disarmMentions,
 } from "./formatting.ts";
 import { isObject } from "../../core/collections/objects.ts";
 
@@ -17,17 +17,17 @@ import { isObject } from "../../core/collections/objects.ts";
  * https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create
  * https://google.aip.dev/193
  */
-export const googlechat = overHttp<"googlechat">({
+export const googlechat = createHttpProvider<"googlechat">({
   request({ webhookUrl }, message) {
     const url = new URL(webhookUrl);
     url.searchParams.set("requestId", message.id);
-    return { url: url.href, body: bodyOf(message) };
+    return { url: url.href, body: buildGoogleChatBody(message) };
   },
   verdict(answer) {
-    const { error } = fieldsIn(answer);
-    if (answer.status < 300 || !isObject(error)) return judged(answer);
-    const reason = hopeless.get(error["status"]) ?? keyTrouble(error["details"]);
-    return reason === undefined ? judged(answer) : permanent(reason);
+    const { error } = parseFields(answer);
+    if (answer.status < 300 || !isObject(error)) return judgeStatus(answer);
+    const reason = googleChatReasons.get(error["status"]) ?? findKeyProblem(error["details"]);
+    return reason === undefined ? judgeStatus(answer) : failPermanently(reason);
   },
 });
 
@@ -35,12 +35,12 @@ export const googlechat = overHttp<"googlechat">({
 const maxBytes = 19_500;
 
 /** Card texts are a subset of HTML: https://developers.google.com/workspace/chat/format-messages#card-formatting */
-function bodyOf(message: Message) {
-  const { text, fields } = partsOf(message);
-  const title = `<font color="${colours[message.tone]}"><b>${entities(message.title)}</b></font>`;
-  const written = (kept: readonly string[]) => ({
+function buildGoogleChatBody(message: Message) {
+  const { text, fields } = splitMessage(message);
+  const title = `<font color="${colours[message.tone]}"><b>${escapeEntities(message.title)}</b></font>`;
+  const renderLines = (fittingLines: readonly string[]) => ({
     // Text of push notifications.
-    fallbackText: withoutMentions(message.title),
+    fallbackText: disarmMentions(message.title),
     cardsV2: [
       {
         cardId: "alert",
@@ -49,11 +49,11 @@ function bodyOf(message: Message) {
             {
               widgets: [
                 { textParagraph: { text: title } },
-                { textParagraph: { text: kept.map(entities).join("\n") } },
+                { textParagraph: { text: fittingLines.map(escapeEntities).join("\n") } },
                 ...fields.map(({ label, value }) => ({
-                  decoratedText: { topLabel: label, text: entities(value), wrapText: true },
+                  decoratedText: { topLabel: label, text: escapeEntities(value), wrapText: true },
                 })),
-                linkTo(message.url),
+                buildLink(message.url),
               ],
             },
           ],
@@ -61,12 +61,12 @@ function bodyOf(message: Message) {
       },
     ],
   });
-  return within(maxBytes, text, written, bytesOf);
+  return renderWithin(maxBytes, text, renderLines, bytesOf);
 }
 
 /** Returns the link as button or text. Google Chat shows an empty card if it does not accept a button's URL. */
-function linkTo(url: string) {
-  if (!hasDottedHost(url)) return { textParagraph: { text: entities(url) } };
+function buildLink(url: string) {
+  if (!hasDottedHost(url)) return { textParagraph: { text: escapeEntities(url) } };
   return {
     buttonList: { buttons: [{ text: "Open in Signalbox", onClick: { openLink: { url } } }] },
   };
@@ -76,7 +76,7 @@ function linkTo(url: string) {
  * Returns the reason if the key is invalid. Google returns INVALID_ARGUMENT for an invalid key and
  * for an invalid message.
  */
-function keyTrouble(details: unknown): string | undefined {
+function findKeyProblem(details: unknown): string | undefined {
   const isAboutKey = (detail: unknown) =>
     isObject(detail) && detail["reason"] === "API_KEY_INVALID";
   return Array.isArray(details) && details.some(isAboutKey)
@@ -84,7 +84,7 @@ function keyTrouble(details: unknown): string | undefined {
     : undefined;
 }
 
-const hopeless = new Map<unknown, string>([
+const googleChatReasons = new Map<unknown, string>([
   ["UNAUTHENTICATED", "Google Chat says that the webhook's address is not valid."],
   ["PERMISSION_DENIED", "Google Chat says that the webhook is not allowed to post to the space."],
   ["NOT_FOUND", "Google Chat says that the space or its webhook no longer exists."],

@@ -1,19 +1,19 @@
 import type { Tone } from "../sending/messages.ts";
-import { overHttp } from "../provider.ts";
-import { addressOn, bytesOf, within } from "./formatting.ts";
+import { createHttpProvider } from "../provider.ts";
+import { joinUrl, bytesOf, renderWithin } from "./formatting.ts";
 
 /**
  * Sends a plain-text message that opens a page when it is clicked.
  * https://gotify.net/docs/pushmsg and https://gotify.net/docs/msgextras
  */
-export const gotify = overHttp<"gotify">({
+export const gotify = createHttpProvider<"gotify">({
   request({ server, token }, { title, lines, tone, url }) {
     return {
-      url: addressOn(server, "/message"),
+      url: joinUrl(server, "/message"),
       headers: { "X-Gotify-Key": token },
       body: {
         title,
-        message: [textOf(lines), "", url].join("\n"),
+        message: [limitText(lines), "", url].join("\n"),
         priority: priorities[tone],
         extras: {
           "client::display": { contentType: "text/plain" },
@@ -27,9 +27,9 @@ export const gotify = overHttp<"gotify">({
 // On MySQL, Gotify limits messages to 64 KiB. Our digests have at most 20,000 bytes.
 const maxBytes = 16_000;
 
-function textOf(lines: readonly string[]): string {
-  const written = (kept: readonly string[]) => kept.join("\n");
-  return within(maxBytes, lines, written, (text) => bytesOf([text]));
+function limitText(lines: readonly string[]): string {
+  const renderLines = (kept: readonly string[]) => kept.join("\n");
+  return renderWithin(maxBytes, lines, renderLines, (text) => bytesOf([text]));
 }
 
 /** From priority 4 the phone makes a sound; from 8 the message appears above other apps. */

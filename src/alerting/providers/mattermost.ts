@@ -1,20 +1,27 @@
 /** Sends messages to Mattermost webhooks. */
 import type { Message } from "../sending/messages.ts";
-import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
-import { colours, markdown, partsOf, textWithin, within, withoutMentions } from "./formatting.ts";
+import { judgeStatus, createHttpProvider, failPermanently, parseFields } from "../provider.ts";
+import {
+  colours,
+  escapeMarkdown,
+  splitMessage,
+  joinWithin,
+  renderWithin,
+  disarmMentions,
+} from "./formatting.ts";
 
 /**
  * 2xx is success. Errors have an ID. A removed webhook causes HTTP 400.
  * https://developers.mattermost.com/integrate/webhooks/incoming/
  * https://github.com/mattermost/mattermost/blob/master/server/channels/app/webhook.go
  */
-export const mattermost = overHttp<"mattermost">({
-  request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: bodyOf(message) }),
+export const mattermost = createHttpProvider<"mattermost">({
+  request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: buildMattermostBody(message) }),
   verdict(answer) {
-    const reason = hopeless.get(fieldsIn(answer)["id"]);
+    const reason = mattermostReasons.get(parseFields(answer)["id"]);
     // With HTTP 500, these IDs only mean that the lookup failed.
     const isSaid = answer.status >= 300 && answer.status !== 500;
-    return isSaid && reason !== undefined ? permanent(reason) : judged(answer);
+    return isSaid && reason !== undefined ? failPermanently(reason) : judgeStatus(answer);
   },
 });
 
@@ -25,10 +32,10 @@ const maxLength = 7_000;
  * Builds a message with an attachment.
  * https://developers.mattermost.com/integrate/reference/message-attachments/
  */
-function bodyOf(message: Message) {
-  const { text, fields } = partsOf(message);
-  const title = textWithin(300, [message.title], withoutMentions);
-  const written = (kept: readonly string[]) => ({
+function buildMattermostBody(message: Message) {
+  const { text, fields } = splitMessage(message);
+  const title = joinWithin(300, [message.title], disarmMentions);
+  const renderLines = (fittingLines: readonly string[]) => ({
     attachments: [
       {
         fallback: title,
@@ -36,22 +43,22 @@ function bodyOf(message: Message) {
         // Mattermost does not render Markdown in a title with a link.
         title,
         title_link: message.url,
-        text: kept.map(inert).join("\n"),
+        text: fittingLines.map(disarmMarkdown).join("\n"),
         fields: fields.map(({ label, value }) => ({
           title: label,
-          value: textWithin(600, [value], inert),
+          value: joinWithin(600, [value], disarmMarkdown),
           short: true,
         })),
       },
     ],
   });
-  return within(maxLength, text, written, (body) => JSON.stringify(body).length);
+  return renderWithin(maxLength, text, renderLines, (body) => JSON.stringify(body).length);
 }
 
 /** Escapes text and disables mentions, which Mattermost finds even behind a backslash. */
-const inert = (text: string) => withoutMentions(markdown(text));
+const disarmMarkdown = (text: string) => disarmMentions(escapeMarkdown(text));
 
-const hopeless = new Map<unknown, string>([
+const mattermostReasons = new Map<unknown, string>([
   ["web.incoming_webhook.invalid.app_error", "Mattermost does not know this webhook."],
   ["web.incoming_webhook.disabled.app_error", "Mattermost does not accept webhooks at present."],
   ["web.incoming_webhook.channel.app_error", "Mattermost says that the channel does not exist."],

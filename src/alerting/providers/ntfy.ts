@@ -1,8 +1,8 @@
 /** Publishes messages to ntfy topics. */
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { Tone } from "../sending/messages.ts";
-import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
-import { addressOn, within } from "./formatting.ts";
+import { judgeStatus, createHttpProvider, failPermanently, parseFields } from "../provider.ts";
+import { joinUrl, renderWithin } from "./formatting.ts";
 
 /**
  * Publishes as JSON. Messages with the same `sequence_id` replace each other, so a repeated delivery
@@ -10,16 +10,16 @@ import { addressOn, within } from "./formatting.ts";
  * Priorities: https://docs.ntfy.sh/publish/#message-priority
  * Error codes: https://github.com/binwiederhier/ntfy/blob/main/server/errors.go
  */
-export const ntfy = overHttp<"ntfy">({
+export const ntfy = createHttpProvider<"ntfy">({
   request({ server, topic, tags, ...settings }, { id, title, lines, tone, url }) {
     return {
-      url: addressOn(server, "/"),
-      headers: authorization(settings),
+      url: joinUrl(server, "/"),
+      headers: buildAuthorization(settings),
       body: {
         topic,
         title,
         // ntfy shows an empty message as "triggered".
-        message: textOf(lines) || title,
+        message: limitText(lines) || title,
         tags: [signs[tone], ...tags],
         priority: tone === "down" ? settings.priority : Math.min(3, settings.priority),
         click: url,
@@ -29,14 +29,16 @@ export const ntfy = overHttp<"ntfy">({
     };
   },
   verdict(answer) {
-    const reason = hopeless.get(fieldsIn(answer)["code"]);
-    return answer.status >= 400 && reason !== undefined ? permanent(reason) : judged(answer);
+    const reason = ntfyReasons.get(parseFields(answer)["code"]);
+    return answer.status >= 400 && reason !== undefined
+      ? failPermanently(reason)
+      : judgeStatus(answer);
   },
 });
 
 /** Shortens lines to the limit of ntfy: https://docs.ntfy.sh/publish/#limitations */
-function textOf(lines: readonly string[]): string {
-  return within(
+function limitText(lines: readonly string[]): string {
+  return renderWithin(
     4_096,
     lines,
     (kept) => kept.join("\n"),
@@ -45,7 +47,7 @@ function textOf(lines: readonly string[]): string {
 }
 
 /** Returns the headers of a token or password: https://docs.ntfy.sh/publish/#authentication */
-function authorization({
+function buildAuthorization({
   token,
   username,
   password,
@@ -64,7 +66,7 @@ const signs: Record<Tone, string> = {
   info: "information_source",
 };
 
-const hopeless = new Map<unknown, string>([
+const ntfyReasons = new Map<unknown, string>([
   [40009, "ntfy says that the name of the topic is not valid."],
   [40010, "ntfy says that the name of the topic is not allowed."],
   [40101, "ntfy says that the access token, or the user name or password, is not valid."],

@@ -1,8 +1,8 @@
 /** Opens and closes alerts at Opsgenie and Jira Service Management. */
 import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
 import type { ProblemSeverity } from "../../core/problems.ts";
-import { cut, type Message } from "../sending/messages.ts";
-import { judged, overHttp, permanent, type Provider } from "../provider.ts";
+import { cutText, type Message } from "../sending/messages.ts";
+import { judgeStatus, createHttpProvider, failPermanently, type Provider } from "../provider.ts";
 
 /**
  * Alert API of Opsgenie, which shuts down on 5 April 2027.
@@ -10,7 +10,7 @@ import { judged, overHttp, permanent, type Provider } from "../provider.ts";
  * https://docs.opsgenie.com/docs/response
  * https://www.atlassian.com/software/opsgenie/migration
  */
-export const opsgenie = alertsApi<"opsgenie">(
+export const opsgenie = createAlertsApiProvider<"opsgenie">(
   "Opsgenie",
   ({ region }) => `${origins.opsgenie[region]}/v2/alerts`,
 );
@@ -20,7 +20,7 @@ export const opsgenie = alertsApi<"opsgenie">(
  * with one URL for all regions.
  * https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/
  */
-export const jsm = alertsApi<"jsm">(
+export const jsm = createAlertsApiProvider<"jsm">(
   "Jira Service Management",
   () => `${origins.jsm}/jsm/ops/integration/v2/alerts`,
 );
@@ -29,11 +29,11 @@ export const jsm = alertsApi<"jsm">(
  * Creates a provider. Opening a case creates an alert with the case key as alias; closing the case
  * closes that alert.
  */
-function alertsApi<T extends "opsgenie" | "jsm">(
+function createAlertsApiProvider<T extends "opsgenie" | "jsm">(
   service: string,
   addressOf: (settings: ChannelSettings<T>) => string,
 ): Provider<T> {
-  return overHttp<T>({
+  return createHttpProvider<T>({
     digests: false,
     request(settings, message) {
       const { id, title, problem } = message;
@@ -44,20 +44,20 @@ function alertsApi<T extends "opsgenie" | "jsm">(
         url: `${addressOf(settings)}${path}`,
         headers: { Authorization: `GenieKey ${(settings as { apiKey: string }).apiKey}` },
         body: isOver
-          ? { source, note: cut([title, ...message.lines].join("\n"), 25_000) }
-          : { source, alias, ...alertOf(message) },
+          ? { source, note: cutText([title, ...message.lines].join("\n"), 25_000) }
+          : { source, alias, ...buildAlert(message) },
       };
     },
     verdict(answer) {
-      const reason = hopeless.get(answer.status);
-      return reason === undefined ? judged(answer) : permanent(`${service} ${reason}`);
+      const reason = alertsApiReasons.get(answer.status);
+      return reason === undefined ? judgeStatus(answer) : failPermanently(`${service} ${reason}`);
     },
   });
 }
 
 const source = "Signalbox";
 
-function alertOf({ type, title, lines, severity, url, alerts: [alert] }: Message) {
+function buildAlert({ type, title, lines, severity, url, alerts: [alert] }: Message) {
   const { data } = alert ?? {};
   const monitor = data !== undefined && "monitor" in data ? data.monitor : null;
   const details = {
@@ -66,8 +66,8 @@ function alertOf({ type, title, lines, severity, url, alerts: [alert] }: Message
     ...(monitor?.groupName != null && { group: monitor.groupName }),
   };
   return {
-    message: cut(title, 130),
-    description: `${cut(lines.join("\n"), 15_000 - url.length - 2)}\n\n${url}`,
+    message: cutText(title, 130),
+    description: `${cutText(lines.join("\n"), 15_000 - url.length - 2)}\n\n${url}`,
     priority: priorities[severity],
     tags: ["signalbox", type, ...(monitor?.tags ?? [])],
     details,
@@ -82,7 +82,7 @@ const priorities: Record<ProblemSeverity, string> = {
   info: "P5",
 };
 
-const hopeless = new Map([
+const alertsApiReasons = new Map([
   [401, "says that the API key is not valid, or its integration is off."],
   [402, "says that the account's plan has no alerts of this kind."],
   [403, "says that the API key is not allowed to do this."],

@@ -1,6 +1,6 @@
 import { origins } from "../channels/kinds-schema.ts";
-import { cut, type Message } from "../sending/messages.ts";
-import { final, judged, overHttp } from "../provider.ts";
+import { cutText, type Message } from "../sending/messages.ts";
+import { failFinally, judgeStatus, createHttpProvider } from "../provider.ts";
 
 /**
  * Events API v2: opening a case triggers an incident, closing it resolves the incident. 202 is
@@ -8,7 +8,7 @@ import { final, judged, overHttp } from "../provider.ts";
  * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
  * https://github.com/PagerDuty/api-schema/blob/main/reference/events-v2/openapiv3.json
  */
-export const pagerduty = overHttp<"pagerduty">({
+export const pagerduty = createHttpProvider<"pagerduty">({
   digests: false,
   request({ routingKey, region }, message) {
     const { id, problem } = message;
@@ -18,35 +18,35 @@ export const pagerduty = overHttp<"pagerduty">({
       body:
         problem?.isOver === true
           ? { ...event, event_action: "resolve" }
-          : { ...event, event_action: "trigger", ...detailsOf(message) },
+          : { ...event, event_action: "trigger", ...buildDetails(message) },
     };
   },
   verdict(answer) {
-    if (answer.status !== 400) return judged(answer);
-    return final("PagerDuty refused the event; the integration key may be wrong.");
+    if (answer.status !== 400) return judgeStatus(answer);
+    return failFinally("PagerDuty refused the event; the integration key may be wrong.");
   },
 });
 
-function detailsOf({ type, severity, at, title, facts, lines, url, alerts: [alert] }: Message) {
+function buildDetails({ type, severity, at, title, facts, lines, url, alerts: [alert] }: Message) {
   const { data } = alert ?? {};
   const monitor = data !== undefined && "monitor" in data ? data.monitor : null;
-  const said =
+  const textLines =
     facts.length > 0
-      ? facts.map(({ label, value }) => [label || "Message", cut(value, 10_000)])
-      : [["Message", cut(lines.join("\n"), 10_000)]];
+      ? facts.map(({ label, value }) => [label || "Message", cutText(value, 10_000)])
+      : [["Message", cutText(lines.join("\n"), 10_000)]];
   return {
     client: "Signalbox",
     client_url: url,
     links: [{ href: url, text: "Open in Signalbox" }],
     payload: {
-      summary: cut(title, 1_024),
+      summary: cutText(title, 1_024),
       source: monitor?.name ?? "Signalbox",
       severity,
       timestamp: at,
       class: type,
       ...(monitor?.target != null && { component: monitor.target }),
       ...(monitor?.groupName != null && { group: monitor.groupName }),
-      custom_details: Object.fromEntries(said),
+      custom_details: Object.fromEntries(textLines),
     },
   };
 }

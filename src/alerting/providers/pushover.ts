@@ -1,16 +1,16 @@
 /** Sends messages and emergencies to Pushover, and cancels emergencies. */
 import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
-import { casesOf, cut, fitted, type Message } from "../sending/messages.ts";
+import { listCases, cutText, fitLines, type Message } from "../sending/messages.ts";
 import {
-  final,
-  judged,
-  post,
+  failFinally,
+  judgeStatus,
+  sendProviderRequest,
   type Provider,
-  temporary,
-  type ToPost,
+  failTemporarily,
+  type ProviderRequest,
   type Verdict,
-  fieldsIn,
+  parseFields,
 } from "../provider.ts";
 
 type Settings = ChannelSettings<"pushover">;
@@ -24,14 +24,23 @@ type Settings = ChannelSettings<"pushover">;
 export const pushover: Provider<"pushover"> = {
   digests: true,
   async deliver(settings, message, context) {
-    const ended = settings.priority === emergency ? casesOf(message.alerts) : [];
+    const ended = settings.priority === emergency ? listCases(message.alerts) : [];
     const cancelling = ended
       .filter(({ isOver }) => isOver)
       .slice(0, maxCancelled)
-      .map(({ key }) => post(cancelOf(settings, key), context, verdict));
+      .map(({ key }) =>
+        sendProviderRequest(buildCancelRequest(settings, key), context, judgePushoverResponse),
+      );
     const verdicts = await Promise.all(cancelling);
     const failed = verdicts.find((one) => one.outcome === "failed" && one.failure === "passing");
-    return failed ?? (await post(messageTo(settings, message), context, verdict));
+    return (
+      failed ??
+      (await sendProviderRequest(
+        buildPushoverRequest(settings, message),
+        context,
+        judgePushoverResponse,
+      ))
+    );
   },
 };
 
@@ -42,7 +51,7 @@ const maxCancelled = 10;
 
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
-function cancelOf({ apiToken }: Settings, tag: string): ToPost {
+function buildCancelRequest({ apiToken }: Settings, tag: string): ProviderRequest {
   return {
     url: `${origins.pushover}/1/receipts/cancel_by_tag/${encodeURIComponent(tag)}.json`,
     headers: form,
@@ -50,7 +59,10 @@ function cancelOf({ apiToken }: Settings, tag: string): ToPost {
   };
 }
 
-function messageTo(settings: Settings, { title, lines, tone, url, at, problem }: Message): ToPost {
+function buildPushoverRequest(
+  settings: Settings,
+  { title, lines, tone, url, at, problem }: Message,
+): ProviderRequest {
   const { userKey, apiToken, retry, expire } = settings;
   const priority = tone === "down" ? settings.priority : Math.min(0, settings.priority);
   return {
@@ -59,9 +71,9 @@ function messageTo(settings: Settings, { title, lines, tone, url, at, problem }:
     body: new URLSearchParams({
       token: apiToken,
       user: userKey,
-      title: cut(title, 250),
+      title: cutText(title, 250),
       // Pushover rejects a blank message.
-      message: fitted(lines, 1_024).join("\n").trim() || title,
+      message: fitLines(lines, 1_024).join("\n").trim() || title,
       priority: String(priority),
       ...(priority === emergency && { retry: String(retry), expire: String(expire) }),
       // A digest gets no tag, because the end of one case must not cancel its emergency.
@@ -72,13 +84,14 @@ function messageTo(settings: Settings, { title, lines, tone, url, at, problem }:
   };
 }
 
-function verdict(answer: ShortAnswer): Verdict {
-  const { status, user, token } = fieldsIn(answer);
+function judgePushoverResponse(answer: ShortAnswer): Verdict {
+  const { status, user, token } = parseFields(answer);
   if (answer.status === 429)
-    return temporary("Pushover says that the application has no messages left this month.");
+    return failTemporarily("Pushover says that the application has no messages left this month.");
   // A response without `status` is not from Pushover.
-  if (answer.status >= 500 || status !== 0) return judged(answer);
-  if (token === "invalid") return final("Pushover says that the application's token is not valid.");
-  if (user === "invalid") return final("Pushover says that the user key is not valid.");
-  return final("Pushover refused the message.");
+  if (answer.status >= 500 || status !== 0) return judgeStatus(answer);
+  if (token === "invalid")
+    return failFinally("Pushover says that the application's token is not valid.");
+  if (user === "invalid") return failFinally("Pushover says that the user key is not valid.");
+  return failFinally("Pushover refused the message.");
 }

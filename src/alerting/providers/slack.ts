@@ -1,9 +1,16 @@
 /** Sends messages to Slack webhooks. */
-import { named } from "../../core/outgoing/http/response.ts";
-import { type Message, cut } from "../sending/messages.ts";
+import { formatStatus } from "../../core/outgoing/http/response.ts";
+import { type Message, cutText } from "../sending/messages.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
-import { final, judged, overHttp, temporary, type Verdict, fieldsIn } from "../provider.ts";
-import { colours, entities, partsOf, textWithin } from "./formatting.ts";
+import {
+  failFinally,
+  judgeStatus,
+  createHttpProvider,
+  failTemporarily,
+  type Verdict,
+  parseFields,
+} from "../provider.ts";
+import { colours, escapeEntities, splitMessage, joinWithin } from "./formatting.ts";
 
 /**
  * Success is 2xx with `ok`, as text or in JSON. Names of permanent errors are under "Handling
@@ -13,50 +20,55 @@ import { colours, entities, partsOf, textWithin } from "./formatting.ts";
  * Escapes: https://docs.slack.dev/messaging/formatting-message-text#escaping
  * Limits: https://docs.slack.dev/reference/block-kit/blocks/section-block
  */
-export const slack = overHttp<"slack">({
-  request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: bodyOf(message) }),
-  verdict,
+export const slack = createHttpProvider<"slack">({
+  request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: buildSlackBody(message) }),
+  verdict: judgeSlackResponse,
 });
 
-function verdict(answer: ShortAnswer): Verdict {
-  const said = answer.body.trim();
-  const { ok, error } = fieldsIn(answer);
-  if (answer.status < 300 && (said === "ok" || ok === true)) return judged(answer);
-  const reason = hopeless.get(typeof error === "string" ? error : said);
-  if (reason !== undefined) return final(reason);
+function judgeSlackResponse(answer: ShortAnswer): Verdict {
+  const responseText = answer.body.trim();
+  const { ok, error } = parseFields(answer);
+  if (answer.status < 300 && (responseText === "ok" || ok === true)) return judgeStatus(answer);
+  const reason = slackReasons.get(typeof error === "string" ? error : responseText);
+  if (reason !== undefined) return failFinally(reason);
   // Slack sends errors with 4xx and 5xx, so a 2xx with an incomplete body counts as success.
-  if (answer.status >= 300 || (answer.isUnfinished && ok !== false)) return judged(answer);
+  if (answer.status >= 300 || (answer.isUnfinished && ok !== false)) return judgeStatus(answer);
   // The response is not from Slack, such as a sign-in page, or Slack rejected the message.
-  return temporary(
-    `The receiver answered ${named(answer.status)}, but did not confirm the message.`,
+  return failTemporarily(
+    `The receiver answered ${formatStatus(answer.status)}, but did not confirm the message.`,
   );
 }
 
-function bodyOf(message: Message) {
-  const title = entities(cut(message.title, 300));
-  const { text, fields } = partsOf(message);
+function buildSlackBody(message: Message) {
+  const title = escapeEntities(cutText(message.title, 300));
+  const { text, fields } = splitMessage(message);
   const details: object[] = [
-    { type: "section", text: { type: "plain_text", text: textWithin(3_000, text, entities) } },
+    {
+      type: "section",
+      text: { type: "plain_text", text: joinWithin(3_000, text, escapeEntities) },
+    },
   ];
   if (fields.length > 0)
     details.push({
       type: "section",
       fields: fields.map(({ label, value }) =>
-        markup(`*${label}*\n${textWithin(1_900, [value], entities)}`),
+        createMarkdownText(`*${label}*\n${joinWithin(1_900, [value], escapeEntities)}`),
       ),
     });
   return {
     // Text of push notifications.
     text: title,
-    blocks: [{ type: "section", text: markup(`*<${entities(message.url)}|${title}>*`) }],
+    blocks: [
+      { type: "section", text: createMarkdownText(`*<${escapeEntities(message.url)}|${title}>*`) },
+    ],
     attachments: [{ color: colours[message.tone], blocks: details }],
   };
 }
 
 /** Marks text as Markdown. With `verbatim`, Slack does not turn names and URLs into links. */
-const markup = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
+const createMarkdownText = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
 
-const hopeless = new Map([
+const slackReasons = new Map([
   ["channel_is_archived", "Slack says that the channel is archived."],
   ["channel_not_found", "Slack says that the channel does not exist."],
   ["user_not_found", "Slack says that the person it is addressed to does not exist."],

@@ -1,8 +1,14 @@
 /** Sends messages to Microsoft Teams workflows and connectors. */
 import type { Fact, Message, Tone } from "../sending/messages.ts";
-import { judged, overHttp, permanent, type Verdict, fieldsIn } from "../provider.ts";
+import {
+  judgeStatus,
+  createHttpProvider,
+  failPermanently,
+  type Verdict,
+  parseFields,
+} from "../provider.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
-import { bytesOf, hasDottedHost, partsOf, within } from "./formatting.ts";
+import { bytesOf, hasDottedHost, splitMessage, renderWithin } from "./formatting.ts";
 import { isObject } from "../../core/collections/objects.ts";
 
 /**
@@ -11,43 +17,48 @@ import { isObject } from "../../core/collections/objects.ts";
  * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
  * https://learn.microsoft.com/connectors/teams/#microsoft-teams-webhook
  */
-export const teams = overHttp<"teams">({
-  request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: bodyOf(message) }),
-  verdict,
+export const teams = createHttpProvider<"teams">({
+  request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: buildTeamsBody(message) }),
+  verdict: judgeTeamsResponse,
 });
 
-function verdict(answer: ShortAnswer): Verdict {
+function judgeTeamsResponse(answer: ShortAnswer): Verdict {
   if (answer.status >= 200 && answer.status < 300) {
-    if (!/message delivery failed|returned HTTP error/i.test(answer.body)) return judged(answer);
+    if (!/message delivery failed|returned HTTP error/i.test(answer.body))
+      return judgeStatus(answer);
     const [, status] = /HTTP error ([45]\d\d)/i.exec(answer.body) ?? [];
-    return judged({ ...answer, status: status === undefined ? 502 : Number(status) });
+    return judgeStatus({ ...answer, status: status === undefined ? 502 : Number(status) });
   }
-  const { error } = fieldsIn(answer);
-  const reason = isObject(error) ? hopeless.get(error["code"]) : undefined;
-  return reason === undefined ? judged(answer) : permanent(reason);
+  const { error } = parseFields(answer);
+  const reason = isObject(error) ? teamsReasons.get(error["code"]) : undefined;
+  return reason === undefined ? judgeStatus(answer) : failPermanently(reason);
 }
 
 // The documented limit is about 28 KB, but cards of more than 21 KB have failed.
 const maxBytes = 20_000;
 
-function bodyOf(message: Message) {
-  const { text, fields } = partsOf(message);
+function buildTeamsBody(message: Message) {
+  const { text, fields } = splitMessage(message);
   const lines = text.flatMap((line) => line.split("\n")).filter((line) => line.trim() !== "");
-  const written = (kept: readonly string[]) => ({
+  const renderLines = (kept: readonly string[]) => ({
     type: "message",
     attachments: [
       {
         contentType: "application/vnd.microsoft.card.adaptive",
         contentUrl: null,
-        content: cardOf(message, kept, fields),
+        content: buildCard(message, kept, fields),
       },
     ],
   });
-  return within(maxBytes, lines, written, bytesOf);
+  return renderWithin(maxBytes, lines, renderLines, bytesOf);
 }
 
 /** Builds an adaptive card from text runs, because Teams renders text blocks and facts as Markdown. */
-function cardOf({ title, tone, url }: Message, lines: readonly string[], fields: readonly Fact[]) {
+function buildCard(
+  { title, tone, url }: Message,
+  lines: readonly string[],
+  fields: readonly Fact[],
+) {
   const opens = hasDottedHost(url);
   return {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -59,19 +70,19 @@ function cardOf({ title, tone, url }: Message, lines: readonly string[], fields:
         type: "Container",
         style: styles[tone],
         bleed: true,
-        items: [row({ text: title, weight: "Bolder", size: "Large" })],
+        items: [buildCardRow({ text: title, weight: "Bolder", size: "Large" })],
       },
-      ...lines.map((text) => row({ text })),
+      ...lines.map((text) => buildCardRow({ text })),
       ...fields.map(({ label, value }) =>
-        row({ text: `${label}: `, weight: "Bolder" }, { text: value }),
+        buildCardRow({ text: `${label}: `, weight: "Bolder" }, { text: value }),
       ),
-      ...(opens ? [] : [row({ text: url })]),
+      ...(opens ? [] : [buildCardRow({ text: url })]),
     ],
     ...(opens && { actions: [{ type: "Action.OpenUrl", title: "Open in Signalbox", url }] }),
   };
 }
 
-function row(...runs: readonly object[]) {
+function buildCardRow(...runs: readonly object[]) {
   return { type: "RichTextBlock", inlines: runs.map((run) => ({ type: "TextRun", ...run })) };
 }
 
@@ -82,7 +93,7 @@ const styles: Record<Tone, string> = {
   info: "accent",
 };
 
-const hopeless = new Map<unknown, string>([
+const teamsReasons = new Map<unknown, string>([
   ["WorkflowTriggerIsNotEnabled", "Teams says that the workflow is turned off or was removed."],
   ["WorkflowNotFound", "Teams says that the workflow does not exist."],
   [

@@ -3,16 +3,16 @@ import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import type { Message, Tone } from "../sending/messages.ts";
 import {
-  judged,
-  patienceIn,
-  permanent,
-  post,
+  judgeStatus,
+  parseRetryAfter,
+  failPermanently,
+  sendProviderRequest,
   type Provider,
-  type ToPost,
+  type ProviderRequest,
   type Verdict,
-  fieldsIn,
+  parseFields,
 } from "../provider.ts";
-import { addressOn, textWithin, withoutMentions } from "./formatting.ts";
+import { joinUrl, joinWithin, disarmMentions } from "./formatting.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 
 type Settings = ChannelSettings<"telegram">;
@@ -27,44 +27,55 @@ export const telegram: Provider<"telegram"> = {
   digests: true,
   async deliver(settings, message, context) {
     let successor: number | null = null;
-    const verdict = await post(requestOf(settings, message), context, (answer) => {
-      successor = successorIn(answer);
-      return verdictOf(answer);
-    });
+    const verdict = await sendProviderRequest(
+      buildTelegramRequest(settings, message),
+      context,
+      (answer) => {
+        successor = parseSuccessor(answer);
+        return judgeTelegramResponse(answer);
+      },
+    );
     if (successor === null) return verdict;
     const chatId = String(successor);
-    const again = await post(requestOf({ ...settings, chatId }, message), context, verdictOf);
+    const again = await sendProviderRequest(
+      buildTelegramRequest({ ...settings, chatId }, message),
+      context,
+      judgeTelegramResponse,
+    );
     if (again.outcome === "failed") return again;
     const note = `Telegram says that the group became a supergroup: set the chat ID to ${chatId}.`;
     return { ...again, note };
   },
 };
 
-function requestOf(settings: Settings, { title, lines, tone, url }: Message): ToPost {
+function buildTelegramRequest(
+  settings: Settings,
+  { title, lines, tone, url }: Message,
+): ProviderRequest {
   const { server, botToken, chatId, topic, silent } = settings;
   const bot = encodeURIComponent(botToken).replaceAll("%3A", ":");
-  const head = `${signs[tone]} ${textWithin(500, [title], withoutMentions)}\n\n`;
+  const head = `${signs[tone]} ${joinWithin(500, [title], disarmMentions)}\n\n`;
   const tail = `\n\n${url}`;
   return {
-    url: addressOn(server, `/bot${bot}/sendMessage`),
+    url: joinUrl(server, `/bot${bot}/sendMessage`),
     body: {
       chat_id: chatId,
       ...(topic !== null && { message_thread_id: topic }),
-      text: `${head}${textWithin(maxLength - head.length - tail.length, lines, withoutMentions)}${tail}`,
+      text: `${head}${joinWithin(maxLength - head.length - tail.length, lines, disarmMentions)}${tail}`,
       link_preview_options: { is_disabled: true },
       ...(silent && { disable_notification: true }),
     },
   };
 }
 
-function parametersIn(answer: ShortAnswer): Fields {
-  const { parameters } = fieldsIn(answer);
+function parseParameters(answer: ShortAnswer): Fields {
+  const { parameters } = parseFields(answer);
   return isObject(parameters) ? parameters : {};
 }
 
 /** Returns the ID of the supergroup that replaced the group; null if the response contains none. */
-function successorIn(answer: ShortAnswer): number | null {
-  const { migrate_to_chat_id: id } = parametersIn(answer);
+function parseSuccessor(answer: ShortAnswer): number | null {
+  const { migrate_to_chat_id: id } = parseParameters(answer);
   return answer.status === 400 && Number.isSafeInteger(id) ? (id as number) : null;
 }
 
@@ -72,24 +83,24 @@ function successorIn(answer: ShortAnswer): number | null {
  * Returns the response with the status of its error. A proxy or a self-hosted server can send
  * errors with status 200.
  */
-function withStatusOf(answer: ShortAnswer): ShortAnswer {
-  const { ok, error_code: code } = fieldsIn(answer);
+function applyRejectionStatus(answer: ShortAnswer): ShortAnswer {
+  const { ok, error_code: code } = parseFields(answer);
   if (answer.status >= 300 || ok !== false) return answer;
   const isError = Number.isSafeInteger(code) && Number(code) >= 400 && Number(code) < 600;
   return { ...answer, status: isError ? Number(code) : 502 };
 }
 
-function verdictOf(received: ShortAnswer): Verdict {
-  const answer = withStatusOf(received);
-  const { description } = fieldsIn(answer);
-  const said = typeof description === "string" ? description : "";
+function judgeTelegramResponse(received: ShortAnswer): Verdict {
+  const answer = applyRejectionStatus(received);
+  const { description } = parseFields(answer);
+  const descriptionText = typeof description === "string" ? description : "";
   const reason =
     answer.status === 400
-      ? refusals.find(([pattern]) => pattern.test(said))?.[1]
-      : hopeless.get(answer.status);
-  if (reason !== undefined) return permanent(reason);
-  const verdict = judged(answer);
-  const retryAfterSeconds = patienceIn(parametersIn(answer)["retry_after"]);
+      ? refusals.find(([pattern]) => pattern.test(descriptionText))?.[1]
+      : telegramReasons.get(answer.status);
+  if (reason !== undefined) return failPermanently(reason);
+  const verdict = judgeStatus(answer);
+  const retryAfterSeconds = parseRetryAfter(parseParameters(answer)["retry_after"]);
   if (verdict.outcome === "delivered" || retryAfterSeconds === null) return verdict;
   return { ...verdict, retryAfterSeconds };
 }
@@ -118,7 +129,7 @@ const maxLength = 4_096;
 
 const signs: Record<Tone, string> = { down: "🔴", degraded: "🟠", up: "🟢", info: "🔵" };
 
-const hopeless = new Map([
+const telegramReasons = new Map([
   [401, "Telegram says that the bot token is not valid."],
   [403, "Telegram says that the bot is not allowed to write to the chat."],
   // The token is a part of the path, so Telegram returns 404 for an invalid one.

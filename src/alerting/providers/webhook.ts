@@ -2,17 +2,18 @@
 import { createHmac } from "node:crypto";
 import type { Alert } from "../alert.ts";
 import { type Message, urlOf } from "../sending/messages.ts";
-import { overHttp, type ToPost } from "../provider.ts";
+import { createHttpProvider, type ProviderRequest } from "../provider.ts";
 
 /** Sends signed JSON. 2xx is success, 410 is final, and 401, 403 and 404 look permanent. */
-export const webhook = overHttp<"webhook">({
+export const webhook = createHttpProvider<"webhook">({
   digestLimit: {
     // Common servers accept 100 kB or more. A smaller body usually arrives in one read.
     bytes: 19_800,
     bytesOf: (alert, origin) =>
-      1 + Buffer.byteLength(JSON.stringify(alertPayloadOf(alert, urlOf(alert, origin)))),
+      1 + Buffer.byteLength(JSON.stringify(buildAlertPayload(alert, urlOf(alert, origin)))),
   },
-  request: (settings, message, now) => signed(settings, message.id, bodyOf(message), now),
+  request: (settings, message, now) =>
+    signRequest(settings, message.id, buildWebhookBody(message), now),
 });
 
 /**
@@ -20,23 +21,23 @@ export const webhook = overHttp<"webhook">({
  * signs the request.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-export function signed(
+export function signRequest(
   { url, secret, headers = {} }: Receiver,
   id: string,
   payload: object,
   now: number,
-): ToPost {
+): ProviderRequest {
   const body = JSON.stringify(payload);
   const timestamp = String(Math.floor(now / 1000));
   return {
     url,
     headers: {
-      ...withoutOurs(headers),
+      ...removeOwnHeaders(headers),
       "Content-Type": "application/json",
       "webhook-id": id,
       "webhook-timestamp": timestamp,
       ...(secret !== null && {
-        "webhook-signature": signature(secret, `${id}.${timestamp}.${body}`),
+        "webhook-signature": createSignature(secret, `${id}.${timestamp}.${body}`),
       }),
     },
     body,
@@ -50,19 +51,19 @@ type Receiver = {
 };
 
 /** Returns the payload of one alert, alone or in a digest. */
-export function alertPayloadOf({ id, type, at, data }: Alert, url: string) {
-  return { type, timestamp: at, data: { alertId: id, ...dataOf(data), url } };
+export function buildAlertPayload({ id, type, at, data }: Alert, url: string) {
+  return { type, timestamp: at, data: { alertId: id, ...buildData(data), url } };
 }
 
-function bodyOf({ type, at, alerts, url }: Message) {
+function buildWebhookBody({ type, at, alerts, url }: Message) {
   const [alert] = alerts;
-  if (type !== "digest" && alert !== undefined) return alertPayloadOf(alert, url);
+  if (type !== "digest" && alert !== undefined) return buildAlertPayload(alert, url);
   // The URL of a digest is the base URL of the appliance.
-  const payloads = alerts.map((alert) => alertPayloadOf(alert, urlOf(alert, url)));
+  const payloads = alerts.map((alert) => buildAlertPayload(alert, urlOf(alert, url)));
   return { type, timestamp: at, data: { alerts: payloads } };
 }
 
-function dataOf(data: Alert["data"]) {
+function buildData(data: Alert["data"]) {
   if ("incident" in data) {
     const { isMarkdown: _typed, ...payload } = data;
     return payload;
@@ -72,13 +73,13 @@ function dataOf(data: Alert["data"]) {
   return { ...data, monitor: { ...monitor, target, tags, description } };
 }
 
-function withoutOurs(headers: Readonly<Record<string, string>>): Record<string, string> {
+function removeOwnHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^(content-type|webhook-.*)$/i.test(name)),
   );
 }
 
-function signature(secret: string, signed: string): string {
+function createSignature(secret: string, signed: string): string {
   const branded = secret.startsWith("whsec_");
   const key = branded ? Buffer.from(secret.slice(6), "base64") : Buffer.from(secret, "utf8");
   return `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;

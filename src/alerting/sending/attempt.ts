@@ -1,7 +1,7 @@
 /** Attempts a delivery once and judges the result. */
 import type { ChannelSettings, ChannelType } from "../channels/kinds-schema.ts";
 import { type ChannelRow, settingsOf } from "../channels/service.ts";
-import { type Clock, timestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/security/secrets.ts";
@@ -10,25 +10,25 @@ import type { Store } from "../../database/store.ts";
 import type { Signals } from "../../events/signals.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
 import { type Exchange, exchange } from "../../core/outgoing/http/exchange.ts";
-import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
+import { LocalFailure, TargetFailure } from "../../core/outgoing/failures.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
-import { findSettings, smtpOf } from "../../accounts/settings/service.ts";
+import { findSettings, openSmtp } from "../../accounts/settings/service.ts";
 import type { Alert } from "../alert.ts";
-import { type Message, messageOf } from "./messages.ts";
+import { type Message, buildMessage } from "./messages.ts";
 import {
   type DeliveryContext,
-  ownTrouble,
-  temporary,
-  permanent,
+  failLocally,
+  failTemporarily,
+  failPermanently,
   type Provider,
   type Verdict,
 } from "../provider.ts";
 import { providers } from "../providers.ts";
-import type { Sent } from "./queue.ts";
+import type { CompletedAttempt } from "./queue.ts";
 import type { Progress } from "../deciding/rules.ts";
 
 /** Default timeout of one attempt, in milliseconds. */
-export const usualAttemptMs = 10_000;
+export const defaultAttemptMs = 10_000;
 
 export type SendingContext = {
   store: Store;
@@ -51,37 +51,37 @@ export type SendingContext = {
 };
 
 /** An alert that a recovery follows, and the recipients that received it. */
-type Missed = { end: string; alert: Alert; reached: readonly string[] };
+type MissedAlert = { end: string; alert: Alert; reached: readonly string[] };
 
-type Attempting = {
+type AttemptOptions = {
   cancelled?: AbortSignal;
   /** Progress of earlier attempts. */
   progress?: Progress | null;
   /** The case that the delivery opens or closes. */
   problem?: Message["problem"];
   /** Alerts that some recipients never received. */
-  missed?: readonly Missed[];
+  missed?: readonly MissedAlert[];
 };
 
 /** Attempts once to deliver these alerts to a channel. */
-export function makeAttempt(
+export function attemptDelivery(
   context: SendingContext,
   channel: ChannelRow,
   deliveryId: string,
   alerts: readonly Alert[],
-  options: Attempting = {},
-): Promise<Sent> {
+  options: AttemptOptions = {},
+): Promise<CompletedAttempt> {
   const { cancelled = new AbortController().signal, progress = null } = options;
   const { problem = null, missed = [] } = options;
   return runAttempt(context, { channel: channel.id }, async () => {
     const settings = settingsOf(context.vault, channel);
     const template = typeof settings["template"] === "string" ? settings["template"] : null;
-    const messageTo = messagesFor(alerts, missed, (all, id) =>
-      messageOf(`${deliveryId}${id}`, all, context.origin(), template, problem),
+    const messageTo = createMessageLookup(alerts, missed, (all, id) =>
+      buildMessage(`${deliveryId}${id}`, all, context.origin(), template, problem),
     );
     const provider = providers[channel.type as ChannelType] as Provider<ChannelType>;
-    const smtp = channel.type === "email" ? await mailServerOf(context, channel) : null;
-    const outside = { ...deliveryContext(context, cancelled, smtp), progress, messageTo };
+    const smtp = channel.type === "email" ? await findMailServer(context, channel) : null;
+    const outside = { ...createDeliveryContext(context, cancelled, smtp), progress, messageTo };
     return provider.deliver(settings as ChannelSettings<ChannelType>, messageTo(null), outside);
   });
 }
@@ -90,9 +90,9 @@ export function makeAttempt(
  * Returns a function that renders each recipient's message. If a recipient missed the alert before
  * a recovery, the message contains both. `null` stands for all recipients.
  */
-function messagesFor(
+function createMessageLookup(
   alerts: readonly Alert[],
-  missed: readonly Missed[],
+  missed: readonly MissedAlert[],
   messageWith: (alerts: readonly Alert[], idSuffix: string) => Message,
 ): (recipient: string | null) => Message {
   const messages = new Map<string, Message>();
@@ -117,16 +117,16 @@ function messagesFor(
 }
 
 /** Returns the organization's mail server; null if none is set. */
-export async function mailServerOf(
+export async function findMailServer(
   { store, vault }: SendingContext,
   { organizationId }: { organizationId: string },
 ): Promise<SmtpSettings | null> {
-  return smtpOf(vault, await findSettings(store, organizationId));
+  return openSmtp(vault, await findSettings(store, organizationId));
 }
 
 /** Creates the context in which providers connect to services for one attempt. */
-export function deliveryContext(
-  { targets, clock, attemptMs = usualAttemptMs, ...context }: SendingContext,
+export function createDeliveryContext(
+  { targets, clock, attemptMs = defaultAttemptMs, ...context }: SendingContext,
   cancelled: AbortSignal,
   smtp: SmtpSettings | null,
 ): DeliveryContext {
@@ -148,24 +148,24 @@ export async function runAttempt(
   { clock, log, lackedSince = () => null }: SendingContext,
   to: Record<string, string>,
   deliver: () => Promise<Verdict>,
-): Promise<Sent> {
+): Promise<CompletedAttempt> {
   const startedAt = performance.now();
-  const at = timestamp(clock());
+  const at = formatTimestamp(clock());
   const found = await deliver().catch((error: unknown): Verdict => {
     if (error instanceof TargetFailure)
-      return error.final ? permanent(error.message) : temporary(error.message);
-    if (error instanceof OwnTrouble)
+      return error.final ? failPermanently(error.message) : failTemporarily(error.message);
+    if (error instanceof LocalFailure)
       return error.isOfMachine
-        ? ownTrouble(error.message)
-        : temporary(`Not sent: ${error.message}.`);
+        ? failLocally(error.message)
+        : failTemporarily(`Not sent: ${error.message}.`);
     // The error's message could contain the text of the alert, so only its name is logged.
     const cause = error instanceof Error ? error.name : typeof error;
     log.error("a delivery could not be sent", { ...to, cause });
-    return temporary("Not sent: Signalbox itself failed; see the log.");
+    return failTemporarily("Not sent: Signalbox itself failed; see the log.");
   });
   const mayBeOwn = found.outcome === "failed" && found.failure !== "final";
   const lacked = mayBeOwn ? lackedSince(startedAt) : null;
-  const verdict = lacked === null ? found : { ...found, ...ownTrouble(lacked) };
+  const verdict = lacked === null ? found : { ...found, ...failLocally(lacked) };
   const durationMs = Math.round(performance.now() - startedAt);
   const delivered = verdict.outcome === "delivered";
   const message = delivered ? (verdict.note ?? "Delivered.") : verdict.reason;

@@ -1,14 +1,14 @@
 import { type Entry, Turns } from "../../core/collections/turns.ts";
-import type { Slots, Waiting } from "./queue.ts";
+import type { Slots, WaitingReceiver } from "./queue.ts";
 
-type DeliveryTurn = Waiting & Entry;
+type DeliveryTurn = WaitingReceiver & Entry;
 export type DeliveryTurns = Turns<DeliveryTurn>;
 
 /**
  * Orders receivers for delivery. The organization with the fewest deliveries in flight is next;
  * equal ones alternate.
  */
-export function deliveryTurns({ shared, kept }: Slots): DeliveryTurns {
+export function createDeliveryTurns({ shared, kept }: Slots): DeliveryTurns {
   return new Turns<DeliveryTurn>({
     rank: ({ running }) => running,
     admits: (running, all) => all.running < (running === 0 ? shared + kept : shared),
@@ -17,12 +17,12 @@ export function deliveryTurns({ shared, kept }: Slots): DeliveryTurns {
   });
 }
 
-let added = 0;
+let addedTurns = 0;
 
 /** Puts a receiver behind all waiting receivers of its organization. */
-export const turnOf = (waiting: Waiting): DeliveryTurn => ({
+export const createTurn = (waiting: WaitingReceiver): DeliveryTurn => ({
   ...waiting,
   client: waiting.organizationId,
   lane: waiting.failing ? "failing" : null,
-  at: added++,
+  at: addedTurns++,
 });

@@ -1,15 +1,15 @@
 /** Renders alerts as messages with title, text, facts, link and severity, and joins several into a digest. */
 import type { Placeholder } from "../channels/kinds-schema.ts";
-import { problemKey } from "../../events/problems.ts";
+import { buildProblemKey } from "../../events/problems.ts";
 import type { ProblemSeverity } from "../../core/problems.ts";
-import { parseMarkdown, toHtml, toText } from "../../core/text/markdown.ts";
+import { parseMarkdown, renderHtml, renderText } from "../../core/text/markdown.ts";
 import {
-  countInWords,
-  durationInWords,
-  filledWith,
-  latencyInWords,
-  withLatencies,
-  withLineFeeds,
+  formatCount,
+  formatDuration,
+  fillTemplateText,
+  formatLatency,
+  formatLatencies,
+  normalizeLineBreaks,
 } from "../../core/text/words.ts";
 import type { Alert } from "../alert.ts";
 import type { AlertType } from "../schema.ts";
@@ -48,13 +48,13 @@ export type Fact = {
 };
 
 /** Creates a fact from Markdown that a person wrote. */
-export function writtenFact(label: string, text: string): Fact {
+export function createMarkdownFact(label: string, text: string): Fact {
   const blocks = parseMarkdown(text);
-  return { label, value: toText(blocks), html: toHtml(blocks) };
+  return { label, value: renderText(blocks), html: renderHtml(blocks) };
 }
 
 /** Renders alerts as a message. `origin` is the base URL of this appliance; `problem` is the stored case. */
-export function messageOf(
+export function buildMessage(
   id: string,
   alerts: readonly Alert[],
   origin: string,
@@ -65,15 +65,15 @@ export function messageOf(
   if (alert === undefined) throw new Error("A message needs an alert.");
   const at = alerts.reduce((last, alert) => (alert.at > last ? alert.at : last), alert.at);
   if (more.length > 0) {
-    const latest = latestOfEach(alerts);
+    const latest = pickLatestPerCase(alerts);
     return {
       id,
       type: "digest",
-      tone: loudest(latest.map(toneOf)),
-      severity: worst(latest.map(severityOf)),
+      tone: pickLoudest(latest.map(toneOf)),
+      severity: pickWorst(latest.map(severityOf)),
       at,
-      title: outageTitle(alerts, latest) ?? digestTitle(latest),
-      lines: alerts.map(lineOf),
+      title: composeOutageTitle(alerts, latest) ?? composeDigestTitle(latest),
+      lines: alerts.map(composeLine),
       facts: [],
       url: origin,
       problem: null,
@@ -81,21 +81,21 @@ export function messageOf(
     };
   }
   const custom = template === null || !("monitor" in alert.data) ? null : template;
-  const facts = custom === null ? factsOf(alert) : [];
+  const facts = custom === null ? buildFacts(alert) : [];
   const tone = toneOf(alert);
   const isOver = tone === "up";
   // A case of a muted, detached or removed monitor is closed without a recovery. A worse problem
   // opens another case.
   const farewell =
     problem?.isOver === true && !isOver ? ["No further alerts about this will follow."] : [];
-  const said =
+  const messageLines =
     custom === null
       ? facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`))
-      : [withLineFeeds(filled(custom, alert, origin))];
+      : [normalizeLineBreaks(fillTemplate(custom, alert, origin))];
   const url = urlOf(alert, origin);
   // Each test has its own case, because an acknowledged case would swallow the next test.
-  const key = alert.type === "test" ? `signalbox-${id}` : caseOf(alert);
-  const title = titleOf(alert);
+  const key = alert.type === "test" ? `signalbox-${id}` : caseKeyOf(alert);
+  const title = composeAlertTitle(alert);
   return {
     id,
     type: alert.type,
@@ -103,7 +103,7 @@ export function messageOf(
     severity: severityOf(alert),
     at,
     title,
-    lines: [...farewell, ...said],
+    lines: [...farewell, ...messageLines],
     facts,
     url,
     problem: problem ?? { key, isOver },
@@ -117,7 +117,7 @@ export function subjectOf({ data }: Alert): string {
   if ("incident" in data) return data.incident.id;
   if ("channel" in data) return data.channel.id;
   const { problem: name, node } = data;
-  return name === undefined ? "appliance" : problemKey({ name, ...(node && { node }) });
+  return name === undefined ? "appliance" : buildProblemKey({ name, ...(node && { node }) });
 }
 
 /** Returns the URL of the subject's page. */
@@ -149,7 +149,7 @@ function toneOf(alert: Alert): Tone {
   return isMinor ? "degraded" : tones[alert.type];
 }
 
-const ofIncidents = { minor: "warning", major: "error", critical: "critical" } as const;
+const incidentSeverities = { minor: "warning", major: "error", critical: "critical" } as const;
 
 /** Returns the severity of an alert. An incident update is as severe as its incident. */
 function severityOf({ type, data }: Alert): ProblemSeverity {
@@ -161,7 +161,7 @@ function severityOf({ type, data }: Alert): ProblemSeverity {
       return data.daysLeft < 0 ? "critical" : data.daysLeft < 3 ? "error" : "warning";
     case "incident.opened":
     case "incident.updated":
-      return ofIncidents[data.incident.severity];
+      return incidentSeverities[data.incident.severity];
     case "monitor.degraded":
     case "monitor.flapping":
     case "channel.failed":
@@ -176,15 +176,15 @@ function severityOf({ type, data }: Alert): ProblemSeverity {
   }
 }
 
-function worst(all: readonly ProblemSeverity[]): ProblemSeverity {
+function pickWorst(all: readonly ProblemSeverity[]): ProblemSeverity {
   return (["critical", "error", "warning"] as const).find((one) => all.includes(one)) ?? "info";
 }
 
-function loudest(all: readonly Tone[]): Tone {
+function pickLoudest(all: readonly Tone[]): Tone {
   return (["down", "degraded", "up"] as const).find((tone) => all.includes(tone)) ?? "info";
 }
 
-function titleOf({ type, data }: Alert): string {
+function composeAlertTitle({ type, data }: Alert): string {
   switch (type) {
     case "monitor.down":
       return `${data.monitor.name} is down`;
@@ -197,7 +197,7 @@ function titleOf({ type, data }: Alert): string {
     case "monitor.flapping":
       return `${data.monitor.name} is flapping`;
     case "certificate.expiring":
-      return `The certificate of ${data.monitor.name} ${expiryIn(data.daysLeft)}`;
+      return `The certificate of ${data.monitor.name} ${describeExpiry(data.daysLeft)}`;
     case "incident.opened":
       return `Incident: ${data.incident.title}`;
     case "incident.updated":
@@ -215,95 +215,99 @@ function titleOf({ type, data }: Alert): string {
   }
 }
 
-function expiryIn(days: number): string {
+function describeExpiry(days: number): string {
   if (days < 0) return "has expired";
   if (days === 0) return "expires within a day";
   return `expires in ${days} day${days === 1 ? "" : "s"}`;
 }
 
-function factsOf(alert: Alert): Fact[] {
+function buildFacts(alert: Alert): Fact[] {
   const { type, data } = alert;
-  const facts = [saidOf(alert)];
+  const facts = [buildMessageFact(alert)];
   const add = (label: string, value: string | null) => {
     if (value !== null) facts.push({ label, value });
   };
   if ("incident" in data) add("Severity", data.incident.severity);
   if (!("monitor" in data)) return facts;
-  if (type === "certificate.expiring") add("Expires", readable(data.expiresAt));
-  else add(type === "monitor.reminder" ? "Down since" : "Since", readable(data.since));
-  if (data.downSeconds !== undefined) add("Was down for", durationInWords(data.downSeconds));
-  add("Latency", data.latencyMs === null ? null : latencyInWords(data.latencyMs, " "));
+  if (type === "certificate.expiring") add("Expires", formatUtc(data.expiresAt));
+  else add(type === "monitor.reminder" ? "Down since" : "Since", formatUtc(data.since));
+  if (data.downSeconds !== undefined) add("Was down for", formatDuration(data.downSeconds));
+  add("Latency", data.latencyMs === null ? null : formatLatency(data.latencyMs, " "));
   const { groupName, target = null, tags = [], description = "" } = data.monitor;
   add("Group", groupName);
   add("Target", target);
   add("Tags", tags.join(", ") || null);
-  if (description.trim() !== "") facts.push(writtenFact("Description", description));
+  if (description.trim() !== "") facts.push(createMarkdownFact("Description", description));
   return facts;
 }
 
 /** Formats a timestamp as `2026-11-20 23:02:00 UTC`. */
-function readable(timestamp: string): string {
+function formatUtc(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
 }
 
 /** Returns the case key of an alert, which is the same from an outage to its end. */
-function caseOf(alert: Alert): string {
+function caseKeyOf(alert: Alert): string {
   return `signalbox-${subjectOf(alert)}${alert.type === "certificate.expiring" ? "-certificate" : ""}`;
 }
 
 /** Renders an alert as one line of a digest. */
-export function lineOf(alert: Alert): string {
-  return `${titleOf(alert)}. ${saidOf(alert).value}`;
+export function composeLine(alert: Alert): string {
+  return `${composeAlertTitle(alert)}. ${buildMessageFact(alert).value}`;
 }
 
-function saidOf({ data }: Alert): Fact {
+function buildMessageFact({ data }: Alert): Fact {
   return "incident" in data && data.isMarkdown === true
-    ? writtenFact("", data.message)
+    ? createMarkdownFact("", data.message)
     : {
         label: "",
-        value: "monitor" in data ? withLatencies(data.message, " ") : data.message,
+        value: "monitor" in data ? formatLatencies(data.message, " ") : data.message,
       };
 }
 
 /** Returns the last alert of each case. */
-function latestOfEach(alerts: readonly Alert[]): Alert[] {
-  return [...new Map(alerts.map((alert) => [caseOf(alert), alert])).values()];
+function pickLatestPerCase(alerts: readonly Alert[]): Alert[] {
+  return [...new Map(alerts.map((alert) => [caseKeyOf(alert), alert])).values()];
 }
 
 /** Returns the cases of these alerts, and whether the last alert of each ends it. */
-export function casesOf(alerts: readonly Alert[]): { key: string; isOver: boolean }[] {
-  return latestOfEach(alerts).map((alert) => ({
-    key: caseOf(alert),
+export function listCases(alerts: readonly Alert[]): { key: string; isOver: boolean }[] {
+  return pickLatestPerCase(alerts).map((alert) => ({
+    key: caseKeyOf(alert),
     isOver: toneOf(alert) === "up",
   }));
 }
 
 /** Returns a title for a digest that contains one outage and its end; null for any other digest. */
-function outageTitle(alerts: readonly Alert[], [last, ...others]: readonly Alert[]): string | null {
+function composeOutageTitle(
+  alerts: readonly Alert[],
+  [last, ...others]: readonly Alert[],
+): string | null {
   const down = alerts.find(({ type }) => type === "monitor.down" || type === "monitor.reminder");
   if (down === undefined || !("monitor" in down.data)) return null;
   if (last?.type !== "monitor.up" || others.length > 0) return null;
-  return `${last.data.monitor.name} was down from ${readable(down.data.since)} to ${readable(last.at)}`;
+  return `${last.data.monitor.name} was down from ${formatUtc(down.data.since)} to ${formatUtc(last.at)}`;
 }
 
-function digestTitle(latest: readonly Alert[]): string {
-  const of = (...types: AlertType[]) => latest.filter(({ type }) => types.includes(type)).length;
+function composeDigestTitle(latest: readonly Alert[]): string {
+  const countTypes = (...types: AlertType[]) =>
+    latest.filter(({ type }) => types.includes(type)).length;
   const counted = [
-    [of("monitor.down", "monitor.reminder"), "down"],
-    [of("monitor.degraded"), "degraded"],
-    [of("monitor.flapping"), "flapping"],
-    [of("monitor.up"), "up again"],
+    [countTypes("monitor.down", "monitor.reminder"), "down"],
+    [countTypes("monitor.degraded"), "degraded"],
+    [countTypes("monitor.flapping"), "flapping"],
+    [countTypes("monitor.up"), "up again"],
   ] as const;
   const parts = counted
     .filter(([count]) => count > 0)
     .map(([count, what], index) => {
       const noun = index === 0 ? ` monitor${count === 1 ? "" : "s"}` : "";
-      return `${countInWords(count)}${noun} ${count === 1 ? "is" : "are"} ${what}`;
+      return `${formatCount(count)}${noun} ${count === 1 ? "is" : "are"} ${what}`;
     });
   const others = latest.length - counted.reduce((sum, [count]) => sum + count, 0);
   if (others > 0)
     parts.push(
-      `${countInWords(others)} ${parts.length > 0 ? "other " : ""}alert${others === 1 ? "" : "s"}`,
+      `${formatCount(others)} ${parts.length > 0 ? "other " : ""}alert${others === 1 ? "" : "s"}`,
     );
   return parts.join(", ");
 }
@@ -316,49 +320,49 @@ const statusWords: Partial<Record<AlertType, string>> = {
   "monitor.up": "up",
 };
 
-function filled(template: string, alert: Alert, origin: string): string {
+function fillTemplate(template: string, alert: Alert, origin: string): string {
   const { type, data } = alert;
   if (!("monitor" in data)) return template;
   const values: Record<Placeholder, string> = {
     monitor: data.monitor.name,
-    status: statusWords[type] ?? expiryIn("daysLeft" in data ? data.daysLeft : 0),
-    message: withLatencies(data.message, " "),
-    since: readable(data.since),
-    duration: data.downSeconds === undefined ? "" : durationInWords(data.downSeconds),
-    latency: data.latencyMs === null ? "" : latencyInWords(data.latencyMs, " "),
+    status: statusWords[type] ?? describeExpiry("daysLeft" in data ? data.daysLeft : 0),
+    message: formatLatencies(data.message, " "),
+    since: formatUtc(data.since),
+    duration: data.downSeconds === undefined ? "" : formatDuration(data.downSeconds),
+    latency: data.latencyMs === null ? "" : formatLatency(data.latencyMs, " "),
     group: data.monitor.groupName ?? "",
     target: data.monitor.target ?? "",
     tags: data.monitor.tags?.join(", ") ?? "",
-    description: toText(parseMarkdown(data.monitor.description ?? "")),
+    description: renderText(parseMarkdown(data.monitor.description ?? "")),
     url: urlOf(alert, origin),
   };
-  return filledWith(template, values);
+  return fillTemplateText(template, values);
 }
 
 /** Characters reserved for a last line such as `… and 12 more`. */
 const moreLength = 24;
 
 /** Returns the lines that fit into `max` characters, followed by the number of omitted lines. */
-export function fitted(lines: readonly string[], max: number): string[] {
-  const kept: string[] = [];
+export function fitLines(lines: readonly string[], max: number): string[] {
+  const fittingLines: string[] = [];
   let length = 0;
   for (const [index, line] of lines.entries()) {
     const reserve = index === lines.length - 1 ? 0 : moreLength;
     if (length + line.length + 1 + reserve <= max) {
-      kept.push(line);
+      fittingLines.push(line);
       length += line.length + 1;
       continue;
     }
     // A shortened long line is better than none.
-    if (index === 0) kept.push(cut(line, max - reserve));
-    const left = lines.length - kept.length;
-    return left === 0 ? kept : [...kept, `… and ${countInWords(left)} more`];
+    if (index === 0) fittingLines.push(cutText(line, max - reserve));
+    const left = lines.length - fittingLines.length;
+    return left === 0 ? fittingLines : [...fittingLines, `… and ${formatCount(left)} more`];
   }
-  return kept;
+  return fittingLines;
 }
 
 /** Shortens text to at most `max` UTF-16 units, without splitting a surrogate pair. */
-export function cut(text: string, max: number): string {
+export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
   if (max < 1) return "";
   const start = text.slice(0, max - 1);

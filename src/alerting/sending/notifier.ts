@@ -1,41 +1,41 @@
 /** Sends due deliveries from the outbox, one at a time per receiver, so that a slow receiver delays only itself. */
-import { type Lease, LeaseLost, type Leases, mustHold } from "../../cluster/leases.ts";
+import { type Lease, LeaseLost, type Leases, guardLeases } from "../../cluster/leases.ts";
 import { StaleRead } from "../../database/store.ts";
-import { deliveryMetrics } from "../metrics.ts";
-import { type SendingContext, usualAttemptMs } from "./attempt.ts";
+import { createDeliveryMetrics } from "../metrics.ts";
+import { type SendingContext, defaultAttemptMs } from "./attempt.ts";
 import {
-  claim,
-  claimedDeliveries,
-  removeDeliveriesOf,
+  claimDelivery,
+  findClaimedDeliveries,
+  removeDeliveries,
   endOvertaken,
-  queueOf,
+  readQueue,
   type Ready,
   type Receiver,
   type ReceiverKey,
-  receiverRound,
+  createReceiverRound,
   type Receivers,
   type ReceiverType,
-  release,
+  releaseClaim,
   type Retry,
-  type Sent,
+  type CompletedAttempt,
   recordAttempt,
-  skip,
+  skipDelivery,
   statusAfter,
-  type Waiting,
+  type WaitingReceiver,
 } from "./queue.ts";
-import { type DeliveryTurns, deliveryTurns, turnOf } from "./delivery-turns.ts";
+import { type DeliveryTurns, createDeliveryTurns, createTurn } from "./delivery-turns.ts";
 import {
   hasArrivedPartly,
-  heldUntil,
+  computeWaitEnd,
   isDue,
-  nextAttemptAt,
-  nextDelivery,
-  overtakenBy,
+  computeNextAttempt,
+  pickNextDelivery,
+  findOvertaken,
   type Queued,
 } from "../deciding/rules.ts";
 
 /** Duration of a claim. After a crash, the attempt is repeated when the claim expires. */
-const leaseMs = usualAttemptMs + 10_000;
+const leaseMs = defaultAttemptMs + 10_000;
 
 type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> & {
   leases: Leases;
@@ -44,22 +44,22 @@ type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> 
 };
 
 /** Whether the receiver requested a wait, and whether the delivery failed. */
-type Outcome = { mustWait: boolean; failing: boolean };
+type Outcome = { isWaiting: boolean; failing: boolean };
 
 type NextDelivery = { next: Queued; overtaken: readonly Queued[] };
 
 /** A receiver and its claimed delivery. */
-type Claimed = { key: ReceiverKey; receiver: Receiver; queued: Queued; claimedAt: number };
+type ClaimedDelivery = { key: ReceiverKey; receiver: Receiver; queued: Queued; claimedAt: number };
 
-const done: Outcome = { mustWait: false, failing: false };
+const done: Outcome = { isWaiting: false, failing: false };
 
 export class Notifier {
   readonly #working = new Map<string, { receiverId: string; done: Promise<void> }>();
   readonly #turns: ReadonlyMap<string, DeliveryTurns>;
   readonly #canceling = new AbortController();
-  readonly #counted = deliveryMetrics();
+  readonly #counted = createDeliveryMetrics();
   readonly #dependencies: Dependencies;
-  readonly #round: ReturnType<typeof receiverRound>;
+  readonly #round: ReturnType<typeof createReceiverRound>;
   readonly #random: () => number;
   #hasMore = false;
   #hasBegun = false;
@@ -69,9 +69,9 @@ export class Notifier {
     this.#dependencies = dependencies;
     const { receivers, store, leases, random = Math.random } = dependencies;
     this.#turns = new Map(
-      Object.entries(receivers).map(([type, { slots }]) => [type, deliveryTurns(slots)]),
+      Object.entries(receivers).map(([type, { slots }]) => [type, createDeliveryTurns(slots)]),
     );
-    this.#round = receiverRound(store);
+    this.#round = createReceiverRound(store);
     this.#random = random;
     leases.onChange(() => this.#followLeases());
   }
@@ -98,7 +98,7 @@ export class Notifier {
   async stop(graceMs: number) {
     this.#isStopped = true;
     const cut = setTimeout(() => this.#canceling.abort(), graceMs);
-    await this.#idle();
+    await this.#waitUntilIdle();
     clearTimeout(cut);
   }
 
@@ -108,11 +108,11 @@ export class Notifier {
     let isMore = true;
     while (isMore) {
       isMore = await this.#serveAll();
-      while (this.#working.size > 0) await this.#idle();
+      while (this.#working.size > 0) await this.#waitUntilIdle();
     }
   }
 
-  #idle() {
+  #waitUntilIdle() {
     return Promise.all([...this.#working.values()].map(({ done }) => done));
   }
 
@@ -120,7 +120,7 @@ export class Notifier {
   async #followLeases() {
     const { leases } = this.#dependencies;
     const lost = [...this.#working.values()].filter(
-      ({ receiverId }) => leases.of(receiverId) === null,
+      ({ receiverId }) => leases.findByRecord(receiverId) === null,
     );
     await Promise.all(lost.map(({ done }) => done));
     if (!this.#hasBegun || this.#isStopped) return;
@@ -131,15 +131,15 @@ export class Notifier {
   /** Frees claims without a working process. This is safe because only the node with a receiver's lease sends to it. */
   async #freeClaims() {
     const { store } = this.#dependencies;
-    const claimed = await claimedDeliveries(store);
+    const claimed = await findClaimedDeliveries(store);
     const left = claimed.filter((one) => this.#isFree(one));
-    if (left.length > 0) await store.atomic(left.map(release));
+    if (left.length > 0) await store.atomic(left.map(releaseClaim));
   }
 
   /** Whether this node sends to the receiver and has no attempt in flight. */
   #isFree(key: ReceiverKey): boolean {
-    const lease = this.#dependencies.leases.of(key.receiverId);
-    return lease !== null && !this.#working.has(nameOf(key));
+    const lease = this.#dependencies.leases.findByRecord(key.receiverId);
+    return lease !== null && !this.#working.has(receiverNameOf(key));
   }
 
   /** Queues all receivers with due deliveries. Returns whether there are more receivers. */
@@ -147,7 +147,7 @@ export class Notifier {
     const { waiting, isMore } = await this.#round.find(this.#dependencies.clock());
     const free = waiting.filter((one) => this.#isFree(one));
     for (const [type, turns] of this.#turns) {
-      turns.replace(free.filter(({ receiverType }) => receiverType === type).map(turnOf));
+      turns.replace(free.filter(({ receiverType }) => receiverType === type).map(createTurn));
       this.#fill(turns);
     }
     this.#hasMore = isMore;
@@ -157,20 +157,21 @@ export class Notifier {
   /** Serves queued receivers while slots are free. */
   #fill(turns: DeliveryTurns) {
     while (!this.#isStopped) {
-      const turn = turns.next();
+      const turn = turns.beginNext();
       if (turn === null) return;
       const finished = this.#serve(turn).then((outcome) => {
         turns.end(turn);
-        this.#working.delete(nameOf(turn));
-        if (outcome?.mustWait === false) turns.add(turnOf({ ...turn, failing: outcome.failing }));
+        this.#working.delete(receiverNameOf(turn));
+        if (outcome?.isWaiting === false)
+          turns.add(createTurn({ ...turn, failing: outcome.failing }));
         this.#fill(turns);
         if (this.#hasMore && this.#working.size === 0) this.wake();
       });
-      this.#working.set(nameOf(turn), { receiverId: turn.receiverId, done: finished });
+      this.#working.set(receiverNameOf(turn), { receiverId: turn.receiverId, done: finished });
     }
   }
 
-  async #serve(waiting: Waiting): Promise<Outcome | null> {
+  async #serve(waiting: WaitingReceiver): Promise<Outcome | null> {
     const { log, signals } = this.#dependencies;
     const { receiverType, receiverId, organizationId } = waiting;
     const outcome = await this.#sendNext(waiting).catch((error: unknown) => {
@@ -182,15 +183,15 @@ export class Notifier {
   }
 
   /** Sends the receiver's next delivery; returns null if none is due. */
-  async #sendNext(key: Waiting): Promise<Outcome | null> {
+  async #sendNext(key: WaitingReceiver): Promise<Outcome | null> {
     const found = await this.#findNext(key);
-    const lease = this.#dependencies.leases.of(key.receiverId);
+    const lease = this.#dependencies.leases.findByRecord(key.receiverId);
     if (found === null || lease === null) return null;
     try {
       return await this.#send(key, found, lease);
     } catch (error) {
       // Another process claimed the delivery first: read the queue again.
-      if (error instanceof StaleRead) return { mustWait: false, failing: key.failing };
+      if (error instanceof StaleRead) return { isWaiting: false, failing: key.failing };
       if (error instanceof LeaseLost) return null;
       throw error;
     }
@@ -200,14 +201,14 @@ export class Notifier {
     const { store, clock, receivers } = this.#dependencies;
     const all = receivers[key.receiverType];
     for (const look of all.looks) {
-      const queue = await queueOf(store, key, look);
+      const queue = await readQueue(store, key, look);
       const now = clock();
       if (queue.length < look && !queue.some((one) => isDue(one, now))) return null;
       const ids = queue.length > 1 ? queue.map(({ id }) => id) : [];
       const subjects = await all.subjectsOf(key.organizationId, ids);
       const known = queue.map((one) => ({ ...one, subjects: subjects.get(one.id) ?? [] }));
-      const next = nextDelivery(known, now);
-      if (next !== null) return { next, overtaken: overtakenBy(next, known) };
+      const next = pickNextDelivery(known, now);
+      if (next !== null) return { next, overtaken: findOvertaken(next, known) };
       if (queue.length < look) return null;
     }
     return null;
@@ -219,7 +220,7 @@ export class Notifier {
     const { organizationId, receiverType } = key;
     const receiver = await receivers[receiverType].find(key);
     if (receiver === null) {
-      await store.atomic([removeDeliveriesOf(key)]);
+      await store.atomic([removeDeliveries(key)]);
       return done;
     }
     if (receiver.refusal !== null && !queued.closesCase)
@@ -227,11 +228,11 @@ export class Notifier {
     const claimedAt = clock();
     const claimed = { key, receiver, queued, claimedAt };
     await store.atomic([
-      ...mustHold([lease]),
-      ...claim(organizationId, queued, claimedAt + leaseMs, claimedAt),
+      ...guardLeases([lease]),
+      ...claimDelivery(organizationId, queued, claimedAt + leaseMs, claimedAt),
       ...endOvertaken(organizationId, overtaken),
     ]);
-    this.#counted.ended(countedAs(claimed), "delivered", overtaken.length);
+    this.#counted.countOutcome(metricLabelsOf(claimed), "delivered", overtaken.length);
     const ready = await receiver.prepare(queued.id);
     if ("nothing" in ready)
       return this.#skip(key, receiver, queued, ready.nothing, ready.statements);
@@ -246,31 +247,34 @@ export class Notifier {
     reason: string,
     before: Ready["statements"] = [],
   ): Promise<Outcome> {
-    await this.#dependencies.store.atomic([...before, skip(organizationId, id, reason)]);
-    this.#counted.ended({ receiverType, type }, "skipped");
+    await this.#dependencies.store.atomic([...before, skipDelivery(organizationId, id, reason)]);
+    this.#counted.countOutcome({ receiverType, type }, "skipped");
     return done;
   }
 
   async #attempt(
-    claimed: Claimed,
+    claimed: ClaimedDelivery,
     send: Extract<Ready, { send: unknown }>["send"],
   ): Promise<Outcome> {
     const sent = await send(this.#canceling.signal, claimed.queued.progress);
     // The outcome of an aborted attempt is unknown, so it is repeated after the next start.
     if (this.#canceling.signal.aborted && sent.verdict.outcome === "failed")
-      return { mustWait: true, failing: true };
+      return { isWaiting: true, failing: true };
     return this.#record(claimed, sent);
   }
 
   /** Stores an attempt, the delivery's new status and the receiver's new state. */
-  async #record(claimed: Claimed, { attempt, verdict }: Sent): Promise<Outcome> {
+  async #record(
+    claimed: ClaimedDelivery,
+    { attempt, verdict }: CompletedAttempt,
+  ): Promise<Outcome> {
     const { store, clock } = this.#dependencies;
     const { key, receiver, queued, claimedAt } = claimed;
     const now = clock();
     const isDelivered = verdict.outcome === "delivered";
     const progress = verdict.progress ?? (isDelivered ? null : queued.progress);
     const first = { ...queued, firstAttemptAt: queued.firstAttemptAt ?? claimedAt, progress };
-    const retry = isDelivered ? null : this.#retryOf(first, verdict, now);
+    const retry = isDelivered ? null : this.#planRetry(first, verdict, now);
     const isLost =
       retry !== null &&
       (retry.at === null || retry.doubtfulSince !== null) &&
@@ -282,32 +286,36 @@ export class Notifier {
       ...recordAttempt(key.organizationId, leased, attempt, { retry, progress }, now),
       ...(isOwn ? [] : receiver.after(attempt, { note, isLost, now })),
     ]);
-    const counted = countedAs(claimed);
-    this.#counted.attempted(counted, isDelivered ? "delivered" : "failed", attempt.durationMs);
+    const counted = metricLabelsOf(claimed);
+    this.#counted.countAttempt(counted, isDelivered ? "delivered" : "failed", attempt.durationMs);
     const status = statusAfter(retry, progress);
-    if (status !== "sending") this.#counted.ended(counted, status);
-    return { mustWait: retry?.heldUntil != null, failing: retry !== null };
+    if (status !== "sending") this.#counted.countOutcome(counted, status);
+    return { isWaiting: retry?.heldUntil != null, failing: retry !== null };
   }
 
-  #retryOf(
+  #planRetry(
     queued: Queued,
-    verdict: Extract<Sent["verdict"], { outcome: "failed" }>,
+    verdict: Extract<CompletedAttempt["verdict"], { outcome: "failed" }>,
     now: number,
   ): Retry {
     const { failure, retryAfterSeconds } = verdict;
     const doubtfulSince = failure === "looks-permanent" ? (queued.doubtfulSince ?? now) : null;
     const state = { ...queued, doubtfulSince };
     return {
-      at: failure === "final" ? null : nextAttemptAt(state, now, this.#random(), retryAfterSeconds),
-      heldUntil: heldUntil(retryAfterSeconds, now),
+      at:
+        failure === "final"
+          ? null
+          : computeNextAttempt(state, now, this.#random(), retryAfterSeconds),
+      heldUntil: computeWaitEnd(retryAfterSeconds, now),
       doubtfulSince,
     };
   }
 }
 
-const nameOf = ({ organizationId, receiverId }: ReceiverKey) => `${organizationId}/${receiverId}`;
+const receiverNameOf = ({ organizationId, receiverId }: ReceiverKey) =>
+  `${organizationId}/${receiverId}`;
 
-const countedAs = ({ key, receiver }: Claimed) => ({
+const metricLabelsOf = ({ key, receiver }: ClaimedDelivery) => ({
   receiverType: key.receiverType,
   type: receiver.type,
 });

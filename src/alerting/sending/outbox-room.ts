@@ -1,7 +1,7 @@
 /** Limits the number of undelivered deliveries per organization. */
 import { alertBounds, statusPageBounds } from "../../core/limits.ts";
 import type { Problem } from "../../core/problems.ts";
-import { setValue, valueOf } from "../../database/backup/portions.ts";
+import { setHousekeepingValue, findHousekeepingValue } from "../../database/backup/portions.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { recordProblem, recordProblemEnd } from "../../events/problems.ts";
 import type { Decision } from "../deciding/decide.ts";
@@ -10,10 +10,10 @@ import type { Decision } from "../deciding/decide.ts";
 const recountMs = 10_000;
 
 export type Kind = "alerts" | "notices";
-export type OutboxRoom = ReturnType<typeof outboxRoom>;
+export type OutboxRoom = ReturnType<typeof createOutboxRoom>;
 
 /** Deliveries that one decision adds to an organization's outbox or leaves out. */
-type Addition = { organizationId: string; now: number; added: number; leftOut: number };
+type OutboxAddition = { organizationId: string; now: number; added: number; leftOut: number };
 
 const kinds = {
   alerts: {
@@ -33,7 +33,7 @@ const kinds = {
 } as const;
 
 /** Returns the statements of a decision, including a report of alerts that were left out. */
-export async function statementsOf(room: OutboxRoom, { snapshot, out, now }: Decision) {
+export async function buildStatements(room: OutboxRoom, { snapshot, out, now }: Decision) {
   const statements = out.statements();
   const { organizationId } = snapshot;
   const reports = await room.add({ organizationId, now, ...out.counts() });
@@ -44,7 +44,7 @@ export async function statementsOf(room: OutboxRoom, { snapshot, out, now }: Dec
  * Limits the undelivered alerts or notices of each organization. Deliveries beyond the limit are
  * left out, counted, and reported as a problem. The problem ends once half of the outbox is free.
  */
-export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].most) {
+export function createOutboxRoom(store: Store, kind: Kind, most: number = kinds[kind].most) {
   const { count, receivers } = kinds[kind];
   const prefix = `${kind} left out/`;
   const known = new Map<string, { used: number; countedAt: number }>();
@@ -56,7 +56,7 @@ export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].
     return used;
   }
 
-  async function usedBy(organizationId: string, now: number): Promise<number> {
+  async function countUsed(organizationId: string, now: number): Promise<number> {
     const one = known.get(organizationId);
     const isOld = one === undefined || Math.abs(now - one.countedAt) >= recountMs;
     if (one !== undefined && (one.used < most || !isOld)) return one.used;
@@ -65,14 +65,15 @@ export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].
 
   return {
     /** Returns the number of deliveries that the outbox still accepts; zero or less if it is full. */
-    of: async (organizationId: string, now: number) => most - (await usedBy(organizationId, now)),
+    countAvailable: async (organizationId: string, now: number) =>
+      most - (await countUsed(organizationId, now)),
     /** Counts an addition. Returns the statements that report deliveries left out. */
-    async add({ organizationId, now, added, leftOut }: Addition): Promise<Statement[]> {
+    async add({ organizationId, now, added, leftOut }: OutboxAddition): Promise<Statement[]> {
       const one = known.get(organizationId);
       if (one !== undefined) one.used += added;
       if (leftOut === 0) return [];
       const name = prefix + organizationId;
-      const total = ((await valueOf(store, name)) ?? 0) + leftOut;
+      const total = ((await findHousekeepingValue(store, name)) ?? 0) + leftOut;
       const message = `${total.toLocaleString("en")} ${kind} were left out because ${most.toLocaleString("en")} to ${receivers} are undelivered. Repair or disable the ${receivers} that fail.`;
       const problem: Problem = {
         name: kind,
@@ -81,10 +82,10 @@ export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].
         message,
         until: null,
       };
-      return [setValue(name, total), ...recordProblem([organizationId], problem, now)];
+      return [setHousekeepingValue(name, total), ...recordProblem([organizationId], problem, now)];
     },
     /** Returns statements that end the problem of each organization whose outbox is half empty again. */
-    async endings(now: number): Promise<Statement[]> {
+    async buildEndStatements(now: number): Promise<Statement[]> {
       const rows = await store.query<{ name: string; value: number }>(
         "select name, value from housekeeping where name like ? || '%'",
         [prefix],

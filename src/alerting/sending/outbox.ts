@@ -1,10 +1,10 @@
 /** Collects the deliveries and memories of one decision about an organization, as statements of one write. */
 import type { ChannelType } from "../channels/kinds-schema.ts";
-import { timestamp } from "../../core/time/clock.ts";
-import { newId } from "../../core/ids.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { createId } from "../../core/ids.ts";
 import { alertBounds } from "../../core/limits.ts";
-import { mustExist } from "../../database/references.ts";
-import { insertInto, mustText, StaleRead, type Statement } from "../../database/store.ts";
+import { guardExists } from "../../database/references.ts";
+import { createInsert, guardText, StaleRead, type Statement } from "../../database/store.ts";
 import {
   alertChannels,
   alertMemory,
@@ -15,15 +15,15 @@ import type { Alert } from "../alert.ts";
 import {
   isOfCertificate,
   type OpenCase,
-  opensCases,
+  canOpenCases,
   type Problem,
   problemOf,
   replaces,
 } from "../deciding/cases.ts";
 import { subjectOf } from "./messages.ts";
 import { providers } from "../providers.ts";
-import { dueAt, type NotifiedState } from "../deciding/rules.ts";
-import type { PendingDigest, Remembered, NotifiedAlert, Snapshot } from "../deciding/snapshot.ts";
+import { nextDueAt, type NotifiedState } from "../deciding/rules.ts";
+import type { PendingDigest, StoredMemory, NotifiedAlert, Snapshot } from "../deciding/snapshot.ts";
 import { insertAlert, insertDelivery, insertDeliveryAlert } from "../store.ts";
 
 /** Alerts of one channel are collected for this long into one digest. */
@@ -35,23 +35,23 @@ const maxGatherMs = 10_000;
 /** Maximum alerts per digest. */
 const maxAlerts = alertBounds.alertsPerMessage.value;
 
-const putOpenAlert = insertInto(openAlerts, "insert or replace");
-const putCase = insertInto(openCases, "insert or replace");
-const putMemory = insertInto(alertMemory, "insert or replace");
+const putOpenAlert = createInsert(openAlerts, "insert or replace");
+const putCase = createInsert(openCases, "insert or replace");
+const putMemory = createInsert(alertMemory, "insert or replace");
 
-const stillGathers = mustText(
+const gatheringGuard = guardText(
   "exists (select 1 from deliveries where organization_id = ? and id = ? and status = 'gathering')",
 );
 
 /** Returns the due time of a digest after another alert was added. After the maximum delay a new digest starts. */
-function digestDueAt({ createdAt, dueAt }: PendingDigest, now: number): number {
+function computeDigestDueAt({ createdAt, dueAt }: PendingDigest, now: number): number {
   if (dueAt + maxGatherMs <= now) return now + gatherMs;
   const latest = Math.max(createdAt + maxGatherMs, dueAt);
   return Math.min(Math.max(dueAt, now + extendMs), latest);
 }
 
 /** Returns the deliveries that a recovery follows. It is sent only if one of them arrived. */
-function followedDeliveries(notified: NotifiedAlert | undefined): string {
+function listFollowedDeliveries(notified: NotifiedAlert | undefined): string {
   return JSON.stringify((notified?.notifications ?? []).map(([id]) => id));
 }
 
@@ -109,7 +109,7 @@ export class Outbox {
       this.#leftOut += recipients.filter(isNew).length;
       return [];
     }
-    const channelIds = this.#channelsOfThisWrite(id, recipients, known);
+    const channelIds = this.#selectChannels(id, recipients, known);
     this.#added += channelIds.length;
     this.#budget.alerts -= channelIds.length;
     const identified = { ...alert, id };
@@ -175,7 +175,7 @@ export class Outbox {
     });
   }
 
-  remember(monitorId: string, memory: Remembered) {
+  remember(monitorId: string, memory: StoredMemory) {
     if (this.#rest !== null) return;
     const { organizationId, memories } = this.#snapshot;
     memories.set(monitorId, memory);
@@ -187,7 +187,7 @@ export class Outbox {
         changes: JSON.stringify(changes),
         flappingSince,
         remindAt,
-        dueAt: dueAt(memory),
+        dueAt: nextDueAt(memory),
         certificateExpiresAt: certificate?.expiresAt ?? null,
         certificateDays: certificate?.days ?? null,
       }),
@@ -209,7 +209,7 @@ export class Outbox {
   }
 
   /** Leaves the rest of the current decision to the next write, which decides again. */
-  stop() {
+  deferRest() {
     this.#rest = { part: null };
   }
 
@@ -227,7 +227,7 @@ export class Outbox {
     const { organizationId } = this.#snapshot;
     const channelIds = [...this.#usedChannels];
     return [
-      ...mustExist(alertChannels, organizationId, channelIds, () => new StaleRead()),
+      ...guardExists(alertChannels, organizationId, channelIds, () => new StaleRead()),
       ...this.#written,
       ...[...this.#extended.values()].flatMap((digest) => extendDigest(organizationId, digest)),
     ];
@@ -245,12 +245,14 @@ export class Outbox {
   /** Channels that open cases accept only alerts that open or close a case. */
   #isRecipient(channelId: string, alert: Alert, isRecovery: boolean): boolean {
     if (!this.#snapshot.channels.has(channelId)) return false;
-    if (!opensCases(this.#typeOf(channelId))) return true;
-    return isRecovery ? this.#endingCases(channelId, alert).length > 0 : problemOf(alert) !== null;
+    if (!canOpenCases(this.#typeOf(channelId))) return true;
+    return isRecovery
+      ? this.#listEndingCases(channelId, alert).length > 0
+      : problemOf(alert) !== null;
   }
 
   /** Returns all channels in their order if they fit into the write, else as many as fit, ordered by ID. */
-  #channelsOfThisWrite(alertId: string, all: readonly string[], known: Part | null) {
+  #selectChannels(alertId: string, all: readonly string[], known: Part | null) {
     const available = Math.max(1, Math.floor(this.#budget.left / rowsPerChannel));
     if (known === null && all.length <= available) return all;
     const left = all.filter((id) => known === null || id > known.after).toSorted();
@@ -277,19 +279,19 @@ export class Outbox {
 
   #notifyChannel(channelId: string, alert: Alert, isRecovery: boolean) {
     const subjectId = subjectOf(alert);
-    if (!opensCases(this.#typeOf(channelId))) {
+    if (!canOpenCases(this.#typeOf(channelId))) {
       const notified = this.#snapshot.notified.get(subjectId)?.get(channelId);
-      this.#addToDigest(channelId, alert, isRecovery ? followedDeliveries(notified) : null);
+      this.#addToDigest(channelId, alert, isRecovery ? listFollowedDeliveries(notified) : null);
       return;
     }
     const problem = problemOf(alert);
     if (isRecovery)
-      for (const one of this.#endingCases(channelId, alert)) this.#closeCase(one, alert.id);
+      for (const one of this.#listEndingCases(channelId, alert)) this.#closeCase(one, alert.id);
     else if (problem !== null) this.#openCase(channelId, alert, problem);
   }
 
   #insertDelivery(channelId: string, delivery: NewDelivery): string {
-    const id = newId(this.#now);
+    const id = createId(this.#now);
     this.#write(
       insertDelivery({
         organizationId: this.#snapshot.organizationId,
@@ -299,7 +301,7 @@ export class Outbox {
         status: "gathering",
         attempts: 0,
         scheduledAttempts: 0,
-        createdAt: timestamp(this.#now),
+        createdAt: formatTimestamp(this.#now),
         ...delivery,
       }),
     );
@@ -313,13 +315,13 @@ export class Outbox {
   }
 
   #addToDigest(channelId: string, alert: Alert, follows: string | null) {
-    const digest = this.#digestFor(channelId, alert);
+    const digest = this.#findOrCreateDigest(channelId, alert);
     this.#addToDelivery(digest.id, digest.alerts++, alert.id, follows);
     this.#latest.set(channelId, digest.id);
   }
 
   /** Returns the channel's digest if this alert fits into it, else a new one. */
-  #digestFor(channelId: string, alert: Alert): PendingDigest {
+  #findOrCreateDigest(channelId: string, alert: Alert): PendingDigest {
     const { gathering } = this.#snapshot;
     const { digestLimit: limit } = providers[this.#typeOf(channelId)];
     const bytes = limit?.bytesOf(alert, this.#origin) ?? 0;
@@ -329,27 +331,27 @@ export class Outbox {
       open.alerts < maxAlerts &&
       (limit === undefined || (open.bytes ?? Infinity) + bytes <= limit.bytes);
     if (fits) {
-      open.dueAt = digestDueAt(open, this.#now);
+      open.dueAt = computeDigestDueAt(open, this.#now);
       open.bytes = (open.bytes ?? 0) + bytes;
       this.#extended.set(open.id, open);
       return open;
     }
     // The second digest is sent together with the full one.
-    const dueAt = open === undefined ? this.#now + gatherMs : digestDueAt(open, this.#now);
+    const dueAt = open === undefined ? this.#now + gatherMs : computeDigestDueAt(open, this.#now);
     const id = this.#insertDelivery(channelId, { dueAt, bytes });
     const digest = { id, alerts: 0, bytes, createdAt: open?.createdAt ?? this.#now, dueAt };
     gathering.set(channelId, digest);
     return digest;
   }
 
-  #casesOf(channelId: string, subjectId: string): OpenCase[] {
+  #listCases(channelId: string, subjectId: string): OpenCase[] {
     const cases = this.#snapshot.cases.get(subjectId) ?? [];
     return cases.filter((one) => one.channelId === channelId);
   }
 
   /** Returns the cases that a recovery closes. */
-  #endingCases(channelId: string, alert: Alert): OpenCase[] {
-    return this.#casesOf(channelId, subjectOf(alert)).filter(
+  #listEndingCases(channelId: string, alert: Alert): OpenCase[] {
+    return this.#listCases(channelId, subjectOf(alert)).filter(
       ({ problem }) => !isOfCertificate(problem),
     );
   }
@@ -357,9 +359,9 @@ export class Outbox {
   /** Opens or updates a case, and closes the cases that its problem replaces. */
   #openCase(channelId: string, alert: Alert, found: Problem) {
     const { organizationId, cases } = this.#snapshot;
-    const before = this.#casesOf(channelId, found.subjectId);
+    const before = this.#listCases(channelId, found.subjectId);
     const same = before.find(({ problem }) => problem === found.problem);
-    const key = same?.key ?? `signalbox-${newId(this.#now)}`;
+    const key = same?.key ?? `signalbox-${createId(this.#now)}`;
     const deliveryId = this.#insertDelivery(channelId, { dueAt: this.#now, caseKey: key });
     this.#addToDelivery(deliveryId, 0, alert.id, null);
     this.#latest.set(channelId, deliveryId);
@@ -390,7 +392,7 @@ export class Outbox {
 
 function extendDigest(organizationId: string, { id, dueAt, bytes }: PendingDigest): Statement[] {
   return [
-    { ...stillGathers, parameters: [organizationId, id], otherwise: () => new StaleRead() },
+    { ...gatheringGuard, parameters: [organizationId, id], otherwise: () => new StaleRead() },
     {
       text: "update deliveries set due_at = ?, bytes = ? where organization_id = ? and id = ?",
       parameters: [dueAt, bytes, organizationId, id],

@@ -1,6 +1,6 @@
 /** Queries and statements of the delivery queue: due receivers, claims and results. */
 import {
-  mustText,
+  guardText,
   type Prepared,
   StaleRead,
   type Statement,
@@ -35,33 +35,33 @@ export type Attempt = Omit<
 >;
 
 /** A receiver with a due delivery. `failing` is true after a failed attempt. */
-export type Waiting = ReceiverKey & { failing: boolean };
+export type WaitingReceiver = ReceiverKey & { failing: boolean };
 
 /** Maximum receivers per lookup for all organizations, and the minimum share of one organization. */
-const looksAtOnce = 1_500;
-const looksOfEach = 5;
+const receiversPerLookup = 1_500;
+const minReceiversPerKind = 5;
 
 /** Finds receivers with due deliveries in rounds, one limited batch per lookup, so that each lookup is fast. */
-export function receiverRound(store: Store) {
+export function createReceiverRound(store: Store) {
   /** Last receiver of the previous lookup, by receiver type and organization. */
-  const places = new Map<string, string>();
+  const lastReceivers = new Map<string, string>();
 
-  async function look(
+  async function findDue(
     { receiverType, organizationId }: Omit<ReceiverKey, "receiverId">,
     limit: number,
     now: number,
-  ): Promise<{ waiting: Waiting[]; isMore: boolean }> {
-    const place = `${receiverType} ${organizationId}`;
+  ): Promise<{ waiting: WaitingReceiver[]; isMore: boolean }> {
+    const roundKey = `${receiverType} ${organizationId}`;
     const isChannel = receiverType === "channel";
-    const after = places.get(place) ?? "";
+    const after = lastReceivers.get(roundKey) ?? "";
     const times = [now, now + longestWaitMs, ...(isChannel ? [] : [now - newsMs])];
     const rows = await store.query<{ receiverId: string; failing: number; isDue: number }>(
       isChannel ? channelsText : subscribersText,
       [receiverType, organizationId, after, limit, ...times],
     );
     const last = rows.length < limit ? undefined : rows.at(-1);
-    if (last === undefined) places.delete(place);
-    else places.set(place, last.receiverId);
+    if (last === undefined) lastReceivers.delete(roundKey);
+    else lastReceivers.set(roundKey, last.receiverId);
     return {
       isMore: last !== undefined,
       waiting: rows
@@ -77,7 +77,7 @@ export function receiverRound(store: Store) {
 
   return {
     /** Returns receivers with due deliveries, failing ones last. `isMore` is true if receivers remain unexamined. */
-    async find(now: number): Promise<{ waiting: Waiting[]; isMore: boolean }> {
+    async find(now: number): Promise<{ waiting: WaitingReceiver[]; isMore: boolean }> {
       const types = ["channel", "mailbox", "webhook"] as const;
       const found = await Promise.all(
         types.map((type) => store.query<{ organizationId: string }>(organizationsText, [type])),
@@ -85,8 +85,8 @@ export function receiverRound(store: Store) {
       const kinds = types.flatMap((receiverType, index) =>
         (found[index] ?? []).map(({ organizationId }) => ({ receiverType, organizationId })),
       );
-      const limit = Math.max(looksOfEach, Math.floor(looksAtOnce / kinds.length));
-      const looks = await Promise.all(kinds.map((kind) => look(kind, limit, now)));
+      const limit = Math.max(minReceiversPerKind, Math.floor(receiversPerLookup / kinds.length));
+      const looks = await Promise.all(kinds.map((kind) => findDue(kind, limit, now)));
       return {
         isMore: looks.some(({ isMore }) => isMore),
         waiting: looks
@@ -106,7 +106,7 @@ const organizationsText = `with recursive o(id) as (
     from o where o.id is not null)
   select id as organizationId from o where id is not null`;
 
-const ofReceiver = `receiver_type = ?1 and organization_id = ?2 and receiver_id = r.id
+const ofReceiverSql = `receiver_type = ?1 and organization_id = ?2 and receiver_id = r.id
   and due_at is not null`;
 
 /**
@@ -114,7 +114,7 @@ const ofReceiver = `receiver_type = ?1 and organization_id = ?2 and receiver_id 
  * receiver that requested a wait is not due. A wait beyond the maximum is ignored: it was written
  * before the clock went back.
  */
-const receiversText = (isDue: string) => `with recursive r(id) as (
+const buildReceiversText = (isDue: string) => `with recursive r(id) as (
     select min(receiver_id) from deliveries indexed by deliveries_pending
       where receiver_type = ?1 and organization_id = ?2 and due_at is not null and receiver_id > ?3
     union all select (select min(receiver_id) from deliveries indexed by deliveries_pending
@@ -123,28 +123,28 @@ const receiversText = (isDue: string) => `with recursive r(id) as (
     from r where r.id is not null limit ?4)
   select r.id as receiverId,
     exists (select 1 from (select attempts from deliveries indexed by deliveries_pending
-      where ${ofReceiver} order by seq limit 20) where attempts > 0) as failing,
-    not exists (select 1 from deliveries indexed by deliveries_held where ${ofReceiver}
+      where ${ofReceiverSql} order by seq limit 20) where attempts > 0) as failing,
+    not exists (select 1 from deliveries indexed by deliveries_held where ${ofReceiverSql}
       and held_until between ?5 + 1 and ?6) and (${isDue}) as isDue
   from r where r.id is not null`;
 
-const channelsText = receiversText(
+const channelsText = buildReceiversText(
   `exists (select 1 from deliveries indexed by deliveries_pending
-    where ${ofReceiver} and due_at not between ?5 + 1 and ?6)`,
+    where ${ofReceiverSql} and due_at not between ?5 + 1 and ?6)`,
 );
 
 // Later deliveries to a subscriber wait for its oldest one, unless a new delivery causes an early
 // retry.
-const subscribersText = receiversText(
+const subscribersText = buildReceiversText(
   `coalesce((select due_at not between ?5 + 1 and ?6 from deliveries indexed by deliveries_pending
-      where ${ofReceiver} order by seq limit 1)
+      where ${ofReceiverSql} order by seq limit 1)
     or (select due_at > ?6 or (attempts = 0 and due_at between ?7 and ?5)
       from deliveries indexed by deliveries_pending
-      where ${ofReceiver} order by seq desc limit 1), false)`,
+      where ${ofReceiverSql} order by seq desc limit 1), false)`,
 );
 
 /** Returns the oldest `limit` undelivered deliveries of a receiver. */
-export async function queueOf(
+export async function readQueue(
   store: Store,
   { organizationId, receiverType, receiverId }: ReceiverKey,
   limit: number,
@@ -171,7 +171,7 @@ export async function queueOf(
 }
 
 const unclaimedText =
-  mustText(`exists (select 1 from deliveries where organization_id = ? and id = ?
+  guardText(`exists (select 1 from deliveries where organization_id = ? and id = ?
   and due_at is not null and attempts = ? and coalesce(leased_until, 0) = ?)`);
 
 /** Guards that no other process has claimed this delivery since it was read. */
@@ -184,7 +184,12 @@ function guardUnclaimed(organizationId: string, { id, attempts, leasedUntil }: Q
 }
 
 /** Claims a delivery for one attempt. From then on it accepts no further alerts. */
-export function claim(organizationId: string, queued: Queued, leasedUntil: number, now: number) {
+export function claimDelivery(
+  organizationId: string,
+  queued: Queued,
+  leasedUntil: number,
+  now: number,
+) {
   return [
     guardUnclaimed(organizationId, queued),
     {
@@ -195,11 +200,11 @@ export function claim(organizationId: string, queued: Queued, leasedUntil: numbe
   ];
 }
 
-type Claimed = ReceiverKey & { id: string; leasedUntil: number };
+type DeliveryClaim = ReceiverKey & { id: string; leasedUntil: number };
 
 /** Returns deliveries that are in flight, or were in flight when a process ended. */
-export const claimedDeliveries = (store: Store) =>
-  store.query<Claimed>(
+export const findClaimedDeliveries = (store: Store) =>
+  store.query<DeliveryClaim>(
     `select organization_id as organizationId, receiver_type as receiverType,
        receiver_id as receiverId, id, leased_until as leasedUntil
      from deliveries where due_at is not null and leased_until is not null`,
@@ -207,14 +212,18 @@ export const claimedDeliveries = (store: Store) =>
   );
 
 /** Frees a claimed delivery. Only safe if no other process can be sending it. */
-export const release = ({ organizationId, id, leasedUntil }: Claimed): Statement => ({
+export const releaseClaim = ({ organizationId, id, leasedUntil }: DeliveryClaim): Statement => ({
   text: `update deliveries set leased_until = null
     where organization_id = ? and id = ? and due_at is not null and leased_until = ?`,
   parameters: [organizationId, id, leasedUntil],
 });
 
 /** Marks a pending delivery as skipped, with the reason. */
-export function skip(organizationId: string, deliveryId: string, reason: string): Statement {
+export function skipDelivery(
+  organizationId: string,
+  deliveryId: string,
+  reason: string,
+): Statement {
   return {
     text: `update deliveries set status = 'skipped', due_at = null, leased_until = null, held_until = null,
         error = ?
@@ -250,7 +259,7 @@ export function statusAfter(retry: Retry | null, progress: Progress | null) {
   return retry === null || hasArrivedPartly({ progress }) ? "delivered" : "failed";
 }
 
-const claimedText = mustText(`exists (select 1 from deliveries
+const claimedText = guardText(`exists (select 1 from deliveries
   where organization_id = ? and id = ? and status = 'sending' and attempts = ? and leased_until = ?)`);
 
 /**
@@ -295,7 +304,7 @@ export function recordAttempt(
 }
 
 /** Makes all waiting deliveries of a receiver due, because it works again. */
-export function bringForward(
+export function makeDeliveriesDue(
   { organizationId, receiverType, receiverId }: ReceiverKey,
   now: number,
 ): Statement {
@@ -308,14 +317,14 @@ export function bringForward(
 }
 
 /** Removes all deliveries of a deleted receiver. */
-export function removeDeliveriesOf({ organizationId, receiverId }: ReceiverKey): Statement {
+export function removeDeliveries({ organizationId, receiverId }: ReceiverKey): Statement {
   return {
     text: "delete from deliveries where organization_id = ? and receiver_id = ?",
     parameters: [organizationId, receiverId],
   };
 }
 
-export type Sent = { attempt: Attempt; verdict: Verdict };
+export type CompletedAttempt = { attempt: Attempt; verdict: Verdict };
 
 /** A receiver of deliveries, with the steps to send to it. */
 export type Receiver = {
@@ -339,7 +348,7 @@ export type Ready = {
   /** Statements to run before the message is sent. */
   statements: Statement[];
 } & (
-  | { send: (cancelled: AbortSignal, progress: Progress | null) => Promise<Sent> }
+  | { send: (cancelled: AbortSignal, progress: Progress | null) => Promise<CompletedAttempt> }
   /** Reason for sending nothing. */
   | { nothing: string }
 );

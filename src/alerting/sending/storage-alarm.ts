@@ -1,15 +1,19 @@
 /** Sends alerts from memory, without the database, when check results can't be stored and when they can be again. */
-import { type Leases, ofNode } from "../../cluster/leases.ts";
-import { timestamp } from "../../core/time/clock.ts";
-import { newId } from "../../core/ids.ts";
-import { type Problem, storageEnds } from "../../core/problems.ts";
+import { type Leases, assignProblemToNode } from "../../cluster/leases.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { createId } from "../../core/ids.ts";
+import { type Problem, storageRecoveredMessage } from "../../core/problems.ts";
 import type { Store } from "../../database/store.ts";
-import { storageProblem } from "../../events/problems.ts";
+import { findStorageProblem } from "../../events/problems.ts";
 import type { Alert } from "../alert.ts";
-import { makeAttempt, type SendingContext } from "./attempt.ts";
+import { attemptDelivery, type SendingContext } from "./attempt.ts";
 import { findChannel } from "../channels/service.ts";
-import { alertOf } from "../deciding/decide.ts";
-import { channelsForOwnTrouble, type Progress, retryDelayMs } from "../deciding/rules.ts";
+import { createAlert } from "../deciding/decide.ts";
+import {
+  selectChannelsForProblems,
+  type Progress,
+  computeRetryDelayMs,
+} from "../deciding/rules.ts";
 
 const tickMs = 1_000;
 /** Writes must succeed for this long before the end is reported. A full disk accepts a few writes in between. */
@@ -17,7 +21,7 @@ const calmMs = 10_000;
 /** Maximum number of alerts in flight. */
 const maxSending = 20;
 /** An alert is abandoned after a day, like any other. */
-const givenUpMs = 24 * 3_600_000;
+const giveUpMs = 24 * 3_600_000;
 
 type Dependencies = SendingContext & {
   leases: Pick<Leases, "node">;
@@ -97,7 +101,7 @@ export class StorageAlarm {
   #followWrites() {
     const { store, log, monotonic } = this.#dependencies;
     const now = monotonic();
-    if (store.writes.failingSince() !== null) {
+    if (store.writes.getFailingSince() !== null) {
       this.#episode ??= { isAnnounced: false, storedSince: null };
       this.#episode.storedSince = null;
     } else if (this.#episode !== null) {
@@ -112,14 +116,14 @@ export class StorageAlarm {
   async #announce() {
     const { store, log, leases } = this.#dependencies;
     const current = this.#episode;
-    const problem = storageProblem(store);
+    const problem = findStorageProblem(store);
     if (current === null || problem === null) return;
     try {
-      const channels = await channelsToAlert(this.#readable);
+      const channels = await findChannelsToAlert(this.#readable);
       if (current !== this.#episode) return;
       current.isAnnounced = true;
       log.error("results can't be stored", { reason: problem.message, channels: channels.length });
-      const { name, node, severity, message } = ofNode(leases, problem);
+      const { name, node, severity, message } = assignProblemToNode(leases, problem);
       const data = { problem: name, ...(node !== undefined && { node }), severity, message };
       for (const { organizationId, id } of channels)
         this.#enqueue({ organizationId, channelId: id }, "appliance.troubled", data);
@@ -130,8 +134,14 @@ export class StorageAlarm {
 
   #enqueueRecovery() {
     const { leases } = this.#dependencies;
-    const { name, node } = ofNode<Pick<Problem, "name" | "node">>(leases, { name: "storage" });
-    const data = { problem: name, ...(node !== undefined && { node }), message: storageEnds };
+    const { name, node } = assignProblemToNode<Pick<Problem, "name" | "node">>(leases, {
+      name: "storage",
+    });
+    const data = {
+      problem: name,
+      ...(node !== undefined && { node }),
+      message: storageRecoveredMessage,
+    };
     for (const recipient of this.#recipients) this.#enqueue(recipient, "appliance.recovered", data);
   }
 
@@ -142,12 +152,12 @@ export class StorageAlarm {
   ) {
     const { clock, monotonic } = this.#dependencies;
     const now = clock();
-    const alert = alertOf(type, timestamp(now), data, now);
-    const entry = { deliveryId: newId(now), alert, attempts: 0, progress: null };
+    const alert = createAlert(type, formatTimestamp(now), data, now);
+    const entry = { deliveryId: createId(now), alert, attempts: 0, progress: null };
     const known = this.#recipients.find((recipient) => recipient.channelId === channelId);
     if (known !== undefined) return void known.queue.push(entry);
     const nextAt = monotonic();
-    const giveUpAt = nextAt + givenUpMs;
+    const giveUpAt = nextAt + giveUpMs;
     const queue = [entry];
     const recipient = { organizationId, channelId, queue, nextAt, giveUpAt, isSending: false };
     this.#recipients.push(recipient);
@@ -184,7 +194,7 @@ export class StorageAlarm {
       const { channelId: channel } = recipient;
       log.warn("an alert channel can't be read", { channel, cause: String(error) });
     }
-    recipient.nextAt = monotonic() + retryDelayMs(next.attempts++, random());
+    recipient.nextAt = monotonic() + computeRetryDelayMs(next.attempts++, random());
   }
 
   /** Attempts the recipient's next alert once. Returns whether it needs no retry. */
@@ -197,7 +207,7 @@ export class StorageAlarm {
       return true;
     }
     const options = { cancelled: this.#stopping.signal, progress: next.progress };
-    const sent = await makeAttempt(context, channel, next.deliveryId, [next.alert], options);
+    const sent = await attemptDelivery(context, channel, next.deliveryId, [next.alert], options);
     const { attempt, verdict } = sent;
     if (verdict.outcome === "delivered") {
       recipient.queue.shift();
@@ -212,7 +222,7 @@ export class StorageAlarm {
 }
 
 /** Returns the channels of every organization that are notified of problems of the appliance. */
-async function channelsToAlert(store: Store) {
+async function findChannelsToAlert(store: Store) {
   type Row = { id: string; organizationId: string; isDefault: number };
   const rows = await store.query<Row>(
     `select c.id, c.organization_id as organizationId, c.is_default as isDefault
@@ -222,6 +232,6 @@ async function channelsToAlert(store: Store) {
   );
   const able = rows.map((row) => ({ ...row, enabled: true, isDefault: row.isDefault === 1 }));
   return [...Map.groupBy(able, ({ organizationId }) => organizationId).values()].flatMap((own) =>
-    channelsForOwnTrouble(own),
+    selectChannelsForProblems(own),
   );
 }

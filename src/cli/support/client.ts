@@ -2,17 +2,17 @@
 import type { Command } from "commander";
 import { z } from "zod";
 import type { Api } from "../../api.ts";
-import { environment, ServerAddress } from "../../config.ts";
+import { getEnvironment, ServerAddress } from "../../config.ts";
 import {
   AppError,
   type ErrorCode,
   type ErrorDetail,
   unknownPathMessage,
 } from "../../core/errors.ts";
-import { reasonOf } from "../../core/outgoing/reasons.ts";
-import { excerpt } from "../../core/text/words.ts";
-import { invalid, parse } from "../../core/validation.ts";
-import { credentialsFile, readCredentials } from "./credentials.ts";
+import { explainErrorCode } from "../../core/outgoing/reasons.ts";
+import { excerptText } from "../../core/text/words.ts";
+import { invalidFieldError, parse } from "../../core/validation.ts";
+import { credentialsFileOf, readCredentials } from "./credentials.ts";
 import { readText } from "./input.ts";
 
 export type ClientOptions = {
@@ -25,7 +25,7 @@ export type ClientOptions = {
 };
 
 /** Adds the options of commands that send requests to a server. */
-export function onServer(command: Command): Command {
+export function addServerOptions(command: Command): Command {
   return command
     .option(
       "--server <url>",
@@ -48,7 +48,7 @@ export function onServer(command: Command): Command {
 }
 
 /** Error for a server that gives no usable response or does not accept the key. */
-export class NotAnswered extends Error {}
+export class NoResponse extends Error {}
 
 /** The server of a command, and how to connect to it. */
 type Connection = {
@@ -62,43 +62,55 @@ type Connection = {
  * Determines the server and key from options, variables and stored credentials. A stored key is
  * sent only to the server for which it was stored. Throws VALIDATION_ERROR.
  */
-function connectionOf(options: ClientOptions): Connection {
+function resolveConnection(options: ClientOptions): Connection {
   const { current, servers } = readCredentials();
-  const server = serverGiven(options) ?? current;
-  if (server === null) throw invalid("--server", "is needed; `signalbox login` stores one");
+  const server = findGivenServer(options) ?? current;
+  if (server === null)
+    throw invalidFieldError("--server", "is needed; `signalbox login` stores one");
   const stored = Object.hasOwn(servers, server) ? servers[server] : undefined;
-  const key = keyGiven(options, server) ?? stored?.key;
+  const key = findGivenKey(options, server) ?? stored?.key;
   if (key === undefined)
-    throw invalid("--key-file", `is needed: there is no key for ${server} in ${credentialsFile()}`);
-  const caFile = caFileGiven(options) ?? stored?.caFile ?? null;
-  return { server, key, caFile, timeoutSeconds: secondsIn(options) };
+    throw invalidFieldError(
+      "--key-file",
+      `is needed: there is no key for ${server} in ${credentialsFileOf()}`,
+    );
+  const caFile = findGivenCaFile(options) ?? stored?.caFile ?? null;
+  return { server, key, caFile, timeoutSeconds: parseTimeout(options) };
 }
 
-const variable = (name: string) => environment()[name] || undefined;
+const readVariable = (name: string) => getEnvironment()[name] || undefined;
 
-export const serverGiven = ({ server }: ClientOptions) =>
-  addressIn("--server", server) ?? addressIn("SIGNALBOX_URL", variable("SIGNALBOX_URL"));
+export const findGivenServer = ({ server }: ClientOptions) =>
+  parseServerAddress("--server", server) ??
+  parseServerAddress("SIGNALBOX_URL", readVariable("SIGNALBOX_URL"));
 
-export const caFileGiven = ({ caFile }: ClientOptions) => caFile ?? variable("SIGNALBOX_CA_FILE");
+export const findGivenCaFile = ({ caFile }: ClientOptions) =>
+  caFile ?? readVariable("SIGNALBOX_CA_FILE");
 
-export const secondsIn = ({ timeout }: ClientOptions) => parse(Seconds, timeout, "--timeout");
+export const parseTimeout = ({ timeout }: ClientOptions) => parse(Seconds, timeout, "--timeout");
 
 /** Returns the key from `--key` or `--key-file`. Throws VALIDATION_ERROR. */
-export function keyOption({ key, keyFile }: ClientOptions): string | undefined {
-  if (key !== undefined && keyFile !== undefined) throw invalid("--key", "or --key-file, not both");
-  if (key !== undefined) return keyIn("--key", key);
-  return keyFile === undefined ? undefined : keyIn("--key-file", readText("--key-file", keyFile));
+export function readKeyOption({ key, keyFile }: ClientOptions): string | undefined {
+  if (key !== undefined && keyFile !== undefined)
+    throw invalidFieldError("--key", "or --key-file, not both");
+  if (key !== undefined) return parseKey("--key", key);
+  return keyFile === undefined
+    ? undefined
+    : parseKey("--key-file", readText("--key-file", keyFile));
 }
 
 /** Returns the key from options or variables. If SIGNALBOX_URL is set, SIGNALBOX_KEY is sent only to that server. */
-function keyGiven(options: ClientOptions, server: string): string | undefined {
-  const given = keyOption(options);
+function findGivenKey(options: ClientOptions, server: string): string | undefined {
+  const given = readKeyOption(options);
   if (given !== undefined) return given;
-  const key = variable("SIGNALBOX_KEY");
-  const url = variable("SIGNALBOX_URL");
-  if (key === undefined || (url !== undefined && addressIn("SIGNALBOX_URL", url) !== server))
+  const key = readVariable("SIGNALBOX_KEY");
+  const url = readVariable("SIGNALBOX_URL");
+  if (
+    key === undefined ||
+    (url !== undefined && parseServerAddress("SIGNALBOX_URL", url) !== server)
+  )
     return undefined;
-  return keyIn("SIGNALBOX_KEY", key);
+  return parseKey("SIGNALBOX_KEY", key);
 }
 
 const Seconds = z
@@ -110,37 +122,37 @@ const Key = z
   .string()
   .regex(/^sbx_[0-9A-Za-z]{43}$/, "must be an API key: sbx_ and 43 letters and digits");
 
-export const addressIn = (name: string, text: string | undefined) =>
+export const parseServerAddress = (name: string, text: string | undefined) =>
   text === undefined ? undefined : parse(ServerAddress, text, name);
 
-export const keyIn = (name: string, text: string): string => parse(Key, text.trim(), name);
+export const parseKey = (name: string, text: string): string => parse(Key, text.trim(), name);
 
-export type Client = Awaited<ReturnType<typeof clientOf>>;
+export type Client = Awaited<ReturnType<typeof createClient>>;
 
 /** Creates a client for the server that options, variables or stored credentials name. */
-export const connect = (options: ClientOptions) => clientOf(connectionOf(options));
+export const connectToServer = (options: ClientOptions) => createClient(resolveConnection(options));
 
 /** Maximum bytes of all responses to one command. The largest organization needs a tenth. */
 const maxBytes = 64 * 1024 * 1024;
 
 /** Creates a typed client of the REST API. */
-export async function clientOf({ server, key, caFile, timeoutSeconds }: Connection) {
+export async function createClient({ server, key, caFile, timeoutSeconds }: Connection) {
   const { treaty } = await import("@elysiajs/eden");
   const tls = caFile === null ? {} : { tls: { ca: readText("--ca-file", caFile) } };
   let serverTime = { at: Date.now(), read: performance.now() };
   let leftBytes = maxBytes;
 
-  async function textOf({ body }: Response): Promise<string> {
+  async function readBody({ body }: Response): Promise<string> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of body ?? []) {
       leftBytes -= chunk.length;
-      if (leftBytes < 0) throw new NotAnswered(`${server} answers without an end.`);
+      if (leftBytes < 0) throw new NoResponse(`${server} answers without an end.`);
       chunks.push(chunk);
     }
     return Buffer.concat(chunks).toString();
   }
 
-  async function request(url: string, init: RequestInit): Promise<Response> {
+  async function sendToServer(url: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set("Authorization", `Bearer ${key}`);
     // Eden sets a JSON content type even without a body.
@@ -150,20 +162,20 @@ export async function clientOf({ server, key, caFile, timeoutSeconds }: Connecti
     let text: string;
     try {
       response = await fetch(url, { ...init, headers, signal, redirect: "manual", ...tls });
-      text = await textOf(response);
+      text = await readBody(response);
     } catch (error) {
-      if (error instanceof NotAnswered) throw error;
-      throw new NotAnswered(`${server} can't be asked: ${causeOf(error, timeoutSeconds)}`);
+      if (error instanceof NoResponse) throw error;
+      throw new NoResponse(`${server} can't be asked: ${describeCause(error, timeoutSeconds)}`);
     }
     const at = Date.parse(response.headers.get("Date") ?? "");
     if (!Number.isNaN(at)) serverTime = { at, read: performance.now() };
-    return Response.json(answerIn(server, response, text));
+    return Response.json(unwrapResponse(server, response, text));
   }
 
   const { api: routes } = treaty<Api>(server, {
     keepDomain: true,
     parseDate: false,
-    fetcher: request as typeof fetch,
+    fetcher: sendToServer as typeof fetch,
     onResponse: (response): Promise<unknown> => response.json(),
   });
   return {
@@ -174,11 +186,11 @@ export async function clientOf({ server, key, caFile, timeoutSeconds }: Connecti
   };
 }
 
-function causeOf(error: unknown, timeoutSeconds: number): string {
+function describeCause(error: unknown, timeoutSeconds: number): string {
   const { name, code } = error as { name?: string; code?: unknown };
   if (name === "TimeoutError") return `no answer within ${timeoutSeconds} s.`;
   if (code === "ENOTFOUND") return "its name has no address.";
-  return reasonOf(String(code)) ?? "the connection failed.";
+  return explainErrorCode(String(code)) ?? "the connection failed.";
 }
 
 type Body = {
@@ -190,26 +202,26 @@ type Body = {
  * Returns the body of a successful response, and throws the error of any other. It throws here
  * because Eden would replace an error thrown later.
  */
-function answerIn(server: string, { ok, status, headers }: Response, text: string): unknown {
-  const body = bodyIn(text);
+function unwrapResponse(server: string, { ok, status, headers }: Response, text: string): unknown {
+  const body = parseBody(text);
   if (ok && body?.data !== undefined) return body;
   const { code, message = "", details } = body?.error ?? {};
   if (code === undefined) {
     const location = headers.get("Location");
-    const leads = location === null ? "" : ` and leads to ${excerpt(location, 200)}`;
-    throw new NotAnswered(`${server} is not a Signalbox: it answers ${status}${leads}.`);
+    const leads = location === null ? "" : ` and leads to ${excerptText(location, 200)}`;
+    throw new NoResponse(`${server} is not a Signalbox: it answers ${status}${leads}.`);
   }
   if (message === unknownPathMessage)
-    throw new NotAnswered(
+    throw new NoResponse(
       `${server} has no REST API at this address: it is the port of public pages, or the address has a path. Name the address that \`serve\` prints.`,
     );
   if (status === 401)
-    throw new NotAnswered(`${server} does not accept this key: it is wrong, expired or revoked.`);
-  if (status === 429 || status >= 500) throw new NotAnswered(`${server} answers: ${message}`);
+    throw new NoResponse(`${server} does not accept this key: it is wrong, expired or revoked.`);
+  if (status === 429 || status >= 500) throw new NoResponse(`${server} answers: ${message}`);
   throw new AppError(code, message, { ...(details && { details }) });
 }
 
-function bodyIn(text: string): Body {
+function parseBody(text: string): Body {
   try {
     return JSON.parse(text) as Body;
   } catch {
@@ -219,27 +231,27 @@ function bodyIn(text: string): Body {
 
 type Result<T> = { data: T | null; error: unknown };
 
-/** Returns a response with its `meta`. Throws the server's error, and NotAnswered. */
-export async function pageOf<T>(result: Promise<Result<T>>): Promise<T> {
+/** Returns a response with its `meta`. Throws the server's error, and NoResponse. */
+export async function unwrapPage<T>(result: Promise<Result<T>>): Promise<T> {
   const { data, error } = await result;
   if (data !== null) return data;
   throw (error as { value: unknown }).value;
 }
 
 /** Returns the `data` of a response. Throws the same errors as `pageOf`. */
-export const dataOf = async <T>(result: Promise<Result<{ data: T }>>): Promise<T> =>
-  (await pageOf(result)).data;
+export const unwrapData = async <T>(result: Promise<Result<{ data: T }>>): Promise<T> =>
+  (await unwrapPage(result)).data;
 
 type Page<T> = { data: T[]; meta: { total: number } };
 
 /** Requests all pages of a list and joins them. */
-export async function allOf<T>(
+export async function fetchAllPages<T>(
   ask: (query: { page: number; per_page: number }) => Promise<Result<Page<T>>>,
 ): Promise<T[]> {
   const found: T[] = [];
   const size = 100;
   for (let page = 1; ; page++) {
-    const { data, meta } = await pageOf(ask({ page, per_page: size }));
+    const { data, meta } = await unwrapPage(ask({ page, per_page: size }));
     found.push(...data);
     if (data.length < size || found.length >= meta.total) return found;
   }

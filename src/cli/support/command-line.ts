@@ -6,7 +6,7 @@ import { explainFileError } from "../../core/system/system-errors.ts";
 import { addApply, addExport } from "../apply.ts";
 import { addAuditLog } from "../audit-log.ts";
 import { addBackup } from "../backup.ts";
-import { NotAnswered } from "./client.ts";
+import { NoResponse } from "./client.ts";
 import { addCluster } from "../cluster.ts";
 import { addCompact } from "../compact.ts";
 import { addCompletion } from "../completion.ts";
@@ -20,7 +20,7 @@ import { addMaintenance } from "../maintenance.ts";
 import { addMigrate } from "../migrate.ts";
 import { addMonitor } from "../monitor.ts";
 import { addOrgs } from "../orgs.ts";
-import { say } from "./output.ts";
+import { printMessage } from "./output.ts";
 import { addRestore } from "../restore.ts";
 import { addServe } from "../serve.ts";
 import { addService } from "../service.ts";
@@ -32,7 +32,7 @@ import { addLicences, addVersion } from "../version.ts";
  * Creates the commands with their options. For `serve`, the others are left out. Mistakes on the
  * command line throw instead of ending the process.
  */
-export function commandLine(
+export function createCommandLine(
   ignoredVariables: readonly string[] = [],
   run: string | null = null,
 ): Command {
@@ -78,8 +78,8 @@ export async function runCommandLine(
   ignoredVariables: readonly string[] = [],
 ): Promise<number> {
   try {
-    const command = withCommand(args);
-    await commandLine(ignoredVariables, command[0]).parseAsync(command, { from: "user" });
+    const command = addDefaultCommand(args);
+    await createCommandLine(ignoredVariables, command[0]).parseAsync(command, { from: "user" });
     return 0;
   } catch (error) {
     return exitCodeOf(error);
@@ -90,9 +90,9 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongUsage;
   if (error instanceof Exit && error.message === "") return error.code;
   const message = error instanceof Error ? error.message : String(error);
-  say(`signalbox: ${explainFileError(error) ?? message}`);
+  printMessage(`signalbox: ${explainFileError(error) ?? message}`);
   if (error instanceof Exit) return error.code;
-  if (error instanceof NotAnswered) return exitCodes.notAnswered;
+  if (error instanceof NoResponse) return exitCodes.notAnswered;
   if (error instanceof DataError) return exitCodes[error.code];
   if (error instanceof AppError && error.code === "VALIDATION_ERROR") return exitCodes.wrongUsage;
   return exitCodes.failed;
@@ -102,7 +102,7 @@ function exitCodeOf(error: unknown): number {
  * Adds the default command. Options without a command belong to `serve`. Without any arguments, as
  * after a double click, `serve --open` runs.
  */
-function withCommand(args: string[]): string[] {
+function addDefaultCommand(args: string[]): string[] {
   const [first] = args;
   if (first === undefined) return ["serve", "--open"];
   const isOfProgram = ["-h", "--help", "-V", "--version"].includes(first);

@@ -3,10 +3,15 @@ import type { Command } from "commander";
 import { getOrganization, listOrganizations } from "../../accounts/organizations/service.ts";
 import type { ApplyOptions } from "../../configuration/plan.ts";
 import type { ConfigExport, ConfigResult } from "../../configuration/schema.ts";
-import { invalid } from "../../core/validation.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import type { Data } from "../../database/file/data-directory.ts";
-import { type ClientOptions, connect, dataOf, onServer } from "./client.ts";
-import { commandLineScope, type DataOptions, withData, withDatabase } from "./with-data.ts";
+import { type ClientOptions, connectToServer, unwrapData, addServerOptions } from "./client.ts";
+import {
+  createCommandLineScope,
+  type DataOptions,
+  withData,
+  addDatabaseOptions,
+} from "./with-data.ts";
 
 export type TargetOptions = DataOptions & ClientOptions & { org?: string };
 
@@ -21,9 +26,9 @@ type ConfigTarget = {
 };
 
 /** Adds the options of the target. An option for data selects this machine; otherwise the target is a server. */
-export function onTarget(command: Command): Command {
-  return withDatabase(
-    onServer(command)
+export function addTargetOptions(command: Command): Command {
+  return addDatabaseOptions(
+    addServerOptions(command)
       .option("--org <slug>", "an organization on this machine instead of a server")
       .option("--data-dir <dir>", "data directory on this machine (SIGNALBOX_DATA_DIR)"),
   );
@@ -35,46 +40,46 @@ export async function withTarget<T>(
 ): Promise<T> {
   const { org, dataDir, database } = options;
   if (org === undefined && dataDir === undefined && database === undefined)
-    return use(await serverTarget(options));
-  return withData(options, (data) => use(dataTarget(data, org)));
+    return use(await createServerTarget(options));
+  return withData(options, (data) => use(createDataTarget(data, org)));
 }
 
-async function serverTarget(options: ClientOptions): Promise<ConfigTarget> {
-  const { v1 } = await connect(options);
+async function createServerTarget(options: ClientOptions): Promise<ConfigTarget> {
+  const { v1 } = await connectToServer(options);
   return {
     apply: (document, options) =>
-      dataOf(v1.config.put({ ...document }, { query: queryOf(options) })),
-    export: () => dataOf(v1.config.get()),
+      unwrapData(v1.config.put({ ...document }, { query: buildApplyQuery(options) })),
+    export: () => unwrapData(v1.config.get()),
   };
 }
 
-const queryOf = (options: ApplyOptions) =>
+const buildApplyQuery = (options: ApplyOptions) =>
   Object.fromEntries(
     Object.entries(options)
       .filter(([, isSet]) => isSet)
       .map(([name]) => [name, "true" as const]),
   );
 
-function dataTarget(data: Data, org: string | undefined): ConfigTarget {
-  const scopeOf = async (organization: string | null) => {
-    const slug = org ?? organization ?? (await onlySlug(data));
-    return commandLineScope(data, (await getOrganization(data.store, slug)).id);
+function createDataTarget(data: Data, org: string | undefined): ConfigTarget {
+  const createScope = async (organization: string | null) => {
+    const slug = org ?? organization ?? (await getOnlySlug(data));
+    return createCommandLineScope(data, (await getOrganization(data.store, slug)).id);
   };
   return {
     async apply(document, options, organization) {
       const { applyConfiguration } = await import("../../configuration/service.ts");
-      return applyConfiguration(await scopeOf(organization), document, options);
+      return applyConfiguration(await createScope(organization), document, options);
     },
     async export() {
       const { exportConfiguration } = await import("../../configuration/export-service.ts");
-      return exportConfiguration(await scopeOf(null));
+      return exportConfiguration(await createScope(null));
     },
   };
 }
 
-async function onlySlug({ store }: Data): Promise<string> {
+async function getOnlySlug({ store }: Data): Promise<string> {
   const [only, ...others] = await listOrganizations(store);
   if (only === undefined || others.length > 0)
-    throw invalid("--org", "is needed: there is not just one organization");
+    throw invalidFieldError("--org", "is needed: there is not just one organization");
   return only.slug;
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { desktopOf } from "../../config.ts";
+import { detectDesktop } from "../../config.ts";
 import { explainFileError } from "../../core/system/system-errors.ts";
 
 const Credentials = z.object({
@@ -15,11 +15,11 @@ const Credentials = z.object({
 });
 type Credentials = z.infer<typeof Credentials>;
 
-export const credentialsFile = () => join(desktopOf().settings, "credentials.json");
+export const credentialsFileOf = () => join(detectDesktop().settings, "credentials.json");
 
 /** Reads the credentials that `signalbox login` has stored. */
 export function readCredentials(): Credentials {
-  const file = credentialsFile();
+  const file = credentialsFileOf();
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -37,10 +37,10 @@ export function readCredentials(): Credentials {
 
 /** Stores the credentials in a file that only this user can read. */
 export function writeCredentials(credentials: Credentials) {
-  const file = credentialsFile();
+  const file = credentialsFileOf();
   const part = `${file}.${process.pid}`;
   try {
-    mkdirSync(desktopOf().settings, { recursive: true, mode: 0o700 });
+    mkdirSync(detectDesktop().settings, { recursive: true, mode: 0o700 });
     writeFileSync(part, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flush: true });
     renameSync(part, file);
   } catch (error) {

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { desktopOf } from "../../config.ts";
-import { files } from "../../database/file/data-files.ts";
+import { detectDesktop } from "../../config.ts";
+import { getDataFiles } from "../../database/file/data-files.ts";
 
 /** Opens a page in the browser. Does nothing if there is no desktop or no program that opens pages. */
 export function openInBrowser(url: string) {
-  const { opener } = desktopOf();
+  const { opener } = detectDesktop();
   if (opener === null || Bun.which(opener[0]) === null) return;
   Bun.spawn([...opener, url], { stdio: ["ignore", "ignore", "ignore"] }).unref();
 }
@@ -15,7 +15,7 @@ export function openInBrowser(url: string) {
  * full disk, are ignored.
  */
 export function leaveAddress(dataDir: string, url: string): Disposable {
-  const file = files(dataDir).address;
+  const file = getDataFiles(dataDir).address;
   const part = `${file}.part`;
   const remove = () => {
     try {
@@ -36,9 +36,9 @@ export function leaveAddress(dataDir: string, url: string): Disposable {
 }
 
 /** Returns the page of the running server, or the set-up page before the first run is complete. */
-export function runningPage(dataDir: string): string | null {
-  const lineOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").trim() : null);
-  const url = lineOf(files(dataDir).address);
-  const token = lineOf(join(dataDir, "set-up-token"));
+export function findRunningPage(dataDir: string): string | null {
+  const readLine = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").trim() : null);
+  const url = readLine(getDataFiles(dataDir).address);
+  const token = readLine(join(dataDir, "set-up-token"));
   return url && token ? `${url}/set-up#${token}` : url;
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
-import { durationInWords } from "../../core/text/words.ts";
-import { invalid } from "../../core/validation.ts";
+import { formatDuration } from "../../core/text/words.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 
 /** Reads a text file; `-` is standard input. Throws VALIDATION_ERROR that names the option. */
 export function readText(option: string, file: string): string {
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
-    throw invalid(option, `can't be read (${(error as Error).message})`);
+    throw invalidFieldError(option, `can't be read (${(error as Error).message})`);
   }
 }
 
@@ -24,14 +24,15 @@ const unitMs: Record<string, number> = {
 };
 
 /** Converts a duration such as `30d` to milliseconds, at most `maxMs`. Throws VALIDATION_ERROR. */
-export function durationMs(
+export function parseDurationMs(
   option: string,
   text: string,
   { examples = "12h, 30d or 8w", maxMs = Infinity } = {},
 ): number {
   const [, count, unit] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
   const ms = Number(count ?? 0) * (unitMs[unit ?? ""] ?? 0);
-  if (ms === 0) throw invalid(option, `must be a duration such as ${examples}`);
-  if (ms > maxMs) throw invalid(option, `must be at most ${durationInWords(maxMs / 1_000)}`);
+  if (ms === 0) throw invalidFieldError(option, `must be a duration such as ${examples}`);
+  if (ms > maxMs)
+    throw invalidFieldError(option, `must be at most ${formatDuration(maxMs / 1_000)}`);
   return ms;
 }

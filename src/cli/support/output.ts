@@ -28,7 +28,7 @@ function isFile(fd: number): boolean {
 }
 
 /** Writes text, and ignores errors such as a full disk. */
-export function tell(stream: NodeJS.WriteStream, text: string) {
+export function writeIfPossible(stream: NodeJS.WriteStream, text: string) {
   try {
     stream.write(text);
   } catch {
@@ -37,14 +37,14 @@ export function tell(stream: NodeJS.WriteStream, text: string) {
 }
 
 /** Replaces control characters and line breaks in text from other sources. */
-export const plain = (text: string): string => plainLines(text).replace(/[\n\t]/g, " ");
+export const cleanLine = (text: string): string => cleanLines(text).replace(/[\n\t]/g, " ");
 
 /** Replaces control characters, except line breaks and tabs, and characters that change the writing direction. */
-const plainLines = (text: string): string =>
+const cleanLines = (text: string): string =>
   text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, " ");
 
 /** Prints a message for people on stderr. */
-export const say = (text: string) => void process.stderr.write(`${plainLines(text)}\n`);
+export const printMessage = (text: string) => void process.stderr.write(`${cleanLines(text)}\n`);
 
 /**
  * Prints JSON. Also escapes U+0080–9F and characters that change the writing direction, because
@@ -64,7 +64,7 @@ export function printTable(rows: readonly Record<string, string | null>[]) {
   const [first] = rows;
   if (first === undefined) return;
   const names = Object.keys(first);
-  const table = [names, ...rows.map((row) => names.map((name) => plain(row[name] ?? "–")))];
+  const table = [names, ...rows.map((row) => names.map((name) => cleanLine(row[name] ?? "–")))];
   const widths = names.map((_, column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
   );
@@ -84,5 +84,5 @@ export function printRows(rows: readonly Record<string, string | null>[], { json
 /** Prints only the ID of a new record, for scripts, or the whole record as JSON. */
 export function printCreated(record: { id: string }, { json }: Format) {
   if (json) printJson(record);
-  else process.stdout.write(`${plain(record.id)}\n`);
+  else process.stdout.write(`${cleanLine(record.id)}\n`);
 }

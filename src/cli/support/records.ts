@@ -1,7 +1,7 @@
 /** Finds records of a server by ID, name or the beginning of a name. */
 import { AppError } from "../../core/errors.ts";
-import { excerpt, excerptOfName } from "../../core/text/words.ts";
-import { allOf, type Client, dataOf } from "./client.ts";
+import { excerptText, excerptName } from "../../core/text/words.ts";
+import { fetchAllPages, type Client, unwrapData } from "./client.ts";
 
 const isId = (words: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words);
 
@@ -9,7 +9,7 @@ const isId = (words: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.t
  * Returns the only record with this name. If there is none, ignores case, and then accepts the
  * beginning of a name. Throws NOT_FOUND, and VALIDATION_ERROR that lists all matches.
  */
-export function oneOf<T extends { id: string }>(
+export function findByName<T extends { id: string }>(
   noun: string,
   words: string,
   records: readonly T[],
@@ -26,48 +26,48 @@ export function oneOf<T extends { id: string }>(
     if (first === undefined) continue;
     if (others.length === 0) return first;
     const all = [first, ...others].slice(0, 10);
-    const names = all.map((record) => `\n  ${record.id}  ${excerptOfName(nameOf(record), 255)}`);
+    const names = all.map((record) => `\n  ${record.id}  ${excerptName(nameOf(record), 255)}`);
     const more = others.length + 1 - all.length;
     throw new AppError(
       "VALIDATION_ERROR",
-      `“${excerpt(words)}” is no single ${noun}. It could be:${names.join("")}${more > 0 ? `\n  and ${more} more` : ""}\nGive more of the name, or the id.`,
+      `“${excerptText(words)}” is no single ${noun}. It could be:${names.join("")}${more > 0 ? `\n  and ${more} more` : ""}\nGive more of the name, or the id.`,
     );
   }
   throw new AppError(
     "NOT_FOUND",
-    `There is no ${noun} whose name is or begins with “${excerpt(words)}”.`,
+    `There is no ${noun} whose name is or begins with “${excerptText(words)}”.`,
   );
 }
 
 async function findMonitor({ v1 }: Client, words: string) {
-  if (isId(words)) return dataOf(v1.monitors({ id: words }).get());
-  const found = await allOf((page) => v1.monitors.get({ query: { ...page, q: words } }));
-  return oneOf("monitor", words, found, ({ name }) => name);
+  if (isId(words)) return unwrapData(v1.monitors({ id: words }).get());
+  const found = await fetchAllPages((page) => v1.monitors.get({ query: { ...page, q: words } }));
+  return findByName("monitor", words, found, ({ name }) => name);
 }
 
 export const findMonitors = (client: Client, all: readonly string[]) =>
   Promise.all(all.map((words) => findMonitor(client, words)));
 
 export async function findGroup({ v1 }: Client, words: string) {
-  if (isId(words)) return dataOf(v1["monitor-groups"]({ id: words }).get());
-  const found = await dataOf(v1["monitor-groups"].get());
-  return oneOf("monitor group", words, found, ({ name }) => name);
+  if (isId(words)) return unwrapData(v1["monitor-groups"]({ id: words }).get());
+  const found = await unwrapData(v1["monitor-groups"].get());
+  return findByName("monitor group", words, found, ({ name }) => name);
 }
 
 /** Finds any incident by ID, or an open one by title. */
 export async function findIncident({ v1 }: Client, words: string) {
-  if (isId(words)) return dataOf(v1.incidents({ id: words }).get());
-  const found = await allOf((page) =>
+  if (isId(words)) return unwrapData(v1.incidents({ id: words }).get());
+  const found = await fetchAllPages((page) =>
     v1.incidents.get({ query: { ...page, q: words, open: "true" } }),
   );
-  return oneOf("open incident", words, found, ({ title }) => title);
+  return findByName("open incident", words, found, ({ title }) => title);
 }
 
 /** Finds any maintenance window by ID, or a running one by title. */
 export async function findWindow({ v1 }: Client, words: string) {
-  if (isId(words)) return dataOf(v1["maintenance-windows"]({ id: words }).get());
-  const found = await allOf((page) =>
+  if (isId(words)) return unwrapData(v1["maintenance-windows"]({ id: words }).get());
+  const found = await fetchAllPages((page) =>
     v1["maintenance-windows"].get({ query: { ...page, state: "running" } }),
   );
-  return oneOf("maintenance window under way", words, found, ({ title }) => title);
+  return findByName("maintenance window under way", words, found, ({ title }) => title);
 }

@@ -8,15 +8,18 @@ type ServiceManager = {
   stopping(): void;
 };
 
-type Started = { notifySocket: string | undefined; watchdogMs: number | null };
+type ServiceEnvironment = { notifySocket: string | undefined; watchdogMs: number | null };
 
 /**
  * Implements sd_notify(3), with one datagram per state. Throws if the socket can't be reached,
  * because systemd would wait in vain.
  */
-export function serviceManager({ notifySocket, watchdogMs }: Started): ServiceManager {
+export function createServiceManager({
+  notifySocket,
+  watchdogMs,
+}: ServiceEnvironment): ServiceManager {
   if (notifySocket === undefined) return { ready() {}, stopping() {} };
-  const notify = notifier(notifySocket);
+  const notify = createNotifier(notifySocket);
   return {
     ready() {
       notify("READY=1");
@@ -36,8 +39,8 @@ const noSignal = 0x4000;
  * Returns a function that sends a state. It calls libc, because Bun and Node.js don't support Unix
  * datagram sockets.
  */
-function notifier(path: string): (state: string) => void {
-  const { socket, sendto } = libc();
+function createNotifier(path: string): (state: string) => void {
+  const { socket, sendto } = loadLibc();
   // A leading @ represents the zero byte of Linux's abstract sockets.
   const name = path.startsWith("@") ? `\0${path.slice(1)}` : `${path}\0`;
   const address = Buffer.concat([
@@ -59,7 +62,7 @@ function notifier(path: string): (state: string) => void {
   };
 }
 
-function libc() {
+function loadLibc() {
   const symbols = {
     socket: { args: ["i32", "i32", "i32"], returns: "i32" },
     sendto: { args: ["i32", "ptr", "u64", "i32", "ptr", "u32"], returns: "i64" },

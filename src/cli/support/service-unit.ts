@@ -72,7 +72,7 @@ SystemCallErrorNumber=EPERM
 `;
 
 /** Renders the systemd unit with the fewest privileges that monitoring needs. */
-export function systemdUnit({
+export function renderSystemdUnit({
   executable,
   dataDir,
   options,
@@ -83,12 +83,13 @@ export function systemdUnit({
 }: ServiceOptions): string {
   // StateDirectory= can't express a quote, a backslash or a colon.
   const isStateDirectory = dirname(dataDir) === "/var/lib" && /^[^"'\\:]+$/.test(dataDir);
-  const command = [executable, "serve", "--data-dir", dataDir, ...options].map(quoted);
-  const named = credentials.map((each) => ({
+  const command = [executable, "serve", "--data-dir", dataDir, ...options].map(quoteWord);
+  const namedCredentials = credentials.map((each) => ({
     ...each,
     name: /^--(.*)-file$/.exec(each.option)?.[1],
   }));
-  for (const { option, name } of named) command.push(`${option}=\${CREDENTIALS_DIRECTORY}/${name}`);
+  for (const { option, name } of namedCredentials)
+    command.push(`${option}=\${CREDENTIALS_DIRECTORY}/${name}`);
   // A ping with the file capability does not start if the bounding set lacks it.
   const bounding = [...capabilities, "CAP_NET_RAW"];
   const ambient = mayPing ? capabilities : bounding;
@@ -99,13 +100,13 @@ Wants=network-online.target
 
 [Service]
 Type=notify
-ExecStart=${command.join(" ")}${named
-    .map(({ name, file }) => `\nLoadCredential=${name}:${escaped(file)}`)
+ExecStart=${command.join(" ")}${namedCredentials
+    .map(({ name, file }) => `\nLoadCredential=${name}:${escapePercent(file)}`)
     .join("")}
 ExecReload=/bin/kill -HUP $MAINPID
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
 ${user === null ? "DynamicUser=yes" : `User=${user}`}
-${isStateDirectory ? `StateDirectory="${escaped(basename(dataDir))}"\nStateDirectoryMode=0700` : `ReadWritePaths=${quoted(dataDir)}`}
+${isStateDirectory ? `StateDirectory="${escapePercent(basename(dataDir))}"\nStateDirectoryMode=0700` : `ReadWritePaths=${quoteWord(dataDir)}`}
 UMask=0077
 
 ${lifetime}
@@ -118,17 +119,17 @@ WantedBy=multi-user.target
 }
 
 /** Quotes a word of a systemd command line, so that specifiers and variables are plain text. */
-function quoted(word: string): string {
-  const text = escaped(word).replaceAll("$", "$$$$");
+function quoteWord(word: string): string {
+  const text = escapePercent(word).replaceAll("$", "$$$$");
   return /^[\w@%+=:,./*$-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
-function escaped(text: string): string {
+function escapePercent(text: string): string {
   return text.replaceAll("%", "%%");
 }
 
 /** Renders the property list of a launchd daemon for the whole machine. See launchd.plist(5). */
-export function launchdPlist({
+export function renderLaunchdPlist({
   executable,
   dataDir,
   options,

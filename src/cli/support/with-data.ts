@@ -8,18 +8,18 @@ import {
   type Organization,
 } from "../../accounts/organizations/service.ts";
 import { assets } from "../../core/assets.ts";
-import { commandLine, type Scope, scopeOf } from "../../events/scope.ts";
-import { systemClock } from "../../core/time/clock.ts";
+import { commandLine, type Scope, buildScope } from "../../events/scope.ts";
+import { readSystemClock } from "../../core/time/clock.ts";
 import { noLimits } from "../../core/limits.ts";
-import { ownHostsOf } from "../../core/security/own-hosts.ts";
-import { invalid } from "../../core/validation.ts";
+import { createOwnHosts } from "../../core/security/own-hosts.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import { hasPassword } from "../../database/address.ts";
-import { targetGuard } from "../../core/security/target-guard.ts";
-import { configOf } from "../../config.ts";
+import { createTargetGuard } from "../../core/security/target-guard.ts";
+import { parseConfig } from "../../config.ts";
 import type { Data } from "../../database/file/data-directory.ts";
-import { files, unusable } from "../../database/file/data-files.ts";
+import { getDataFiles, unusableError } from "../../database/file/data-files.ts";
 import { type DataPlace, openData } from "../../database/data.ts";
-import { say } from "./output.ts";
+import { printMessage } from "./output.ts";
 
 export type DataOptions = {
   dataDir?: string;
@@ -29,14 +29,14 @@ export type DataOptions = {
 };
 
 /** Adds the options of commands that use the data. */
-export function onData(command: Command): Command {
-  return withDatabase(
+export function addDataOptions(command: Command): Command {
+  return addDatabaseOptions(
     command.option("--data-dir <dir>", "data directory (SIGNALBOX_DATA_DIR)"),
   ).option("--json", "print JSON");
 }
 
 /** Adds the options of a database cluster. */
-export function withDatabase(command: Command): Command {
+export function addDatabaseOptions(command: Command): Command {
   return command
     .option(
       "--database <address>",
@@ -46,9 +46,9 @@ export function withDatabase(command: Command): Command {
 }
 
 /** Returns the location of the data, from options and variables. Warns of a password in the address. */
-export function placeOf({ dataDir, database, databasePasswordFile }: DataOptions): DataPlace {
+export function resolvePlace({ dataDir, database, databasePasswordFile }: DataOptions): DataPlace {
   warnOfPassword(database);
-  return configOf({ dataDir, database, databasePasswordFile });
+  return parseConfig({ dataDir, database, databasePasswordFile });
 }
 
 export function warnOfPassword(database: string | undefined) {
@@ -63,53 +63,53 @@ export function warnOfPassword(database: string | undefined) {
  * Returns the data directory for commands that don't apply to a cluster. On a cluster, it throws an
  * error with the alternative `instead`.
  */
-export function directoryOf(options: DataOptions, instead: string): string {
-  const { dataDir, database } = placeOf(options);
-  if (database !== undefined) throw notForClusters(instead);
+export function resolveDirectory(options: DataOptions, instead: string): string {
+  const { dataDir, database } = resolvePlace(options);
+  if (database !== undefined) throw createClusterError(instead);
   return dataDir;
 }
 
-const notForClusters = (instead: string) =>
-  invalid("--database", `is not for this command: ${instead}`);
+const createClusterError = (instead: string) =>
+  invalidFieldError("--database", `is not for this command: ${instead}`);
 
 /**
  * Returns the location of existing data. Throws DATA_UNUSABLE if there is none, so that a mistyped
  * path creates nothing.
  */
-export function existingPlaceOf(options: DataOptions): DataPlace {
-  const place = placeOf(options);
-  const path = resolve(place.dataDir);
+export function resolveExistingPlace(options: DataOptions): DataPlace {
+  const dataPlace = resolvePlace(options);
+  const path = resolve(dataPlace.dataDir);
   if (!existsSync(path))
-    throw unusable(`${path} does not exist. Name the data directory with --data-dir.`);
-  if (place.database === undefined && !isInUse(path))
-    throw unusable(
+    throw unusableError(`${path} does not exist. Name the data directory with --data-dir.`);
+  if (dataPlace.database === undefined && !isInUse(path))
+    throw unusableError(
       `There is no data of Signalbox in ${path}. Name the data directory with --data-dir.`,
     );
-  return place;
+  return dataPlace;
 }
 
 const isInUse = (path: string) =>
-  [files(path).database, files(path).marker].some((file) => existsSync(file));
+  [getDataFiles(path).database, getDataFiles(path).marker].some((file) => existsSync(file));
 
 /** Runs `use` on existing data, also while a server runs on it. */
 export function withData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
-  return openFor(existingPlaceOf(options), use);
+  return useData(resolveExistingPlace(options), use);
 }
 
 /** Runs `use` on the data, creating the data directory if there is none. Reports that on stderr. */
 export function withNewData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
-  const place = placeOf(options);
+  const place = resolvePlace(options);
   const path = resolve(place.dataDir);
-  const isNew = !existsSync(files(path).marker) && place.database === undefined;
-  return openFor(place, (data) => {
-    if (isNew) say(`Created the data directory ${path}.`);
+  const isNew = !existsSync(getDataFiles(path).marker) && place.database === undefined;
+  return useData(place, (data) => {
+    if (isNew) printMessage(`Created the data directory ${path}.`);
     return use(data);
   });
 }
 
-async function openFor<T>(place: DataPlace, use: (data: Data) => Promise<T>): Promise<T> {
+async function useData<T>(place: DataPlace, use: (data: Data) => Promise<T>): Promise<T> {
   const { migrations } = assets;
-  const data = await openData(place, { migrations, clock: systemClock });
+  const data = await openData(place, { migrations, clock: readSystemClock });
   try {
     return await use(data);
   } finally {
@@ -118,23 +118,23 @@ async function openFor<T>(place: DataPlace, use: (data: Data) => Promise<T>): Pr
 }
 
 /** Creates the scope of the command line in one organization. */
-export function commandLineScope(
+export function createCommandLineScope(
   data: Pick<Data, "store" | "vault">,
   organizationId: string,
 ): Scope {
   const services = {
     store: data.store,
-    clock: systemClock,
+    clock: readSystemClock,
     vault: data.vault,
-    targets: targetGuard(() => []),
-    ownHosts: ownHostsOf([]),
+    targets: createTargetGuard(() => []),
+    ownHosts: createOwnHosts([]),
     limits: noLimits,
   };
-  return scopeOf(services, organizationId, commandLine);
+  return buildScope(services, organizationId, commandLine);
 }
 
 /** Joins the lists of one organization, or of all if `slug` is undefined. */
-export async function ofOrganizations<T>(
+export async function collectFromOrganizations<T>(
   { store, vault }: Data,
   slug: string | undefined,
   list: (scope: Scope, organization: Organization) => Promise<T[]>,
@@ -142,7 +142,7 @@ export async function ofOrganizations<T>(
   const organizations =
     slug === undefined ? await listOrganizations(store) : [await getOrganization(store, slug)];
   const lists = organizations.map((organization) =>
-    list(commandLineScope({ store, vault }, organization.id), organization),
+    list(createCommandLineScope({ store, vault }, organization.id), organization),
   );
   return (await Promise.all(lists)).flat();
 }

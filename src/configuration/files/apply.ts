@@ -2,13 +2,13 @@
 import { listOrganizations } from "../../accounts/organizations/service.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { scopeOf, type ScopeServices } from "../../events/scope.ts";
+import { buildScope, type ScopeServices } from "../../events/scope.ts";
 import type { Variables } from "./variables.ts";
-import { countsOf } from "../rules.ts";
+import { countChanges } from "../rules.ts";
 
 type Dependencies = ScopeServices & { log: Log; origin: () => string };
 
-export type ConfigurationFiles = ReturnType<typeof configurationFiles>;
+export type ConfigurationFiles = ReturnType<typeof createConfigurationFiles>;
 
 const actor = { type: "command-line", id: null, name: "configuration files" } as const;
 
@@ -22,10 +22,10 @@ const options = { prune: true };
  * Applies the configurations of a folder, one run at a time. The first error ends the run and is
  * logged. A failed configuration changes nothing.
  */
-export function configurationFiles(dependencies: Dependencies, variables: Variables) {
+export function createConfigurationFiles(dependencies: Dependencies, variables: Variables) {
   const { log } = dependencies;
   let done = Promise.resolve();
-  const attempt = async (from: string) => {
+  const tryApply = async (from: string) => {
     try {
       await applyFiles(from, dependencies, variables);
     } catch (error) {
@@ -39,10 +39,10 @@ export function configurationFiles(dependencies: Dependencies, variables: Variab
   };
   return {
     apply: (from: string | undefined) => {
-      if (from !== undefined) done = done.then(() => attempt(from));
+      if (from !== undefined) done = done.then(() => tryApply(from));
     },
     /** Resolves when all requested runs are done. */
-    settled: () => done,
+    waitUntilApplied: () => done,
   };
 }
 
@@ -60,13 +60,13 @@ async function applyFiles(from: string, services: Dependencies, variables: Varia
       log.warn("a configuration names no organization that there is", { from, organization });
       continue;
     }
-    const scope = { ...scopeOf(services, found.id, actor), origin: origin() };
+    const scope = { ...buildScope(services, found.id, actor), origin: origin() };
     try {
       const { source, changes, unchanged } = await applyConfiguration(scope, document, options);
       log.info("the configuration was applied", {
         source,
         organization: found.slug,
-        ...countsOf(changes),
+        ...countChanges(changes),
         unchanged,
       });
     } catch (error) {

@@ -2,17 +2,17 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { AppError } from "../../core/errors.ts";
-import { invalid } from "../../core/validation.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import { configSections } from "../schema.ts";
-import { expanded, isOneVariable, type Variables } from "./variables.ts";
+import { expandVariables, isOneVariable, type Variables } from "./variables.ts";
 import {
   type FileIssue,
   InvalidFiles,
   parseYaml,
   type Place,
-  placeOf,
+  findPlace,
   setOwn,
-  typedScalar,
+  createScalarReader,
 } from "../../core/text/yaml.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 
@@ -36,19 +36,22 @@ export async function readConfigurations(
   from: string,
   variables: Variables,
 ): Promise<ConfigFiles[]> {
-  const files = filesIn(from);
-  const all = new Map<string, Merged>();
+  const files = listFiles(from);
+  const all = new Map<string, MergedFiles>();
   for (const file of files) {
-    const its = await readOne(file, variables);
-    if (its === null) continue;
-    const { source = "main", organization = null } = its.value;
+    const fileConfigurations = await readOne(file, variables);
+    if (fileConfigurations === null) continue;
+    const { source = "main", organization = null } = fileConfigurations.value;
     const id = JSON.stringify([source, organization]);
     const known = all.get(id);
-    if (known === undefined) all.set(id, its);
-    else merge(known, its);
+    if (known === undefined) all.set(id, fileConfigurations);
+    else mergeFile(known, fileConfigurations);
   }
   if (all.size === 0)
-    throw invalid(`The configuration ${from}`, "is empty: it has no YAML file with a section");
+    throw invalidFieldError(
+      `The configuration ${from}`,
+      "is empty: it has no YAML file with a section",
+    );
   return [...all.values()].map(({ value, places }) => ({
     organization: typeof value["organization"] === "string" ? value["organization"] : null,
     document: value,
@@ -56,7 +59,7 @@ export async function readConfigurations(
       error instanceof AppError && error.details !== undefined
         ? new InvalidFiles(
             error.details.map(({ path, message }) => ({
-              place: placeOf(places, path) ?? firstPlace(places),
+              place: findPlace(places, path) ?? getFirstPlace(places),
               message: `${path} ${message}`,
             })),
           )
@@ -64,14 +67,14 @@ export async function readConfigurations(
   }));
 }
 
-type Merged = { value: Fields; places: Map<string, Place> };
+type MergedFiles = { value: Fields; places: Map<string, Place> };
 
-const firstPlace = (places: ReadonlyMap<string, Place>): Place =>
+const getFirstPlace = (places: ReadonlyMap<string, Place>): Place =>
   places.values().next().value ?? { file: "", line: 1, column: 1 };
 
-function filesIn(from: string): string[] {
+function listFiles(from: string): string[] {
   const found = statSync(from, { throwIfNoEntry: false });
-  if (found === undefined) throw invalid(`The configuration ${from}`, "does not exist");
+  if (found === undefined) throw invalidFieldError(`The configuration ${from}`, "does not exist");
   if (!found.isDirectory()) return [from];
   return readdirSync(from)
     .filter((name) => /\.ya?ml$/i.test(name))
@@ -82,7 +85,7 @@ function filesIn(from: string): string[] {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-function textOf(file: string): string {
+function readText(file: string): string {
   const start: Place = { file, line: 1, column: 1 };
   const { size } = statSync(file);
   if (size > maxBytes)
@@ -99,30 +102,32 @@ function textOf(file: string): string {
 }
 
 /** Reads one file and expands its variables; null for an empty file. */
-async function readOne(file: string, variables: Variables): Promise<Merged | null> {
+async function readOne(file: string, variables: Variables): Promise<MergedFiles | null> {
   const readFile = (path: string) => utf8.decode(readFileSync(resolve(dirname(file), path)));
   /** Paths of values that consist of a single variable. */
   const single: string[] = [];
-  const scalar = typedScalar((text, path, fail) => {
+  const scalar = createScalarReader((text, path, fail) => {
     if (isOneVariable(text)) single.push(path);
-    return expanded(text, { variables, readFile }, fail);
+    return expandVariables(text, { variables, readFile }, fail);
   });
-  const { value, places } = await parseYaml(file, textOf(file), scalar);
+  const { value, places } = await parseYaml(file, readText(file), scalar);
   if (value === null) return null;
   if (!isObject(value))
-    throw new InvalidFiles([{ place: firstPlace(places), message: "must be a map of sections" }]);
-  const other = otherProgramOf(value);
-  if (other !== null) throw new InvalidFiles([{ place: firstPlace(places), message: other }]);
+    throw new InvalidFiles([
+      { place: getFirstPlace(places), message: "must be a map of sections" },
+    ]);
+  const other = recognizeOtherProgram(value);
+  if (other !== null) throw new InvalidFiles([{ place: getFirstPlace(places), message: other }]);
   if (single.length > 0) {
     // Loaded on demand because it contains the schemas of all fields.
-    const { convert } = await import("./convert.ts");
+    const { convertVariable: convert } = await import("./convert.ts");
     for (const path of single) convert(value, path);
   }
   return { value, places };
 }
 
 /** Identifies files of other programs by their top-level keys. Returns the end of an error sentence, or null. */
-function otherProgramOf(value: Fields): string | null {
+function recognizeOtherProgram(value: Fields): string | null {
   if (Object.hasOwn(value, "endpoints") || Object.hasOwn(value, "external-endpoints"))
     return "is a configuration of Gatus: `signalbox import gatus FILE --org SLUG` imports it";
   if (Object.hasOwn(value, "services"))
@@ -131,25 +136,26 @@ function otherProgramOf(value: Fields): string | null {
 }
 
 /** Merges another file of the same source. */
-function merge(all: Merged, { value, places }: Merged) {
+function mergeFile(all: MergedFiles, { value, places }: MergedFiles) {
   const issues: FileIssue[] = [];
-  const add = (to: Fields, from: Fields, path: string) => {
-    for (const [name, its] of Object.entries(from)) {
+  const mergeFields = (to: Fields, from: Fields, path: string) => {
+    for (const [name, nextValue] of Object.entries(from)) {
       const at = path === "" ? name : `${path}.${name}`;
       const known = Object.hasOwn(to, name) ? to[name] : undefined;
       const isHolder =
         path === "defaults" ||
         (path === "" && (name === "defaults" || sectionNames.includes(name)));
-      if (known === undefined) setOwn(to, name, its);
-      else if (isHolder && isObject(known) && isObject(its)) add(known, its, at);
-      else if (path !== "" || known !== its)
+      if (known === undefined) setOwn(to, name, nextValue);
+      else if (isHolder && isObject(known) && isObject(nextValue))
+        mergeFields(known, nextValue, at);
+      else if (path !== "" || known !== nextValue)
         issues.push({
-          place: placeOf(places, at) ?? firstPlace(places),
+          place: findPlace(places, at) ?? getFirstPlace(places),
           message: `${at} is in another file, too`,
         });
     }
   };
-  add(all.value, value, "");
+  mergeFields(all.value, value, "");
   if (issues.length > 0) throw new InvalidFiles(issues.slice(0, 20));
   for (const [path, place] of places) if (!all.places.has(path)) all.places.set(path, place);
 }

@@ -10,7 +10,7 @@ type Sources = {
  * Expands `${NAME}`, `${NAME:-default}` and `${file:PATH}`; `$$` is a dollar sign. Passes errors to
  * `fail` as the end of a sentence. An unset variable or an unreadable file is an error.
  */
-export function expanded(
+export function expandVariables(
   text: string,
   { variables, readFile }: Sources,
   fail: (message: string) => never,
@@ -19,7 +19,7 @@ export function expanded(
     if (whole === "$$") return "$";
     if (inner === undefined || end === "") return fail("${ has no } behind it; $$ is a plain $");
     const file = /^file:(.+)$/.exec(inner)?.[1];
-    if (file !== undefined) return contentOf(file, readFile, fail);
+    if (file !== undefined) return readContent(file, readFile, fail);
     const [, name = "", fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inner) ?? [];
     if (name === "")
       return fail(
@@ -32,7 +32,7 @@ export function expanded(
 }
 
 /** Returns the contents of the file without the final line break, which editors add. */
-function contentOf(
+function readContent(
   path: string,
   readFile: (path: string) => string,
   fail: (message: string) => never,
@@ -50,4 +50,4 @@ function contentOf(
 export const isOneVariable = (text: string) => /^\$\{[^}]*\}$/.test(text);
 
 /** Escapes dollar signs so that no variable is expanded. */
-export const escaped = (text: string) => text.replaceAll("$", "$$$$");
+export const escapeDollars = (text: string) => text.replaceAll("$", "$$$$");

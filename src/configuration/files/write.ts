@@ -1,17 +1,17 @@
 import type { ConfigExport } from "../schema.ts";
-import { escaped } from "./variables.ts";
+import { escapeDollars } from "./variables.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 
 /**
  * Formats a configuration as YAML. Secrets are comments, so that applying the file preserves the
  * stored ones. With `asVariables`, secrets are variables, for another installation.
  */
-export async function yamlOf(
+export async function formatYaml(
   { document, secrets }: ConfigExport,
   asVariables: boolean,
 ): Promise<string> {
   const { Document, isMap } = await import("yaml");
-  const yaml = new Document(literal(document), { schema: "core", aliasDuplicateObjects: false });
+  const yaml = new Document(escapeAll(document), { schema: "core", aliasDuplicateObjects: false });
   for (const { path, variable } of secrets) {
     const [name = "", ...holder] = path.toReversed();
     if (asVariables) yaml.setIn(path, `\${${variable}}`);
@@ -30,11 +30,11 @@ export async function yamlOf(
 }
 
 /** Escapes dollar signs in all texts of a value. */
-function literal(value: unknown): unknown {
-  if (typeof value === "string") return escaped(value);
-  if (Array.isArray(value)) return value.map(literal);
+function escapeAll(value: unknown): unknown {
+  if (typeof value === "string") return escapeDollars(value);
+  if (Array.isArray(value)) return value.map(escapeAll);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value as Fields).map(([name, its]) => [name, literal(its)]),
+    Object.entries(value as Fields).map(([name, its]) => [name, escapeAll(its)]),
   );
 }

@@ -1,10 +1,10 @@
-import { rateLimited } from "../errors.ts";
+import { rateLimitError } from "../errors.ts";
 import { type Entry, Turns } from "./turns.ts";
 
-export type FairQueue = ReturnType<typeof fairQueue>;
+export type FairQueue = ReturnType<typeof createFairQueue>;
 
 /** Runs up to `atOnce` tasks, at most one per client. Clients take turns. */
-export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
+export function createFairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
   const turns = new Turns<Entry & { start: () => void }>({
     rank: ({ running }) => running,
     admits: (running, turns) => running === 0 && turns.running < atOnce,
@@ -19,7 +19,7 @@ export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
   }
 
   function startNext() {
-    for (let next = turns.next(); next !== null; next = turns.next()) {
+    for (let next = turns.beginNext(); next !== null; next = turns.beginNext()) {
       countWaiting(next.client, -1);
       next.start();
     }
@@ -31,7 +31,7 @@ export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
     /** Runs a task when its client's turn is reached. Throws RATE_LIMITED if too many tasks of the client wait. */
     async run<T>(client: string, task: () => Promise<T>): Promise<T> {
       if ((waiting.get(client) ?? 0) >= mostWaiting)
-        throw rateLimited(1, "There are too many requests at the moment.");
+        throw rateLimitError(1, "There are too many requests at the moment.");
       await new Promise<void>((start) => {
         countWaiting(client, 1);
         turns.add({ client, at: added++, start });

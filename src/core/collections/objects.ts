@@ -6,7 +6,7 @@ export const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Parses a JSON object; null for any other text. */
-export function objectIn(text: string): Fields | null {
+export function parseObject(text: string): Fields | null {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;

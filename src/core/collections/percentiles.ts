@@ -10,7 +10,8 @@ export function bucketOf(latencyMs: number): number {
 }
 
 /** Lower bound of a bucket, in milliseconds. */
-const beginOf = (bucket: number) => (bucket < 1 ? 0 : 2 ** ((bucket - 1) / bucketsPerDoubling));
+const lowerBoundOf = (bucket: number) =>
+  bucket < 1 ? 0 : 2 ** ((bucket - 1) / bucketsPerDoubling);
 
 export function addCounts(all: readonly (LatencyCounts | null)[]): LatencyCounts {
   const sum: Record<string, number> = {};
@@ -29,37 +30,37 @@ type Latencies = {
 
 export type Percentiles = { p50Ms: number | null; p95Ms: number | null; p99Ms: number | null };
 
-const none: Percentiles = { p50Ms: null, p95Ms: null, p99Ms: null };
+const noPercentiles: Percentiles = { p50Ms: null, p95Ms: null, p99Ms: null };
 
 /**
  * Returns percentiles in whole milliseconds, with an error of at most 10 %. They are null if some latencies are not
  * in buckets: older releases stored none.
  */
-export function percentilesOf(latencies: Latencies): Percentiles {
+export function computePercentiles(latencies: Latencies): Percentiles {
   const { latencyCount, latencyMin, latencyMax, latencyCounts } = latencies;
   const buckets = Object.entries(latencyCounts)
     .map(([bucket, count]) => ({ bucket: Number(bucket), count }))
     .sort((one, other) => one.bucket - other.bucket);
   const counted = buckets.reduce((sum, { count }) => sum + count, 0);
-  if (counted === 0 || counted !== latencyCount) return none;
-  const at = (share: number) => {
+  if (counted === 0 || counted !== latencyCount) return noPercentiles;
+  const percentileAt = (share: number) => {
     let rank = Math.ceil(share * counted);
     for (const { bucket, count } of buckets) {
       if (rank > count) {
         rank -= count;
         continue;
       }
-      const [begin, end] = [beginOf(bucket), beginOf(bucket + 1)];
+      const [begin, end] = [lowerBoundOf(bucket), lowerBoundOf(bucket + 1)];
       const ms = begin === 0 ? 0 : begin * (end / begin) ** ((rank - 0.5) / count);
       return Math.round(Math.min(latencyMax ?? ms, Math.max(latencyMin ?? ms, ms)));
     }
     return null;
   };
-  return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };
+  return { p50Ms: percentileAt(0.5), p95Ms: percentileAt(0.95), p99Ms: percentileAt(0.99) };
 }
 
 /** Exact percentile by nearest rank. */
-export function exactPercentiles(latencies: readonly number[]): Percentiles {
+export function computeExactPercentiles(latencies: readonly number[]): Percentiles {
   const sorted = latencies.toSorted((one, other) => one - other);
   const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? null;
   return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };

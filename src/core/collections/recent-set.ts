@@ -9,7 +9,7 @@ export function setRecent<K, V>(map: Map<K, V>, key: K, value: V, capacity: numb
 }
 
 /** A set of the `capacity` most recently added values. */
-export function recentSet(capacity: number) {
+export function createRecentSet(capacity: number) {
   const values = new Map<string, true>();
   return {
     has: (value: string) => values.has(value),

@@ -1,12 +1,12 @@
 /** Interns equal values. Starts over when it has `capacity` entries. */
 
-export function sharedValues(capacity: number) {
+export function createInterner(capacity: number) {
   const known = new Map<string, unknown>();
   return <T>(key: string, make: () => T): T => {
     if (known.has(key)) return known.get(key) as T;
     if (known.size === capacity) known.clear();
-    const made = make();
-    known.set(key, made);
-    return made;
+    const value = make();
+    known.set(key, value);
+    return value;
   };
 }

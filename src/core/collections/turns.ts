@@ -84,7 +84,7 @@ export class Turns<T extends Entry> {
   }
 
   /** Starts and returns the next entry; null if none can start. */
-  next(): T | null {
+  beginNext(): T | null {
     for (const [rank, group] of this.#groups.entries()) {
       if (group.size === 0 || !this.#rules.admits(rank, this)) continue;
       for (const client of group) {
@@ -106,7 +106,7 @@ export class Turns<T extends Entry> {
   begin({ client: id, lane }: Slot) {
     const client = this.#clientOf(id);
     this.#count(client, 1);
-    if (lane != null) laneOf(client, lane).running++;
+    if (lane != null) ensureLane(client, lane).running++;
   }
 
   /** Counts work as finished. */
@@ -122,7 +122,7 @@ export class Turns<T extends Entry> {
     for (let next = pop(client.ready); next !== undefined; next = pop(client.ready)) {
       if (isWanted?.(next) === false) continue;
       if (next.lane == null) return next;
-      const lane = laneOf(client, next.lane);
+      const lane = ensureLane(client, next.lane);
       if (lane.running < perLane) return next;
       lane.parked.add(next);
     }
@@ -130,7 +130,7 @@ export class Turns<T extends Entry> {
   }
 
   #leaveLane(client: Client<T>, name: string) {
-    const lane = laneOf(client, name);
+    const lane = ensureLane(client, name);
     lane.running--;
     for (const parked of lane.parked) {
       lane.parked.delete(parked);
@@ -183,7 +183,7 @@ export class Turns<T extends Entry> {
   }
 }
 
-function laneOf<T extends Entry>({ lanes }: Client<T>, name: string): Lane<T> {
+function ensureLane<T extends Entry>({ lanes }: Client<T>, name: string): Lane<T> {
   let lane = lanes.get(name);
   if (lane === undefined) {
     lane = { running: 0, parked: new Set() };

@@ -3,7 +3,7 @@ import { setRecent } from "../collections/recent-set.ts";
 /** An access token and its expiry, in Unix milliseconds. */
 export type AccessToken = { token: string; until: number };
 
-export type AccessTokens = ReturnType<typeof accessTokens>;
+export type AccessTokens = ReturnType<typeof createAccessTokenCache>;
 
 /**
  * Time before the expiry at which a token is replaced, at most a tenth of its lifetime. Requests in flight then
@@ -11,31 +11,37 @@ export type AccessTokens = ReturnType<typeof accessTokens>;
  */
 const earlyMs = 60_000;
 
-const maxKept = 1_000;
+const maxCached = 1_000;
 
 /** Caches access tokens (RFC 6749 §1.4) in memory until they expire. */
-export function accessTokens() {
-  const kept = new Map<string, AccessToken>();
-  const asked = new Map<string, Promise<AccessToken>>();
+export function createAccessTokenCache() {
+  const cachedTokens = new Map<string, AccessToken>();
+  const pendingRequests = new Map<string, Promise<AccessToken>>();
   return {
     /**
      * Returns the cached token of these credentials, or requests one with `ask`. Concurrent callers share one
      * request.
      */
-    async of(credentials: string, now: number, ask: () => Promise<AccessToken>): Promise<string> {
-      const known = kept.get(credentials);
+    async getToken(
+      credentials: string,
+      now: number,
+      ask: () => Promise<AccessToken>,
+    ): Promise<string> {
+      const known = cachedTokens.get(credentials);
       if (known !== undefined && now < known.until) return known.token;
-      const asking = asked.get(credentials) ?? ask().finally(() => asked.delete(credentials));
-      asked.set(credentials, asking);
-      const { token, until } = await asking;
+      const pendingRequest =
+        pendingRequests.get(credentials) ??
+        ask().finally(() => pendingRequests.delete(credentials));
+      pendingRequests.set(credentials, pendingRequest);
+      const { token, until } = await pendingRequest;
       const early = Math.min(earlyMs, (until - now) / 10);
-      setRecent(kept, credentials, { token, until: until - early }, maxKept);
+      setRecent(cachedTokens, credentials, { token, until: until - early }, maxCached);
       return token;
     },
     /** Drops the cached token. With `token`, does so only if that token is still cached. */
     forget(credentials: string, token?: string) {
-      const known = kept.get(credentials);
-      if (token === undefined || known?.token === token) kept.delete(credentials);
+      const known = cachedTokens.get(credentials);
+      if (token === undefined || known?.token === token) cachedTokens.delete(credentials);
     },
   };
 }

@@ -1,29 +1,29 @@
 /** Resolves host names for outgoing connections, and rejects blocked addresses. */
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
-import { closedToSharers, isPrivate, type TargetGuard } from "../security/target-guard.ts";
-import { asciiName } from "../security/destinations.ts";
+import { sharedLoopbackIssue, isPrivate, type TargetGuard } from "../security/target-guard.ts";
+import { toAsciiName } from "../security/destinations.ts";
 import type { Lookup } from "./context.ts";
-import { Blocked, OwnTrouble, TargetFailure } from "./failures.ts";
+import { BlockedTarget, LocalFailure, TargetFailure } from "./failures.ts";
 import { hasFileHandles, noFileHandles } from "./file-handles.ts";
 
 /**
  * Resolves a host through the hosts file and DNS, without a cache. Rejects the host if any of its addresses is
  * blocked.
  */
-export async function allowedAddresses(
+export async function resolveAllowedAddresses(
   targets: TargetGuard,
   host: string,
   port: number | null,
   { family = null, as = "target" }: Lookup = {},
 ) {
-  const plain = asciiName(host.replace(/^\[|\]$/g, ""));
+  const plain = toAsciiName(host.replace(/^\[|\]$/g, ""));
   const isName = isIP(plain) === 0;
   const what = as === "proxy" ? "proxy" : "target";
-  if (isName) mustNotBe(what, targets.validateName(plain), null);
-  const found = isName ? await resolved(plain, as === "behind a proxy") : [plain];
+  if (isName) assertNotBlocked(what, targets.validateName(plain), null);
+  const found = isName ? await lookUpAddresses(plain, as === "behind a proxy") : [plain];
   await targets.refresh();
-  for (const address of found) mustNotBe(what, targets.issueOf(address, port), address);
+  for (const address of found) assertNotBlocked(what, targets.findIssue(address, port), address);
   const all = found.map((address) => ({
     address,
     family: isIP(address) as 4 | 6,
@@ -35,36 +35,37 @@ export async function allowedAddresses(
   return wanted;
 }
 
-function mustNotBe(what: "target" | "proxy", issue: string | null, address: string | null) {
-  if (issue === closedToSharers) throw new OwnTrouble(`the ${what} ${issue} (see --allow-target)`);
-  if (issue !== null) throw new Blocked(issue, address, what);
+function assertNotBlocked(what: "target" | "proxy", issue: string | null, address: string | null) {
+  if (issue === sharedLoopbackIssue)
+    throw new LocalFailure(`the ${what} ${issue} (see --allow-target)`);
+  if (issue !== null) throw new BlockedTarget(issue, address, what);
 }
 
-async function resolved(host: string, mayBeUnknown: boolean): Promise<string[]> {
+async function lookUpAddresses(host: string, canBeUnknown: boolean): Promise<string[]> {
   try {
     return (await lookup(host, { all: true })).map(({ address }) => address);
   } catch (error) {
-    if (mayBeUnknown) return [];
+    if (canBeUnknown) return [];
     const { code } = error as NodeJS.ErrnoException;
     // Failing name servers of the domain and an unreachable resolver produce the same code.
-    if (!hasFileHandles()) throw new OwnTrouble(noFileHandles, true);
-    if (!unanswered.has(code ?? "")) throw new TargetFailure("The name does not exist.");
-    if (await nameServersAnswer())
+    if (!hasFileHandles()) throw new LocalFailure(noFileHandles, true);
+    if (!unansweredCodes.has(code ?? "")) throw new TargetFailure("The name does not exist.");
+    if (await canReachNameServers())
       throw new TargetFailure("The name servers have no answer for this name.");
-    throw silentNameServers();
+    throw silentNameServersError();
   }
 }
 
-export const silentNameServers = () =>
-  new OwnTrouble("the name servers of this machine don't answer", true);
+export const silentNameServersError = () =>
+  new LocalFailure("the name servers of this machine don't answer", true);
 
 /**
  * Lookup errors that don't prove that the name is missing. Bun also reports `ESERVFAIL` when no file handle is free.
  */
-const unanswered = new Set(["EAI_AGAIN", "EAI_FAIL", "ESERVFAIL", "ETIMEOUT", "ECONNREFUSED"]);
+const unansweredCodes = new Set(["EAI_AGAIN", "EAI_FAIL", "ESERVFAIL", "ETIMEOUT", "ECONNREFUSED"]);
 
 /** Whether the name servers of this machine respond at all. Every name server knows localhost (RFC 6761 §6.3). */
-export async function nameServersAnswer(): Promise<boolean> {
+export async function canReachNameServers(): Promise<boolean> {
   try {
     await new Resolver({ timeout: 1_000, tries: 1 }).resolve4("localhost");
     return true;

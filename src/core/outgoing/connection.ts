@@ -1,14 +1,14 @@
 /** Opens TCP and TLS connections to addresses that the target guard has allowed. */
 import { connect, isIP } from "node:net";
 import { getCACertificates } from "node:tls";
-import { asciiName } from "../security/destinations.ts";
-import { recentSet } from "../collections/recent-set.ts";
-import { type JudgedCertificate, judgedCertificate } from "./certificates/judgement.ts";
+import { toAsciiName } from "../security/destinations.ts";
+import { createRecentSet } from "../collections/recent-set.ts";
+import { type JudgedCertificate, judgeCertificate } from "./certificates/judgement.ts";
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
-import { firstOf } from "./first-of.ts";
-import { explainedRefusal } from "./reachability.ts";
-import { alertOf, reasonFor, reasonOf } from "./reasons.ts";
+import { raceAttempts } from "./first-of.ts";
+import { explainRefusal } from "./reachability.ts";
+import { explainTlsAlert, classifyFailure, explainErrorCode } from "./reasons.ts";
 
 /** Head start of an address before the next one is tried in parallel (RFC 8305 §8). */
 const headStartMs = 250;
@@ -27,7 +27,7 @@ export type Connection = {
    * Passes received data to the most recent `take`. Resolves when the peer closes; rejects when the connection
    * breaks.
    */
-  read(take: (chunk: Buffer) => void): Promise<void>;
+  read(onChunk: (chunk: Buffer) => void): Promise<void>;
   /** Stops reading until `resume`. */
   pause: () => void;
   resume: () => void;
@@ -59,23 +59,23 @@ export function dial(
   context.step = "connecting";
   const [only, ...others] = addresses;
   if (only === undefined) throw new TargetFailure("The name has no address.");
-  const to = ({ address }: Address) => attempt(address, port, tls, context);
-  if (others.length === 0) return to(only);
-  return firstOf([only, ...others], headStartMs, to, (late) => late.close());
+  const attemptAddress = ({ address }: Address) => attemptConnection(address, port, tls, context);
+  if (others.length === 0) return attemptAddress(only);
+  return raceAttempts([only, ...others], headStartMs, attemptAddress, (late) => late.close());
 }
 
 /** Connects to a Unix socket. */
 export function dialFile(path: string, context: OutgoingContext): Promise<Connection> {
   context.step = "connecting";
-  return new Opening(path, null, context).connect({ unix: path });
+  return new SocketConnection(path, null, context).connect({ unix: path });
 }
 
 type OpeningContext = Pick<OutgoingContext, "signal" | "authorities">;
 
 /** Destinations whose last connection was aborted before it opened. */
-const silentDestinations = recentSet(10_000);
+const silentDestinations = createRecentSet(10_000);
 
-async function attempt(
+async function attemptConnection(
   address: string,
   port: number,
   tls: Tls | null,
@@ -84,11 +84,14 @@ async function attempt(
   const destination = `${address} ${port}`;
   const startedAt = performance.now();
   try {
-    if (silentDestinations.has(destination)) await probe(address, port, context.signal);
+    if (silentDestinations.has(destination)) await probeDestination(address, port, context.signal);
     if (context.signal.aborted) throw new TargetFailure("No connection could be established.");
-    return await new Opening(destination, tls, context).connect({ hostname: address, port });
+    return await new SocketConnection(destination, tls, context).connect({
+      hostname: address,
+      port,
+    });
   } catch (error) {
-    throw await explainedRefusal(error, address, port, startedAt, context.signal);
+    throw await explainRefusal(error, address, port, startedAt, context.signal);
   }
 }
 
@@ -96,7 +99,7 @@ async function attempt(
  * Tests a silent destination with a node:net socket, which can be aborted at any time. Bun's sockets can't be aborted
  * before they open, and wait for two minutes.
  */
-function probe(host: string, port: number, signal: AbortSignal): Promise<void> {
+function probeDestination(host: string, port: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const socket = connect({ host, port });
   if (signal.aborted) socket.destroy();
@@ -111,12 +114,12 @@ function probe(host: string, port: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Shared instance, because most connections end without a reader. */
-const reset = Object.assign(new Error(), { code: "ECONNRESET" });
+const resetError = Object.assign(new Error(), { code: "ECONNRESET" });
 
 type Peer = { hostname: string; port: number } | { unix: string };
 
 /** A connection, from the first attempt until it is closed. */
-class Opening implements Connection {
+class SocketConnection implements Connection {
   secured: Secured | null = null;
   readonly #destination: string;
   readonly #tls: Tls | null;
@@ -146,7 +149,7 @@ class Opening implements Connection {
     this.#signal.addEventListener("abort", () => this.#abort());
     const connecting = Bun.connect({
       ...peer,
-      ...(this.#tls && { tls: optionsOf(this.#tls, this.#authorities) }),
+      ...(this.#tls && { tls: buildTlsOptions(this.#tls, this.#authorities) }),
       socket: this.#handlersFor(this.#tls, this.#opened),
     } as Bun.TCPSocketConnectOptions<undefined>);
     connecting.catch((error: unknown) => {
@@ -182,7 +185,7 @@ class Opening implements Connection {
     );
     const upgraded = this.#socket?.upgradeTLS({
       data: undefined,
-      tls: optionsOf(tls, this.#authorities),
+      tls: buildTlsOptions(tls, this.#authorities),
       socket: this.#handlersFor(tls, secured),
     });
     if (upgraded !== undefined) this.#socket = upgraded[1];
@@ -251,13 +254,13 @@ class Opening implements Connection {
         this.#ended.resolve();
       },
       close: (_socket, error) => {
-        const broken = error ?? reset;
-        if (!isOpen) reject(reasonFor(broken) ?? broken);
+        const broken = error ?? resetError;
+        if (!isOpen) reject(classifyFailure(broken) ?? broken);
         if (this.#isEnded) this.#ended.resolve();
         else this.#ended.reject(broken);
       },
       error: (socket, error) => {
-        const refusal = tls && refusalOf(error, tls, socket);
+        const refusal = tls && explainTlsRefusal(error, tls, socket);
         this.#ended.reject(refusal === null ? error : new TargetFailure(refusal));
       },
       connectError: (_socket, error) => reject(error),
@@ -276,9 +279,9 @@ class Opening implements Connection {
     const isBroken = !success && /^E[A-Z]+$/.test(code);
     const judged = isBroken
       ? null
-      : judgedCertificate(socket, this.#destination, code, tls.name, this.#authorities);
+      : judgeCertificate(socket, this.#destination, code, tls.name, this.#authorities);
     if (judged === null) {
-      const reason = refusalOf(error, tls, socket) ?? reasonOf(code);
+      const reason = explainTlsRefusal(error, tls, socket) ?? explainErrorCode(code);
       return new TargetFailure(reason ?? "No TLS connection could be established.");
     }
     this.secured = { ...judged, version: socket.getTLSVersion().replace("TLSv", "") };
@@ -287,18 +290,18 @@ class Opening implements Connection {
 }
 
 /**
- * TLS options that accept every certificate. `judgedCertificate` verifies it before data is sent, and reads its
+ * TLS options that accept every certificate. `judgeCertificate` verifies it before data is sent, and reads its
  * expiry.
  */
-function optionsOf(
+function buildTlsOptions(
   { name, certificate, key, protocol }: Tls,
   authorities: string | null,
 ): Bun.TLSOptions {
   return {
     rejectUnauthorized: false,
-    ...(authorities !== null && { ca: trusted(authorities) }),
+    ...(authorities !== null && { ca: listTrustedAuthorities(authorities) }),
     // Empty for an IP address, because RFC 6066 §3 allows only names. Bun would send the address.
-    serverName: isIP(name) === 0 ? asciiName(name) : "",
+    serverName: isIP(name) === 0 ? toAsciiName(name) : "",
     ...(certificate !== undefined && { cert: certificate }),
     ...(key !== undefined && { key }),
     // In the wire format, because Bun ignores a plain name.
@@ -309,13 +312,20 @@ function optionsOf(
 }
 
 /** Default certificate authorities, and the given ones. */
-export const trusted = (authorities: string) => [...getCACertificates("default"), authorities];
+export const listTrustedAuthorities = (authorities: string) => [
+  ...getCACertificates("default"),
+  authorities,
+];
 
 /**
  * Explains why the server rejected the client certificate. With TLS 1.3, the server reports this after the handshake.
  */
-const refusalOf = (error: Error | null, { certificate }: Tls, socket: Bun.Socket<undefined>) =>
-  alertOf(
+const explainTlsRefusal = (
+  error: Error | null,
+  { certificate }: Tls,
+  socket: Bun.Socket<undefined>,
+) =>
+  explainTlsAlert(
     error?.message ?? "",
     certificate !== undefined,
     // Bun 1.4.5 returns undefined without a certificate, contrary to its types.

@@ -1,19 +1,19 @@
 /** Sends UDP queries to the addresses of a name until one responds. */
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
-import { firstOf } from "./first-of.ts";
+import { raceAttempts } from "./first-of.ts";
 
 /** Time without a response until the query is repeated and the next address is tried. */
-const againMs = 1_000;
+const resendMs = 1_000;
 
 /** A socket connected to one address. It closes with its signal. */
 export type Datagrams = {
   send: (message: Uint8Array) => void;
   /** Passes messages to `take`; rejects if no service listens on the port. */
-  read: (take: (message: Buffer) => void) => Promise<never>;
+  read: (onMessage: (message: Buffer) => void) => Promise<never>;
 };
 
-async function datagramsTo(
+async function openDatagrams(
   { address, family }: Address,
   port: number,
   signal: AbortSignal,
@@ -21,13 +21,13 @@ async function datagramsTo(
   const ending = Promise.withResolvers<never>();
   // Prevents an unhandled rejection if the socket breaks without a reader.
   ending.promise.catch(() => {});
-  let take: (message: Buffer) => void = () => {};
+  let handleMessage: (message: Buffer) => void = () => {};
   const socket = await Bun.udpSocket({
     // Without a hostname, Bun opens an IPv4 socket.
     hostname: family === 6 ? "::" : "0.0.0.0",
     connect: { hostname: address, port },
     socket: {
-      data: (_socket, message) => take(message),
+      data: (_socket, message) => handleMessage(message),
       // Bun 1.4.5 passes only the error, contrary to its types.
       error: (first: unknown, error?: unknown) => ending.reject(error ?? first),
     },
@@ -45,14 +45,14 @@ async function datagramsTo(
       if (!isClosed) socket.send(message);
     },
     read(taker) {
-      take = taker;
+      handleMessage = taker;
       return ending.promise;
     },
   };
 }
 
 /** Runs `talk` for the addresses, and returns the first success. Then closes all sockets. */
-export async function overDatagrams<T>(
+export async function talkOverDatagrams<T>(
   addresses: readonly Address[],
   port: number,
   context: OutgoingContext,
@@ -65,8 +65,8 @@ export async function overDatagrams<T>(
   if (context.signal.aborted) end();
   context.signal.addEventListener("abort", end);
   try {
-    return await firstOf(addresses, againMs, async (address) =>
-      talk(await datagramsTo(address, port, ending.signal), ending.signal),
+    return await raceAttempts(addresses, resendMs, async (address) =>
+      talk(await openDatagrams(address, port, ending.signal), ending.signal),
     );
   } finally {
     end();
@@ -82,15 +82,17 @@ type Conversation<T> = {
 };
 
 /** Sends the query to each address until one responds, with repetitions. Throws TargetFailure. */
-export const askByDatagram = <T>(
+export const queryByDatagram = <T>(
   addresses: readonly Address[],
   port: number,
   context: OutgoingContext,
-  begin: (send: Datagrams["send"]) => Conversation<T>,
+  startConversation: (send: Datagrams["send"]) => Conversation<T>,
 ): Promise<T> =>
-  overDatagrams(addresses, port, context, (socket, signal) => ask(socket, begin, signal));
+  talkOverDatagrams(addresses, port, context, (socket, signal) =>
+    sendQuery(socket, startConversation, signal),
+  );
 
-function ask<T>(
+function sendQuery<T>(
   { send, read }: Datagrams,
   begin: (send: Datagrams["send"]) => Conversation<T>,
   signal: AbortSignal,
@@ -106,7 +108,7 @@ function ask<T>(
     }
   }).catch(reject);
   send(question());
-  const repeating = setInterval(() => send(question()), againMs);
+  const repeating = setInterval(() => send(question()), resendMs);
   const stop = () => clearInterval(repeating);
   signal.addEventListener("abort", stop);
   return promise.finally(stop);

@@ -14,7 +14,7 @@ export class TargetFailure extends Error {
 }
 
 /** The target guard does not allow this target or proxy. */
-export class Blocked extends TargetFailure {
+export class BlockedTarget extends TargetFailure {
   /** The blocked address; null if the name itself is blocked. */
   readonly address: string | null;
 
@@ -25,7 +25,7 @@ export class Blocked extends TargetFailure {
 }
 
 /** The attempt failed for a local reason, which leaves the state of the target unknown. */
-export class OwnTrouble extends Error {
+export class LocalFailure extends Error {
   /** Whether the cause affects all targets of this machine. */
   readonly isOfMachine: boolean;
 

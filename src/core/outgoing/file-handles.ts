@@ -10,14 +10,14 @@ export const noFileHandles = "this process has no file handles left";
  * so this opens a few files to find out.
  */
 export function hasFileHandles(): boolean {
-  const opened: number[] = [];
+  const handles: number[] = [];
   try {
-    while (opened.length < neededHandles) opened.push(openSync("/dev/null", "r"));
+    while (handles.length < neededHandles) handles.push(openSync("/dev/null", "r"));
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code !== "EMFILE" && code !== "ENFILE";
   } finally {
-    for (const handle of opened) closeSync(handle);
+    for (const handle of handles) closeSync(handle);
   }
 }

@@ -2,7 +2,7 @@
  * Tries addresses until one succeeds (RFC 8305 §5). The next attempt starts when one fails, or in parallel after
  * `headStartMs` without a result. Rejects with the last failure.
  */
-export function firstOf<A, T>(
+export function raceAttempts<A, T>(
   addresses: readonly A[],
   headStartMs: number,
   attempt: (address: A) => Promise<T>,
@@ -12,11 +12,11 @@ export function firstOf<A, T>(
   let next = 0;
   let open = 0;
   let isOver = false;
-  const begin = () => {
+  const startNextAttempt = () => {
     const address = addresses[next++];
     if (isOver || address === undefined) return;
     open++;
-    const timer = setTimeout(begin, headStartMs);
+    const timer = setTimeout(startNextAttempt, headStartMs);
     attempt(address).then(
       (found) => {
         clearTimeout(timer);
@@ -27,11 +27,11 @@ export function firstOf<A, T>(
       (error: unknown) => {
         clearTimeout(timer);
         open--;
-        if (next < addresses.length) begin();
+        if (next < addresses.length) startNextAttempt();
         else if (open === 0) reject(error);
       },
     );
   };
-  begin();
+  startNextAttempt();
   return promise;
 }

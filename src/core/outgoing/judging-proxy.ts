@@ -4,7 +4,7 @@ import { setRecent } from "../collections/recent-set.ts";
 import { type Connection, dial } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
-import { reasonFor } from "./reasons.ts";
+import { classifyFailure } from "./reasons.ts";
 
 /** Maximum number of destinations whose last failure is stored. */
 const maxFailures = 1_000;
@@ -50,7 +50,7 @@ export class JudgingProxy {
 
   /** Returns the exceeded limit of the page, or the last failure of a destination; null if there is neither. */
   failureOf(host: string, port: number): Error | null {
-    return this.#excess ?? this.#failures.get(destinationOf(host, port)) ?? null;
+    return this.#excess ?? this.#failures.get(formatDestination(host, port)) ?? null;
   }
 
   close() {
@@ -69,12 +69,12 @@ export class JudgingProxy {
     // A copy, because a single connection must not change the step of the whole check.
     const context = { ...this.#context };
     const { host, port } = await readRequest(socket);
-    const destination = destinationOf(host, port);
+    const destination = formatDestination(host, port);
     let connection: Connection;
     try {
       connection = await dial(await context.addressesOf(host, port), port, context);
     } catch (error) {
-      const reason = reasonFor(error) ?? new TargetFailure("The connection failed.");
+      const reason = classifyFailure(error) ?? new TargetFailure("The connection failed.");
       setRecent(this.#failures, destination, reason, maxFailures);
       socket.end(rejectedReply);
       return;
@@ -107,7 +107,7 @@ export class JudgingProxy {
   }
 }
 
-function destinationOf(host: string, port: number): string {
+function formatDestination(host: string, port: number): string {
   return `${host.replace(/^\[|\]$/g, "")} ${port}`;
 }
 
@@ -116,7 +116,7 @@ function readRequest(socket: Socket): Promise<{ host: string; port: number }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ host: string; port: number }>();
   let received = Buffer.alloc(0);
   let hasGreeted = false;
-  function take(chunk: Buffer) {
+  function receive(chunk: Buffer) {
     received = Buffer.concat([received, chunk]);
     if (!hasGreeted) {
       if (received.length < 2 || received.length < 2 + (received[1] ?? 0)) return;
@@ -128,7 +128,7 @@ function readRequest(socket: Socket): Promise<{ host: string; port: number }> {
     const sizes: Record<number, number> = { 1: 4, 3: length + 1, 4: 16 };
     const size = sizes[kind] ?? 0;
     if (received.length < 5 || received.length < 4 + size + 2) return;
-    socket.off("data", take);
+    socket.off("data", receive);
     const address = received.subarray(4, 4 + size);
     if (command !== 1 || size === 0) reject(new TargetFailure("The connection failed."));
     const host =
@@ -139,7 +139,7 @@ function readRequest(socket: Socket): Promise<{ host: string; port: number }> {
           : (address.toString("hex").match(/.{4}/g) ?? []).join(":");
     resolve({ host, port: received.readUInt16BE(4 + size) });
   }
-  socket.on("data", take);
+  socket.on("data", receive);
   socket.on("close", () => reject(new TargetFailure("The connection failed.")));
   return promise;
 }

@@ -1,30 +1,30 @@
 /** Buffers received data, and counts its memory. */
-import { release } from "../system/garbage.ts";
+import { releaseBuffer } from "../system/garbage.ts";
 
 /** Counts the bytes of responses in memory, so that concurrent responses can't exhaust it. */
 export type Memory = {
   /** Throws OwnTrouble if the limit is reached. */
-  take(bytes: number): void;
-  giveBack(bytes: number): void;
+  reserve(bytes: number): void;
+  release(bytes: number): void;
 };
 
 /** Counts nothing, for callers with small buffers. */
-export const uncounted: Memory = { take() {}, giveBack() {} };
+export const uncounted: Memory = { reserve() {}, release() {} };
 
 /** Uncounted bytes per response. */
 const freeBytes = 8 * 1024;
 
 /** A growing buffer of at most `max` bytes. Drops further bytes. */
-export function growingBuffer(max: number, memory: Memory) {
+export function createGrowingBuffer(max: number, memory: Memory) {
   let buffer: Buffer = Buffer.alloc(0);
   let length = 0;
 
   function grow(needed: number) {
     const size = Math.min(max, Math.max(needed, 2 * buffer.length, 1024));
-    memory.take(Math.max(0, size - freeBytes) - Math.max(0, buffer.length - freeBytes));
+    memory.reserve(Math.max(0, size - freeBytes) - Math.max(0, buffer.length - freeBytes));
     const larger = Buffer.allocUnsafeSlow(size);
     larger.set(buffer.subarray(0, length));
-    release(buffer);
+    releaseBuffer(buffer);
     buffer = larger;
   }
 
@@ -37,8 +37,8 @@ export function growingBuffer(max: number, memory: Memory) {
     },
     bytes: () => buffer.subarray(0, length),
     drop() {
-      memory.giveBack(Math.max(0, buffer.length - freeBytes));
-      release(buffer);
+      memory.release(Math.max(0, buffer.length - freeBytes));
+      releaseBuffer(buffer);
       buffer = Buffer.alloc(0);
       length = 0;
     },
@@ -49,15 +49,15 @@ export function growingBuffer(max: number, memory: Memory) {
 const minPiece = 4 * 1024;
 
 /** Passes on data in pieces. Collects small chunks, except the first, and splits large ones. */
-export function inPieces(give: (piece: Buffer) => void, maxPiece: number) {
-  let gathered: ReturnType<typeof growingBuffer> | null = null;
+export function collectPieces(onPiece: (piece: Buffer) => void, maxPiece: number) {
+  let gathered: ReturnType<typeof createGrowingBuffer> | null = null;
 
   function flush() {
     const piece = gathered?.bytes();
     if (piece === undefined || piece.length === 0) return;
     // Needs a new buffer, because the receiver can retain the piece.
-    gathered = growingBuffer(minPiece, uncounted);
-    give(piece);
+    gathered = createGrowingBuffer(minPiece, uncounted);
+    onPiece(piece);
   }
 
   return {
@@ -68,9 +68,9 @@ export function inPieces(give: (piece: Buffer) => void, maxPiece: number) {
         return;
       }
       flush();
-      gathered ??= growingBuffer(minPiece, uncounted);
+      gathered ??= createGrowingBuffer(minPiece, uncounted);
       for (let from = 0; from < chunk.length; from += maxPiece)
-        give(chunk.length <= maxPiece ? chunk : chunk.subarray(from, from + maxPiece));
+        onPiece(chunk.length <= maxPiece ? chunk : chunk.subarray(from, from + maxPiece));
     },
     flush,
   };

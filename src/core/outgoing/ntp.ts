@@ -1,10 +1,10 @@
 /** Requests the time from an SNTP server (RFC 4330), and computes the offset of its clock. */
 import type { Address, OutgoingContext } from "./context.ts";
-import { askByDatagram } from "./datagrams.ts";
+import { queryByDatagram } from "./datagrams.ts";
 
 /** Seconds between 1900, the NTP epoch, and 1970. */
 const since1900 = 2_208_988_800;
-const length = 48;
+const messageBytes = 48;
 const version = 4;
 const client = 3;
 const unsynchronized = 3;
@@ -27,7 +27,7 @@ export const queryTime = (
   context: OutgoingContext,
   now: () => number,
 ): Promise<ServerTime> =>
-  askByDatagram(addresses, port, context, () => {
+  queryByDatagram(addresses, port, context, () => {
     const nonce = crypto.getRandomValues(new Uint8Array(8));
     let startedAt = 0;
     let sentAt = 0;
@@ -35,15 +35,15 @@ export const queryTime = (
       question() {
         startedAt = performance.now();
         sentAt = now();
-        return ntpQuery(nonce);
+        return buildNtpQuery(nonce);
       },
       understood: (message) => parseResponse(message, nonce, { startedAt, sentAt, now }),
     };
   });
 
 /** Creates a query (RFC 5905 §7.3) with a nonce instead of the local time. */
-function ntpQuery(nonce: Uint8Array): Buffer {
-  const message = Buffer.alloc(length);
+function buildNtpQuery(nonce: Uint8Array): Buffer {
+  const message = Buffer.alloc(messageBytes);
   message[0] = (version << 3) | client;
   message.set(nonce, 40);
   return message;
@@ -55,7 +55,7 @@ function parseResponse(
   nonce: Uint8Array,
   { startedAt, sentAt, now }: { startedAt: number; sentAt: number; now: () => number },
 ): ServerTime | null {
-  if (message.length < length || !message.subarray(24, 32).equals(nonce)) return null;
+  if (message.length < messageBytes || !message.subarray(24, 32).equals(nonce)) return null;
   const [first = 0, stratum = 0] = message;
   const [receivedThere, sentThere] = [readTime(message, 32), readTime(message, 40)];
   return {

@@ -1,14 +1,14 @@
 /** Connects through an HTTP or SOCKS5 proxy. */
 import { isIPv4, isIPv6 } from "node:net";
 import { version } from "../assets.ts";
-import { groupsOf } from "../security/client-network.ts";
+import { parseIpv6Groups } from "../security/client-network.ts";
 import { portOf } from "../security/target-guard.ts";
 import { type Connection, dial, type Tls } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
-import { Blocked, TargetFailure } from "./failures.ts";
-import { InvalidHttp, named, readHead } from "./http/head.ts";
-import { reasonFor } from "./reasons.ts";
-import { type Wire, wireOf } from "./http/wire.ts";
+import { BlockedTarget, TargetFailure } from "./failures.ts";
+import { InvalidHttp, formatStatus, readHead } from "./http/head.ts";
+import { classifyFailure } from "./reasons.ts";
+import { type Wire, createWire } from "./http/wire.ts";
 
 /** A proxy whose URL has the scheme `http:` or `socks5:`, with its credentials. */
 export type Proxy = { url: URL; username: string | null; password: string | null };
@@ -21,7 +21,7 @@ const maxBytes = 16 * 1024;
 /**
  * Connects to the proxy itself, whose address must be allowed like any target. Throws TargetFailure or OwnTrouble.
  */
-export async function connectedTo(
+export async function connectToProxy(
   { url }: Proxy,
   family: 4 | 6 | null,
   context: OutgoingContext,
@@ -33,26 +33,26 @@ export async function connectedTo(
     context.step = "connecting to the proxy";
     return await connecting;
   } catch (error) {
-    throw ofProxy(error, "The proxy can't be reached");
+    throw blameProxy(error, "The proxy can't be reached");
   }
 }
 
 /** Connects to the target through the proxy, with TLS if `tls` is set. Throws TargetFailure or OwnTrouble. */
-export async function tunnelled(
+export async function openTunnel(
   proxy: Proxy,
   family: 4 | 6 | null,
   target: Target,
   tls: Tls | null,
   context: OutgoingContext,
 ): Promise<Connection> {
-  const connection = await connectedTo(proxy, family, context);
+  const connection = await connectToProxy(proxy, family, context);
   context.step = "waiting for the proxy";
   const open = proxy.url.protocol === "http:" ? openByHttp : openBySocks;
   let refusal: TargetFailure | null;
   try {
-    refusal = await open(wireOf(connection, context, maxBytes), proxy, target);
+    refusal = await open(createWire(connection, context, maxBytes), proxy, target);
   } catch (error) {
-    throw ofProxy(error, "The proxy did not answer properly");
+    throw blameProxy(error, "The proxy did not answer properly");
   }
   if (refusal !== null) throw refusal;
   context.step = "connecting";
@@ -60,20 +60,20 @@ export async function tunnelled(
 }
 
 /** Attributes an error to the proxy instead of the target. */
-function ofProxy(error: unknown, what: string): unknown {
-  const reason = reasonFor(error);
-  if (!(reason instanceof TargetFailure) || reason instanceof Blocked) return error;
+function blameProxy(error: unknown, what: string): unknown {
+  const reason = classifyFailure(error);
+  if (!(reason instanceof TargetFailure) || reason instanceof BlockedTarget) return error;
   const { message } = reason;
   return new TargetFailure(`${what}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`);
 }
 
 /** Value of the Proxy-Authorization header (RFC 7617), in UTF-8. */
-export function credentialsOf({ username, password }: Proxy): string | null {
+export function buildProxyAuthorization({ username, password }: Proxy): string | null {
   if (username === null) return null;
   return `Basic ${Buffer.from(`${username}:${password ?? ""}`).toString("base64")}`;
 }
 
-export const refusedCredentials = ({ username }: Proxy) =>
+export const refusedCredentialsError = ({ username }: Proxy) =>
   new TargetFailure(
     username === null
       ? "The proxy requires a user name and password."
@@ -82,26 +82,26 @@ export const refusedCredentials = ({ username }: Proxy) =>
 
 /** Opens a tunnel with CONNECT (RFC 9110 §9.3.6). Returns the failure, or null. */
 async function openByHttp(wire: Wire, proxy: Proxy, { host, port }: Target) {
-  const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const credentials = credentialsOf(proxy);
+  const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const credentials = buildProxyAuthorization(proxy);
   const lines = [
-    `CONNECT ${place} HTTP/1.1`,
-    `Host: ${place}`,
+    `CONNECT ${authority} HTTP/1.1`,
+    `Host: ${authority}`,
     `User-Agent: Signalbox/${version}`,
     ...(credentials === null ? [] : [`Proxy-Authorization: ${credentials}`]),
   ];
   wire.write(`${lines.join("\r\n")}\r\n\r\n`);
-  const status = await statusOf(wire);
+  const status = await readStatus(wire);
   if (status === null) return new TargetFailure("The proxy does not speak HTTP.");
   // RFC 9110 defines 407 for missing and for wrong credentials. tinyproxy sends 401 for a wrong password.
-  if (status === 407 || status === 401) return refusedCredentials(proxy);
+  if (status === 407 || status === 401) return refusedCredentialsError(proxy);
   if (status < 200 || status > 299)
-    return new TargetFailure(`The proxy did not connect to the target: ${named(status)}.`);
+    return new TargetFailure(`The proxy did not connect to the target: ${formatStatus(status)}.`);
   return null;
 }
 
 /** Reads the final status of an HTTP response; null if the proxy speaks another protocol. */
-async function statusOf(wire: Wire): Promise<number | null> {
+async function readStatus(wire: Wire): Promise<number | null> {
   try {
     return (await readHead(wire)).status;
   } catch (error) {
@@ -125,7 +125,7 @@ const replies: Readonly<Record<number, string>> = {
   8: "The proxy does not accept this kind of address.",
 };
 
-const notSocks = () => new TargetFailure("The proxy does not speak SOCKS5.");
+const notSocksError = () => new TargetFailure("The proxy does not speak SOCKS5.");
 
 /** Opens a tunnel with SOCKS5 (RFC 1928), with the password of RFC 1929. The proxy resolves host names. */
 async function openBySocks(wire: Wire, proxy: Proxy, { host, port }: Target) {
@@ -133,38 +133,44 @@ async function openBySocks(wire: Wire, proxy: Proxy, { host, port }: Target) {
   const methods = username === null ? [socks.noSignIn] : [socks.noSignIn, socks.password];
   wire.write(Buffer.from([socks.version, methods.length, ...methods]));
   const [chosenIn, method = socks.noMethod] = await wire.read(2);
-  if (chosenIn !== socks.version) return notSocks();
-  if (method === socks.noMethod) return refusedCredentials(proxy);
-  if (!methods.includes(method)) return notSocks();
+  if (chosenIn !== socks.version) return notSocksError();
+  if (method === socks.noMethod) return refusedCredentialsError(proxy);
+  if (!methods.includes(method)) return notSocksError();
   if (method === socks.password) {
-    wire.write(Buffer.concat([Buffer.from([1]), counted(username ?? ""), counted(password ?? "")]));
+    wire.write(
+      Buffer.concat([
+        Buffer.from([1]),
+        encodeLengthPrefixed(username ?? ""),
+        encodeLengthPrefixed(password ?? ""),
+      ]),
+    );
     const [, status] = await wire.read(2);
-    if (status !== 0) return refusedCredentials(proxy);
+    if (status !== 0) return refusedCredentialsError(proxy);
   }
-  const request = [socks.version, socks.connect, 0, ...addressIn(host), port >> 8, port & 0xff];
+  const request = [socks.version, socks.connect, 0, ...encodeAddress(host), port >> 8, port & 0xff];
   wire.write(Buffer.from(request));
   const [repliedIn, reply = 0, , type] = await wire.read(4);
-  if (repliedIn !== socks.version) return notSocks();
+  if (repliedIn !== socks.version) return notSocksError();
   if (reply !== 0)
     return new TargetFailure(replies[reply] ?? `The proxy answered with reply ${reply}.`);
   const [length = 0] = type === addressType.name ? await wire.read(1) : [];
   if (type === addressType.ipv4) await wire.read(4 + 2);
   else if (type === addressType.ipv6) await wire.read(16 + 2);
   else if (type === addressType.name) await wire.read(length + 2);
-  else return notSocks();
+  else return notSocksError();
   return null;
 }
 
 /** Prefixes a text of at most 255 bytes with its length in bytes. */
-function counted(text: string): Buffer {
+function encodeLengthPrefixed(text: string): Buffer {
   const bytes = Buffer.from(text);
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }
 
-function addressIn(host: string): number[] {
+function encodeAddress(host: string): number[] {
   if (isIPv4(host)) return [addressType.ipv4, ...host.split(".").map(Number)];
-  const groups = isIPv6(host) ? groupsOf(host) : null;
+  const groups = isIPv6(host) ? parseIpv6Groups(host) : null;
   if (groups !== null)
     return [addressType.ipv6, ...groups.flatMap((group) => [group >> 8, group & 0xff])];
-  return [addressType.name, ...counted(host.replace(/\.$/, ""))];
+  return [addressType.name, ...encodeLengthPrefixed(host.replace(/\.$/, ""))];
 }

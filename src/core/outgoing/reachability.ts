@@ -4,20 +4,20 @@
  */
 import { isIPv6 } from "node:net";
 import { isLoopback } from "../security/target-guard.ts";
-import { OwnTrouble, TargetFailure } from "./failures.ts";
+import { LocalFailure, TargetFailure } from "./failures.ts";
 import { hasFileHandles, noFileHandles } from "./file-handles.ts";
 
 /** Time to wait for the error of an unused LAN address. ARP and neighbor discovery give up after 3 s. */
 const neighborMs = 3_500;
 /** Time to wait for all other errors. Those of this machine and of routers arrive about as fast as a refusal. */
-const usualMs = 250;
+const errorWindowMs = 250;
 /** Duration from which a refusal is probably a timeout of ARP. */
 const slowMs = 900;
 
 const unreachable = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN"]);
 
 /** Returns the error of a connection. A reported refusal is replaced with its real cause. */
-export async function explainedRefusal(
+export async function explainRefusal(
   error: unknown,
   address: string,
   port: number,
@@ -25,10 +25,10 @@ export async function explainedRefusal(
   signal: AbortSignal,
 ): Promise<unknown> {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "ECONNREFUSED" && !hasFileHandles()) return new OwnTrouble(noFileHandles, true);
+  if (code === "ECONNREFUSED" && !hasFileHandles()) return new LocalFailure(noFileHandles, true);
   if (code !== "ECONNREFUSED" || isLoopback(address) || signal.aborted) return error;
   const isSlow = performance.now() - startedAt > slowMs;
-  const found = await datagramError(address, port, isSlow ? neighborMs : usualMs, signal);
+  const found = await probeByDatagram(address, port, isSlow ? neighborMs : errorWindowMs, signal);
   if (found !== null && unreachable.has(found)) return Object.assign(new Error(), { code: found });
   return isSlow && found === null
     ? new TargetFailure("The connection was refused, or the host can't be reached.")
@@ -36,7 +36,7 @@ export async function explainedRefusal(
 }
 
 /** Returns the error code after an empty datagram; null if none arrives within `withinMs`. */
-async function datagramError(
+async function probeByDatagram(
   address: string,
   port: number,
   withinMs: number,
@@ -49,7 +49,7 @@ async function datagramError(
   signal.addEventListener("abort", stop);
   let socket: { close(): void } | null = null;
   try {
-    const opened = await Bun.udpSocket({
+    const udpSocket = await Bun.udpSocket({
       hostname: isIPv6(address) ? "::" : "0.0.0.0",
       connect: { hostname: address, port },
       socket: {
@@ -57,8 +57,8 @@ async function datagramError(
         error: (first: unknown, error?: unknown) => resolve(codeOf(error ?? first)),
       },
     });
-    socket = opened;
-    opened.send(new Uint8Array());
+    socket = udpSocket;
+    udpSocket.send(new Uint8Array());
     return await promise;
   } catch (error) {
     return codeOf(error);

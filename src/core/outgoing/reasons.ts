@@ -1,5 +1,5 @@
 /** Translates errors of connections, TLS and HTTP into sentences. */
-import { TargetFailure, OwnTrouble } from "./failures.ts";
+import { TargetFailure, LocalFailure } from "./failures.ts";
 
 /** Messages by error code. The original messages can contain addresses and secrets. */
 const reasons = new Map(
@@ -80,7 +80,7 @@ const alerts: Readonly<Record<string, readonly [without: string, withOne: string
  * Returns the message for the TLS alert in an error; null for other errors. `hasShownOwn`: the server has sent its
  * certificate. Before that, it can't have requested a client certificate (RFC 8446 §4.3.2).
  */
-export function alertOf(
+export function explainTlsAlert(
   message: string,
   hasCertificate: boolean,
   hasShownOwn: boolean,
@@ -91,17 +91,17 @@ export function alertOf(
 }
 
 /** Classifies an error: TargetFailure for the target's fault, OwnTrouble for ours, null for a bug. */
-export function reasonFor(error: unknown): TargetFailure | OwnTrouble | null {
-  if (error instanceof TargetFailure || error instanceof OwnTrouble) return error;
+export function classifyFailure(error: unknown): TargetFailure | LocalFailure | null {
+  if (error instanceof TargetFailure || error instanceof LocalFailure) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const own = ownReasons.get(code);
-  if (own !== undefined) return new OwnTrouble(own, true);
-  const known = reasonOf(code);
+  if (own !== undefined) return new LocalFailure(own, true);
+  const known = explainErrorCode(code);
   return known === null ? null : new TargetFailure(known);
 }
 
 /** Returns the message for an error code; null for codes that connections don't produce. */
-export function reasonOf(code: string): string | null {
+export function explainErrorCode(code: string): string | null {
   const known = reasons.get(code);
   if (known !== undefined) return known;
   if (code.startsWith("HPE_")) return "The answer is not valid HTTP.";

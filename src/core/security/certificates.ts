@@ -1,18 +1,18 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 
-const unreadable = "can't be read: it is not a certificate";
+const unreadableIssue = "can't be read: it is not a certificate";
 
 /** Splits a PEM text into its blocks. */
-export const certificatesIn = (pem: string): string[] =>
+export const splitCertificates = (pem: string): string[] =>
   pem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
 
 /**
  * Returns the subject and expiry of each certificate, in Unix milliseconds. The subject is the common name, if there
  * is one.
  */
-export const subjectsIn = (pem: string): { name: string; endsAt: number }[] =>
-  certificatesIn(pem).map((block) => {
+export const parseSubjects = (pem: string): { name: string; endsAt: number }[] =>
+  splitCertificates(pem).map((block) => {
     const { subject, validTo } = new X509Certificate(block);
     // RFC 2253 escapes characters such as commas with a backslash.
     const lines = subject.split("\n").map((line) => line.replaceAll(/\\(.)/g, "$1"));
@@ -21,11 +21,13 @@ export const subjectsIn = (pem: string): { name: string; endsAt: number }[] =>
   });
 
 /** Returns the error of PEM certificates as the end of a sentence; null if they are valid. */
-export function certificateIssue(pem: string): string | null {
-  const blocks = certificatesIn(pem);
+export function findCertificateIssue(pem: string): string | null {
+  const blocks = splitCertificates(pem);
   const wrong = blocks.findIndex((block) => !isCertificate(block));
   if (wrong === -1) return null;
-  return blocks.length === 1 ? unreadable : `has a block, number ${wrong + 1}, that ${unreadable}`;
+  return blocks.length === 1
+    ? unreadableIssue
+    : `has a block, number ${wrong + 1}, that ${unreadableIssue}`;
 }
 
 function isCertificate(pem: string): boolean {
@@ -37,7 +39,7 @@ function isCertificate(pem: string): boolean {
 }
 
 /** Returns the error of a private key in PEM; null if it is valid and matches the certificate. */
-export function keyIssue(key: string, certificate: string): string | null {
+export function findKeyIssue(key: string, certificate: string): string | null {
   try {
     createPrivateKey(key);
   } catch {

@@ -15,33 +15,33 @@ export type Destination<Field extends string = string> = Readonly<
 >;
 
 /** For a secret that contains its destination, such as a webhook URL of a chat service. */
-export const itsOwnAddress: Destination = {};
+export const selfDestination: Destination = {};
 
 /** For a secret with one fixed destination. */
-export const fixedAddress: Destination = {};
+export const fixedDestination: Destination = {};
 
 /** Compares scheme, host and port of two URLs. Path and query can differ. */
-export const sameOrigin = (before: unknown, after: unknown): boolean =>
+export const isSameOrigin = (before: unknown, after: unknown): boolean =>
   originOf(before) === originOf(after);
 
 /** Compares two host names or IP addresses, in any spelling. */
-export const sameHost = (before: unknown, after: unknown): boolean =>
+export const isSameHost = (before: unknown, after: unknown): boolean =>
   hostOf(before) === hostOf(after);
 
-export const sameValue: IsSameDestination = (before, after) => before === after;
+export const isSameValue: IsSameDestination = (before, after) => before === after;
 
 /** Compares two lists, including their order. */
-export const sameList: IsSameDestination = (before, after) =>
+export const isSameList: IsSameDestination = (before, after) =>
   JSON.stringify(before) === JSON.stringify(after);
 
 /** Accepts the same or a stronger protection. `values` are in ascending order of strength. */
-export function noWeaker(...values: readonly unknown[]) {
+export function createStrengthCheck(...values: readonly unknown[]) {
   return (before: unknown, after: unknown): boolean =>
     values.indexOf(after) >= values.indexOf(before);
 }
 
 /** Compares two objects by the destination fields that they contain. */
-export function sameIn(fields: Destination): IsSameDestination {
+export function createFieldsCheck(fields: Destination): IsSameDestination {
   return (before, after, records) => {
     if (!isObject(before) || !isObject(after)) return before === after;
     return Object.entries(fields).every(([name, isSame]) =>
@@ -53,13 +53,13 @@ export function sameIn(fields: Destination): IsSameDestination {
 /**
  * Accepts a list of records if each `url` has a known origin. A relative path has the origin of the record's `url`.
  */
-export const noOtherOrigins: IsSameDestination = (before, after, records) => {
+export const hasNoOtherOrigins: IsSameDestination = (before, after, records) => {
   const own = originOf(records.before["url"]);
-  const known = new Set([own, ...originsIn(before)]);
-  return originsIn(after).every((origin) => known.has(origin));
+  const known = new Set([own, ...listOrigins(before)]);
+  return listOrigins(after).every((origin) => known.has(origin));
 };
 
-function originsIn(list: unknown): (string | null)[] {
+function listOrigins(list: unknown): (string | null)[] {
   const urls = Array.isArray(list) ? list.map((one) => (isObject(one) ? one["url"] : null)) : [];
   return urls.filter((url) => typeof url !== "string" || !url.startsWith("/")).map(originOf);
 }
@@ -69,27 +69,27 @@ function originOf(value: unknown): string | null {
   const url = URL.parse(value);
   if (url === null) return value;
   const { protocol, hostname, port } = url;
-  return `${protocol}//${plainName(hostname) ?? hostname}:${port}`;
+  return `${protocol}//${parseHostName(hostname) ?? hostname}:${port}`;
 }
 
 function hostOf(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const address = value.includes(":") ? URL.parse(`http://[${value}]`)?.hostname : undefined;
-  return address ?? plainName(value) ?? value.toLowerCase();
+  return address ?? parseHostName(value) ?? value.toLowerCase();
 }
 
 /**
  * Converts a host to the form of DNS and certificates (UTS 46): lower case, A-labels, no trailing dot. Leaves
  * addresses unchanged.
  */
-export function asciiName(host: string): string {
+export function toAsciiName(host: string): string {
   const name = host.replace(/\.$/, "");
   // Leaves an invalid international name unchanged. Its lookup then fails.
-  return /^\p{ASCII}*$/u.test(name) ? name.toLowerCase() : (plainName(name) ?? name);
+  return /^\p{ASCII}*$/u.test(name) ? name.toLowerCase() : (parseHostName(name) ?? name);
 }
 
 /** Converts a name to lower-case ASCII without the trailing dot; null if it is not a name. */
-export function plainName(text: string): string | null {
+export function parseHostName(text: string): string | null {
   const host = /[\s/?#@:*%\\]/.test(text) ? null : URL.parse(`http://${text}/`)?.hostname;
   const name = host?.replace(/\.$/, "") ?? "";
   // Only digits and dots: an IPv4 address, which the URL parser accepts in many spellings.

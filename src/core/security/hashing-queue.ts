@@ -1,7 +1,7 @@
 /** Selects the password to hash next, so that guessing and floods don't delay other clients. */
 import { setRecent } from "../collections/recent-set.ts";
 import { type Entry, Turns } from "../collections/turns.ts";
-import { type AppError, rateLimited } from "../errors.ts";
+import { type AppError, rateLimitError } from "../errors.ts";
 
 /** The client for whom a password is hashed. */
 export type HashingClient = {
@@ -62,7 +62,7 @@ export class HashingQueue {
   }
 
   /** Number of waiting requests. */
-  waiting(): number {
+  countWaiting(): number {
     return this.#waiting["sign-in"].size + this.#waiting.page.size;
   }
 
@@ -94,7 +94,7 @@ export class HashingQueue {
 
   #startNext() {
     this.#rejectLate();
-    for (let next = this.#turns.next(); next !== null; next = this.#turns.next()) {
+    for (let next = this.#turns.beginNext(); next !== null; next = this.#turns.beginNext()) {
       this.#waiting[next.client].delete(next);
       next.start();
     }
@@ -115,7 +115,7 @@ export class HashingQueue {
     for (const entry of entries) this.#waiting[entry.client].delete(entry);
     this.#turns.removeCanceled();
     for (const { reject } of entries)
-      reject(rateLimited(1, "Too many passwords are being checked."));
+      reject(rateLimitError(1, "Too many passwords are being checked."));
   }
 
   /** Counts a request. Returns the number of earlier requests that still count. */

@@ -1,7 +1,7 @@
 /** Encrypts, patches and displays the secrets of records with several types. */
 import type { Destination } from "./destinations.ts";
-import { type Kind, type Kinds, ownNames } from "../kinds.ts";
-import { fieldPath } from "../text/words.ts";
+import { type Kind, type Kinds, listFieldNames } from "../kinds.ts";
+import { formatFieldPath } from "../text/words.ts";
 import { validationError } from "../validation.ts";
 import { type Fields, isObject } from "../collections/objects.ts";
 
@@ -9,19 +9,19 @@ import { type Fields, isObject } from "../collections/objects.ts";
  * Splits a path such as `basicAuth.password` into field and inner name. The inner name is null if the field itself is
  * the secret.
  */
-function partsOf(path: string): [field: string, inner: string | null] {
+function splitPath(path: string): [field: string, inner: string | null] {
   const dot = path.indexOf(".");
   return dot === -1 ? [path, null] : [path.slice(0, dot), path.slice(dot + 1)];
 }
 
 /** Returns the secrets of a record, each with its destination. */
-function secretsIn(
+function listSecrets(
   kinds: Kinds,
   type: string,
   record: Fields,
 ): { field: string; inner: string | null; value: string; destination: Destination }[] {
   return Object.entries(kinds[type]?.secrets ?? {}).flatMap(([path, destination]) => {
-    const [field, inner] = partsOf(path);
+    const [field, inner] = splitPath(path);
     const holder = inner === null ? record : record[field];
     if (!isObject(holder)) return [];
     const names = inner === "*" ? Object.keys(holder) : [inner ?? field];
@@ -43,12 +43,12 @@ export function splitSecrets(
   record: Fields,
 ): { settings: Fields; secrets: Record<string, string> } {
   const settings: Fields = {};
-  for (const name of ownNames(kinds, type)) settings[name] = record[name];
+  for (const name of listFieldNames(kinds, type)) settings[name] = record[name];
   const secrets: Record<string, string> = {};
-  for (const { field, inner, value } of secretsIn(kinds, type, record))
-    secrets[fieldPath(inner === null ? [field] : [field, inner])] = value;
+  for (const { field, inner, value } of listSecrets(kinds, type, record))
+    secrets[formatFieldPath(inner === null ? [field] : [field, inner])] = value;
   for (const path of Object.keys(kinds[type]?.secrets ?? {})) {
-    const [field, inner] = partsOf(path);
+    const [field, inner] = splitPath(path);
     const holder = settings[field];
     if (inner === null) delete settings[field];
     else if (!isObject(holder)) continue;
@@ -71,16 +71,16 @@ export function joinSecrets(
 ): Fields {
   const record = { ...settings };
   for (const path of Object.keys(kinds[type]?.secrets ?? {}))
-    if (partsOf(path)[1] === null) record[path] = null;
+    if (splitPath(path)[1] === null) record[path] = null;
   for (const [path, value] of Object.entries(secrets)) {
-    const [field, inner] = partsOf(path);
+    const [field, inner] = splitPath(path);
     record[field] = inner === null ? value : { ...(record[field] as Fields), [inner]: value };
   }
   return record;
 }
 
 /** Returns the value of `secretsSet` for a row. It omits `headers.*`, whose names are visible. */
-export function secretsSetOf(kinds: Kinds, type: string, sealed: string): string[] {
+export function listSecretPaths(kinds: Kinds, type: string, sealed: string): string[] {
   const set = JSON.parse(sealed) as Record<string, string>;
   return Object.keys(kinds[type]?.secrets ?? {}).filter(
     (path) => !path.endsWith(".*") && Object.hasOwn(set, path),
@@ -92,22 +92,22 @@ export function secretsSetOf(kinds: Kinds, type: string, sealed: string): string
  * field. Objects with a secret are merged, so that clients can send back a GET response. In `headers.*`, null
  * preserves the stored value, and an absent name removes it.
  */
-export function merged(kinds: Kinds, type: string, record: Fields, patch: Fields): Fields {
+export function mergePatch(kinds: Kinds, type: string, record: Fields, patch: Fields): Fields {
   const result = { ...record };
-  const inners = new Map(Object.keys(kinds[type]?.secrets ?? {}).map((path) => partsOf(path)));
+  const inners = new Map(Object.keys(kinds[type]?.secrets ?? {}).map((path) => splitPath(path)));
   for (const [name, value] of Object.entries(patch)) {
     if (value === undefined) continue;
     const inner = inners.get(name) ?? null;
     const known = record[name];
     if (inner === null || !isObject(value)) result[name] = value;
-    else if (inner === "*") result[name] = withKept(value, isObject(known) ? known : {});
+    else if (inner === "*") result[name] = fillStoredValues(value, isObject(known) ? known : {});
     else result[name] = { ...(known as Fields | null), ...value };
   }
   return kinds[type]?.cleared(result) ?? result;
 }
 
 /** Inserts stored values for null. Header names are case-insensitive (RFC 9110 §5.1). */
-function withKept(values: Fields, known: Fields): Fields {
+function fillStoredValues(values: Fields, known: Fields): Fields {
   const stored = new Map(Object.entries(known).map(([name, value]) => [name.toLowerCase(), value]));
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -118,36 +118,38 @@ function withKept(values: Fields, known: Fields): Fields {
 }
 
 /** Returns the keys of stored secrets that a patch leaves unchanged although it changes their destination. */
-export function strandedSecrets(
+export function findStrandedSecrets(
   kinds: Kinds,
   type: string,
   record: Fields,
   patch: Fields,
 ): string[][] {
-  const after = merged(kinds, type, record, patch);
+  const after = mergePatch(kinds, type, record, patch);
   const records = { before: record, after };
-  const keysIn = (values: Fields) => new Set(secretsIn(kinds, type, values).map(keyOf));
-  const [sent, left] = [keysIn(patch), keysIn(after)];
+  const collectKeys = (values: Fields) =>
+    new Set(listSecrets(kinds, type, values).map(secretKeyOf));
+  const [sent, left] = [collectKeys(patch), collectKeys(after)];
   // A row can lack fields that are newer than the row.
-  const valueIn = (values: Fields, name: string) =>
+  const getValueOrDefault = (values: Fields, name: string) =>
     values[name] ?? kinds[type]?.fields[name]?.safeParse(undefined).data;
-  return secretsIn(kinds, type, record)
-    .filter((secret) => left.has(keyOf(secret)) && !sent.has(keyOf(secret)))
+  return listSecrets(kinds, type, record)
+    .filter((secret) => left.has(secretKeyOf(secret)) && !sent.has(secretKeyOf(secret)))
     .filter(({ destination }) =>
       Object.entries(destination).some(
         ([name, isSame]) =>
-          isSame?.(valueIn(record, name), valueIn(after, name), records) === false,
+          isSame?.(getValueOrDefault(record, name), getValueOrDefault(after, name), records) ===
+          false,
       ),
     )
     .map(({ field, inner }) => (inner === null ? [field] : [field, inner]));
 }
 
-const keyOf = ({ field, inner }: { field: string; inner: string | null }) =>
+const secretKeyOf = ({ field, inner }: { field: string; inner: string | null }) =>
   `${field} ${inner?.toLowerCase() ?? ""}`;
 
 /**
  * A stored record with its secrets in plain text. Its fields are private. They can be stored again only through
- * `patched` and `patchedFromSource`, which never send a stored secret to another address.
+ * `patched` and `applyPatchFromSource`, which never send a stored secret to another address.
  */
 export class OpenedRecord {
   readonly #kinds: Kinds;
@@ -169,8 +171,8 @@ export class OpenedRecord {
    * Merges a patch and parses the whole record. Throws VALIDATION_ERROR for each stored secret that the patch leaves
    * unchanged but would send to another address.
    */
-  patched<T>(patch: Fields, parse: (whole: Fields) => T): T {
-    const parsed = parse(merged(this.#kinds, this.#type, this.#fields, patch));
+  applyPatch<T>(patch: Fields, parse: (whole: Fields) => T): T {
+    const parsed = parse(mergePatch(this.#kinds, this.#type, this.#fields, patch));
     this.#assertDestinations(patch);
     return parsed;
   }
@@ -179,8 +181,8 @@ export class OpenedRecord {
    * Merges a patch from another program, whose whole record is `source`. A stored secret that would be sent to
    * another address is replaced with the value of the source, or removed.
    */
-  patchedFromSource(patch: Fields, source: Fields): { whole: Fields; notes: string[] } {
-    const stranded = strandedSecrets(this.#kinds, this.#type, this.#fields, patch);
+  applyPatchFromSource(patch: Fields, source: Fields): { whole: Fields; notes: string[] } {
+    const stranded = findStrandedSecrets(this.#kinds, this.#type, this.#fields, patch);
     const remaining = { ...this.#fields };
     const complete = { ...patch };
     for (const [field = ""] of stranded) {
@@ -188,10 +190,10 @@ export class OpenedRecord {
       if (source[field] !== undefined) complete[field] = source[field];
     }
     return {
-      whole: merged(this.#kinds, this.#type, remaining, complete),
+      whole: mergePatch(this.#kinds, this.#type, remaining, complete),
       notes: stranded.map(
         (keys) =>
-          `The address changed, so ${fieldPath(keys)} as it was stored here is not sent there: it ${
+          `The address changed, so ${formatFieldPath(keys)} as it was stored here is not sent there: it ${
             hasSecret(source, keys) ? "has the value of the source" : "is removed"
           }. Enter it again.`,
       ),
@@ -199,12 +201,12 @@ export class OpenedRecord {
   }
 
   #assertDestinations(patch: Fields) {
-    const stranded = strandedSecrets(this.#kinds, this.#type, this.#fields, patch);
+    const stranded = findStrandedSecrets(this.#kinds, this.#type, this.#fields, patch);
     if (stranded.length === 0) return;
     throw validationError(
       stranded.map((keys) => ({
-        path: fieldPath(keys),
-        message: `stays with the address it was given for: send it again for the new address${orWithout(this.#kinds[this.#type], keys)}`,
+        path: formatFieldPath(keys),
+        message: `stays with the address it was given for: send it again for the new address${suggestRemoval(this.#kinds[this.#type], keys)}`,
       })),
     );
   }
@@ -221,8 +223,8 @@ function hasSecret(source: Fields, [field = "", inner]: readonly string[]): bool
   );
 }
 
-function orWithout(kind: Kind | undefined, [field = "", inner]: readonly string[]): string {
+function suggestRemoval(kind: Kind | undefined, [field = "", inner]: readonly string[]): string {
   if (kind?.secrets[`${field}.*`] !== undefined) return ", or leave it out";
-  const mayBeNone = inner !== undefined || kind?.fields[field]?.safeParse(null).success === true;
-  return mayBeNone ? ", or null" : "";
+  const canBeNull = inner !== undefined || kind?.fields[field]?.safeParse(null).success === true;
+  return canBeNull ? ", or null" : "";
 }

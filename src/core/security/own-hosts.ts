@@ -14,29 +14,29 @@ export type OwnHosts = {
 };
 
 /** Normalizes a Host header or an option: lower case, without port and trailing dot. */
-export function hostNameOf(host: string): string {
+export function normalizeHostName(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
 }
 
-const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
+const addressPattern = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
 
 /** Creates the host names from the values of `--allowed-host` and `--url`, in ASCII as in browsers' requests. */
-export function ownHostsOf(allowed: readonly string[], url?: string): OwnHosts {
-  const own = hostNameOf(hostname());
-  const inAscii = (name: string) => hostNameOf(domainToASCII(name) || name);
+export function createOwnHosts(allowed: readonly string[], url?: string): OwnHosts {
+  const own = normalizeHostName(hostname());
+  const toAsciiHost = (name: string) => normalizeHostName(domainToASCII(name) || name);
   const names = new Set([
     "localhost",
     own,
     `${own.replace(/\.local$/, "")}.local`,
-    ...allowed.map((name) => inAscii(name.replace(/:\d*$/, ""))),
+    ...allowed.map((name) => toAsciiHost(name.replace(/:\d*$/, ""))),
   ]);
-  const linked = url === undefined ? null : hostNameOf(new URL(url).hostname);
-  const answers = (name: string) => address.test(name) || names.has(name);
+  const linked = url === undefined ? null : normalizeHostName(new URL(url).hostname);
+  const isOwnName = (name: string) => addressPattern.test(name) || names.has(name);
   return {
-    answers: (host) => answers(hostNameOf(host)),
+    answers: (host) => isOwnName(normalizeHostName(host)),
     reserves(host) {
-      const name = hostNameOf(host);
-      return answers(name) || name === linked || isIP(name) !== 0 || !name.includes(".");
+      const name = normalizeHostName(host);
+      return isOwnName(name) || name === linked || isIP(name) !== 0 || !name.includes(".");
     },
   };
 }

@@ -1,8 +1,8 @@
 /** Extracts and normalizes certificates and keys in PEM. */
 import { z } from "zod";
 
-const block = /-----BEGIN ([^-\r\n]+)-----([^-]*)-----END \1-----/g;
-const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const blockPattern = /-----BEGIN ([^-\r\n]+)-----([^-]*)-----END \1-----/g;
+const base64Pattern = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** Current labels by their obsolete names (RFC 7468 §5.1, §13). */
 const synonyms: Readonly<Record<string, string>> = {
@@ -10,19 +10,19 @@ const synonyms: Readonly<Record<string, string>> = {
   "X.509 CERTIFICATE": "CERTIFICATE",
 };
 /** Label of a block that some tools write before a key. */
-const parameters = "EC PARAMETERS";
+const parametersLabel = "EC PARAMETERS";
 
 type Block = { label: string; body: string };
 
 /** Returns the PEM blocks of a text. Ignores indentation and other text (RFC 7468 §2). */
-const blocksIn = (text: string): Block[] =>
-  [...text.matchAll(block)].map(([, label = "", body = ""]) => ({
+const parseBlocks = (text: string): Block[] =>
+  [...text.matchAll(blockPattern)].map(([, label = "", body = ""]) => ({
     label: synonyms[label] ?? label,
     body: body.replaceAll(/\s/g, ""),
   }));
 
 /** Formats a block with the line breaks that OpenSSL requires. Text fields and shells can lose them. */
-const written = ({ label, body }: Block) =>
+const formatBlock = ({ label, body }: Block) =>
   [
     `-----BEGIN ${label}-----`,
     ...(body.match(/.{1,64}/g) ?? []),
@@ -34,42 +34,42 @@ const written = ({ label, body }: Block) =>
  * Reduces a text to its PEM blocks, in the format of OpenSSL. Returns a text without blocks, or with a damaged block,
  * unchanged.
  */
-export function plainPem(text: string): string {
-  const blocks = blocksIn(text);
-  const isWhole = blocks.every(({ body }) => base64.test(body)) && !hasCutBlock(text);
-  return blocks.length > 0 && isWhole ? blocks.map(written).join("") : text;
+export function normalizePem(text: string): string {
+  const blocks = parseBlocks(text);
+  const isWhole = blocks.every(({ body }) => base64Pattern.test(body)) && !hasCutBlock(text);
+  return blocks.length > 0 && isWhole ? blocks.map(formatBlock).join("") : text;
 }
 
-const hasCutBlock = (text: string) => text.replaceAll(block, "").includes("-----BEGIN ");
+const hasCutBlock = (text: string) => text.replaceAll(blockPattern, "").includes("-----BEGIN ");
 
-const isA = (what: string, { label }: Block) =>
+const isOfKind = (what: string, { label }: Block) =>
   what === "PRIVATE KEY" ? /^(?:[A-Z0-9]+ )*PRIVATE KEY$/.test(label) : label === what;
 
 /** Returns the error if a text is not a list of such blocks, as the end of a sentence; null if it is. */
-function issueOf(what: string, text: string): string | null {
-  const blocks = blocksIn(text).filter(({ label }) => label !== parameters);
-  const other = blocks.find((one) => !isA(what, one));
+function findPemIssue(what: string, text: string): string | null {
+  const blocks = parseBlocks(text).filter(({ label }) => label !== parametersLabel);
+  const other = blocks.find((one) => !isOfKind(what, one));
   if (other?.label === "TRUSTED CERTIFICATE")
     return "must have the label CERTIFICATE, not TRUSTED CERTIFICATE: `openssl x509 -in FILE` converts it";
-  if (other !== undefined && isA("PRIVATE KEY", other) && blocks.length > 1)
+  if (other !== undefined && isOfKind("PRIVATE KEY", other) && blocks.length > 1)
     return `must be a ${what.toLowerCase()} alone: it contains a private key`;
-  const isWhole = blocks.length > 0 && blocks.every(({ body }) => base64.test(body));
+  const isWhole = blocks.length > 0 && blocks.every(({ body }) => base64Pattern.test(body));
   const isCut = hasCutBlock(text) || !/-\s*$/.test(text);
   return other === undefined && isWhole && !isCut ? null : `must be a ${what.toLowerCase()} in PEM`;
 }
 
 /** One or several PEM blocks with a label such as CERTIFICATE (RFC 7468). Their content is not verified here. */
-export const pem = (what: string, maxLength = 16_384) =>
+export const pemSchema = (what: string, maxLength = 16_384) =>
   z
     .string()
     .max(maxLength)
     .superRefine((text, context) => {
-      const issue = issueOf(what, text);
+      const issue = findPemIssue(what, text);
       if (issue !== null) context.addIssue({ code: "custom", message: issue });
     })
     .transform((text) =>
-      blocksIn(text)
-        .filter((one) => isA(what, one))
-        .map(written)
+      parseBlocks(text)
+        .filter((one) => isOfKind(what, one))
+        .map(formatBlock)
         .join(""),
     );

@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { sha256 } from "../ids.ts";
 
-export type Vault = ReturnType<typeof vaultOf>;
+export type Vault = ReturnType<typeof createVault>;
 
 const format = "v1";
 
@@ -10,10 +10,10 @@ const format = "v1";
  * Creates a vault, which encrypts with AES-256-GCM. `place` (organization, record, field) is authenticated, so that a
  * value can't be decrypted in another place.
  */
-export function vaultOf(key: Uint8Array) {
+export function createVault(key: Uint8Array) {
   const numberKey = new Uint8Array(hkdfSync("sha256", key, "", "sealed numbers", 32));
   // One AES block is a permutation. Half of it contains the number, and the other half identifies the place.
-  const marked = (number: number, place: string) => {
+  const buildNumberBlock = (number: number, place: string) => {
     const block = Buffer.alloc(16);
     block.writeBigUInt64BE(BigInt(number));
     block.write(sha256(place), 8, 8, "hex");
@@ -27,9 +27,10 @@ export function vaultOf(key: Uint8Array) {
      */
     sealNumber(number: number, place: string): string {
       const cipher = createCipheriv("aes-256-ecb", numberKey, null).setAutoPadding(false);
-      return Buffer.concat([cipher.update(marked(number, place)), cipher.final()]).toString(
-        "base64url",
-      );
+      return Buffer.concat([
+        cipher.update(buildNumberBlock(number, place)),
+        cipher.final(),
+      ]).toString("base64url");
     },
     /** Decrypts a number; null if it was not encrypted with this key for this place. */
     openNumber(sealed: string, place: string): number | null {
@@ -38,7 +39,7 @@ export function vaultOf(key: Uint8Array) {
       const decipher = createDecipheriv("aes-256-ecb", numberKey, null).setAutoPadding(false);
       const block = Buffer.concat([decipher.update(bytes), decipher.final()]);
       const number = Number(block.readBigUInt64BE());
-      return marked(number, place).equals(block) ? number : null;
+      return buildNumberBlock(number, place).equals(block) ? number : null;
     },
     seal(plain: string, place: string): string {
       const iv = randomBytes(12);

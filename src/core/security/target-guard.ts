@@ -1,21 +1,21 @@
 /** Decides which addresses and programs checks and alerts can reach. */
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
-import { dotted, groupsOf } from "./client-network.ts";
-import { plainName } from "./destinations.ts";
-import { sharedValues } from "../collections/shared.ts";
-import { invalid } from "../validation.ts";
+import { formatIpv4, parseIpv6Groups } from "./client-network.ts";
+import { parseHostName } from "./destinations.ts";
+import { createInterner } from "../collections/shared.ts";
+import { invalidFieldError } from "../validation.ts";
 
 /** Rules about the addresses that checks and alerts can connect to. */
 export type TargetGuard = {
   /** Returns why an address is blocked, as the end of a sentence; null if it is allowed. */
-  issueOf(address: string, port: number | null): string | null;
+  findIssue(address: string, port: number | null): string | null;
   /** Returns why a name is blocked before it is resolved; null if it is not. */
   validateName(name: string): string | null;
   /** Folder of the programs that checks can run; null if programs are not allowed. */
   commandFolder: string | null;
   /** Returns why checks can't run programs, as the end of a sentence; null if they can. */
-  issueOfCommands(): string | null;
+  findCommandIssue(): string | null;
   /** Reads changes by other requests and processes. Must be awaited before a judgement. */
   refresh(): Promise<void>;
 };
@@ -29,7 +29,7 @@ export type Listener = {
 };
 
 /** Reason for blocking the appliance's listeners. */
-export const ownListener = "is this appliance itself";
+export const ownListenerIssue = "is this appliance itself";
 
 /** A destination in a record, with the path of its field. */
 export type Place = { path: string; host: string; port: number | null };
@@ -50,43 +50,43 @@ type GuardOptions = {
   sharing?: { isShared(): boolean; refresh(): Promise<void> };
 };
 
-export const deniedHere = "is denied by --deny-target";
-const noCommands = "is not allowed: it needs serve --allow-commands DIR";
-const commandsOfSharers = "is not allowed where several organizations share this machine";
+export const deniedIssue = "is denied by --deny-target";
+const commandsDisabledIssue = "is not allowed: it needs serve --allow-commands DIR";
+const sharedCommandsIssue = "is not allowed where several organizations share this machine";
 /** Reason for blocking the loopback of a shared machine. It is not a failure of the target. */
-export const closedToSharers = "is this machine itself, which several organizations share";
+export const sharedLoopbackIssue = "is this machine itself, which several organizations share";
 
 /**
  * Validates the destinations of a record when it is saved. Names are resolved and judged on each connection. Skips
  * unchanged destinations, so that a record with a blocked one can still be paused or renamed. Throws VALIDATION_ERROR
  * with the field.
  */
-export async function mustBeAllowed(
+export async function assertTargetsAllowed(
   targets: TargetGuard,
-  places: readonly Place[],
+  targetFields: readonly Place[],
   before: readonly Place[] = [],
 ) {
-  if (places.length > 0) await targets.refresh();
-  for (const { path, host, port } of places) {
+  if (targetFields.length > 0) await targets.refresh();
+  for (const { path, host, port } of targetFields) {
     if (before.some((one) => one.path === path && one.host === host && one.port === port)) continue;
     const address = host.replace(/^\[|\]$/g, "");
     const isName = isIP(address) === 0;
-    const issue = isName ? targets.validateName(host) : targets.issueOf(address, port);
+    const issue = isName ? targets.validateName(host) : targets.findIssue(address, port);
     if (issue === null) continue;
     const what = isName ? "name" : "address";
-    const see = issue === deniedHere ? "" : " (see --allow-target)";
-    throw invalid(path, `must not be connected to: this ${what} ${issue}${see}`);
+    const see = issue === deniedIssue ? "" : " (see --allow-target)";
+    throw invalidFieldError(path, `must not be connected to: this ${what} ${issue}${see}`);
   }
 }
 
-const usualPorts: Readonly<Record<string, number>> = {
+const defaultPorts: Readonly<Record<string, number>> = {
   "https:": 443,
   "wss:": 443,
   "socks5:": 1080,
 };
 
 export function portOf(url: URL): number {
-  return url.port === "" ? (usualPorts[url.protocol] ?? 80) : Number(url.port);
+  return url.port === "" ? (defaultPorts[url.protocol] ?? 80) : Number(url.port);
 }
 
 /** Blocked ranges: link-local (RFC 3927 and 4291), multicast (5771), this network (1122), broadcast (919). */
@@ -126,49 +126,49 @@ const privateRanges: readonly Range[] = [
 
 export const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
 
-export function blockListOf(subnets: readonly (readonly [string, number, ...unknown[]])[]) {
+export function createBlockList(subnets: readonly (readonly [string, number, ...unknown[]])[]) {
   const list = new BlockList();
   for (const [network, prefix] of subnets) list.addSubnet(network, prefix, familyOf(network));
   return list;
 }
 
 /** Whether the list contains an address in any of its forms, such as an embedded IPv4 address. */
-function holds(list: BlockList, forms: readonly string[]): boolean {
+function isInList(list: BlockList, forms: readonly string[]): boolean {
   return forms.some((form) => list.check(form, familyOf(form)));
 }
 
-const blocked = ranges.map((range) => ({ list: blockListOf([range]), what: range[2] }));
+const blocked = ranges.map((range) => ({ list: createBlockList([range]), what: range[2] }));
 blocked.push({
-  list: blockListOf(metadata.map((address) => [address, isIPv4(address) ? 32 : 128])),
+  list: createBlockList(metadata.map((address) => [address, isIPv4(address) ? 32 : 128])),
   what: "the metadata service of a cloud",
 });
-const loopback = blockListOf([
+const loopback = createBlockList([
   ["127.0.0.0", 8],
   ["::1", 128],
 ]);
-const unroutable = blockListOf([...ranges, ...privateRanges]);
+const unroutable = createBlockList([...ranges, ...privateRanges]);
 
 export function isLoopback(address: string): boolean {
-  return holds(loopback, formsOf(address));
+  return isInList(loopback, listForms(address));
 }
 
 /** Classifies an address. Cached, because most checks connect to the same address as before. */
-function natureOf(address: string) {
-  return known(address, () => {
-    const forms = formsOf(address);
-    const isOfLoopback = holds(loopback, forms);
+function classifyAddress(address: string) {
+  return internClassification(address, () => {
+    const forms = listForms(address);
+    const isOfLoopback = isInList(loopback, forms);
     return {
       forms,
       isOfLoopback,
-      isPrivate: isOfLoopback || holds(unroutable, forms),
-      blockedAs: blocked.find(({ list }) => holds(list, forms))?.what ?? null,
+      isPrivate: isOfLoopback || isInList(unroutable, forms),
+      blockedAs: blocked.find(({ list }) => isInList(list, forms))?.what ?? null,
     };
   });
 }
-const known = sharedValues(4_096);
+const internClassification = createInterner(4_096);
 
 /** Whether an address is of this machine or in a range without a public route. */
-export const isPrivate = (address: string): boolean => natureOf(address).isPrivate;
+export const isPrivate = (address: string): boolean => classifyAddress(address).isPrivate;
 
 /** Parses a CIDR range into network and prefix length; null if it is invalid. */
 export function parseRange(text: string): [string, number] | null {
@@ -177,7 +177,7 @@ export function parseRange(text: string): [string, number] | null {
   if (isIP(network) === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return null;
   // Rejects ranges with embedded IPv4 or an interface. Addresses are judged in their plain form, so such a range
   // would never match.
-  if (more.length > 0 || (bits === 128 && isIPv4(formsOf(network)[0] ?? ""))) return null;
+  if (more.length > 0 || (bits === 128 && isIPv4(listForms(network)[0] ?? ""))) return null;
   return network.includes("%") ? null : [network, Number(prefix)];
 }
 
@@ -186,11 +186,11 @@ export function parseDenied(text: string): Denied | null {
   const range = parseRange(text);
   if (range !== null) return { range };
   if (isIP(text) !== 0) {
-    const [address = text] = formsOf(text);
+    const [address = text] = listForms(text);
     return { range: [address, isIPv4(address) ? 32 : 128] };
   }
   const below = text.startsWith("*.") ? "*." : "";
-  const name = plainName(text.slice(below.length));
+  const name = parseHostName(text.slice(below.length));
   return name === null ? null : { name: below + name };
 }
 
@@ -199,67 +199,69 @@ export function parseDenied(text: string): Denied | null {
  * addresses and the listeners of all nodes, unless they are in an allowed range. Also blocks loopback if
  * organizations share the machine.
  */
-export function targetGuard(
+export function createTargetGuard(
   listeners: () => readonly Listener[],
   { allowed = [], denied = [], commandFolder, sharing }: GuardOptions = {},
 ): TargetGuard {
-  const opened = blockListOf(allowed);
-  const closed = blockListOf(denied.flatMap((each) => ("range" in each ? [each.range] : [])));
+  const allowedList = createBlockList(allowed);
+  const deniedList = createBlockList(
+    denied.flatMap((each) => ("range" in each ? [each.range] : [])),
+  );
   const names = denied.flatMap((each) => ("name" in each ? [each.name] : []));
-  const rules = sharedValues(4_096);
-  const ruleFor = (address: string, forms: readonly string[]) =>
+  const rules = createInterner(4_096);
+  const findRule = (address: string, forms: readonly string[]) =>
     rules(address, () => {
-      if (holds(closed, forms)) return "denied";
-      return forms.every((form) => opened.check(form, familyOf(form))) ? "allowed" : null;
+      if (isInList(deniedList, forms)) return "denied";
+      return forms.every((form) => allowedList.check(form, familyOf(form))) ? "allowed" : null;
     });
   return {
-    issueOf(address, port) {
-      const { forms, isOfLoopback, blockedAs } = natureOf(address);
-      const rule = ruleFor(address, forms);
-      if (rule !== null) return rule === "denied" ? deniedHere : null;
+    findIssue(address, port) {
+      const { forms, isOfLoopback, blockedAs } = classifyAddress(address);
+      const rule = findRule(address, forms);
+      if (rule !== null) return rule === "denied" ? deniedIssue : null;
       if (blockedAs !== null) return `is ${blockedAs}`;
-      if (port !== null && listeners().some((listener) => reaches(listener, forms, port)))
-        return ownListener;
-      if (sharing?.isShared() === true && isOfLoopback) return closedToSharers;
+      if (port !== null && listeners().some((listener) => reachesListener(listener, forms, port)))
+        return ownListenerIssue;
+      if (sharing?.isShared() === true && isOfLoopback) return sharedLoopbackIssue;
       return null;
     },
-    validateName(given) {
-      const name = plainName(given) ?? given.toLowerCase();
+    validateName(nameToCheck) {
+      const name = parseHostName(nameToCheck) ?? nameToCheck.toLowerCase();
       const isDenied = names.some((each) =>
         each.startsWith("*.") ? name.endsWith(each.slice(1)) : name === each,
       );
-      return isDenied ? deniedHere : null;
+      return isDenied ? deniedIssue : null;
     },
     commandFolder: commandFolder ?? null,
-    issueOfCommands() {
-      if (commandFolder === undefined) return noCommands;
-      return sharing?.isShared() === true ? commandsOfSharers : null;
+    findCommandIssue() {
+      if (commandFolder === undefined) return commandsDisabledIssue;
+      return sharing?.isShared() === true ? sharedCommandsIssue : null;
     },
     refresh: async () => sharing?.refresh(),
   };
 }
 
 /** Listeners of this machine, as it announces them to other nodes. */
-export const listenersForOthers = (listeners: readonly Listener[]): Listener[] =>
+export const describeListeners = (listeners: readonly Listener[]): Listener[] =>
   listeners.map((listener) =>
-    isOneAddress(listener.host) ? listener : { ...listener, addresses: ownAddresses() },
+    isOneAddress(listener.host) ? listener : { ...listener, addresses: listOwnAddresses() },
   );
 
-const ownAddresses = () =>
+const listOwnAddresses = () =>
   Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 
 const isOneAddress = (host: string) => isIP(host) !== 0 && host !== "0.0.0.0" && host !== "::";
 
-function reaches(
+function reachesListener(
   { host, port, addresses }: Listener,
   forms: readonly string[],
   wanted: number,
 ): boolean {
   if (port !== wanted) return false;
-  if (isOneAddress(host)) return formsOf(host).some((form) => forms.includes(form));
-  if (holds(loopback, forms)) return true;
-  const all = addresses ?? ownAddresses();
-  return all.some((own) => formsOf(own).some((form) => forms.includes(form)));
+  if (isOneAddress(host)) return listForms(host).some((form) => forms.includes(form));
+  if (isInList(loopback, forms)) return true;
+  const all = addresses ?? listOwnAddresses();
+  return all.some((own) => listForms(own).some((form) => forms.includes(form)));
 }
 
 /**
@@ -267,36 +269,36 @@ function reaches(
  * (RFC 4291 §2.5.5), translated (RFC 2765), NAT64 (RFC 6052), 6to4 (RFC 3056), ISATAP (RFC 5214). Ambiguous addresses
  * are judged as IPv6, and as every IPv4 address that they can embed.
  */
-function formsOf(address: string): string[] {
+function listForms(address: string): string[] {
   const host = address.replace(/^\[|\]$/g, "").replace(/%.*/, "");
   if (isIPv4(host)) return [host];
-  const groups = groupsOf(host);
+  const groups = parseIpv6Groups(host);
   if (groups === null) return [host];
   const plain = groups.map((group) => group.toString(16)).join(":");
   const [a, b, c, d, e, f, g, h] = groups;
-  const last = dotted(g, h);
+  const last = formatIpv4(g, h);
   const lead = [a, b, c, d].every((group) => group === 0);
   // `::` and `::1` don't embed IPv4.
   if (lead && e === 0 && f === 0) return g === 0 && h <= 1 ? [plain] : [last];
   if (lead && ((e === 0 && f === 0xffff) || (e === 0xffff && f === 0))) return [last];
   if (a === 0x64 && b === 0xff9b && [c, d, e, f].every((group) => group === 0)) return [last];
-  if (a === 0x2002) return [dotted(b, c)];
+  if (a === 0x2002) return [formatIpv4(b, c)];
   // A local-use NAT64 network has any prefix length (RFC 8215). RFC 6052 §2.2 defines these positions.
   if (a === 0x64 && b === 0xff9b && c === 1)
-    return hidden(plain, [
-      dotted(d, ((e & 0xff) << 8) | (f >> 8)),
-      dotted(((d & 0xff) << 8) | (e & 0xff), f),
-      dotted(((e & 0xff) << 8) | (f >> 8), ((f & 0xff) << 8) | (g >> 8)),
+    return dropZeroPadded(plain, [
+      formatIpv4(d, ((e & 0xff) << 8) | (f >> 8)),
+      formatIpv4(((d & 0xff) << 8) | (e & 0xff), f),
+      formatIpv4(((e & 0xff) << 8) | (f >> 8), ((f & 0xff) << 8) | (g >> 8)),
       last,
     ]);
   // Teredo embeds its server, and its client with inverted bits (RFC 4380 §4).
   if (a === 0x2001 && b === 0)
-    return hidden(plain, [dotted(c, d), dotted(~g & 0xffff, ~h & 0xffff)]);
-  if ((e & 0xfdff) === 0 && f === 0x5efe) return hidden(plain, [last]);
+    return dropZeroPadded(plain, [formatIpv4(c, d), formatIpv4(~g & 0xffff, ~h & 0xffff)]);
+  if ((e & 0xfdff) === 0 && f === 0x5efe) return dropZeroPadded(plain, [last]);
   return [plain];
 }
 
 /** Adds embedded candidates to an address. Excludes those from padding zeros, which can't be hosts. */
-function hidden(address: string, candidates: readonly string[]): string[] {
+function dropZeroPadded(address: string, candidates: readonly string[]): string[] {
   return [address, ...candidates.filter((candidate) => !candidate.startsWith("0."))];
 }

@@ -1,4 +1,4 @@
 /** Path of the system's ping program; null if it is missing. */
-export function pingCommand(): string | null {
+export function findPingCommand(): string | null {
   return Bun.which("ping") ?? Bun.which("ping", { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" });
 }

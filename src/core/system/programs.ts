@@ -19,7 +19,7 @@ export const plainEnvironment = {
 };
 
 /** Command line that starts Signalbox again, compiled or from source. */
-export const ownCommand = (): string[] =>
+export const getOwnCommand = (): string[] =>
   Bun.isStandaloneExecutable
     ? [process.execPath]
     : [process.execPath, join(import.meta.dir, "..", "..", "main.ts")];
@@ -41,12 +41,12 @@ export async function runProgram(
     stderr: "pipe",
     detached: true,
   });
-  const end = () => endGroup(run.pid);
-  if (signal.aborted) end();
-  signal.addEventListener("abort", end);
+  const killProgram = () => killGroup(run.pid);
+  if (signal.aborted) killProgram();
+  signal.addEventListener("abort", killProgram);
   let left = maxBytes;
   let isTooLong = false;
-  async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  async function readOutput(stream: ReadableStream<Uint8Array>): Promise<string> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of stream) {
       if (isTooLong) continue;
@@ -56,21 +56,21 @@ export async function runProgram(
         continue;
       }
       isTooLong = true;
-      end();
+      killProgram();
     }
     return Buffer.concat(chunks).toString();
   }
-  const texts = Promise.all([textOf(run.stdout), textOf(run.stderr)]);
+  const texts = Promise.all([readOutput(run.stdout), readOutput(run.stderr)]);
   await run.exited;
   // Kills remaining children, which could hold the output open.
-  end();
-  signal.removeEventListener("abort", end);
+  killProgram();
+  signal.removeEventListener("abort", killProgram);
   const [output, errors] = await texts;
   return { exitCode: run.exitCode, signal: run.signalCode, output, errors, isTooLong };
 }
 
 /** Kills the process group of a program. */
-export function endGroup(pid: number) {
+export function killGroup(pid: number) {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {

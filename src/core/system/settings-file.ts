@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { suggestionFor } from "../text/suggestion.ts";
-import { invalid } from "../validation.ts";
+import { suggestName } from "../text/suggestion.ts";
+import { invalidFieldError } from "../validation.ts";
 
 export type Setting = { value: string; line: number };
 
@@ -11,32 +11,37 @@ export type Setting = { value: string; line: number };
  */
 export function readSettings(file: string, names: readonly string[]): Map<string, Setting> {
   const found = new Map<string, Setting>();
-  for (const [index, text] of contentOf(file).split(/\r?\n/).entries()) {
+  for (const [index, text] of readText(file).split(/\r?\n/).entries()) {
     const line = index + 1;
-    const refuse = (message: string) => invalid(`${file}, line ${line}:`, message);
+    const buildLineError = (message: string) =>
+      invalidFieldError(`${file}, line ${line}:`, message);
     const trimmed = text.trim();
     if (trimmed === "" || /^[#;]/.test(trimmed)) continue;
     const [, name, written = ""] = /^([A-Za-z_]\w*)=(.*)$/.exec(trimmed) ?? [];
-    if (name === undefined) throw refuse("must be NAME=value, or begin with #");
-    if (!names.includes(name)) throw refuse(`${name} is no setting${suggestionFor(name, names)}`);
+    if (name === undefined) throw buildLineError("must be NAME=value, or begin with #");
+    if (!names.includes(name))
+      throw buildLineError(`${name} is no setting${suggestName(name, names)}`);
     const before = found.get(name);
-    if (before !== undefined) throw refuse(`${name} is set in line ${before.line} already`);
-    const value = valueOf(written.trim());
-    if (value === null) throw refuse("quotes must stand around the whole value");
+    if (before !== undefined) throw buildLineError(`${name} is set in line ${before.line} already`);
+    const value = parseValue(written.trim());
+    if (value === null) throw buildLineError("quotes must stand around the whole value");
     found.set(name, { value, line });
   }
   return found;
 }
 
-function contentOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, "utf8").replace(/^\uFEFF/, "");
   } catch (error) {
-    throw invalid("--config", `names ${file}, which can't be read (${(error as Error).message})`);
+    throw invalidFieldError(
+      "--config",
+      `names ${file}, which can't be read (${(error as Error).message})`,
+    );
   }
 }
 
-function valueOf(written: string): string | null {
+function parseValue(written: string): string | null {
   const [, single, double] = /^(?:'([^']*)'|"((?:[^"\\]|\\.)*)")$/.exec(written) ?? [];
   if (double !== undefined) return double.replace(/\\(["\\`$])/g, "$1");
   return single ?? (/^["']/.test(written) ? null : written);

@@ -9,7 +9,7 @@ const leftoverMs = 3_600_000;
 let hasSwept = false;
 
 /** Creates a folder for one check, accessible only to this user. The first call also removes leftovers. */
-export function temporaryFolder(): string {
+export function createTemporaryFolder(): string {
   if (!hasSwept) removeLeftovers(tmpdir(), Date.now());
   hasSwept = true;
   return mkdtempSync(join(tmpdir(), prefix));

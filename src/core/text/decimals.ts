@@ -1,13 +1,13 @@
 /** Compares decimal numbers exactly, and detects numbers that a double would round. */
 
-const pattern = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d{1,15}))?$/i;
+const decimalPattern = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d{1,15}))?$/i;
 
 /** A decimal `0.DIGITS × 10^exponent` without leading and trailing zeros. Zero has no digits. */
 type Decimal = { isNegative: boolean; digits: string; exponent: number };
 
-function decimalIn(text: string): Decimal | null {
+function parseDecimal(text: string): Decimal | null {
   const [whole, sign, integer = "", fraction = "", bare = "", power = "0"] =
-    pattern.exec(text.trim()) ?? [];
+    decimalPattern.exec(text.trim()) ?? [];
   if (whole === undefined) return null;
   const all = `${integer}${fraction}${bare}`;
   let from = 0;
@@ -21,14 +21,14 @@ function decimalIn(text: string): Decimal | null {
 }
 
 /** Whether the text is a decimal number, such as `-12`, `0.50` or `1e3`. */
-export const isDecimal = (text: string): boolean => pattern.test(text.trim());
+export const isDecimal = (text: string): boolean => decimalPattern.test(text.trim());
 
 /**
  * Compares two decimal numbers of any length without rounding. Returns a negative number, 0 or a positive number; NaN
  * for invalid numbers.
  */
 export function compareDecimals(one: string, other: string): number {
-  const [a, b] = [decimalIn(one), decimalIn(other)];
+  const [a, b] = [parseDecimal(one), parseDecimal(other)];
   if (a === null || b === null) return Number.NaN;
   if (a.isNegative !== b.isNegative) return a.isNegative ? -1 : 1;
   return a.isNegative ? compareSizes(b, a) : compareSizes(a, b);
@@ -42,11 +42,11 @@ function compareSizes(a: Decimal, b: Decimal): number {
 }
 
 /** Message for an input number that a double would round. */
-export const hasTooManyDigits =
+export const tooManyDigitsIssue =
   "has more digits than a number can hold: write it as text, in quotes";
 
 /** Returns the number in a text, or the text itself if a double would round it. */
-export function exactNumber(text: string): number | string {
+export function parseExactNumber(text: string): number | string {
   const number = Number(text);
   return compareDecimals(String(number), text) === 0 ? number : text;
 }

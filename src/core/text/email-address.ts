@@ -16,13 +16,13 @@ const maxLength = 254;
  */
 export function toAsciiEmail(text: string): string | null {
   const at = text.lastIndexOf("@");
-  const [local, domain] = [text.slice(0, at), asciiDomain(text.slice(at + 1))];
+  const [local, domain] = [text.slice(0, at), toAsciiDomain(text.slice(at + 1))];
   if (at === -1 || domain === null || !localPart.test(local)) return null;
   const address = `${local}@${domain}`;
   return address.length <= maxLength ? address : null;
 }
 
-function asciiDomain(text: string): string | null {
+function toAsciiDomain(text: string): string | null {
   // Rejects characters that URL.parse would decode, or at which it would end the name.
   if (/[\s/?#%:\\@]/.test(text)) return null;
   const isAscii = /^\p{ASCII}*$/u.test(text);

@@ -1,18 +1,18 @@
 /** Parses JSON without rounding numbers, and finds numbers that would be rounded. */
-import { exactNumber, LongNumber } from "./decimals.ts";
-import { fieldPath } from "./words.ts";
+import { parseExactNumber, LongNumber } from "./decimals.ts";
+import { formatFieldPath } from "./words.ts";
 
 /**
  * Detects numbers with more than 15 characters or an exponent, which a double can round. Also matches inside strings.
  */
-const mayBeLong = /\d[\d.]{15}|\d[eE]/;
-const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const longNumberPattern = /\d[\d.]{15}|\d[eE]/;
+const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** Random prefix of marked strings, which a response can't predict. */
-const randomMark = () => crypto.randomUUID().slice(0, 8);
+const createMark = () => crypto.randomUUID().slice(0, 8);
 
 /** Returns the index of the closing quote for the string at `start`. */
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code === 0x5c) index++;
@@ -28,7 +28,7 @@ const isInNumber = (code: number) =>
   isDigit(code) || isExponent(code) || code === 0x2b || code === 0x2d || code === 0x2e;
 
 /** Replaces long numbers in a JSON text with strings that start with `mark`; null if there are none. */
-function markedNumbers(
+function markNumbers(
   text: string,
   mark: string,
   isWanted: (source: string) => boolean,
@@ -37,7 +37,7 @@ function markedNumbers(
   let from = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    if (code === 0x22) index = endOfString(text, index);
+    if (code === 0x22) index = findStringEnd(text, index);
     if (code !== 0x2d && !isDigit(code)) continue;
     let hasExponent = false;
     let end = index + 1;
@@ -46,7 +46,7 @@ function markedNumbers(
     if (hasExponent || end - index > 15) {
       const source = text.slice(index, end);
       // Skips malformed numbers. JSON.parse rejects them later.
-      if (number.test(source) && isWanted(source)) {
+      if (numberPattern.test(source) && isWanted(source)) {
         parts.push(text.slice(from, index), `"${mark}${source}"`);
         from = end;
       }
@@ -58,24 +58,24 @@ function markedNumbers(
 
 /** Parses JSON like JSON.parse, but returns numbers that a double can round as LongNumber. Throws SyntaxError. */
 export function parseExactly(text: string): unknown {
-  const mark = randomMark();
-  const marked = mayBeLong.test(text) ? markedNumbers(text, mark, () => true) : null;
+  const mark = createMark();
+  const marked = longNumberPattern.test(text) ? markNumbers(text, mark, () => true) : null;
   if (marked === null) return JSON.parse(text);
-  return withLongNumbers(JSON.parse(marked), mark);
+  return restoreLongNumbers(JSON.parse(marked), mark);
 }
 
-function withLongNumbers(value: unknown, mark: string): unknown {
+function restoreLongNumbers(value: unknown, mark: string): unknown {
   if (typeof value === "string")
     return value.startsWith(mark) ? new LongNumber(value.slice(mark.length)) : value;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++)
-      if (typeof value[index] !== "number") value[index] = withLongNumbers(value[index], mark);
+      if (typeof value[index] !== "number") value[index] = restoreLongNumbers(value[index], mark);
   } else if (typeof value === "object" && value !== null) {
     const fields = value as Record<string, unknown>;
     for (const name in fields) {
       const field = fields[name];
       if (typeof field !== "string" && typeof field !== "object") continue;
-      const exact = withLongNumbers(field, mark);
+      const exact = restoreLongNumbers(field, mark);
       // An assignment to `__proto__` would change the prototype.
       if (name === "__proto__") Object.defineProperty(fields, name, { value: exact });
       else fields[name] = exact;
@@ -88,20 +88,23 @@ function withLongNumbers(value: unknown, mark: string): unknown {
  * Returns the path of the first integer in valid JSON that a double would round, such as 9007199254740993; null for
  * none.
  */
-export function lossyIntegerAt(text: string): string | null {
+export function findLossyInteger(text: string): string | null {
   if (!/\d{16}/.test(text)) return null;
-  const mark = randomMark();
+  const mark = createMark();
   const isLossy = (source: string) =>
-    /^-?\d{16,}$/.test(source) && typeof exactNumber(source) === "string";
-  const marked = markedNumbers(text, mark, isLossy);
-  return marked === null ? null : pathTo(JSON.parse(marked), mark, []);
+    /^-?\d{16,}$/.test(source) && typeof parseExactNumber(source) === "string";
+  const marked = markNumbers(text, mark, isLossy);
+  return marked === null ? null : findMarkedPath(JSON.parse(marked), mark, []);
 }
 
-function pathTo(value: unknown, mark: string, keys: readonly PropertyKey[]): string | null {
-  if (typeof value === "string") return value.startsWith(mark) ? fieldPath(keys) : null;
+function findMarkedPath(value: unknown, mark: string, keys: readonly PropertyKey[]): string | null {
+  if (typeof value === "string") return value.startsWith(mark) ? formatFieldPath(keys) : null;
   if (typeof value !== "object" || value === null) return null;
   for (const [name, entry] of Object.entries(value)) {
-    const found = pathTo(entry, mark, [...keys, Array.isArray(value) ? Number(name) : name]);
+    const found = findMarkedPath(entry, mark, [
+      ...keys,
+      Array.isArray(value) ? Number(name) : name,
+    ]);
     if (found !== null) return found;
   }
   return null;

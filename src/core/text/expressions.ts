@@ -2,7 +2,7 @@
 import type { RE2Set } from "re2js";
 import { monitorBounds } from "../limits.ts";
 import { setRecent } from "../collections/recent-set.ts";
-import { turn } from "../time/yielding.ts";
+import { yieldToEventLoop } from "../time/yielding.ts";
 
 /** Maximum instructions of a compiled expression, which limits the cost of one step. */
 const maxSize = monitorBounds.expressionSize.value;
@@ -11,10 +11,10 @@ const maxWork = 3_000_000;
 /** Milliseconds per event-loop turn for all new searches together, and again for all queued searches. */
 const sliceMs = 5;
 /** Maximum instructions of cached expressions, about 10 MB. */
-const keptSize = 100_000;
+const cachedSize = 100_000;
 /** Maximum bytes of an automaton's states: during a search, and between two searches. */
 const searchBytes = 1024 * 1024;
-const keptBytes = 32 * 1024;
+const retainedBytes = 32 * 1024;
 
 /** Code points between two readings of the clock. */
 const pointsBetween = 2_048;
@@ -26,7 +26,7 @@ const stateWork = 20;
 const classSize = 32;
 
 /** Represents the end of the text. */
-const end = -1;
+const endOfText = -1;
 const unanchored = 0;
 /** Input flags of the library for the start of a text. */
 const beginOfText = { context: () => 4 };
@@ -38,26 +38,26 @@ type Captured = { text: string } | null | "too much work";
 const unfinished = Symbol("unfinished");
 
 /** Cached expressions, least recently used first. */
-const compiled = new Map<string, RE2Set>();
+const compiledExpressions = new Map<string, RE2Set>();
 let compiledSize = 0;
 
 type Library = typeof import("re2js");
-let loading: Promise<Library> | null = null;
+let libraryLoad: Promise<Library> | null = null;
 
 /** Loads the library on first use, because loading takes 10 ms. Then yields to the event loop. */
-function library(): Promise<Library> {
-  loading ??= import("re2js").then(async (loaded) => {
-    await turn();
+function loadLibrary(): Promise<Library> {
+  libraryLoad ??= import("re2js").then(async (loaded) => {
+    await yieldToEventLoop();
     return loaded;
   });
-  return loading;
+  return libraryLoad;
 }
 
 /** Returns the error of an expression in RE2 syntax; null if it is valid. */
-export async function expressionIssue(expression: string): Promise<string | null> {
-  const loaded = await library();
+export async function findExpressionIssue(expression: string): Promise<string | null> {
+  const loaded = await loadLibrary();
   try {
-    return compiledOf(loaded, expression) === null
+    return compileExpression(loaded, expression) === null
       ? "must be a simpler expression: with its repetitions written out it is too long"
       : null;
   } catch (error) {
@@ -67,37 +67,37 @@ export async function expressionIssue(expression: string): Promise<string | null
 }
 
 /** Compiles an expression; null if it is too large. Estimates the size first, because compiling takes longer. */
-function compiledOf({ RE2Set }: Library, expression: string): RE2Set | null {
-  const known = compiled.get(expression);
+function compileExpression({ RE2Set }: Library, expression: string): RE2Set | null {
+  const known = compiledExpressions.get(expression);
   if (known !== undefined) {
-    compiled.delete(expression);
-    compiled.set(expression, known);
+    compiledExpressions.delete(expression);
+    compiledExpressions.set(expression, known);
     return known;
   }
-  const made = new RE2Set(RE2Set.UNANCHORED, 0, searchBytes);
-  made.add(expression);
-  if (sizeOf(made.regexps[0] as Node, maxSize) >= maxSize) return null;
-  made.compile();
-  compiled.set(expression, made);
-  compiledSize += made.prog.numInst();
-  for (const [oldest, set] of compiled) {
-    if (compiledSize <= keptSize) break;
-    compiled.delete(oldest);
+  const expressionSet = new RE2Set(RE2Set.UNANCHORED, 0, searchBytes);
+  expressionSet.add(expression);
+  if (estimateSize(expressionSet.regexps[0] as Node, maxSize) >= maxSize) return null;
+  expressionSet.compile();
+  compiledExpressions.set(expression, expressionSet);
+  compiledSize += expressionSet.prog.numInst();
+  for (const [oldest, set] of compiledExpressions) {
+    if (compiledSize <= cachedSize) break;
+    compiledExpressions.delete(oldest);
     compiledSize -= set.prog.numInst();
   }
-  return made;
+  return expressionSet;
 }
 
 type Node = { subs: readonly Node[]; runes: readonly number[] | null };
 
 /** Estimates the number of instructions, up to a limit. Counts each repetition. */
-function sizeOf({ subs, runes }: Node, most: number): number {
+function estimateSize({ subs, runes }: Node, limit: number): number {
   // More runes than a literal can have are the ranges of a class such as \p{L}, which compiles to few instructions.
   const length = runes?.length ?? 0;
   let size = 1 + (length > monitorBounds.assertionExpression.value ? classSize : length);
   for (const sub of subs) {
-    if (size >= most) return size;
-    size += sizeOf(sub, most - size);
+    if (size >= limit) return size;
+    size += estimateSize(sub, limit - size);
   }
   return size;
 }
@@ -106,12 +106,12 @@ function sizeOf({ subs, runes }: Node, most: number): number {
  * Prepares a search with RE2's lazy automaton, which takes linear time for every expression. The returned function
  * continues the search until the given time (`performance.now()`).
  */
-function searchFor(
+function prepareSearch(
   loaded: Library,
   expression: string,
   text: string,
 ): (until: number) => Searched | typeof unfinished {
-  const set = compiledOf(loaded, expression);
+  const set = compileExpression(loaded, expression);
   if (set === null) return () => "too much work";
   const { dfa } = set;
   let state = dfa.start(beginOfText, 0) as State | null;
@@ -119,39 +119,40 @@ function searchFor(
   let work = 0;
 
   /** Computes the state after another code point; null if the search exceeds its limits. */
-  function made(from: State, rune: number): State | null {
-    const group = rune === end ? dfa.numClasses : (dfa.runeClass(rune) as number);
+  function computeNextState(from: State, rune: number): State | null {
+    const group = rune === endOfText ? dfa.numClasses : (dfa.runeClass(rune) as number);
     let next = dfa.step(from, group, rune, unanchored) as State | null;
     if (next === null) {
-      const kept = dfa.resetCache(from) as State | null;
-      next = kept && (dfa.step(kept, group, rune, unanchored) as State | null);
+      const retainedState = dfa.resetCache(from) as State | null;
+      next = retainedState && (dfa.step(retainedState, group, rune, unanchored) as State | null);
     }
     work += stateWork + from.nfaStates.length + (next?.nfaStates.length ?? 0);
     return work > maxWork ? null : next;
   }
 
-  function over(found: Searched) {
-    if (dfa.stateBudget - dfa.memBudget > keptBytes) dfa.clearCache();
+  function finishSearch(found: Searched) {
+    if (dfa.stateBudget - dfa.memBudget > retainedBytes) dfa.clearCache();
     return found;
   }
 
   return (until) => {
     const { latin1Class } = dfa;
     let look = at + pointsBetween;
-    let lookWork = work + workBetween;
+    let workAtClockCheck = work + workBetween;
     while (state !== null && !state.isMatch) {
-      if (at >= text.length) return over(made(state, end)?.isMatch ?? "too much work");
-      if (at >= look || work >= lookWork) {
+      if (at >= text.length)
+        return finishSearch(computeNextState(state, endOfText)?.isMatch ?? "too much work");
+      if (at >= look || work >= workAtClockCheck) {
         if (performance.now() >= until) return unfinished;
         look = at + pointsBetween;
-        lookWork = work + workBetween;
+        workAtClockCheck = work + workBetween;
       }
       const rune = text.codePointAt(at) as number;
       at += rune > 0xffff ? 2 : 1;
       const group = rune < 256 ? latin1Class[rune] : (dfa.runeClass(rune) as number);
-      state = state.next?.[group as number] ?? made(state, rune);
+      state = state.next?.[group as number] ?? computeNextState(state, rune);
     }
-    return over(state === null ? "too much work" : true);
+    return finishSearch(state === null ? "too much work" : true);
   };
 }
 
@@ -191,13 +192,18 @@ const automata = new Map<string, Compiled>();
 const maxAutomata = 100;
 
 /** Dummy input, because the library creates its automaton only during a search. */
-const nothing = { step: () => -8, context: () => 0, endPos: () => 0, canCheckPrefix: () => false };
+const emptyInput = {
+  step: () => -8,
+  context: () => 0,
+  endPos: () => 0,
+  canCheckPrefix: () => false,
+};
 
-function machineOf({ RE2JS }: Library, expression: string) {
+function createMachine({ RE2JS }: Library, expression: string) {
   const known = automata.get(expression);
   const re2 = known ?? (RE2JS.compile(expression).re2() as unknown as Compiled);
   setRecent(automata, expression, re2, maxAutomata);
-  re2.doExecuteNFA(nothing, 0, unanchored, 2);
+  re2.doExecuteNFA(emptyInput, 0, unanchored, 2);
   return { re2, machine: re2.get() as Machine };
 }
 
@@ -208,22 +214,22 @@ const isWord = (code: number) =>
   code === 95;
 
 /** Returns the library's flags for a position in a text: ends of the text and of lines, and word boundaries. */
-function contextAt(text: string, at: number): number {
+function computeContext(text: string, at: number): number {
   const before = at === 0 ? -1 : text.charCodeAt(at - 1);
   const after = at === text.length ? -1 : text.charCodeAt(at);
-  const begins = before === -1 ? 5 : before === 10 ? 1 : 0;
+  const startFlags = before === -1 ? 5 : before === 10 ? 1 : 0;
   const ends = after === -1 ? 10 : after === 10 ? 2 : 0;
-  return begins | ends | (isWord(before) === isWord(after) ? 32 : 16);
+  return startFlags | ends | (isWord(before) === isWord(after) ? 32 : 16);
 }
 
 /** Finds the first group of the first match, or the whole match. Runs the library's loop in slices. */
-function captureIn(
+function prepareCapture(
   loaded: Library,
   expression: string,
   text: string,
 ): (until: number) => Captured | typeof unfinished {
-  if (compiledOf(loaded, expression) === null) return () => "too much work";
-  const { re2, machine } = machineOf(loaded, expression);
+  if (compileExpression(loaded, expression) === null) return () => "too much work";
+  const { re2, machine } = createMachine(loaded, expression);
   const hasGroup = re2.numSubexp > 0;
   machine.init(hasGroup ? 4 : 2);
   machine.matched = false;
@@ -240,12 +246,12 @@ function captureIn(
       }
       if (!machine.matched) {
         machine.matchcap[0] = at;
-        machine.add(queue, re2.prog.start, at, machine.matchcap, 0, contextAt(text, at));
+        machine.add(queue, re2.prog.start, at, machine.matchcap, 0, computeContext(text, at));
       }
-      const rune = text.codePointAt(at) ?? end;
-      const width = rune > 0xffff ? 2 : rune === end ? 0 : 1;
+      const rune = text.codePointAt(at) ?? endOfText;
+      const width = rune > 0xffff ? 2 : rune === endOfText ? 0 : 1;
       steps += 1 + queue.size;
-      const flag = contextAt(text, at + width);
+      const flag = computeContext(text, at + width);
       machine.step(queue, next, at, at + width, rune, flag, unanchored, width === 0);
       if (width === 0) break;
       at += width;
@@ -265,7 +271,7 @@ function captureIn(
 /** Milliseconds that searches can still use in this turn of the event loop. */
 let leftMs = sliceMs;
 
-function spend(ms: number) {
+function spendTime(ms: number) {
   if (leftMs === sliceMs) setImmediate(() => (leftMs = sliceMs));
   leftMs -= ms;
 }
@@ -278,40 +284,42 @@ export const isFound = (
   text: string,
   inTurn: InTurn<Searched>,
   signal?: AbortSignal,
-): Promise<Searched> => searched((loaded) => searchFor(loaded, expression, text), inTurn, signal);
+): Promise<Searched> =>
+  searchInSlices((loaded) => prepareSearch(loaded, expression, text), inTurn, signal);
 
 /** Returns the first group of the first match of a valid expression, or the whole match. Runs like `searched`. */
-export const captured = (
+export const captureGroup = (
   expression: string,
   text: string,
   inTurn: InTurn<Captured>,
   signal?: AbortSignal,
-): Promise<Captured> => searched((loaded) => captureIn(loaded, expression, text), inTurn, signal);
+): Promise<Captured> =>
+  searchInSlices((loaded) => prepareCapture(loaded, expression, text), inTurn, signal);
 
 /**
  * Searches in the remaining time of this event-loop turn. A longer search continues through `inTurn`, one slice per
  * turn, until the signal aborts it.
  */
-async function searched<T>(
-  begin: (loaded: Library) => (until: number) => T | typeof unfinished,
+async function searchInSlices<T>(
+  startSearch: (loaded: Library) => (until: number) => T | typeof unfinished,
   inTurn: InTurn<T | "too much work">,
   signal?: AbortSignal,
 ): Promise<T | "too much work"> {
-  const loaded = await library();
-  let search: ReturnType<typeof begin> | null = null;
-  const work = () => {
+  const loaded = await loadLibrary();
+  let search: ReturnType<typeof startSearch> | null = null;
+  const runSlice = () => {
     const startedAt = performance.now();
-    search ??= begin(loaded);
+    search ??= startSearch(loaded);
     const found = search(startedAt + sliceMs);
-    spend(performance.now() - startedAt);
+    spendTime(performance.now() - startedAt);
     return found;
   };
-  const atOnce = leftMs > 0 ? work() : unfinished;
+  const atOnce = leftMs > 0 ? runSlice() : unfinished;
   if (atOnce !== unfinished) return atOnce;
   return inTurn(async () => {
     for (;;) {
-      await turn();
-      const found = signal?.aborted === true ? "too much work" : work();
+      await yieldToEventLoop();
+      const found = signal?.aborted === true ? "too much work" : runSlice();
       if (found !== unfinished) return found;
     }
   });

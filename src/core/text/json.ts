@@ -1,12 +1,12 @@
 /** Measures JSON before it is parsed, limits its depth and number of values, and finds repeated names. */
 import { monitorBounds } from "../limits.ts";
 import { parseExactly } from "./exact-json.ts";
-import { fieldPath } from "./words.ts";
+import { formatFieldPath } from "./words.ts";
 
 type JsonShape = { depth: number; members: number; values: number };
 
 /** Measures a JSON text, even a truncated one: its depth, its members (`"name": value`), and all of its values. */
-export function shapeOf(text: string): JsonShape {
+export function measureJson(text: string): JsonShape {
   let [depth, deepest, inString, members, lists, commas] = [0, 0, false, 0, 0, 0];
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
@@ -25,7 +25,7 @@ export function shapeOf(text: string): JsonShape {
   return { depth: deepest, members, values: 1 + lists + commas };
 }
 
-export const depthOf = (text: string): number => shapeOf(text).depth;
+export const measureDepth = (text: string): number => measureJson(text).depth;
 
 /** Returns the path of the first repeated name in valid JSON. `JSON.parse` would silently use the last value. */
 export function findRepeatedName(text: string): string | null {
@@ -42,7 +42,7 @@ export function findRepeatedName(text: string): string | null {
     else if (token.startsWith('"')) lastString = token;
     else if (token === ":" && level?.names) {
       level.key = String(JSON.parse(lastString));
-      if (level.names.has(level.key)) return fieldPath(levels.map(({ key }) => key));
+      if (level.names.has(level.key)) return formatFieldPath(levels.map(({ key }) => key));
       level.names.add(level.key);
     }
   }
@@ -62,7 +62,7 @@ export function parseBounded(
   text: string,
   parse: (text: string) => unknown = parseExactly,
 ): ParsedJson {
-  const { depth, members, values } = shapeOf(text);
+  const { depth, members, values } = measureJson(text);
   if (depth > maxAnswerDepth)
     return { unreadable: `it is nested deeper than ${maxAnswerDepth} levels` };
   if (members + values > maxAnswerValues)

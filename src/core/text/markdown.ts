@@ -1,6 +1,6 @@
 /** Renders Markdown as HTML and as plain text. */
 import type { Node } from "commonmark";
-import { withLineFeeds } from "./words.ts";
+import { normalizeLineBreaks } from "./words.ts";
 
 /** A piece of text in one style. */
 export type Run = { kind: "text"; text: string; bold: boolean; italic: boolean; code: boolean };
@@ -30,8 +30,8 @@ const containers = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))+/gm;
 const container = />|[-+*]|\d+[.)]/g;
 
 // Loads the library on first use, because loading takes 10 ms.
-const library = () => require("commonmark") as typeof import("commonmark");
-let parser: InstanceType<ReturnType<typeof library>["Parser"]> | null = null;
+const loadLibrary = () => require("commonmark") as typeof import("commonmark");
+let parser: InstanceType<ReturnType<typeof loadLibrary>["Parser"]> | null = null;
 
 /**
  * Parses a subset of CommonMark (https://spec.commonmark.org/0.31.2/): bold, italic, code, lists, links, and line
@@ -39,23 +39,23 @@ let parser: InstanceType<ReturnType<typeof library>["Parser"]> | null = null;
  * text.
  */
 export function parseMarkdown(typed: string): Block[] {
-  const text = withLineFeeds(typed);
-  if (!markup.test(text) || isTooMuch(text)) return plainBlocks(text);
-  parser ??= new (library().Parser)();
-  return blocksIn(parser.parse(text), 0);
+  const text = normalizeLineBreaks(typed);
+  if (!markup.test(text) || isTooMuch(text)) return parsePlainText(text);
+  parser ??= new (loadLibrary().Parser)();
+  return collectBlocks(parser.parse(text), 0);
 }
 
 /** Splits a text without Markdown into paragraphs and lines. */
-export function plainBlocks(text: string): Block[] {
-  return withLineFeeds(text)
+export function parsePlainText(text: string): Block[] {
+  return normalizeLineBreaks(text)
     .split(/\n[ \t]*(?:\n[ \t]*)+/)
-    .map((lines) => lines.split("\n").map(withoutLastSpaces).join("\n").trim())
+    .map((lines) => lines.split("\n").map(trimTrailingSpaces).join("\n").trim())
     .filter((lines) => lines !== "")
-    .map((lines) => ({ kind: "paragraph", content: inlines([run(lines)]) }));
+    .map((lines) => ({ kind: "paragraph", content: joinAndLinkInlines([createRun(lines)]) }));
 }
 
 /** Removes spaces at the end of a line, like CommonMark. A regular expression would backtrack over long runs. */
-function withoutLastSpaces(line: string): string {
+function trimTrailingSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === " ") end--;
   return line.slice(0, end);
@@ -69,11 +69,11 @@ function isTooMuch(text: string): boolean {
 }
 
 type Style = Pick<Run, "bold" | "italic" | "code">;
-const regular: Style = { bold: false, italic: false, code: false };
+const plainStyle: Style = { bold: false, italic: false, code: false };
 
-const run = (text: string, style = regular): Run => ({ ...style, kind: "text", text });
+const createRun = (text: string, style = plainStyle): Run => ({ ...style, kind: "text", text });
 
-function blocksIn(parent: Node, depth: number): Block[] {
+function collectBlocks(parent: Node, depth: number): Block[] {
   const blocks: Block[] = [];
   for (let node = parent.firstChild; node !== null; node = node.next) addBlock(blocks, node, depth);
   return blocks;
@@ -82,24 +82,27 @@ function blocksIn(parent: Node, depth: number): Block[] {
 function addBlock(blocks: Block[], node: Node, depth: number) {
   switch (node.type) {
     case "paragraph":
-      blocks.push({ kind: "paragraph", content: contentOf(node, regular) });
+      blocks.push({ kind: "paragraph", content: collectContent(node, plainStyle) });
       break;
     case "heading":
-      blocks.push({ kind: "paragraph", content: contentOf(node, { ...regular, bold: true }) });
+      blocks.push({
+        kind: "paragraph",
+        content: collectContent(node, { ...plainStyle, bold: true }),
+      });
       break;
     case "code_block":
       blocks.push({ kind: "code", text: (node.literal ?? "").replace(/\n$/, "") });
       break;
     case "html_block":
-      blocks.push(...plainBlocks(node.literal ?? ""));
+      blocks.push(...parsePlainText(node.literal ?? ""));
       break;
     case "block_quote":
-      blocks.push(...blocksIn(node, depth));
+      blocks.push(...collectBlocks(node, depth));
       break;
     case "list": {
       const items: Block[][] = [];
       for (let item = node.firstChild; item !== null; item = item.next)
-        items.push(blocksIn(item, depth + 1));
+        items.push(collectBlocks(item, depth + 1));
       const start = node.listType === "ordered" ? node.listStart : null;
       if (depth < maxListDepth) blocks.push({ kind: "list", start, items });
       else blocks.push(...items.flat());
@@ -107,78 +110,78 @@ function addBlock(blocks: Block[], node: Node, depth: number) {
   }
 }
 
-function contentOf(block: Node, style: Style): Inline[] {
+function collectContent(block: Node, style: Style): Inline[] {
   const content: Inline[] = [];
-  flatten(block, style, false, content);
-  return inlines(content);
+  collectInlines(block, style, false, content);
+  return joinAndLinkInlines(content);
 }
 
 /** Flattens the inline tree of a block into runs, links and breaks. */
-function flatten(parent: Node, style: Style, inLink: boolean, into: Inline[]) {
+function collectInlines(parent: Node, style: Style, inLink: boolean, into: Inline[]) {
   for (let node = parent.firstChild; node !== null; node = node.next)
     switch (node.type) {
       case "strong":
-        flatten(node, { ...style, bold: true }, inLink, into);
+        collectInlines(node, { ...style, bold: true }, inLink, into);
         break;
       case "emph":
-        flatten(node, { ...style, italic: true }, inLink, into);
+        collectInlines(node, { ...style, italic: true }, inLink, into);
         break;
       case "link":
       case "image":
-        if (inLink) flatten(node, style, true, into);
+        if (inLink) collectInlines(node, style, true, into);
         else addLink(node, style, into);
         break;
       case "softbreak":
       case "linebreak":
-        into.push(inLink ? run(" ", style) : { kind: "break" });
+        into.push(inLink ? createRun(" ", style) : { kind: "break" });
         break;
       case "code":
-        into.push(run(node.literal ?? "", { ...style, code: true }));
+        into.push(createRun(node.literal ?? "", { ...style, code: true }));
         break;
       default:
-        into.push(run(node.literal ?? "", style));
+        into.push(createRun(node.literal ?? "", style));
     }
 }
 
 /** Renders links with a disallowed scheme as text with their URL. */
 function addLink(node: Node, style: Style, into: Inline[]) {
   const written = node.destination ?? "";
-  const url = safeUrl(written);
+  const url = sanitizeUrl(written);
   const content: Inline[] = [];
-  flatten(node, style, true, content);
-  const runs = joined(content).filter((one) => one.kind === "text");
-  const words = textOf(runs);
+  collectInlines(node, style, true, content);
+  const runs = joinRuns(content).filter((one) => one.kind === "text");
+  const words = joinText(runs);
   if (url !== null)
-    into.push({ kind: "link", url, runs: words.trim() === "" ? [run(url, style)] : runs });
+    into.push({ kind: "link", url, runs: words.trim() === "" ? [createRun(url, style)] : runs });
   else {
     into.push(...runs);
-    if (written !== "" && written !== words) into.push(run(` (${written})`, style));
+    if (written !== "" && written !== words) into.push(createRun(` (${written})`, style));
   }
 }
 
 /** Normalizes a web or mail URL; null for any other URL. */
-function safeUrl(written: string): string | null {
+function sanitizeUrl(written: string): string | null {
   const url = written.length > maxUrlLength ? null : URL.parse(written);
   if (url === null || url.username !== "" || url.password !== "") return null;
   return ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : null;
 }
 
 /** Joins adjacent runs of the same style, and converts plain URLs to links. */
-function inlines(content: readonly Inline[]): Inline[] {
+function joinAndLinkInlines(content: readonly Inline[]): Inline[] {
   const result: Inline[] = [];
-  for (const one of joined(content))
+  for (const one of joinRuns(content))
     if (one.kind === "text" && !one.code) addLines(result, one);
     else result.push(one);
   return result;
 }
 
-function joined(content: readonly Inline[]): Inline[] {
+function joinRuns(content: readonly Inline[]): Inline[] {
   const result: Inline[] = [];
   for (const one of content) {
     const last = result.at(-1);
     if (one.kind !== "text") result.push(one);
     else if (last?.kind === "text" && isSameStyle(one, last)) last.text += one.text;
-    else if (one.text !== "") result.push(run(one.text, one));
+    else if (one.text !== "") result.push(createRun(one.text, one));
   }
   return result;
 }
@@ -186,26 +189,28 @@ function joined(content: readonly Inline[]): Inline[] {
 const isSameStyle = (a: Style, b: Style) =>
   a.bold === b.bold && a.italic === b.italic && a.code === b.code;
 
-const address = /\bhttps?:\/\/[^\s<>"“”«»]+/gi;
+const addressPattern = /\bhttps?:\/\/[^\s<>"“”«»]+/gi;
 
 function addLines(into: Inline[], { text, ...style }: Run) {
   for (const [index, line] of text.split("\n").entries()) {
     if (index > 0) into.push({ kind: "break" });
     let end = 0;
-    for (const { 0: found, index: start } of line.includes("://") ? line.matchAll(address) : []) {
-      const written = withoutPunctuation(found);
-      const url = safeUrl(written);
+    for (const { 0: found, index: start } of line.includes("://")
+      ? line.matchAll(addressPattern)
+      : []) {
+      const written = trimPunctuation(found);
+      const url = sanitizeUrl(written);
       if (url === null) continue;
-      if (start > end) into.push(run(line.slice(end, start), style));
-      into.push({ kind: "link", url, runs: [run(written, style)] });
+      if (start > end) into.push(createRun(line.slice(end, start), style));
+      into.push({ kind: "link", url, runs: [createRun(written, style)] });
       end = start + written.length;
     }
-    if (end < line.length) into.push(run(line.slice(end), style));
+    if (end < line.length) into.push(createRun(line.slice(end), style));
   }
 }
 
 /** Removes punctuation after a URL, and closing brackets without an opening one. */
-function withoutPunctuation(found: string): string {
+function trimPunctuation(found: string): string {
   let open = found.split("(").length - found.split(")").length;
   let end = found.length;
   for (; end > 0; end--) {
@@ -216,49 +221,49 @@ function withoutPunctuation(found: string): string {
   return found.slice(0, end);
 }
 
-const textOf = (runs: readonly Run[]) => runs.map(({ text }) => text).join("");
+const joinText = (runs: readonly Run[]) => runs.map(({ text }) => text).join("");
 
 /** Renders HTML with a few safe elements and attributes. `dir` lets each block have its own writing direction. */
-export function toHtml(blocks: readonly Block[]): string {
-  return blocks.map((block) => blockHtml(block, ' dir="auto"')).join("");
+export function renderHtml(blocks: readonly Block[]): string {
+  return blocks.map((block) => renderBlockHtml(block, ' dir="auto"')).join("");
 }
 
-function blockHtml(block: Block, direction: string): string {
+function renderBlockHtml(block: Block, direction: string): string {
   switch (block.kind) {
     case "paragraph":
-      return `<p${direction}>${block.content.map(inlineHtml).join("")}</p>`;
+      return `<p${direction}>${block.content.map(renderInlineHtml).join("")}</p>`;
     case "code":
       return `<pre${direction}><code>${Bun.escapeHTML(block.text)}</code></pre>`;
     case "list": {
       const { start, items } = block;
       const tag = start === null ? "ul" : "ol";
       const from = start === null || start === 1 ? "" : ` start="${start}"`;
-      const all = items.map((item) => `<li>${itemHtml(item)}</li>`).join("");
+      const all = items.map((item) => `<li>${renderItemHtml(item)}</li>`).join("");
       return `<${tag}${direction}${from}>${all}</${tag}>`;
     }
   }
 }
 
 /** Renders a list item without `dir`, because its direction is that of the list. */
-function itemHtml([first, ...others]: readonly Block[]): string {
+function renderItemHtml([first, ...others]: readonly Block[]): string {
   if (first === undefined) return "";
-  const rest = others.map((block) => blockHtml(block, "")).join("");
+  const rest = others.map((block) => renderBlockHtml(block, "")).join("");
   return first.kind === "paragraph"
-    ? first.content.map(inlineHtml).join("") + rest
-    : blockHtml(first, "") + rest;
+    ? first.content.map(renderInlineHtml).join("") + rest
+    : renderBlockHtml(first, "") + rest;
 }
 
-function inlineHtml(one: Inline): string {
+function renderInlineHtml(one: Inline): string {
   if (one.kind === "break") return "<br>";
-  if (one.kind === "text") return runHtml(one);
-  const words = one.runs.map(runHtml).join("");
+  if (one.kind === "text") return renderRunHtml(one);
+  const words = one.runs.map(renderRunHtml).join("");
   return `<a href="${Bun.escapeHTML(one.url)}" rel="${linkRel}">${words}</a>`;
 }
 
 /** Links send no referrer, because URLs of the admin page are private. */
 export const linkRel = "noopener noreferrer";
 
-function runHtml({ text, bold, italic, code }: Run): string {
+function renderRunHtml({ text, bold, italic, code }: Run): string {
   let html = Bun.escapeHTML(text);
   if (code) html = `<code>${html}</code>`;
   if (italic) html = `<em>${html}</em>`;
@@ -266,31 +271,31 @@ function runHtml({ text, bold, italic, code }: Run): string {
 }
 
 /** Renders plain text. URLs follow their link texts, and list items start with a hyphen or number. */
-export function toText(blocks: readonly Block[]): string {
-  return blocks.map(blockText).join("\n\n");
+export function renderText(blocks: readonly Block[]): string {
+  return blocks.map(renderBlockText).join("\n\n");
 }
 
-function blockText(block: Block): string {
+function renderBlockText(block: Block): string {
   switch (block.kind) {
     case "paragraph":
-      return block.content.map(inlineText).join("");
+      return block.content.map(renderInlineText).join("");
     case "code":
       return block.text;
     case "list":
       return block.items
         .map((item, index) => {
           const mark = block.start === null ? "- " : `${block.start + index}. `;
-          const text = item.map(blockText).join("\n");
+          const text = item.map(renderBlockText).join("\n");
           return mark + text.replaceAll("\n", `\n${" ".repeat(mark.length)}`);
         })
         .join("\n");
   }
 }
 
-function inlineText(one: Inline): string {
+function renderInlineText(one: Inline): string {
   if (one.kind === "break") return "\n";
   if (one.kind === "text") return one.text;
-  const words = textOf(one.runs);
+  const words = joinText(one.runs);
   const url = one.url.replace(/^mailto:/, "");
-  return safeUrl(words) === one.url || words === url ? words : `${words} (${url})`;
+  return sanitizeUrl(words) === one.url || words === url ? words : `${words} (${url})`;
 }

@@ -7,7 +7,7 @@ export type Scalar = string | number | boolean | null;
 export type SavedValue = Scalar | LongNumber;
 type ValueOf = (name: string) => SavedValue;
 
-const placeholder = /\{\{([^{}]*)\}\}/g;
+const placeholderPattern = /\{\{([^{}]*)\}\}/g;
 /**
  * Splits JSON into strings and placeholders between them. An unterminated string extends to the end, so that no text
  * is scanned twice.
@@ -15,40 +15,40 @@ const placeholder = /\{\{([^{}]*)\}\}/g;
 const stringOrPlaceholder = /"(?:[^"\\]|\\[^])*"?|\{\{([^{}]*)\}\}/g;
 
 /** Returns the placeholder names in a text. */
-export const namesIn = (text: string): string[] =>
-  [...text.matchAll(placeholder)].map(([, name = ""]) => name.trim());
+export const listPlaceholderNames = (text: string): string[] =>
+  [...text.matchAll(placeholderPattern)].map(([, name = ""]) => name.trim());
 
 /** Replaces placeholders with their plain values. */
-export const filled = (text: string, valueOf: ValueOf): string =>
-  text.replace(placeholder, (_, name: string) => String(valueOf(name.trim())));
+export const fillPlaceholders = (text: string, valueOf: ValueOf): string =>
+  text.replace(placeholderPattern, (_, name: string) => String(valueOf(name.trim())));
 
 /** Replaces placeholders in JSON. Values inside a string become part of it; elsewhere they retain their type. */
-export const filledJson = (json: string, valueOf: ValueOf): string =>
+export const fillJson = (json: string, valueOf: ValueOf): string =>
   json.replace(stringOrPlaceholder, (part, name?: string) =>
     name === undefined
-      ? filled(part, (inner) => JSON.stringify(String(valueOf(inner))).slice(1, -1))
+      ? fillPlaceholders(part, (inner) => JSON.stringify(String(valueOf(inner))).slice(1, -1))
       : JSON.stringify(valueOf(name.trim())),
   );
 
-const partsOfUrl = /^([a-z]+:\/\/[^/?#]*)?([^?#]*)(.*)$/is;
+const urlPattern = /^([a-z]+:\/\/[^/?#]*)?([^?#]*)(.*)$/is;
 
 /** Whether the host of a URL contains a placeholder. */
-export const namesHost = (url: string): boolean =>
-  namesIn(partsOfUrl.exec(url)?.[1] ?? "").length > 0;
+export const hasHostPlaceholder = (url: string): boolean =>
+  listPlaceholderNames(urlPattern.exec(url)?.[1] ?? "").length > 0;
 
 /**
  * Replaces placeholders in a URL, or in a path of `origin`, with encoded values. A value can't extend beyond its
  * segment or query value. Null if a value would become `.` or `..`, which leads to another folder.
  */
-export function filledUrl(text: string, origin: string, valueOf: ValueOf): URL | null {
-  const [, start = origin, path = "", rest = ""] = partsOfUrl.exec(text) ?? [];
-  const encoded = (part: string) =>
-    filled(part, (name) => encodeURIComponent(String(valueOf(name)).toWellFormed()));
-  const segments = path.split("/").map((segment) => ({ segment, made: encoded(segment) }));
+export function fillUrl(text: string, origin: string, valueOf: ValueOf): URL | null {
+  const [, start = origin, path = "", rest = ""] = urlPattern.exec(text) ?? [];
+  const encodePart = (part: string) =>
+    fillPlaceholders(part, (name) => encodeURIComponent(String(valueOf(name)).toWellFormed()));
+  const segments = path.split("/").map((segment) => ({ segment, made: encodePart(segment) }));
   const isOther = segments.some(
     ({ segment, made }) => made !== segment && /^(\.|%2e){1,2}$/i.test(made),
   );
-  const url = new URL(`${start}${segments.map(({ made }) => made).join("/")}${encoded(rest)}`);
+  const url = new URL(`${start}${segments.map(({ made }) => made).join("/")}${encodePart(rest)}`);
   return isOther ? null : url;
 }
 

@@ -1,5 +1,5 @@
 /** Reads lists and records from the database while their response is sent. */
-import { eachYielding } from "../time/yielding.ts";
+import { forEachYielding } from "../time/yielding.ts";
 
 /**
  * A list that is read in portions during the response, so that it is never completely in memory. Each call of `read`
@@ -26,17 +26,17 @@ export class StreamedRecord {
 export type Listed<T> = readonly T[] | StreamedList<T>;
 
 /** Calls `use` for each entry. Only one portion is in memory at a time. */
-export async function eachListed<T>(list: Listed<T>, use: (entry: T) => void): Promise<void> {
-  if (!(list instanceof StreamedList)) return eachYielding(list, use);
-  for await (const portion of list.read()) await eachYielding(portion, use);
+export async function forEachListed<T>(list: Listed<T>, use: (entry: T) => void): Promise<void> {
+  if (!(list instanceof StreamedList)) return forEachYielding(list, use);
+  for await (const portion of list.read()) await forEachYielding(portion, use);
 }
 
 /** Appends an entry. A streamed list is read later and already contains it. */
-export const withEntry = <T>(list: Listed<T>, entry: T): Listed<T> =>
+export const appendEntry = <T>(list: Listed<T>, entry: T): Listed<T> =>
   list instanceof StreamedList ? list : [...list, entry];
 
 /** Replaces the entry with the same ID. A streamed list is read later and already contains it. */
-export const withReplaced = <T extends { id: string }>(list: Listed<T>, entry: T): Listed<T> =>
+export const replaceEntry = <T extends { id: string }>(list: Listed<T>, entry: T): Listed<T> =>
   list instanceof StreamedList ? list : list.map((one) => (one.id === entry.id ? entry : one));
 
 /** Maps a list. A streamed list is mapped portion by portion as it is read. */
@@ -48,11 +48,14 @@ export function mapListed<T, U>(list: Listed<T>, use: (entry: T) => U): U[] | St
 }
 
 /** Splits entries into portions of about `most` bytes, with at least one entry each. */
-export function* inBytes<T extends { bytes: number }>(entries: readonly T[], most: number) {
+export function* splitByBytes<T extends { bytes: number }>(
+  entries: readonly T[],
+  maxBytes: number,
+) {
   let portion: T[] = [];
   let bytes = 0;
   for (const entry of entries) {
-    if (portion.length > 0 && (bytes + entry.bytes > most || portion.length === maxEntries)) {
+    if (portion.length > 0 && (bytes + entry.bytes > maxBytes || portion.length === maxEntries)) {
       yield portion;
       portion = [];
       bytes = 0;

@@ -2,25 +2,25 @@
 const maxDistance = 2;
 
 /** Returns “; did you mean …?” if a known name is within two typing errors; otherwise an empty text. */
-export function suggestionFor(name: string, known: Iterable<string>): string {
-  const normal = comparable(name);
+export function suggestName(name: string, known: Iterable<string>): string {
+  const normal = normalizeSpelling(name);
   if (name.length > 100) return "";
   let best: string | undefined;
   let bestDistance = Math.min(maxDistance, Math.floor(normal.length / 3)) + 1;
   for (const candidate of known) {
-    const distance = editDistance(normal, comparable(candidate));
+    const distance = computeEditDistance(normal, normalizeSpelling(candidate));
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best === undefined ? "" : `; did you mean ${best}?`;
 }
 
 /** Normalizes a name, so that `alert_channels` and `AlertChannels` equal `alertChannels`. */
-const comparable = (name: string) => name.toLowerCase().replace(/[_-]/g, "");
+const normalizeSpelling = (name: string) => name.toLowerCase().replace(/[_-]/g, "");
 
 /**
  * Edit distance of two names: insertions, deletions, replacements and swaps of neighbors (optimal string alignment).
  */
-function editDistance(one: string, other: string): number {
+function computeEditDistance(one: string, other: string): number {
   let previous: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let i = 1; i <= one.length; i++) {

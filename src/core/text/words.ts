@@ -1,15 +1,15 @@
 /** Validates, shortens, formats and escapes texts. */
 
-const controls = /\p{Cc}/u;
+const controlsPattern = /\p{Cc}/u;
 const controlsButBreaks = /[^\P{Cc}\n\t]/u;
 /** Control characters that change the direction of text, even beyond the end of the value (UAX #9 §2). */
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
-const invisible = /^[\p{White_Space}\p{Cf}]*$/u;
+const invisiblePattern = /^[\p{White_Space}\p{Cf}]*$/u;
 
 /** Returns why a text can't be stored as one line; null if it can. */
 export function validateLine(text: string): string | null {
   if (!text.isWellFormed()) return "must be valid Unicode, without lone surrogates";
-  if (controls.test(text)) return "must not contain control characters";
+  if (controlsPattern.test(text)) return "must not contain control characters";
   if (directionControls.test(text))
     return "must not contain characters that change the direction of writing (U+202A–202E, U+2066–2069)";
   return null;
@@ -20,13 +20,13 @@ export function validateLine(text: string): string | null {
  */
 export function validateParagraphs(text: string): string | null {
   if (!text.isWellFormed()) return "must be valid Unicode, without lone surrogates";
-  if (controlsButBreaks.test(withLineFeeds(text)))
+  if (controlsButBreaks.test(normalizeLineBreaks(text)))
     return "must not contain control characters other than line breaks and tabs";
   return null;
 }
 
 /** Converts CRLF to LF. */
-export const withLineFeeds = (text: string): string => text.replaceAll("\r\n", "\n");
+export const normalizeLineBreaks = (text: string): string => text.replaceAll("\r\n", "\n");
 
 /**
  * Converts a text to one that `validateLine` accepts, truncated to `max` code points. Empty if nothing visible is
@@ -37,10 +37,10 @@ export function toLine(text: string, max: number): string {
     .toWellFormed()
     .replace(/\p{Cc}+/gu, " ")
     .replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
-  return isBlank(line) ? "" : firstCodePoints(line, max);
+  return isBlank(line) ? "" : truncateCodePoints(line, max);
 }
 
-function firstCodePoints(text: string, max: number): string {
+function truncateCodePoints(text: string, max: number): string {
   // A code point has one or two units.
   return Array.from(text.slice(0, max * 2))
     .slice(0, max)
@@ -48,11 +48,11 @@ function firstCodePoints(text: string, max: number): string {
 }
 
 export function isBlank(text: string): boolean {
-  return invisible.test(text);
+  return invisiblePattern.test(text);
 }
 
 /** Formats a field path as in error details, such as `monitorIds[3].name`. */
-export function fieldPath(keys: readonly PropertyKey[]): string {
+export function formatFieldPath(keys: readonly PropertyKey[]): string {
   let path = "";
   for (const key of keys) {
     if (typeof key === "number") path += `[${key}]`;
@@ -65,15 +65,15 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
  * Invisible characters that reorder, hide or break text (UAX #9, Unicode 23.2 and 23.3). Excludes the joiners of
  * scripts and emoji (U+200C, U+200D).
  */
-const misleading =
+const misleadingPattern =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** Shortens an untrusted text to `length` code points, on one line and without misleading characters. */
-export const excerpt = (text: string, length = 60): string =>
-  excerptOfName(text.slice(0, length * 2 + 2).replace(misleading, "�"), length);
+export const excerptText = (text: string, length = 60): string =>
+  excerptName(text.slice(0, length * 2 + 2).replace(misleadingPattern, "�"), length);
 
 /** Shortens a name that a user has entered to `length` code points. It can contain direction marks of its script. */
-export function excerptOfName(name: string, length: number): string {
+export function excerptName(name: string, length: number): string {
   // A code point has one or two units.
   const start = name.slice(0, length * 2 + 2);
   const points = Array.from(start.toWellFormed().replace(/\p{Cc}/gu, "�"));
@@ -82,10 +82,10 @@ export function excerptOfName(name: string, length: number): string {
 
 /** Converts an untrusted text to one line, without misleading characters. */
 export const toRemoteLine = (text: string, max: number): string =>
-  toLine(text.replace(misleading, ""), max);
+  toLine(text.replace(misleadingPattern, ""), max);
 
 /** Formats a duration in its two largest units, such as `3 h 20 min`. */
-export function durationInWords(seconds: number, space = " "): string {
+export function formatDuration(seconds: number, space = " "): string {
   const parts = [
     [Math.floor(seconds / 86_400), "d"],
     [Math.floor(seconds / 3_600) % 24, "h"],
@@ -101,11 +101,11 @@ export function durationInWords(seconds: number, space = " "): string {
     .join(" ");
 }
 
-const thin = "\u202f";
+const thinSpace = "\u202f";
 let integer: Intl.NumberFormat | undefined;
 
 /** Formats a count, such as `1,204`. */
-export function countInWords(count: number): string {
+export function formatCount(count: number): string {
   // Created on first use, because the first formatter takes 3 ms.
   integer ??= new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
   return integer.format(count);
@@ -114,39 +114,39 @@ export function countInWords(count: number): string {
 /**
  * Formats a ratio, such as `99.98 %`; `–` for no value. Rounds down to two decimals, so that 100 % means no failure.
  */
-export function percent(ratio: number | null | undefined): string {
+export function formatPercent(ratio: number | null | undefined): string {
   if (ratio == null) return "–";
-  if (ratio === 1) return `100${thin}%`;
+  if (ratio === 1) return `100${thinSpace}%`;
   // The binary value of a hundredth of a percent can be slightly too small.
   const hundredths = Math.min(9_999, Math.floor(ratio * 10_000 + 1e-9));
-  return `${(hundredths / 100).toFixed(2)}${thin}%`;
+  return `${(hundredths / 100).toFixed(2)}${thinSpace}%`;
 }
 
 /** Formats a count with its noun, such as `1 monitor` or `1,204 monitors`. */
-export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${countInWords(count)} ${count === 1 ? one : many}`;
+export const pluralize = (count: number, one: string, many = `${one}s`): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
 
 /** Formats a latency, such as `84 ms`, or `12.4 s` from ten seconds; `–` for no value. */
-export function latencyInWords(ms: number | null | undefined, space = thin): string {
+export function formatLatency(ms: number | null | undefined, space = thinSpace): string {
   if (ms == null) return "–";
   if (ms < 1) return `<1${space}ms`;
-  return ms < 10_000 ? `${countInWords(ms)}${space}ms` : `${(ms / 1000).toFixed(1)}${space}s`;
+  return ms < 10_000 ? `${formatCount(ms)}${space}ms` : `${(ms / 1000).toFixed(1)}${space}s`;
 }
 
 /** Formats the latencies in the message of a check. */
-export const withLatencies = (text: string, space = thin): string =>
-  text.replace(/(?<![\d.,])(\d+) ms\b/g, (_, ms: string) => latencyInWords(Number(ms), space));
+export const formatLatencies = (text: string, space = thinSpace): string =>
+  text.replace(/(?<![\d.,])(\d+) ms\b/g, (_, ms: string) => formatLatency(Number(ms), space));
 
 const byteUnits = ["bytes", "kB", "MB", "GB", "TB"];
 
 /** Formats a number of bytes, such as `12.4 MB`. */
-export function bytesInWords(bytes: number): string {
+export function formatBytes(bytes: number): string {
   const power = Math.min(byteUnits.length - 1, Math.max(0, Math.floor(Math.log10(bytes || 1) / 3)));
   const value = bytes / 1000 ** power;
   return `${value.toFixed(power === 0 || value >= 100 ? 0 : 1)} ${byteUnits[power]}`;
 }
 
-export function capitalized(text: string): string {
+export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -167,7 +167,7 @@ export function escapeXml(text: string): string {
 }
 
 /** Start of the message of an `unknown` heartbeat. */
-export const notJudged = "Not judged: ";
+export const notJudgedPrefix = "Not judged: ";
 
 /**
  * Start of a formula. East Asian spreadsheets also accept full-width signs, and some skip invisible characters before
@@ -176,17 +176,17 @@ export const notJudged = "Not judged: ";
 const formulaStart = /^[\t\r\n]|^[\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]/u;
 
 /** Formats a row of CSV (RFC 4180). Cells that a spreadsheet could read as a formula get an apostrophe first. */
-export function csvRow(cells: readonly string[]): string {
-  return `${cells.map(csvCell).join(",")}\r\n`;
+export function formatCsvRow(cells: readonly string[]): string {
+  return `${cells.map(formatCsvCell).join(",")}\r\n`;
 }
 
-function csvCell(text: string): string {
+function formatCsvCell(text: string): string {
   const safe = formulaStart.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** Letters that Unicode normalization does not reduce to ASCII. */
-const spelled: Record<string, string> = {
+const transliterations: Record<string, string> = {
   ß: "ss",
   ä: "ae",
   ö: "oe",
@@ -203,31 +203,31 @@ const spelled: Record<string, string> = {
 };
 
 /** Converts a name to a slug: lower-case ASCII letters, digits and single hyphens; can be empty. */
-export function slugFrom(name: string, most: number): string {
+export function slugify(name: string, maxLength: number): string {
   return name
     .normalize("NFC")
     .toLowerCase()
-    .replace(/[^\p{ASCII}]/gu, (letter) => spelled[letter] ?? letter)
+    .replace(/[^\p{ASCII}]/gu, (letter) => transliterations[letter] ?? letter)
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, most)
+    .slice(0, maxLength)
     .replace(/^-+|-+$/g, "");
 }
 
 /** Formats names as placeholders, such as `{{name}}`. */
-export const inBraces = (names: readonly string[]) => names.map((name) => `{{${name}}}`);
+export const formatPlaceholders = (names: readonly string[]) => names.map((name) => `{{${name}}}`);
 
 /** Replaces placeholders with these values. Unknown placeholders stay unchanged. */
-export function filledWith(text: string, values: Readonly<Record<string, string>>): string {
+export function fillTemplateText(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{\{\s*([a-z]+)\s*\}\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? (values[name] ?? whole) : whole,
   );
 }
 
 /** Decodes percent-encoding. Returns an invalid text unchanged. */
-export function percentDecoded(text: string): string {
+export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -236,6 +236,6 @@ export function percentDecoded(text: string): string {
 }
 
 /** Escapes each `<` that could open a tag, so that the text is displayed literally. */
-export function withoutTags(text: string): string {
+export function escapeTags(text: string): string {
   return text.replace(/<(?=[a-z/!?])/gi, "&lt;");
 }

@@ -1,7 +1,7 @@
 /** Reads YAML 1.2 with the position of each value. Rejects repeated keys and excessive aliases. */
 import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from "yaml";
-import { exactNumber, hasTooManyDigits } from "./decimals.ts";
-import { fieldPath } from "./words.ts";
+import { parseExactNumber, tooManyDigitsIssue } from "./decimals.ts";
+import { formatFieldPath } from "./words.ts";
 
 const maxDepth = 30;
 const maxPlaces = 10;
@@ -17,12 +17,12 @@ export class InvalidFiles extends Error {
   readonly issues: readonly FileIssue[];
 
   constructor(issues: readonly FileIssue[]) {
-    super(issues.map(({ place, message }) => `${inWords(place)}: ${message}`).join("\n"));
+    super(issues.map(({ place, message }) => `${formatPlace(place)}: ${message}`).join("\n"));
     this.issues = issues;
   }
 }
 
-const inWords = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
+const formatPlace = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
 
 /** Converts a scalar to its value. */
 export type ReadScalar = (
@@ -32,13 +32,13 @@ export type ReadScalar = (
 ) => unknown;
 
 /** Reads a scalar with its YAML 1.2 type. `textOf` converts texts. */
-export const typedScalar =
+export const createScalarReader =
   (textOf: (text: string, path: string, fail: (message: string) => never) => string): ReadScalar =>
   ({ value, source = "" }, path, fail) => {
     if (typeof value === "string") return textOf(value, path, fail);
     if (typeof value === "number" && !Number.isFinite(value)) fail("must be a finite number");
     const isWhole = typeof value === "number" && /^[-+]?\d{16,}$/.test(source);
-    if (isWhole && typeof exactNumber(source) === "string") fail(hasTooManyDigits);
+    if (isWhole && typeof parseExactNumber(source) === "string") fail(tooManyDigitsIssue);
     if (typeof value === "bigint") fail("is too large a number");
     return value;
   };
@@ -65,7 +65,7 @@ const plainReasons: Readonly<Record<string, string>> = {
 };
 
 /** Returns at most ten errors, or only the one with a plain message, which also explains the others. */
-function withoutRepeats<T extends { code: string }>(errors: readonly T[]): T[] {
+function dropRepeats<T extends { code: string }>(errors: readonly T[]): T[] {
   const explained = errors.find(({ code }) => Object.hasOwn(plainReasons, code));
   return explained === undefined ? errors.slice(0, maxPlaces) : [explained];
 }
@@ -125,9 +125,9 @@ class YamlReader {
     const errors = [...this.#document.errors, ...this.#document.warnings];
     if (errors.length > 0)
       throw new InvalidFiles(
-        withoutRepeats(errors).map(({ pos, code, message }) => ({
+        dropRepeats(errors).map(({ pos, code, message }) => ({
           place: this.#placeAt(pos[0]),
-          message: plainReasons[code] ?? firstLine(message),
+          message: plainReasons[code] ?? getFirstLine(message),
         })),
       );
     const value = this.#valueOf(this.#document.contents, [], this.#placeAt(0));
@@ -149,7 +149,7 @@ class YamlReader {
 
   #valueOf(node: Node | null, keys: readonly PropertyKey[], at: Place): unknown {
     if (node === null) return null;
-    const path = this.#hasPaths ? fieldPath(keys) : "";
+    const path = this.#hasPaths ? formatFieldPath(keys) : "";
     if (this.#hasPaths && !this.#places.has(path)) this.#places.set(path, at);
     if (this.#valuesLeft-- <= 0) this.#failAt(node, "aliases make this stand for too much");
     if (keys.length > maxDepth) this.#failAt(node, `is nested deeper than ${maxDepth} levels`);
@@ -226,12 +226,12 @@ export function setOwn(object: object, name: string, value: unknown) {
   });
 }
 
-const firstLine = (message: string) => message.split("\n")[0] ?? message;
+const getFirstLine = (message: string) => message.split("\n")[0] ?? message;
 
 /** Returns the position of the value at a path, or of the nearest value that contains it. */
-export function placeOf(places: ReadonlyMap<string, Place>, path: string): Place | null {
+export function findPlace(positions: ReadonlyMap<string, Place>, path: string): Place | null {
   for (let left = path; ;) {
-    const found = places.get(left);
+    const found = positions.get(left);
     if (found !== undefined) return found;
     if (left === "") return null;
     left = left.slice(0, Math.max(left.lastIndexOf("."), left.lastIndexOf("["), 0));

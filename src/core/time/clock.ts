@@ -2,7 +2,7 @@
 
 export type Clock = () => number;
 
-export const systemClock: Clock = () => Date.now();
+export const readSystemClock: Clock = () => Date.now();
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
@@ -10,14 +10,14 @@ export const dayMs = 24 * hourMs;
 /**
  * Formats an RFC 3339 time in UTC with milliseconds, the format of all timestamps in the API and in stored records.
  */
-export function timestamp(unixMs: number): string {
+export function formatTimestamp(unixMs: number): string {
   return new Date(unixMs).toISOString();
 }
 
 /** Formats a time such as `2026-11-22 13:01 UTC`, if the reader's time zone is unknown. */
-export const minuteInUtc = (at: number | string): string =>
+export const formatUtcMinute = (at: number | string): string =>
   `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
 /** Formats a time in UTC such as `2026-11-22-130112`, for file names that sort by age. */
-export const fileStamp = (unixMs: number): string =>
-  timestamp(unixMs).slice(0, 19).replace("T", "-").replaceAll(":", "");
+export const formatFileStamp = (unixMs: number): string =>
+  formatTimestamp(unixMs).slice(0, 19).replace("T", "-").replaceAll(":", "");

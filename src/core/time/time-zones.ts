@@ -1,6 +1,6 @@
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function formatOf(timeZone: string): Intl.DateTimeFormat {
+function getFormatter(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
   const numeric = "numeric" as const;
@@ -19,23 +19,23 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 }
 
 /** Milliseconds by which a zone is ahead of UTC. Does not use Temporal, which some browsers lack. */
-function offsetAt(at: number, timeZone: string): number {
+function computeOffset(at: number, timeZone: string): number {
   const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] =
-    formatOf(timeZone).format(at).match(/\d+/g)?.map(Number) ?? [];
+    getFormatter(timeZone).format(at).match(/\d+/g)?.map(Number) ?? [];
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
 }
 
 /** Converts an instant to local time, as milliseconds that look like UTC. */
 export function toLocal(at: number, timeZone: string): number {
-  return at + offsetAt(at, timeZone);
+  return at + computeOffset(at, timeZone);
 }
 
 const dayMs = 86_400_000;
 
 /** Converts local time to an instant. Ambiguous times take the first offset; skipped times use the offset before the gap. */
 export function toInstant(local: number, timeZone: string): number {
-  const before = local - offsetAt(local - dayMs, timeZone);
-  const after = local - offsetAt(local + dayMs, timeZone);
+  const before = local - computeOffset(local - dayMs, timeZone);
+  const after = local - computeOffset(local + dayMs, timeZone);
   const right = [before, after].filter((at) => toLocal(at, timeZone) === local);
   return right.length > 0 ? Math.min(...right) : before;
 }

@@ -1,18 +1,21 @@
 /** Yields one turn of the event loop. */
 
-export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+export const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Time after which a long loop yields to the event loop. */
-const turnMs = 5;
+const maxTurnMs = 5;
 
 /** Like `forEach`, for CPU-bound work. Yields to the event loop every few milliseconds. */
-export async function eachYielding<T>(items: Iterable<T>, use: (item: T) => void | Promise<void>) {
+export async function forEachYielding<T>(
+  items: Iterable<T>,
+  use: (item: T) => void | Promise<void>,
+) {
   let since = performance.now();
   for (const item of items) {
-    const used = use(item);
-    if (used !== undefined) await used;
-    if (performance.now() - since < turnMs) continue;
-    await turn();
+    const pending = use(item);
+    if (pending !== undefined) await pending;
+    if (performance.now() - since < maxTurnMs) continue;
+    await yieldToEventLoop();
     since = performance.now();
   }
 }
@@ -20,6 +23,6 @@ export async function eachYielding<T>(items: Iterable<T>, use: (item: T) => void
 /** Like `map`, for CPU-bound work. Yields to the event loop every few milliseconds. */
 export async function mapYielding<T, U>(items: Iterable<T>, use: (item: T) => U): Promise<U[]> {
   const results: U[] = [];
-  await eachYielding(items, (item) => void results.push(use(item)));
+  await forEachYielding(items, (item) => void results.push(use(item)));
   return results;
 }

@@ -18,10 +18,10 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DataError } from "../../core/errors.ts";
-import { invalid } from "../../core/validation.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import { syncDirectory } from "../file/data-files.ts";
 import { decryptFile, encryptFile, isEncrypted } from "./encrypted-file.ts";
-import { refusedBackup } from "./refused-backup.ts";
+import { refusedBackupError } from "./refused-backup.ts";
 
 /**
  * A backup is a SQLite file with up to two trailers, which SQLite ignores. They contain the key of the stored
@@ -32,7 +32,7 @@ const checksumTrailer = { mark: Buffer.from("signalbox sha256"), bytes: 32 };
 const chunkBytes = 1024 * 1024;
 
 /** Offsets in the header of a SQLite file (sqlite.org/fileformat2.html). */
-const header = {
+const headerOffsets = {
   pageSize: 16,
   writeVersion: 18,
   changeCounter: 24,
@@ -110,7 +110,7 @@ function writePlain(database: Database, to: string, key: Uint8Array | null) {
   try {
     markAsCopy(handle);
     if (key !== null) appendTrailer(handle, keyTrailer.mark, key);
-    appendTrailer(handle, checksumTrailer.mark, checksumOf(handle, fstatSync(handle).size));
+    appendTrailer(handle, checksumTrailer.mark, computeChecksum(handle, fstatSync(handle).size));
     fsyncSync(handle);
   } finally {
     closeSync(handle);
@@ -125,9 +125,9 @@ function appendTrailer(handle: number, mark: Uint8Array, content: Uint8Array) {
 function markAsCopy(handle: number) {
   const version = Buffer.alloc(4);
   version.writeUInt32BE(copiedVersion);
-  writeSync(handle, version, 0, 4, header.userVersion);
+  writeSync(handle, version, 0, 4, headerOffsets.userVersion);
   // Disables WAL mode, so that readers of the copy create no additional files.
-  writeSync(handle, Buffer.from([1, 1]), 0, 2, header.writeVersion);
+  writeSync(handle, Buffer.from([1, 1]), 0, 2, headerOffsets.writeVersion);
 }
 
 /** Opens a backup without reading all of it. Throws DATA_UNUSABLE for any other file. */
@@ -136,7 +136,7 @@ export function openBackup(file: string, passphrase: string | null): BackupFile 
   const handle = openSync(file, "r");
   try {
     const { size } = fstatSync(handle);
-    if (size === 0) throw refusedBackup(file, "is empty");
+    if (size === 0) throw refusedBackupError(file, "is empty");
     const start = Buffer.alloc(100);
     readSync(handle, start, 0, start.length, 0);
     if (!isEncrypted(start)) {
@@ -155,7 +155,7 @@ export function openBackup(file: string, passphrase: string | null): BackupFile 
     closeSync(handle);
   }
   if (passphrase === null)
-    throw refusedBackup(file, "is encrypted", "Give its passphrase with --passphrase-file");
+    throw refusedBackupError(file, "is encrypted", "Give its passphrase with --passphrase-file");
   return {
     bytes: lstatSync(file).size,
     isEncrypted: true,
@@ -169,20 +169,20 @@ export function openBackup(file: string, passphrase: string | null): BackupFile 
 function assertPlainFile(file: string) {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined)
-    throw invalid(`The backup ${file}`, "does not exist. Nothing was changed");
+    throw invalidFieldError(`The backup ${file}`, "does not exist. Nothing was changed");
   if (found.isSymbolicLink())
-    throw refusedBackup(file, "is a link", `Name the backup itself${targetOf(file)}`);
-  if (!found.isFile()) throw refusedBackup(file, "is not a file");
+    throw refusedBackupError(file, "is a link", `Name the backup itself${describeTarget(file)}`);
+  if (!found.isFile()) throw refusedBackupError(file, "is not a file");
   const log = lstatSync(`${file}-wal`, { throwIfNoEntry: false });
   if (log !== undefined && log.size > 0)
-    throw refusedBackup(
+    throw refusedBackupError(
       file,
       `is not a backup but a database in use: a part of it is in ${file}-wal`,
       "Make a backup of it with `signalbox backup`, and restore that",
     );
 }
 
-function targetOf(link: string): string {
+function describeTarget(link: string): string {
   try {
     return `, ${realpathSync(link)}`;
   } catch {
@@ -205,9 +205,9 @@ function readTrailers(handle: number, name: string): Trailers {
   };
   const checksum = readTrailer(checksumTrailer);
   const key = readTrailer(keyTrailer);
-  const expected = bytesByHeader(handle);
+  const expected = readLengthFromHeader(handle);
   if (expected !== null && expected !== bytes)
-    throw refusedBackup(name, `is damaged: it has ${bytes} bytes of ${expected}`);
+    throw refusedBackupError(name, `is damaged: it has ${bytes} bytes of ${expected}`);
   return { bytes, key, checksum };
 }
 
@@ -220,8 +220,8 @@ function removeTrailers(file: string, name: string): Extracted {
   try {
     const { bytes, key, checksum } = readTrailers(handle, name);
     const checked = bytes + (key === null ? 0 : keyTrailer.mark.length + key.length);
-    if (checksum !== null && !checksumOf(handle, checked).equals(checksum))
-      throw refusedBackup(name, "is damaged: its checksum does not match its content");
+    if (checksum !== null && !computeChecksum(handle, checked).equals(checksum))
+      throw refusedBackupError(name, "is damaged: its checksum does not match its content");
     ftruncateSync(handle, bytes);
     markAsCopy(handle);
     fsyncSync(handle);
@@ -232,16 +232,19 @@ function removeTrailers(file: string, name: string): Extracted {
 }
 
 /** Length of the database from its header; null if the header lacks it. */
-function bytesByHeader(handle: number): number | null {
+function readLengthFromHeader(handle: number): number | null {
   const bytes = Buffer.alloc(100);
   if (readSync(handle, bytes, 0, 100, 0) < 100) return null;
-  if (bytes.readUInt32BE(header.changeCounter) !== bytes.readUInt32BE(header.validFor)) return null;
-  const pageSize = bytes.readUInt16BE(header.pageSize);
-  const pages = bytes.readUInt32BE(header.pages);
+  if (
+    bytes.readUInt32BE(headerOffsets.changeCounter) !== bytes.readUInt32BE(headerOffsets.validFor)
+  )
+    return null;
+  const pageSize = bytes.readUInt16BE(headerOffsets.pageSize);
+  const pages = bytes.readUInt32BE(headerOffsets.pages);
   return pages === 0 ? null : pages * (pageSize === 1 ? 65_536 : pageSize);
 }
 
-function checksumOf(handle: number, bytes: number): Buffer {
+function computeChecksum(handle: number, bytes: number): Buffer {
   const hash = new Bun.CryptoHasher("sha256");
   const buffer = Buffer.alloc(chunkBytes);
   for (let at = 0; at < bytes;) {

@@ -5,17 +5,17 @@ import type { Database } from "bun:sqlite";
 export type Content = Map<string, { rows: number; digest: string }>;
 
 /** Name of the key fingerprint in `housekeeping`, which prevents nodes from starting with different keys. */
-export const keyName = "fingerprint of the key";
+export const fingerprintName = "fingerprint of the key";
 
 /** Tables that only clusters have. */
-export const tablesOfCluster = ["write_markers", "migration_lease"];
+export const clusterTables = ["write_markers", "migration_lease"];
 /** Tables for the coordination of machines in a cluster. */
-const agreements = ["nodes", "leases", "forwarded_requests"];
+const coordinationTables = ["nodes", "leases", "forwarded_requests"];
 
 /** Removes cluster-only data from a copy, so that it can serve as a file. */
 export function removeClusterState(copy: Database) {
-  for (const name of tablesOfCluster) copy.run(`drop table if exists ${name}`);
-  for (const name of agreements)
+  for (const name of clusterTables) copy.run(`drop table if exists ${name}`);
+  for (const name of coordinationTables)
     if (copy.query("select 1 from sqlite_schema where name = ?").get(name) !== null)
       copy.run(`delete from ${name}`);
 }
@@ -27,8 +27,8 @@ const sequences = "sqlite_sequence";
 type Table = { name: string; wr: number };
 
 /** Computes the content of a whole database, except for SQLite's internal tables. */
-export function contentOf(database: Database): Content {
-  const [own, noData] = [tablesOfCluster, [...tablesOfCluster, ...agreements]].map((names) =>
+export function readContent(database: Database): Content {
+  const [own, noData] = [clusterTables, [...clusterTables, ...coordinationTables]].map((names) =>
     JSON.stringify(names),
   ) as [string, string];
   const tables = database
@@ -41,25 +41,28 @@ export function contentOf(database: Database): Content {
     where name not like 'sqlite_%' and tbl_name not like 'sqlite_%'
     and tbl_name not in (select value from json_each(?)) order by type, name`;
   return new Map([
-    [schemaName, digested(database, schema, own)],
-    ...tables.map((table) => [table.name, rowsOf(database, table)] as const),
+    [schemaName, digestQuery(database, schema, own)],
+    ...tables.map((table) => [table.name, digestRows(database, table)] as const),
   ]);
 }
 
-function rowsOf(database: Database, { name, wr }: Table) {
+function digestRows(database: Database, { name, wr }: Table) {
   const columns = database
     .query<{ name: string; pk: number }, [string]>("select name, pk from pragma_table_info(?)")
     .all(name);
   const values = columns.map((column) => `quote("${column.name}")`).join(" || ',' || ");
   const key = columns.filter(({ pk }) => pk > 0).toSorted((one, other) => one.pk - other.pk);
   if (name === sequences)
-    return digested(database, `select name || seq as line from ${name} order by name`);
+    return digestQuery(database, `select name || seq as line from ${name} order by name`);
   const order = wr === 0 ? "rowid" : key.map((column) => `"${column.name}"`).join(", ");
-  const isData = name === "housekeeping" ? `where name <> '${keyName}'` : "";
-  return digested(database, `select ${values} as line from "${name}" ${isData} order by ${order}`);
+  const isData = name === "housekeeping" ? `where name <> '${fingerprintName}'` : "";
+  return digestQuery(
+    database,
+    `select ${values} as line from "${name}" ${isData} order by ${order}`,
+  );
 }
 
-function digested(database: Database, text: string, ...parameters: string[]) {
+function digestQuery(database: Database, text: string, ...parameters: string[]) {
   const hash = new Bun.CryptoHasher("sha256");
   let rows = 0;
   for (const { line } of database.query<{ line: string }, string[]>(text).iterate(...parameters)) {
@@ -70,13 +73,13 @@ function digested(database: Database, text: string, ...parameters: string[]) {
 }
 
 /** Names of tables that differ. */
-export function differences(one: Content, other: Content): string[] {
+export function listDifferences(one: Content, other: Content): string[] {
   const names = new Set([...one.keys(), ...other.keys()]);
   return [...names].filter((name) => one.get(name)?.digest !== other.get(name)?.digest);
 }
 
 /** Number of rows per table. */
-export function rowCounts(content: Content): Map<string, number> {
+export function countRows(content: Content): Map<string, number> {
   const counts = new Map([...content].map(([name, { rows }]) => [name, rows]));
   for (const name of [schemaName, sequences]) counts.delete(name);
   return counts;

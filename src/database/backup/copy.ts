@@ -2,13 +2,13 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { ownCommand } from "../../core/system/programs.ts";
+import { getOwnCommand } from "../../core/system/programs.ts";
 import { DataError } from "../../core/errors.ts";
 import { explainFileError } from "../../core/system/system-errors.ts";
 import { writeBackup, writeEncryptedBackup } from "./backup-file.ts";
-import { files } from "../file/data-files.ts";
-import { damaged, mustBeOurs, mustHaveItsLog, readKey } from "../file/data-directory.ts";
-import { mustHaveEnded } from "../file/run-marker.ts";
+import { getDataFiles } from "../file/data-files.ts";
+import { damagedError, assertOurs, assertLogComplete, readKey } from "../file/data-directory.ts";
+import { assertEnded } from "../file/run-marker.ts";
 import { isDamage } from "../file/embedded.ts";
 
 /** Passphrase of an encrypted backup, and whether it includes `secret.key`. */
@@ -25,12 +25,12 @@ export async function copyDatabase(
 ): Promise<void> {
   const from = join(resolve(directory), "signalbox.db");
   if (!existsSync(from)) throw new DataError("DATA_UNUSABLE", `There is no database at ${from}.`);
-  mustBeOurs(from);
-  mustHaveEnded(dirname(from));
-  mustHaveItsLog(from);
+  assertOurs(from);
+  assertEnded(dirname(from));
+  assertLogComplete(from);
   assertCanBeCreated(to);
   const workIn = resolve(directory);
-  const secretKey = sealing?.withKey ? readKey(files(workIn).key) : null;
+  const secretKey = sealing?.withKey ? readKey(getDataFiles(workIn).key) : null;
   try {
     using database = new Database(from, { readonly: true, strict: true });
     database.run("PRAGMA busy_timeout = 5000");
@@ -40,7 +40,9 @@ export async function copyDatabase(
       await writeEncryptedBackup(database, to, { passphrase, secretKey, workIn });
     }
   } catch (error) {
-    throw isDamage(error) ? damaged(from, (error as Error).message) : inPlainWords(error, to);
+    throw isDamage(error)
+      ? damagedError(from, (error as Error).message)
+      : explainCopyError(error, to);
   }
 }
 
@@ -52,7 +54,7 @@ export function assertCanBeCreated(file: string) {
     throw new Error(`The folder ${folder} does not exist. Create it, or choose another file.`);
 }
 
-function inPlainWords(error: unknown, to: string): unknown {
+function explainCopyError(error: unknown, to: string): unknown {
   const folder = dirname(resolve(to));
   const { code } = error as { code?: unknown };
   if (code === "SQLITE_FULL")
@@ -78,16 +80,17 @@ export function copyInChild(
   const flags = sealing
     ? ["--passphrase-file", "-", ...(sealing.withKey ? ["--include-key"] : [])]
     : [];
-  const child = Bun.spawn([...ownCommand(), "backup", to, "--data-dir", directory, ...flags], {
+  const child = Bun.spawn([...getOwnCommand(), "backup", to, "--data-dir", directory, ...flags], {
     stdin: sealing ? Buffer.from(sealing.passphrase) : "ignore",
     stdout: "ignore",
     stderr: "pipe",
     ...(env && { env }),
   });
   /** Rejects with the error message of the child. */
-  async function done() {
-    const said = await new Response(child.stderr).text();
-    if ((await child.exited) !== 0) throw new Error(said.trim() || "The copy was not finished.");
+  async function waitForChild() {
+    const errorOutput = await new Response(child.stderr).text();
+    if ((await child.exited) !== 0)
+      throw new Error(errorOutput.trim() || "The copy was not finished.");
   }
-  return { done: done(), cancel: () => child.kill("SIGKILL") };
+  return { done: waitForChild(), cancel: () => child.kill("SIGKILL") };
 }

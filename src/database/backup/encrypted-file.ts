@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { refusedBackup } from "./refused-backup.ts";
+import { refusedBackupError } from "./refused-backup.ts";
 
 /** First bytes of a file in the age format (age-encryption.org/v1). */
 const magic = Buffer.from("age-encryption.org/v1\n");
@@ -27,10 +27,10 @@ export async function encryptFile(
 
 /** Decrypts a file into a new file, and authenticates each chunk. Throws DATA_UNUSABLE. */
 export async function decryptFile(from: string, to: string, passphrase: string) {
-  await writeChunks(to, decryptedChunks(from, passphrase));
+  await writeChunks(to, decryptChunks(from, passphrase));
 }
 
-async function* decryptedChunks(file: string, passphrase: string) {
+async function* decryptChunks(file: string, passphrase: string) {
   const { Decrypter } = await import("age-encryption");
   const decrypter = new Decrypter();
   decrypter.addPassphrase(passphrase.normalize("NFC"));
@@ -39,12 +39,12 @@ async function* decryptedChunks(file: string, passphrase: string) {
   } catch (error) {
     const isWrongPassphrase = (error as Error).message.startsWith("no identity matched");
     throw isWrongPassphrase
-      ? refusedBackup(
+      ? refusedBackupError(
           file,
           "does not open with this passphrase",
           "Use the one from when it was created",
         )
-      : refusedBackup(file, "is damaged: it was changed or cut short");
+      : refusedBackupError(file, "is damaged: it was changed or cut short");
   }
 }
 

@@ -2,12 +2,12 @@
 import type { Parameter, Statement, Store } from "../store.ts";
 
 /** Target duration of one cleanup write, in milliseconds. */
-const aimMs = 10;
+const targetMs = 10;
 /** Minimum and maximum batch size, in rows. */
-const fewest = 25;
-const most = 1_000;
+const minBatch = 25;
+const maxBatch = 1_000;
 /** Pause after a batch, in milliseconds per millisecond of cleanup. It leaves time for other requests. */
-const othersMs = 3;
+const pauseMs = 3;
 
 /** Context of cleanup jobs. `isOver` stops a job between batches, and the next run continues it. */
 export type Sweeping = {
@@ -21,12 +21,12 @@ export type Sweeping = {
   inPortions: (remove: (size: number) => Promise<boolean>) => Promise<void>;
 };
 
-export function sweepingOf(
+export function createSweeping(
   store: Store,
   now: number,
   isOver: () => boolean = () => false,
 ): Sweeping {
-  let size = most;
+  let size = maxBatch;
   return {
     store,
     now,
@@ -36,9 +36,9 @@ export function sweepingOf(
         const since = performance.now();
         const hasMore = await remove(size);
         const tookMs = performance.now() - since;
-        const fitting = Math.max((size * aimMs) / tookMs, size / 4, fewest);
-        size = Math.round(Math.min(fitting, size * 2, most));
-        await Bun.sleep(tookMs * othersMs);
+        const fitting = Math.max((size * targetMs) / tookMs, size / 4, minBatch);
+        size = Math.round(Math.min(fitting, size * 2, maxBatch));
+        await Bun.sleep(tookMs * pauseMs);
         if (!hasMore) return;
       }
     },
@@ -94,13 +94,13 @@ export async function sweepLog(
 ): Promise<number> {
   const memory = `${name} removed up to`;
   let [removed, read] = [from, from];
-  let newest = (await valueOf(store, memory)) ?? 0;
+  let newest = (await findHousekeepingValue(store, memory)) ?? 0;
   await inPortions(async (size) => {
     const found = await store.query<LogEntry>(oldest, [read, size]);
-    const entries = upToRows(found, size).filter(({ seq }) => seq <= last);
-    const ages = removable(entries, { now, before: now - keptMs, newest });
+    const entries = limitRows(found, size).filter(({ seq }) => seq <= last);
+    const ages = findRemovable(entries, { now, before: now - keptMs, newest });
     if (ages.to !== null) {
-      await store.atomic([...remove(removed, ages.to), setValue(memory, ages.newest)]);
+      await store.atomic([...remove(removed, ages.to), setHousekeepingValue(memory, ages.newest)]);
       removed = ages.to;
     }
     newest = ages.newest;
@@ -111,7 +111,7 @@ export async function sweepLog(
 }
 
 /** Reads a stored value of a cleanup job; null if there is none. */
-export async function valueOf(store: Store, name: string): Promise<number | null> {
+export async function findHousekeepingValue(store: Store, name: string): Promise<number | null> {
   const [row] = await store.query<{ value: number }>(
     "select value from housekeeping where name = ?",
     [name],
@@ -119,14 +119,14 @@ export async function valueOf(store: Store, name: string): Promise<number | null
   return row?.value ?? null;
 }
 
-export function setValue(name: string, value: number): Statement {
+export function setHousekeepingValue(name: string, value: number): Statement {
   return {
     text: "insert or replace into housekeeping (name, value) values (?, ?)",
     parameters: [name, value],
   };
 }
 
-function upToRows(entries: readonly LogEntry[], size: number): readonly LogEntry[] {
+function limitRows(entries: readonly LogEntry[], size: number): readonly LogEntry[] {
   let rows = 0;
   const end = entries.findIndex((entry) => (rows += entry.rows ?? 1) > size);
   return end === -1 ? entries : entries.slice(0, Math.max(end, 1));
@@ -142,7 +142,7 @@ const earliestMs = Date.UTC(2025, 0);
  * entries before it removable. Skips entries with implausible times: later than `now`, or earlier than `newest`, the
  * newest removed time. The next plausible entry decides about them.
  */
-export function removable(
+export function findRemovable(
   entries: readonly LogEntry[],
   { now, before, newest }: { now: number; before: number; newest: number },
 ): { to: number | null; isEnd: boolean; newest: number } {

@@ -1,7 +1,7 @@
 import { DataError } from "../../core/errors.ts";
 
 /** Error for a rejected backup, with the reason and the next step. */
-export function refusedBackup(
+export function refusedBackupError(
   file: string,
   what: string,
   next = "Restore another backup",

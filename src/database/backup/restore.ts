@@ -11,18 +11,18 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Clock, fileStamp, timestamp } from "../../core/time/clock.ts";
+import { type Clock, formatFileStamp, formatTimestamp } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
-import { vaultOf } from "../../core/security/secrets.ts";
-import { bytesInWords } from "../../core/text/words.ts";
+import { createVault } from "../../core/security/secrets.ts";
+import { formatBytes } from "../../core/text/words.ts";
 import { openBackup } from "./backup-file.ts";
-import { refusedBackup } from "./refused-backup.ts";
-import { files, freeBytesOf, writeNew, syncDirectory } from "../file/data-files.ts";
+import { refusedBackupError } from "./refused-backup.ts";
+import { getDataFiles, measureFreeBytes, writeNew, syncDirectory } from "../file/data-files.ts";
 import { lockDirectory } from "../file/directory-lock.ts";
-import { mustBeOurs, newKey, readKey } from "../file/data-directory.ts";
-import { pendingMigrations } from "../migrate.ts";
+import { assertOurs, createKey, readKey } from "../file/data-directory.ts";
+import { countPendingMigrations } from "../migrate.ts";
 import { hasSealedValues, isKeyOf } from "../sealed-values.ts";
-import { finishRestore, stagingOf } from "./unfinished-restore.ts";
+import { finishRestore, buildStagingPaths } from "./unfinished-restore.ts";
 
 export type RestoreOptions = {
   dataDir: string;
@@ -58,40 +58,40 @@ type Found = Pick<Restored, "organizations" | "monitors" | "migrations" | "secre
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { file, clock } = options;
   const backup = openBackup(file, options.passphrase ?? null);
-  if (!backup.isEncrypted) mustBeOurs(file);
+  if (!backup.isEncrypted) assertOurs(file);
   const path = resolve(options.dataDir);
-  const inPlace = existsSync(files(path).key) ? files(path).key : null;
-  const givenKey = options.key === undefined ? null : readKey(options.key);
-  return await inDirectory(path, async () => {
+  const inPlace = existsSync(getDataFiles(path).key) ? getDataFiles(path).key : null;
+  const suppliedKey = options.key === undefined ? null : readKey(options.key);
+  return await runInDirectory(path, async () => {
     finishRestore(path);
-    mustHaveFreeSpace(path, backup.bytes);
-    const staging = newStaging(path, fileStamp(clock()));
-    const staged = files(staging.part);
-    const { database, key: keyInPlace } = files(path);
+    assertFreeSpace(path, backup.bytes);
+    const staging = findFreeStaging(path, formatFileStamp(clock()));
+    const staged = getDataFiles(staging.part);
+    const { database, key: keyInPlace } = getDataFiles(path);
     const keptAside = [database, keyInPlace].some(existsSync) ? staging.aside : null;
     mkdirSync(staging.part, { mode: 0o700 });
     try {
       const extracted = await backup.extract(staged.database);
       const keyFile = options.key ?? (extracted.key === null ? inPlace : null);
-      const key = givenKey ?? (keyFile === null ? extracted.key : readKey(keyFile));
-      const found = examined(staged.database, options, key);
+      const key = suppliedKey ?? (keyFile === null ? extracted.key : readKey(keyFile));
+      const found = examineStaged(staged.database, options, key);
       if (found === null)
-        throw refusedBackup(
+        throw refusedBackupError(
           file,
           `is of another key than ${keyFile ?? "the one in it"}, which opens none of its secrets`,
           "Give the right one with --key",
         );
       if (key !== null) writeNew(staged.key, Buffer.from(key).toString("hex"));
-      else if (found.secrets === "none") writeNew(staged.key, newKey());
-      const marker = { createdAt: timestamp(clock()) };
+      else if (found.secrets === "none") writeNew(staged.key, createKey());
+      const marker = { createdAt: formatTimestamp(clock()) };
       writeNew(staged.marker, `${JSON.stringify(marker)}\n`);
-      giveToOwnerOf(path, staging.part);
+      giveToDirectoryOwner(path, staging.part);
       if (options.dryRun !== true) {
         syncDirectory(staging.part);
         renameSync(staging.part, staging.ready);
         syncDirectory(path);
         finishRestore(path);
-        mustBeInPlace(path, extracted.bytes, found);
+        assertInPlace(path, extracted.bytes, found);
       }
       return { dataDir: path, keptAside, ...found };
     } finally {
@@ -101,14 +101,18 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
 }
 
 /** Returns the paths of a new restore. Restores within the same second get a numeric suffix. */
-function newStaging(path: string, stamp: string, attempt = 1): ReturnType<typeof stagingOf> {
-  const staging = stagingOf(path, attempt === 1 ? stamp : `${stamp}-${attempt}`);
-  return existsSync(staging.aside) ? newStaging(path, stamp, attempt + 1) : staging;
+function findFreeStaging(
+  path: string,
+  stamp: string,
+  attempt = 1,
+): ReturnType<typeof buildStagingPaths> {
+  const staging = buildStagingPaths(path, attempt === 1 ? stamp : `${stamp}-${attempt}`);
+  return existsSync(staging.aside) ? findFreeStaging(path, stamp, attempt + 1) : staging;
 }
 
 /** Runs `work` with the directory locked. On failure, removes a directory that it created. */
-async function inDirectory<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const made = makeDirectory(path);
+async function runInDirectory<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const createdParent = createDirectory(path);
   const isUnused = readdirSync(path).length === 0;
   const unlock = lockDirectory(path);
   try {
@@ -116,16 +120,16 @@ async function inDirectory<T>(path: string, work: () => Promise<T>): Promise<T> 
   } finally {
     unlock();
     const names = readdirSync(path);
-    if (isUnused && names.every((name) => join(path, name) === files(path).lock)) {
-      rmSync(files(path).lock, { force: true });
-      if (made !== null)
-        for (let one = path; one.startsWith(made); one = dirname(one)) rmdirSync(one);
+    if (isUnused && names.every((name) => join(path, name) === getDataFiles(path).lock)) {
+      rmSync(getDataFiles(path).lock, { force: true });
+      if (createdParent !== null)
+        for (let one = path; one.startsWith(createdParent); one = dirname(one)) rmdirSync(one);
     }
   }
 }
 
 /** Creates the directory and returns its topmost new parent; null if it existed. */
-function makeDirectory(path: string): string | null {
+function createDirectory(path: string): string | null {
   try {
     return mkdirSync(path, { recursive: true, mode: 0o700 }) ?? null;
   } catch (error) {
@@ -136,12 +140,12 @@ function makeDirectory(path: string): string | null {
   }
 }
 
-function mustHaveFreeSpace(path: string, bytes: number) {
-  const free = freeBytesOf(path);
+function assertFreeSpace(path: string, bytes: number) {
+  const free = measureFreeBytes(path);
   if (free < bytes)
     throw new DataError(
       "DATA_UNUSABLE",
-      `There is no room for it: ${path} has ${bytesInWords(free)} free and needs ${bytesInWords(bytes)}, since the old data is kept. Nothing was changed. Make room, or choose another --data-dir.`,
+      `There is no room for it: ${path} has ${formatBytes(free)} free and needs ${formatBytes(bytes)}, since the old data is kept. Nothing was changed. Make room, or choose another --data-dir.`,
     );
 }
 
@@ -149,51 +153,51 @@ function mustHaveFreeSpace(path: string, bytes: number) {
  * Verifies a staged database, and counts its contents; null if the key does not fit. Throws DATA_UNUSABLE and
  * MIGRATION_REFUSED.
  */
-function examined(
+function examineStaged(
   staged: string,
   { file, migrations }: RestoreOptions,
   key: Uint8Array | null,
 ): Found | null {
-  mustBeOurs(staged, file);
+  assertOurs(staged, file);
   const database = new Database(staged, { readonly: true });
   try {
-    const damage = valueOf(database, "PRAGMA integrity_check(1)");
+    const damage = queryValue(database, "PRAGMA integrity_check(1)");
     if (damage !== "ok") throw new Error(String(damage));
     const orphans = database.query("PRAGMA foreign_key_check").values().length;
     if (orphans > 0) throw new Error(`${orphans} rows without what they refer to`);
-    const pending = pendingMigrations(database, migrations);
+    const pending = countPendingMigrations(database, migrations);
     const hasSecrets = hasSealedValues(database);
-    if (key !== null && !isKeyOf(database, vaultOf(key))) return null;
+    if (key !== null && !isKeyOf(database, createVault(key))) return null;
     const secrets = hasSecrets ? (key === null ? "closed" : "open") : "none";
-    return { ...countsOf(database), migrations: pending, secrets };
+    return { ...countRecords(database), migrations: pending, secrets };
   } catch (error) {
     throw error instanceof DataError
       ? error
-      : refusedBackup(file, `is damaged (${(error as Error).message})`);
+      : refusedBackupError(file, `is damaged (${(error as Error).message})`);
   } finally {
     database.close();
   }
 }
 
-const valueOf = (database: Database, text: string) => database.query(text).values()[0]?.[0];
+const queryValue = (database: Database, text: string) => database.query(text).values()[0]?.[0];
 
-function countsOf(database: Database): Pick<Restored, "organizations" | "monitors"> {
-  const count = (table: string) => Number(valueOf(database, `SELECT count(*) FROM ${table}`));
+function countRecords(database: Database): Pick<Restored, "organizations" | "monitors"> {
+  const count = (table: string) => Number(queryValue(database, `SELECT count(*) FROM ${table}`));
   return { organizations: count("organizations"), monitors: count("monitors") };
 }
 
 /** Gives the files to the owner of the directory, because `restore` often runs as root. */
-function giveToOwnerOf(path: string, staging: string) {
+function giveToDirectoryOwner(path: string, staging: string) {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(path);
   for (const name of ["", ...readdirSync(staging)]) chownSync(join(staging, name), uid, gid);
 }
 
-function mustBeInPlace(path: string, bytes: number, found: Found) {
-  const file = files(path).database;
-  mustBeOurs(file);
+function assertInPlace(path: string, bytes: number, found: Found) {
+  const file = getDataFiles(path).database;
+  assertOurs(file);
   const database = new Database(file, { readonly: true });
-  const counts = countsOf(database);
+  const counts = countRecords(database);
   database.close();
   const { organizations, monitors } = found;
   if (statSync(file).size !== bytes || !Bun.deepEquals(counts, { organizations, monitors }))

@@ -14,18 +14,25 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
 import { explainFileError } from "../../core/system/system-errors.ts";
-import { type Vault, vaultOf } from "../../core/security/secrets.ts";
+import { type Vault, createVault } from "../../core/security/secrets.ts";
 import type { Store } from "../store.ts";
-import { type EmbeddedStore, embeddedStore, isTemporary, openDatabase } from "./embedded.ts";
-import { migrate, pendingMigrations } from "../migrate.ts";
-import { files, noDisk, putInPlace, unusable, writeNew, writeOnce } from "./data-files.ts";
+import { type EmbeddedStore, createEmbeddedStore, isTemporary, openDatabase } from "./embedded.ts";
+import { migrate, countPendingMigrations } from "../migrate.ts";
+import {
+  getDataFiles,
+  noDiskError,
+  moveIntoPlace,
+  unusableError,
+  writeNew,
+  writeOnce,
+} from "./data-files.ts";
 import { isDirectoryLocked, lockDirectory } from "./directory-lock.ts";
 import { type CopyOptions, copyBeforeUpgrade } from "./upgrade-copies.ts";
 import { finishRestore, hasUnfinishedRestore } from "../backup/unfinished-restore.ts";
-import { mustHaveEnded, noteEnd, noteRun, writeMarker } from "./run-marker.ts";
+import { assertEnded, recordRunEnd, recordRunStart, writeMarker } from "./run-marker.ts";
 import { countMissingFrames } from "./write-ahead-log.ts";
 import { hasSealedValues, isKeyOf } from "../sealed-values.ts";
 
@@ -87,7 +94,7 @@ export type OpenOptions = CopyOptions & {
   onWait?: () => void;
   /** Locks the directory for this process. */
   exclusive?: boolean;
-  /** Evaluated for each write; see `embeddedStore`. */
+  /** Evaluated for each write; see `createEmbeddedStore`. */
   sharesCommits?: () => boolean;
 };
 
@@ -97,9 +104,9 @@ export type OpenOptions = CopyOptions & {
  */
 export function openDataDirectory(directory: string, options: OpenOptions): DataDirectory {
   const path = resolve(directory);
-  makeDirectory(path);
+  createDirectory(path);
   // Checked before the lock, because another process can be creating its files at the same time.
-  const used = existsSync(files(path).marker);
+  const wasUsed = existsSync(getDataFiles(path).marker);
   const unlock = options.exclusive ? lockDirectory(path) : () => {};
   if (options.exclusive) finishRestore(path);
   else if (hasUnfinishedRestore(path)) {
@@ -107,15 +114,15 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
     finishRestore(path);
     unlock();
   }
-  makeDatabase(path, used, options);
-  if (used) mustHaveKey(path);
-  const database = openChecked(files(path).database, options);
-  const vault = vaultOf(encryptionKey(path, database));
-  mustOpenSecrets(path, database, vault);
-  const migrated = bringUpToDate(database, path, options);
-  if (!used) writeMarker(path, timestamp(options.clock()));
-  const ended = options.exclusive ? noteRun(path, database) : () => {};
-  const store = embeddedStore(database, options.sharesCommits);
+  createDatabase(path, wasUsed, options);
+  if (wasUsed) assertKeyExists(path);
+  const database = openChecked(getDataFiles(path).database, options);
+  const vault = createVault(getOrCreateKey(path, database));
+  assertKeyOpensSecrets(path, database, vault);
+  const migrated = upgradeDatabase(database, path, options);
+  if (!wasUsed) writeMarker(path, formatTimestamp(options.clock()));
+  const ended = options.exclusive ? recordRunStart(path, database) : () => {};
+  const store = createEmbeddedStore(database, options.sharesCommits);
   return {
     path,
     database,
@@ -124,7 +131,7 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
     migrated,
     close() {
       // Removes the run marker, because the last process to close the database removes the log of all runs.
-      if (options.exclusive || !isDirectoryLocked(path)) noteEnd(path);
+      if (options.exclusive || !isDirectoryLocked(path)) recordRunEnd(path);
       ended();
       store.close();
       unlock();
@@ -134,14 +141,14 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
 
 /** Opens a directory read-only, even while a server runs. The caller must have examined it with `examine`. */
 export function openToRead(path: string): Pick<DataDirectory, "store" | "vault"> & Disposable {
-  const { database: file, key } = files(path);
+  const { database: file, key } = getDataFiles(path);
   const database = new Database(file, { readonly: true });
   database.run("PRAGMA busy_timeout = 5000");
-  const store = embeddedStore(database);
-  return { store, vault: vaultOf(readKey(key)), [Symbol.dispose]: () => store.close() };
+  const store = createEmbeddedStore(database);
+  return { store, vault: createVault(readKey(key)), [Symbol.dispose]: () => store.close() };
 }
 
-export function makeDirectory(path: string) {
+export function createDirectory(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     // Other directories, such as a home directory by mistake, retain their mode.
@@ -151,16 +158,16 @@ export function makeDirectory(path: string) {
     const reason = explainFileError(error, path) ?? (error as Error).message;
     // Not a DataError, so that the service manager retries until there is space.
     if ((error as NodeJS.ErrnoException).code === "ENOSPC") throw new Error(reason);
-    throw unusable(`The data directory can't be used. ${reason}`);
+    throw unusableError(`The data directory can't be used. ${reason}`);
   }
 }
 
-function makeDatabase(path: string, used: boolean, options: OpenOptions) {
-  const { database } = files(path);
+function createDatabase(path: string, used: boolean, options: OpenOptions) {
+  const { database } = getDataFiles(path);
   const size = existsSync(database) ? statSync(database).size : null;
   if (size !== null && size > 0) return;
   if (!options.init && (size === 0 || used)) {
-    throw unusable(
+    throw unusableError(
       `${database} is ${size === 0 ? "empty" : "missing"}, but this directory was in use. ` +
         "Restore a backup, or start with --init to begin again with nothing.",
     );
@@ -169,34 +176,34 @@ function makeDatabase(path: string, used: boolean, options: OpenOptions) {
   // Created under a temporary name and linked when complete, so that a crash leaves no partial database.
   const fresh = `${database}.new-${process.pid}`;
   rmSync(fresh, { force: true });
-  const made = join(options.migrations, emptyDatabase);
-  if (existsSync(made)) writeNew(fresh, readFileSync(made));
-  else makeEmptyDatabase(fresh, options.migrations);
-  putInPlace(fresh, database);
+  const prebuilt = join(options.migrations, emptyDatabaseName);
+  if (existsSync(prebuilt)) writeNew(fresh, readFileSync(prebuilt));
+  else createEmptyDatabase(fresh, options.migrations);
+  moveIntoPlace(fresh, database);
 }
 
 /** File name of the prebuilt empty database. Running all migrations would take a tenth of the first start. */
-export const emptyDatabase = "empty.db";
+export const emptyDatabaseName = "empty.db";
 
-export function makeEmptyDatabase(file: string, migrations: string) {
-  const made = new Database(file, { create: true });
-  made.run(`PRAGMA application_id = ${applicationId}`);
-  migrate(made, migrations);
-  made.close();
+export function createEmptyDatabase(file: string, migrations: string) {
+  const newDatabase = new Database(file, { create: true });
+  newDatabase.run(`PRAGMA application_id = ${applicationId}`);
+  migrate(newDatabase, migrations);
+  newDatabase.close();
 }
 
-const advice = "Nothing was changed. Restore a backup, or choose another --data-dir.";
+const damageAdvice = "Nothing was changed. Restore a backup, or choose another --data-dir.";
 
 /** Checks the file header before SQLite opens the file. Throws DATA_UNUSABLE for a foreign database. */
-export function mustBeOurs(file: string, name = file) {
+export function assertOurs(file: string, name = file) {
   const header = Buffer.alloc(100);
   if (
     readStart(file, name, header) < 100 ||
     header.toString("latin1", 0, 16) !== "SQLite format 3\0"
   )
-    throw unusable(`${name} is not a SQLite database. ${advice}`);
+    throw unusableError(`${name} is not a SQLite database. ${damageAdvice}`);
   if (header.readUInt32BE(68) !== applicationId)
-    throw unusable(`${name} is a database, but not one of Signalbox. ${advice}`);
+    throw unusableError(`${name} is a database, but not one of Signalbox. ${damageAdvice}`);
 }
 
 function readStart(file: string, name: string, start: Buffer): number {
@@ -209,24 +216,25 @@ function readStart(file: string, name: string, start: Buffer): number {
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EISDIR") throw unusable(`${name} is a folder. ${advice}`);
+    if (code === "EISDIR") throw unusableError(`${name} is a folder. ${damageAdvice}`);
     // No advice to restore, because the files belong to another account.
-    if (code === "EACCES" || code === "EPERM") throw unusable(explainFileError(error, name) ?? "");
+    if (code === "EACCES" || code === "EPERM")
+      throw unusableError(explainFileError(error, name) ?? "");
     throw error;
   }
 }
 
 function openChecked(file: string, { acceptMissingLog = false }: OpenOptions): Database {
-  mustBeOurs(file);
-  if (!acceptMissingLog) mustHaveEnded(dirname(file));
-  mustHaveItsLog(file);
+  assertOurs(file);
+  if (!acceptMissingLog) assertEnded(dirname(file));
+  assertLogComplete(file);
   try {
-    if (statSync(file).size <= checkedAtStartBytes) mustBeIntact(file);
+    if (statSync(file).size <= checkedAtStartBytes) assertIntact(file);
     return openDatabase(file);
   } catch (error) {
     const { message } = error as Error;
-    if (isTemporary(error)) throw noDisk(file, message);
-    throw damaged(file, message);
+    if (isTemporary(error)) throw noDiskError(file, message);
+    throw damagedError(file, message);
   }
 }
 
@@ -234,28 +242,28 @@ function openChecked(file: string, { acceptMissingLog = false }: OpenOptions): D
  * Creates the error for a damaged file. `how` is a SQLite message, which can have several lines and a trailing
  * period.
  */
-export function damaged(file: string, how: string): DataError {
+export function damagedError(file: string, how: string): DataError {
   const reason = how
     .replace(/\*\*\* in database \w+ \*\*\*\s*/g, "")
     .replace(/\s+/g, " ")
     .replace(/[.\s]+$/, "");
-  return unusable(`${file} is damaged (${reason}). ${advice}`);
+  return unusableError(`${file} is damaged (${reason}). ${damageAdvice}`);
 }
 
 /**
  * Throws DATA_UNUSABLE if pages of committed writes are missing from the log. SQLite would silently ignore the loss.
  */
-export function mustHaveItsLog(file: string) {
+export function assertLogComplete(file: string) {
   const missing = countMissingFrames(file);
   if (missing === 0) return;
-  throw unusable(
+  throw unusableError(
     `${file}-wal is damaged: ${missing} pages of the last writes are missing. Nothing was changed. ` +
       `Put it back or restore a backup; to go on without them, remove ${file}-shm and start again.`,
   );
 }
 
 /** Checks integrity over a read-only connection. A writable connection would merge the log into a damaged file. */
-function mustBeIntact(file: string) {
+function assertIntact(file: string) {
   const database = new Database(file, { readonly: true });
   database.run("PRAGMA busy_timeout = 5000");
   const check = statSync(file).size <= comparedAtStartBytes ? "integrity_check" : "quick_check";
@@ -265,8 +273,8 @@ function mustBeIntact(file: string) {
   if (verdict !== "ok") throw new Error(String(verdict));
 }
 
-function bringUpToDate(database: Database, path: string, options: OpenOptions): number {
-  if (pendingMigrations(database, options.migrations) === 0) return 0;
+function upgradeDatabase(database: Database, path: string, options: OpenOptions): number {
+  if (countPendingMigrations(database, options.migrations) === 0) return 0;
   if (!options.upgrade)
     throw new DataError(
       "MIGRATION_REFUSED",
@@ -275,46 +283,48 @@ function bringUpToDate(database: Database, path: string, options: OpenOptions): 
   return migrate(database, options.migrations, () => copyBeforeUpgrade(database, path, options));
 }
 
-function mustHaveKey(path: string) {
-  const { key } = files(path);
+function assertKeyExists(path: string) {
+  const { key } = getDataFiles(path);
   if (!existsSync(key))
-    throw unusable(`${key} is missing: it opens the stored secrets. Put it back from your backup.`);
+    throw unusableError(
+      `${key} is missing: it opens the stored secrets. Put it back from your backup.`,
+    );
 }
 
 /**
  * Returns the AES-256 key of secret fields. It is in a separate file, so that a copy of the database alone reveals no
  * secrets.
  */
-function encryptionKey(path: string, database: Database): Uint8Array {
-  const { key } = files(path);
+function getOrCreateKey(path: string, database: Database): Uint8Array {
+  const { key } = getDataFiles(path);
   if (!existsSync(key)) {
     // The database was copied here without its key. A new key could not decrypt its secrets.
     if (hasSealedValues(database)) {
       database.close();
-      mustHaveKey(path);
+      assertKeyExists(path);
     }
-    writeOnce(key, newKey());
+    writeOnce(key, createKey());
   }
   return readKey(key);
 }
 
-function mustOpenSecrets(path: string, database: Database, vault: Vault) {
+function assertKeyOpensSecrets(path: string, database: Database, vault: Vault) {
   if (isKeyOf(database, vault)) return;
   database.close();
-  throw unusable(
-    `${files(path).key} is another key than that of this database: it opens none of the stored secrets. Put the right one back from your backup.`,
+  throw unusableError(
+    `${getDataFiles(path).key} is another key than that of this database: it opens none of the stored secrets. Put the right one back from your backup.`,
   );
 }
 
-export function newKey(): string {
+export function createKey(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex");
 }
 
 /** Reads a key file. Throws DATA_UNUSABLE for a missing or invalid key. */
 export function readKey(file: string): Uint8Array {
-  if (!existsSync(file)) throw unusable(`There is no key at ${file}.`);
+  if (!existsSync(file)) throw unusableError(`There is no key at ${file}.`);
   const bytes = Buffer.from(readFileSync(file, "utf8").trim(), "hex");
   if (bytes.length !== 32)
-    throw unusable(`${file} is not a key of Signalbox. Restore it from your backup.`);
+    throw unusableError(`${file} is not a key of Signalbox. Restore it from your backup.`);
   return bytes;
 }

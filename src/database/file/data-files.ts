@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { DataError } from "../../core/errors.ts";
 
 /** Paths of all files in a data directory. */
-export const files = (path: string) => ({
+export const getDataFiles = (path: string) => ({
   database: join(path, "signalbox.db"),
   key: join(path, "secret.key"),
   marker: join(path, "instance.json"),
@@ -24,12 +24,12 @@ export const files = (path: string) => ({
   address: join(path, "signalbox.url"),
 });
 
-export function unusable(message: string): DataError {
+export function unusableError(message: string): DataError {
   return new DataError("DATA_UNUSABLE", message);
 }
 
 /** Creates an error that is no DataError, so that the service manager retries until there is disk space. */
-export function noDisk(file: string, reason: string): Error {
+export function noDiskError(file: string, reason: string): Error {
   return new Error(
     `${file} can't be opened: ${reason}. Nothing was changed. ` +
       "Check whether its disk is full or read-only, then start again.",
@@ -37,7 +37,7 @@ export function noDisk(file: string, reason: string): Error {
 }
 
 /** Returns the free disk space for this user, in bytes. */
-export function freeBytesOf(path: string): number {
+export function measureFreeBytes(path: string): number {
   const { bavail, bsize } = statfsSync(path);
   return bavail * bsize;
 }
@@ -47,7 +47,7 @@ export function writeOnce(file: string, text: string) {
   const fresh = `${file}.new-${process.pid}`;
   rmSync(fresh, { force: true });
   writeNew(fresh, text);
-  putInPlace(fresh, file);
+  moveIntoPlace(fresh, file);
 }
 
 /** Writes a new file and syncs it to the disk. Errors contain its path. */
@@ -63,7 +63,7 @@ export function writeNew(file: string, content: string | Uint8Array) {
   }
 }
 
-export function putInPlace(fresh: string, file: string) {
+export function moveIntoPlace(fresh: string, file: string) {
   try {
     linkSync(fresh, file);
     rmSync(fresh);

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, lstatSync } from "node:fs";
 import { DataError } from "../../core/errors.ts";
-import { files, noDisk, unusable } from "./data-files.ts";
+import { getDataFiles, noDiskError, unusableError } from "./data-files.ts";
 import { isTemporary } from "./embedded.ts";
 
 /**
@@ -9,10 +9,10 @@ import { isTemporary } from "./embedded.ts";
  * which the operating system releases when the process dies. Throws ALREADY_RUNNING.
  */
 export function lockDirectory(path: string): () => void {
-  const file = files(path).lock;
+  const file = getDataFiles(path).lock;
   // Rejects a symbolic link, which would lock another directory.
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false)
-    throw noLock(file, "it is a link, or no file at all");
+    throw noLockError(file, "it is a link, or no file at all");
   let holder: Database | null = null;
   try {
     holder = new Database(file, { create: true });
@@ -24,7 +24,7 @@ export function lockDirectory(path: string): () => void {
     holder?.close();
     const { code, message } = error as Error & { code?: string };
     if (code?.startsWith("SQLITE_BUSY") !== true)
-      throw isTemporary(error) ? noDisk(file, message) : noLock(file, message);
+      throw isTemporary(error) ? noDiskError(file, message) : noLockError(file, message);
     throw new DataError("ALREADY_RUNNING", `Another Signalbox is running on ${path}.`);
   }
   return () => holder.close();
@@ -32,7 +32,7 @@ export function lockDirectory(path: string): () => void {
 
 /** Whether a process has locked the directory. Does not write to it. */
 export function isDirectoryLocked(path: string): boolean {
-  const { lock } = files(path);
+  const { lock } = getDataFiles(path);
   if (!existsSync(lock)) return false;
   const database = new Database(lock, { readonly: true });
   try {
@@ -46,8 +46,8 @@ export function isDirectoryLocked(path: string): boolean {
   }
 }
 
-function noLock(file: string, reason: string): DataError {
-  return unusable(
+function noLockError(file: string, reason: string): DataError {
+  return unusableError(
     `${file} can't be locked: ${reason}. ` +
       "Make sure that no Signalbox runs on this directory, remove it, and start again.",
   );

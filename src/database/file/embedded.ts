@@ -1,16 +1,16 @@
 /** Implements the Store on a SQLite file, with its connections, writes and errors. */
 import { Database } from "bun:sqlite";
 import { AppError } from "../../core/errors.ts";
-import { eachYielding } from "../../core/time/yielding.ts";
-import { queryBuilders } from "../query-builders.ts";
-import { writeHealth } from "../write-health.ts";
+import { forEachYielding } from "../../core/time/yielding.ts";
+import { createQueryBuilders } from "../query-builders.ts";
+import { createWriteHealth } from "../write-health.ts";
 import {
-  compiled,
-  portion,
+  compileStatement,
+  portionRows,
   type Parameter,
   type Statement,
   type Store,
-  tableWrittenBy,
+  findWrittenTable,
 } from "../store.ts";
 
 export type EmbeddedStore = Store & { close(): void };
@@ -25,10 +25,10 @@ type Write = {
 Database.MAX_QUERY_CACHE_SIZE = 256;
 
 export const openDatabase = (file: string): Database =>
-  withSettings(new Database(file, { create: true, strict: true }));
+  applySettings(new Database(file, { create: true, strict: true }));
 
 /** Settings of each connection: acknowledged writes are on the disk, and damage is detected early. */
-export function withSettings(database: Database): Database {
+export function applySettings(database: Database): Database {
   database.run("PRAGMA busy_timeout = 5000");
   database.run("PRAGMA journal_mode = WAL");
   database.run("PRAGMA synchronous = FULL");
@@ -46,15 +46,15 @@ export function withSettings(database: Database): Database {
  * one COMMIT. Otherwise a write is committed within the turn, which is faster for a single client. It also serves
  * clients that pipeline: Bun closes a connection whose next request arrives before the previous response.
  */
-export function embeddedStore(
+export function createEmbeddedStore(
   database: Database,
   sharesCommits: () => boolean = () => true,
 ): EmbeddedStore {
-  const health = writeHealth();
+  const health = createWriteHealth();
   const writer = new Writer(database, sharesCommits);
   const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
   const store: EmbeddedStore = {
-    db: queryBuilders(async (text, parameters, method) => {
+    db: createQueryBuilders(async (text, parameters, method) => {
       const rows = writer.read(() => database.query(text).values(...(parameters as Parameter[])));
       return { rows: method === "get" ? (rows[0] as unknown[]) : rows };
     }),
@@ -68,7 +68,7 @@ export function embeddedStore(
       // SQLite's counter changes only with commits of other connections.
       try {
         const { data_version: others } = dataVersion.get() ?? {};
-        return `${writer.lastCommit(tables)}.${others}.${health.failingSince() ?? ""}`;
+        return `${writer.findLastCommit(tables)}.${others}.${health.getFailingSince() ?? ""}`;
       } catch {
         return null;
       }
@@ -120,7 +120,7 @@ class Writer {
   }
 
   /** Returns the number of this process's last commit to one of these tables, or to any table. */
-  lastCommit(tables?: readonly string[]): number {
+  findLastCommit(tables?: readonly string[]): number {
     if (tables === undefined) return this.#commits;
     return Math.max(...[null, ...tables].map((table) => this.#commitOf.get(table) ?? 0));
   }
@@ -144,7 +144,9 @@ class Writer {
    */
   #isLong({ statements }: Write): boolean {
     const hasFile = !["", ":memory:"].includes(this.#database.filename);
-    return hasFile && statements.reduce((sum, statement) => sum + rowsOf(statement), 0) > portion;
+    return (
+      hasFile && statements.reduce((sum, statement) => sum + countRows(statement), 0) > portionRows
+    );
   }
 
   /**
@@ -155,7 +157,7 @@ class Writer {
     const tables = new Set<string | null>();
     const failures = new Map<Write, unknown>();
     try {
-      if (this.#isDamaged) throw damaged();
+      if (this.#isDamaged) throw damagedError();
       database.run("BEGIN IMMEDIATE");
       this.#runEach(writes, tables, failures);
       database.run("COMMIT");
@@ -199,13 +201,13 @@ class Writer {
     const tables = new Set<string | null>();
     let own: Database | null = null;
     try {
-      if (this.#isDamaged) throw damaged();
-      const connection = withSettings(new Database(this.#database.filename, { strict: true }));
+      if (this.#isDamaged) throw damagedError();
+      const connection = applySettings(new Database(this.#database.filename, { strict: true }));
       own = connection;
       // Leaves the checkpoint to the next write, because it would prolong this COMMIT.
       connection.run("PRAGMA wal_autocheckpoint = 0");
       connection.run("BEGIN IMMEDIATE");
-      await eachYielding(statements, (statement) => run(connection, statement, tables));
+      await forEachYielding(statements, (statement) => run(connection, statement, tables));
       connection.run("COMMIT");
       this.#recordCommit(tables);
       resolve();
@@ -232,17 +234,17 @@ class Writer {
   #translate(error: unknown, verb: "read" | "written" = "written"): unknown {
     if (isDamage(error)) {
       this.#isDamaged = true;
-      return damaged(error);
+      return damagedError(error);
     }
-    return isTemporary(error) ? unavailable(verb, error) : error;
+    return isTemporary(error) ? unavailableError(verb, error) : error;
   }
 }
 
-const rowsOf = (statement: Statement) => ("text" in statement ? (statement.rows ?? 1) : 1);
+const countRows = (statement: Statement) => ("text" in statement ? (statement.rows ?? 1) : 1);
 
 function run(connection: Database, statement: Statement, tables: Set<string | null>) {
-  const { text, parameters, otherwise } = compiled(statement);
-  tables.add(tableWrittenBy(text));
+  const { text, parameters, otherwise } = compileStatement(statement);
+  tables.add(findWrittenTable(text));
   try {
     connection.query(text).run(...parameters);
   } catch (error) {
@@ -267,14 +269,14 @@ export function isDamage(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
-function unavailable(verb: string, cause: unknown): AppError {
+function unavailableError(verb: string, cause: unknown): AppError {
   return new AppError("UNAVAILABLE", `The database can't be ${verb} right now. Try again soon.`, {
     headers: { "Retry-After": "5" },
     cause,
   });
 }
 
-function damaged(cause?: unknown): AppError {
+function damagedError(cause?: unknown): AppError {
   return new AppError(
     "UNAVAILABLE",
     "The database is damaged. Nothing is written until a backup is restored.",

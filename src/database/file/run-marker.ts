@@ -13,20 +13,20 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { files, syncDirectory, unusable, writeNew, writeOnce } from "./data-files.ts";
+import { getDataFiles, syncDirectory, unusableError, writeNew, writeOnce } from "./data-files.ts";
 
 /**
  * Content of the marker. Both variants have the same length, so that it can be overwritten in place, even on a full
  * disk.
  */
-const text = (createdAt: string, isRunning: boolean) =>
+const formatMarker = (createdAt: string, isRunning: boolean) =>
   `{"createdAt":${JSON.stringify(createdAt)},"running":${isRunning ? "true " : "false"}}\n`;
 
 type Marker = { createdAt: string; running?: boolean };
 
 function readMarker(path: string): { content: string; marker: Marker } | null {
   try {
-    const content = readFileSync(files(path).marker, "utf8");
+    const content = readFileSync(getDataFiles(path).marker, "utf8");
     return { content, marker: JSON.parse(content) as Marker };
   } catch {
     return null;
@@ -35,16 +35,16 @@ function readMarker(path: string): { content: string; marker: Marker } | null {
 
 /** Creates the marker of a directory. If several processes create it, the first one wins. */
 export function writeMarker(path: string, createdAt: string) {
-  writeOnce(files(path).marker, text(createdAt, false));
+  writeOnce(getDataFiles(path).marker, formatMarker(createdAt, false));
 }
 
-const logOf = (path: string) => `${files(path).database}-wal`;
+const logPathOf = (path: string) => `${getDataFiles(path).database}-wal`;
 
 /** Throws DATA_UNUSABLE if the last run did not exit properly and its log is missing. */
-export function mustHaveEnded(path: string) {
-  if (readMarker(path)?.marker.running !== true || existsSync(logOf(path))) return;
-  const { database } = files(path);
-  throw unusable(
+export function assertEnded(path: string) {
+  if (readMarker(path)?.marker.running !== true || existsSync(logPathOf(path))) return;
+  const { database } = getDataFiles(path);
+  throw unusableError(
     `${database}-wal is missing, but the last run did not exit properly: that file contains its last writes. ` +
       "Nothing was changed. If this is a copy, copy signalbox.db-wal as well, or use `signalbox backup`; " +
       "to go on without these writes, start once with `serve --accept-missing-log`.",
@@ -55,37 +55,37 @@ export function mustHaveEnded(path: string) {
  * Records the start of a run, after the log exists on the disk. From then on, a missing log means lost writes. Also
  * records the end at process exit, where closing the database removes the log. Returns a function that cancels this.
  */
-export function noteRun(path: string, database: Database): () => void {
+export function recordRunStart(path: string, database: Database): () => void {
   // The first transaction creates the log file.
   database.run("BEGIN IMMEDIATE");
   database.run("ROLLBACK");
-  if (!existsSync(logOf(path))) return () => {};
+  if (!existsSync(logPathOf(path))) return () => {};
   syncDirectory(path);
-  note(path, true);
-  const end = () => noteEnd(path);
-  process.once("exit", end);
-  return () => void process.off("exit", end);
+  recordRunning(path, true);
+  const onExit = () => recordRunEnd(path);
+  process.once("exit", onExit);
+  return () => void process.off("exit", onExit);
 }
 
 /** Records the end of a run, before the log is removed. Fails silently on a read-only disk. */
-export function noteEnd(path: string) {
-  note(path, false);
+export function recordRunEnd(path: string) {
+  recordRunning(path, false);
 }
 
-function note(path: string, isRunning: boolean) {
+function recordRunning(path: string, isRunning: boolean) {
   const known = readMarker(path);
   if (known === null || (known.marker.running ?? false) === isRunning) return;
-  const content = text(known.marker.createdAt, isRunning);
-  const { marker: file } = files(path);
+  const content = formatMarker(known.marker.createdAt, isRunning);
+  const { marker: file } = getDataFiles(path);
   try {
-    if (known.content.length === content.length) overwrite(file, content);
-    else replace(file, content);
+    if (known.content.length === content.length) overwriteFile(file, content);
+    else replaceFile(file, content);
   } catch {
     // Without the marker, a missing log goes unnoticed. Nothing else depends on it.
   }
 }
 
-function overwrite(file: string, content: string) {
+function overwriteFile(file: string, content: string) {
   const handle = openSync(file, "r+");
   writeSync(handle, content, 0);
   fsyncSync(handle);
@@ -93,7 +93,7 @@ function overwrite(file: string, content: string) {
 }
 
 /** Replaces the marker of an older version, which is shorter and can't be overwritten in place. */
-function replace(file: string, content: string) {
+function replaceFile(file: string, content: string) {
   const fresh = `${file}.new-${process.pid}`;
   rmSync(fresh, { force: true });
   writeNew(fresh, content);

@@ -4,9 +4,9 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
-import { bytesInWords } from "../../core/text/words.ts";
+import { formatBytes } from "../../core/text/words.ts";
 import { writeBackup } from "../backup/backup-file.ts";
-import { freeBytesOf } from "./data-files.ts";
+import { measureFreeBytes } from "./data-files.ts";
 
 export type CopyOptions = {
   clock: Clock;
@@ -20,14 +20,14 @@ export type CopyOptions = {
 
 const copyPrefix = "signalbox.db.before-upgrade-";
 /** Number of copies to preserve. */
-const keptCopies = 2;
+const retainedCopies = 2;
 
 /**
  * Copies the database before an upgrade, and preserves one earlier copy. Throws MIGRATION_REFUSED if a required copy
  * fails.
  */
 export function copyBeforeUpgrade(database: Database, path: string, options: CopyOptions) {
-  const { freeBytes = freeBytesOf } = options;
+  const { freeBytes = measureFreeBytes } = options;
   try {
     const [[pages, size] = []] = database
       .query("select page_count, page_size from pragma_page_count(), pragma_page_size()")
@@ -36,19 +36,19 @@ export function copyBeforeUpgrade(database: Database, path: string, options: Cop
     const needed = Math.ceil((pages ?? 0) * (size ?? 0) * 1.5);
     const free = freeBytes(path);
     if (free < needed)
-      throw new Error(`${bytesInWords(free)} are free, ${bytesInWords(needed)} are needed`);
-    writeBackup(database, copyBeforeUpgradeIn(path, options));
+      throw new Error(`${formatBytes(free)} are free, ${formatBytes(needed)} are needed`);
+    writeBackup(database, buildCopyPath(path, options));
   } catch (error) {
-    return goOnWithoutCopy(error as Error, options);
+    return handleMissingCopy(error as Error, options);
   }
   removeOlderCopies(path);
 }
 
-export const copyBeforeUpgradeIn = (path: string, { clock }: CopyOptions) =>
+export const buildCopyPath = (path: string, { clock }: CopyOptions) =>
   join(path, `${copyPrefix}${clock()}`);
 
 /** Reports that there is no copy. Throws MIGRATION_REFUSED if a copy is required. */
-export function goOnWithoutCopy(error: Error, { requireCopy, onMissingCopy }: CopyOptions) {
+export function handleMissingCopy(error: Error, { requireCopy, onMissingCopy }: CopyOptions) {
   const why = `There is no copy of the data from before the upgrade (${error.message}).`;
   if (requireCopy)
     throw new DataError(
@@ -62,7 +62,7 @@ export function removeOlderCopies(path: string) {
   const copies = readdirSync(path).filter((name) =>
     /^signalbox\.db\.before-upgrade-\d+$/.test(name),
   );
-  const older = copies.toSorted((one, other) => timeOf(other) - timeOf(one)).slice(keptCopies);
+  const older = copies.toSorted((one, other) => timeOf(other) - timeOf(one)).slice(retainedCopies);
   for (const name of older) rmSync(join(path, name));
 }
 

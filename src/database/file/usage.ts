@@ -1,5 +1,5 @@
 import type { AppError } from "../../core/errors.ts";
-import { mustText, type Prepared, type Store } from "../store.ts";
+import { guardText, type Prepared, type Store } from "../store.ts";
 
 /** Tables whose rows and bytes per organization are counted by triggers, in `organization_usage`. */
 type CountedTable = "monitors" | "idempotent_answers";
@@ -10,7 +10,7 @@ const usageText = `select row_count as rows, byte_count as bytes from organizati
   where organization_id = ? and table_name = ?`;
 
 /** Returns an organization's rows and bytes in a table. */
-export async function usageOf(
+export async function findUsage(
   store: Store,
   organizationId: string,
   table: CountedTable,
@@ -19,13 +19,13 @@ export async function usageOf(
   return usage ?? { rows: 0, bytes: 0 };
 }
 
-const room = mustText(`not exists (select 1 from organization_usage
+const roomGuard = guardText(`not exists (select 1 from organization_usage
   where organization_id = ? and table_name = ? and (row_count > ? or byte_count > ?))`);
 
 /** Guard that fails if the organization exceeds this usage. Must follow the statement that adds rows. */
-export const mustHaveRoom = (
+export const guardRoom = (
   organizationId: string,
   table: CountedTable,
   { rows = Number.MAX_SAFE_INTEGER, bytes = Number.MAX_SAFE_INTEGER }: Partial<Usage>,
   otherwise: () => AppError,
-): Prepared => ({ ...room, parameters: [organizationId, table, rows, bytes], otherwise });
+): Prepared => ({ ...roomGuard, parameters: [organizationId, table, rows, bytes], otherwise });

@@ -6,23 +6,23 @@ import type { DatabaseNode } from "../file/data-directory.ts";
 import type { Parameter } from "../store.ts";
 import {
   ClusterConnection,
-  neverSent,
+  neverSentPattern,
   type Outcome,
   type Patience,
   type Result,
   staleRead,
   strongRead,
-  usualPatience,
+  defaultPatience,
   weakRead,
 } from "./connection.ts";
-import { refusedCredentials, sqlError, unavailable } from "./errors.ts";
+import { refusedCredentialsError, toSqlError, unavailableError } from "./errors.ts";
 import { nodesPath } from "./nodes.ts";
 
 /** A statement with its parameters: `[text, …parameters]`. */
 export type Sent = readonly [string, ...Parameter[]];
 
 /** Error for a write with an unknown outcome. The write can have been applied. */
-export class Unresolved extends Error {
+export class UnresolvedWrite extends Error {
   readonly error: AppError;
   constructor(error: AppError) {
     super(error.message);
@@ -35,18 +35,18 @@ export class RqliteClient {
   /** Time until which requests try each node only once, because no leader was found recently. */
   #hopelessUntil = 0;
 
-  constructor(address: ClusterAddress, patience: Patience = usualPatience) {
+  constructor(address: ClusterAddress, patience: Patience = defaultPatience) {
     this.#cluster = new ClusterConnection(address, patience);
   }
 
   /** Sends a request other than SQL. Throws UNAVAILABLE. */
-  raw(path: string, init: RequestInit = {}): Promise<Response> {
+  sendRaw(path: string, init: RequestInit = {}): Promise<Response> {
     return this.#cluster.raw(path, init);
   }
 
   /** Returns all nodes of the cluster, including unreachable ones. Throws UNAVAILABLE. */
-  async nodes(): Promise<DatabaseNode[]> {
-    return this.#cluster.nodes.take(await this.raw(nodesPath));
+  async listNodes(): Promise<DatabaseNode[]> {
+    return this.#cluster.nodes.parseNodes(await this.sendRaw(nodesPath));
   }
 
   /**
@@ -54,7 +54,7 @@ export class RqliteClient {
    * through their log. Throws UNAVAILABLE, also if the outcome is unknown.
    */
   async load(image: Blob, signal?: AbortSignal): Promise<void> {
-    const all = await this.nodes();
+    const all = await this.listNodes();
     const leading = all.find(({ isLeader }) => isLeader)?.host ?? "";
     const path = all.length === 1 ? "/boot" : "/db/load";
     let reason = "";
@@ -66,14 +66,17 @@ export class RqliteClient {
         const init = { method: "POST", body: image, timeout: false, signal: signal ?? null };
         const response = await this.#cluster.send(host, path, init);
         if (response.ok) return;
-        throw unavailable(`${response.status} ${(await response.text()).slice(0, 200).trim()}`);
+        throw unavailableError(
+          `${response.status} ${(await response.text()).slice(0, 200).trim()}`,
+        );
       } catch (error) {
         const { code = "", message } = error as Error & { code?: string };
-        if (!neverSent.test(code)) throw error instanceof AppError ? error : unavailable(message);
+        if (!neverSentPattern.test(code))
+          throw error instanceof AppError ? error : unavailableError(message);
         reason = message;
       }
     }
-    throw unavailable(reason);
+    throw unavailableError(reason);
   }
 
   /** Returns the result of each query. Throws UNAVAILABLE if no leader is found in time. */
@@ -97,7 +100,7 @@ export class RqliteClient {
       if (outcome.kind === "answered") return assertComplete(outcome.results, queries.length);
       reason = outcome.reason;
     }
-    throw unavailable(reason);
+    throw unavailableError(reason);
   }
 
   /**
@@ -130,12 +133,12 @@ export class RqliteClient {
       }
       if (isUnknown && (await isTrueBefore(until, hasHappened))) return "happened";
       if (performance.now() >= until)
-        throw isUnknown ? new Unresolved(this.#giveUp(reason)) : this.#giveUp(reason);
+        throw isUnknown ? new UnresolvedWrite(this.#giveUp(reason)) : this.#giveUp(reason);
     }
   }
 
   /** Returns the status report of each responding node. Throws UNAVAILABLE if no node responds. */
-  async statuses(): Promise<Map<string, unknown>> {
+  async listStatuses(): Promise<Map<string, unknown>> {
     const { hosts, patience } = this.#cluster;
     const reports = new Map<string, unknown>();
     let reason = "";
@@ -143,7 +146,7 @@ export class RqliteClient {
       const signal = AbortSignal.timeout(patience.silentMs + patience.probeMs);
       try {
         const response = await this.#cluster.send(host, "/status", { signal });
-        if (response.status === 401) throw refusedCredentials();
+        if (response.status === 401) throw refusedCredentialsError();
         if (response.ok) reports.set(host, await response.json());
         else reason = `${host} answers ${response.status}`;
       } catch (error) {
@@ -152,7 +155,7 @@ export class RqliteClient {
         reason = `${host}: ${(error as Error).message}`;
       }
     }
-    if (reports.size === 0) throw unavailable(reason);
+    if (reports.size === 0) throw unavailableError(reason);
     return reports;
   }
 
@@ -198,7 +201,7 @@ export class RqliteClient {
 
   #giveUp(reason: string): AppError {
     this.#hopelessUntil = performance.now() + this.#cluster.patience.silentMs;
-    return unavailable(reason);
+    return unavailableError(reason);
   }
 }
 
@@ -213,7 +216,7 @@ async function isTrueBefore(until: number, lookUp: () => Promise<boolean>): Prom
 }
 
 function assertComplete(results: Result[], count: number): Result[] {
-  for (const { error } of results) if (error !== undefined) throw sqlError(error);
-  if (results.length !== count) throw unavailable("it was answered in part");
+  for (const { error } of results) if (error !== undefined) throw toSqlError(error);
+  if (results.length !== count) throw unavailableError("it was answered in part");
   return results;
 }

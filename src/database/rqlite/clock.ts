@@ -1,51 +1,51 @@
 import type { Clock } from "../../core/time/clock.ts";
 import { type RqliteClient } from "./client.ts";
-import { unavailable } from "./errors.ts";
+import { unavailableError } from "./errors.ts";
 
 /** Tolerated clock offset, in milliseconds. A larger offset could reorder events of different machines. */
 const toleratedMs = 5_000;
 /** Interval between checks of the database's clocks. */
-const lookMs = 60_000;
+const measureIntervalMs = 60_000;
 /** Minimum interval between checks while this clock is wrong. */
 const retryMs = 1_000;
 
-type ClockWatch = ReturnType<typeof clockWatch>;
+type ClockWatch = ReturnType<typeof createClockWatch>;
 
 /** Tracks the offset of this machine's clock from the database's. Detects clock jumps immediately. */
-export function clockWatch(
+export function createClockWatch(
   client: Pick<RqliteClient, "clockOffset">,
   clock: Clock,
   monotonic: Clock = () => performance.now(),
 ) {
   /** Database time at the monotonic time 0. */
   let base: number | null = null;
-  let lookedAt = -Infinity;
-  let looking: Promise<void> | null = null;
+  let measuredAt = -Infinity;
+  let measurement: Promise<void> | null = null;
 
-  const offsetMs = () => (base === null ? null : Math.round(clock() - monotonic() - base));
-  const isWrong = () => Math.abs(offsetMs() ?? 0) > toleratedMs;
+  const computeOffsetMs = () => (base === null ? null : Math.round(clock() - monotonic() - base));
+  const isWrong = () => Math.abs(computeOffsetMs() ?? 0) > toleratedMs;
 
-  function look(): Promise<void> {
-    lookedAt = monotonic();
-    looking ??= client
+  function measureOffset(): Promise<void> {
+    measuredAt = monotonic();
+    measurement ??= client
       .clockOffset(clock)
       .then((offset) => {
         if (offset !== null) base = clock() - offset - monotonic();
       })
-      .finally(() => (looking = null));
-    return looking;
+      .finally(() => (measurement = null));
+    return measurement;
   }
 
   return {
-    look,
-    offsetMs,
+    look: measureOffset,
+    offsetMs: computeOffsetMs,
     /** Description of the clock problem; null if the clock is correct. */
     async problem(): Promise<string | null> {
-      const age = monotonic() - lookedAt;
-      if (age > lookMs) void look();
+      const age = monotonic() - measuredAt;
+      if (age > measureIntervalMs) void measureOffset();
       // Measures again, because the monotonic clock could have stopped instead, such as during sleep.
-      if (isWrong() && (age > retryMs || looking !== null)) await look();
-      const offset = offsetMs() ?? 0;
+      if (isWrong() && (age > retryMs || measurement !== null)) await measureOffset();
+      const offset = computeOffsetMs() ?? 0;
       if (Math.abs(offset) <= toleratedMs) return null;
       const direction = offset > 0 ? "ahead of" : "behind";
       return `the clock of this machine is ${Math.round(Math.abs(offset) / 1_000)} s ${direction} those of the database`;
@@ -54,7 +54,7 @@ export function clockWatch(
 }
 
 /** Throws UNAVAILABLE while this machine's clock would give new records a wrong time. */
-export async function mustBeInTime(watch: ClockWatch): Promise<void> {
+export async function assertClockInTime(watch: ClockWatch): Promise<void> {
   const problem = await watch.problem();
-  if (problem !== null) throw unavailable(problem);
+  if (problem !== null) throw unavailableError(problem);
 }

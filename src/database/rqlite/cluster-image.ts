@@ -2,28 +2,28 @@
 import { Database } from "bun:sqlite";
 import { rmSync, statSync } from "node:fs";
 import { DataError } from "../../core/errors.ts";
-import { bytesInWords } from "../../core/text/words.ts";
-import { type Content, contentOf, differences } from "../backup/content.ts";
+import { formatBytes } from "../../core/text/words.ts";
+import { type Content, readContent, listDifferences } from "../backup/content.ts";
 import type { RqliteClient } from "./client.ts";
 
 /**
  * Maximum bytes for several nodes, as measured. Replication through the log stores the data in memory several times.
  */
-export const mostBytesForSeveral = 256 * 1024 * 1024;
+export const maxBytesForSeveralNodes = 256 * 1024 * 1024;
 
 /** Downloads a consistent snapshot of the cluster. */
 export async function download(client: RqliteClient, to: string): Promise<void> {
   // Finds the leader first, because any other node would buffer the whole download in memory.
   await client.query([["select 1"]]);
-  await Bun.write(to, await client.raw("/db/backup"));
+  await Bun.write(to, await client.sendRaw("/db/backup"));
   using database = new Database(to, { strict: true });
   // Leaves WAL mode, which rqlite can't load and which creates additional files.
   database.run("pragma journal_mode = delete");
 }
 
-export function contentIn(file: string): Content {
+export function readContentOfFile(file: string): Content {
   using database = new Database(file, { readonly: true });
-  return contentOf(database);
+  return readContent(database);
 }
 
 type Replacement = {
@@ -45,9 +45,9 @@ export async function replaceAll(
   client: RqliteClient,
   { image, wanted, before, signal, say = () => {} }: Replacement,
 ): Promise<void> {
-  await mustFit(client, image);
+  await assertFits(client, image);
   let failure: Error | null = null;
-  say(`Loading ${bytesInWords(statSync(image).size)} into the cluster …`);
+  say(`Loading ${formatBytes(statSync(image).size)} into the cluster …`);
   try {
     await client.load(Bun.file(image), signal);
   } catch (error) {
@@ -61,12 +61,15 @@ export async function replaceAll(
       const { message } = failure ?? (error as Error);
       throw new Error(`It is unknown whether the cluster has the new or the old data: ${message}.`);
     });
-    const wrong = differences(wanted, contentIn(after));
+    const wrong = listDifferences(wanted, readContentOfFile(after));
     if (wrong.length === 0) return;
-    if (failure !== null && differences(contentIn(before), contentIn(after)).length === 0)
-      throw unusable(`The cluster did not take it and is as it was: ${failure.message}`);
+    if (
+      failure !== null &&
+      listDifferences(readContentOfFile(before), readContentOfFile(after)).length === 0
+    )
+      throw unusableError(`The cluster did not take it and is as it was: ${failure.message}`);
     await client.load(Bun.file(before));
-    throw unusable(
+    throw unusableError(
       `What the cluster has taken is not what was loaded (${wrong.join(", ")}). It has been given back what it had`,
     );
   } finally {
@@ -74,12 +77,12 @@ export async function replaceAll(
   }
 }
 
-async function mustFit(client: RqliteClient, image: string) {
+async function assertFits(client: RqliteClient, image: string) {
   const bytes = statSync(image).size;
-  if (bytes <= mostBytesForSeveral || (await client.nodes()).length === 1) return;
-  throw unusable(
-    `These are ${bytesInWords(bytes)}, and several nodes take at most ${bytesInWords(mostBytesForSeveral)} at once. Nothing was changed. Load it into one node that is alone, and have the others join it`,
+  if (bytes <= maxBytesForSeveralNodes || (await client.listNodes()).length === 1) return;
+  throw unusableError(
+    `These are ${formatBytes(bytes)}, and several nodes take at most ${formatBytes(maxBytesForSeveralNodes)} at once. Nothing was changed. Load it into one node that is alone, and have the others join it`,
   );
 }
 
-const unusable = (message: string) => new DataError("DATA_UNUSABLE", `${message}.`);
+const unusableError = (message: string) => new DataError("DATA_UNUSABLE", `${message}.`);

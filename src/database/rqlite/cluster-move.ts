@@ -4,30 +4,35 @@ import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Clock } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
-import { vaultOf } from "../../core/security/secrets.ts";
-import { bytesInWords } from "../../core/text/words.ts";
+import { createId } from "../../core/ids.ts";
+import { createVault } from "../../core/security/secrets.ts";
+import { formatBytes } from "../../core/text/words.ts";
 import type { ClusterAddress } from "../address.ts";
 import { copyPrefix } from "../backup/backup-file.ts";
-import { contentIn, download, replaceAll } from "./cluster-image.ts";
+import { readContentOfFile, download, replaceAll } from "./cluster-image.ts";
 import {
   type Content,
-  contentOf,
-  differences,
-  keyName,
+  readContent,
+  listDifferences,
+  fingerprintName,
   removeClusterState,
-  rowCounts,
+  countRows,
 } from "../backup/content.ts";
 import {
   applicationId,
-  makeDirectory,
+  createDirectory,
   openDataDirectory,
   readKey,
 } from "../file/data-directory.ts";
-import { files, freeBytesOf, putInPlace, syncDirectory } from "../file/data-files.ts";
+import {
+  getDataFiles,
+  measureFreeBytes,
+  moveIntoPlace,
+  syncDirectory,
+} from "../file/data-files.ts";
 import { lockDirectory } from "../file/directory-lock.ts";
 import { RqliteClient } from "./client.ts";
-import { withReason, fingerprintOf, mustBeUsable } from "./data.ts";
+import { explainError, computeFingerprint, assertUsable } from "./data.ts";
 import { ownTables } from "./migrate.ts";
 import { isKeyOf } from "../sealed-values.ts";
 
@@ -68,32 +73,34 @@ export async function importToCluster(
 ): Promise<Imported> {
   const { cluster, clock, migrations, say, replace } = options;
   const path = resolve(options.dataDir);
-  const from = files(path).database;
-  if (!existsSync(from)) throw unusable(`There is no database at ${from}.`);
-  const work = workIn(path, clock);
+  const from = getDataFiles(path).database;
+  if (!existsSync(from)) throw unusableError(`There is no database at ${from}.`);
+  const work = createWorkPaths(path, clock);
   const data = openDataDirectory(path, { migrations, clock, exclusive: true });
   try {
     const client = new RqliteClient(cluster);
-    await mustBeUsable(client);
+    await assertUsable(client);
     await download(client, work.before);
-    mustBeStopped(work.before, clock());
+    assertStopped(work.before, clock());
     // Blocks writes of other commands, which would be lost.
     data.database.run("BEGIN IMMEDIATE");
-    const wanted = contentOf(data.database);
-    const held = filledTables(work.before);
-    const isThere = held.length > 0 && differences(wanted, contentIn(work.before)).length === 0;
-    if (held.length > 0 && !isThere && !replace)
-      throw unusable(
-        `The cluster is not empty: it has rows in ${held.join(", ")}. Nothing was changed. To replace the cluster's data, add --replace.`,
+    const wanted = readContent(data.database);
+    const tablesWithRows = listFilledTables(work.before);
+    const isThere =
+      tablesWithRows.length > 0 &&
+      listDifferences(wanted, readContentOfFile(work.before)).length === 0;
+    if (tablesWithRows.length > 0 && !isThere && !replace)
+      throw unusableError(
+        `The cluster is not empty: it has rows in ${tablesWithRows.join(", ")}. Nothing was changed. To replace the cluster's data, add --replace.`,
       );
-    const isReplaced = held.length > 0 && !isThere;
+    const isReplaced = tablesWithRows.length > 0 && !isThere;
     const replaced = isReplaced ? `${from}.replaced-${clock()}` : null;
     if (isThere) say("The cluster already has exactly this data, from an earlier import.");
     else {
-      mustHaveSpace(path, statSync(from).size);
+      assertFreeSpace(path, statSync(from).size);
       say(`Copying ${from} …`);
-      makeImage(from, work.image, fingerprintOf(readKey(files(path).key)));
-      if (replaced !== null) keep(work.before, replaced);
+      createImage(from, work.image, computeFingerprint(readKey(getDataFiles(path).key)));
+      if (replaced !== null) saveBefore(work.before, replaced);
       await replaceAll(client, { image: work.image, wanted, before: work.before, say }).catch(
         (error: unknown) => {
           // Preserves the copy of the previous data if the state of the cluster is unknown.
@@ -110,9 +117,16 @@ export async function importToCluster(
     renameSync(from, keptAside);
     removeLog(from);
     syncDirectory(path);
-    return { file: from, key: files(path).key, ...sizeOf(wanted), bytes, keptAside, replaced };
+    return {
+      file: from,
+      key: getDataFiles(path).key,
+      ...measureContent(wanted),
+      bytes,
+      keptAside,
+      replaced,
+    };
   } catch (error) {
-    throw withReason(error);
+    throw explainError(error);
   } finally {
     data.close();
     work.remove();
@@ -120,14 +134,14 @@ export async function importToCluster(
 }
 
 /** Creates a copy of the database, with the additional tables of a cluster. */
-function makeImage(from: string, to: string, fingerprint: number) {
+function createImage(from: string, to: string, fingerprint: number) {
   using source = new Database(from, { readonly: true });
   source.query("VACUUM INTO ?").run(to);
   using image = new Database(to, { strict: true });
-  mustBeWhole(image, from);
+  assertWhole(image, from);
   for (const table of ownTables) image.run(table);
   image.run("insert or replace into housekeeping (name, value) values (?, ?)", [
-    keyName,
+    fingerprintName,
     fingerprint,
   ]);
 }
@@ -139,25 +153,25 @@ function makeImage(from: string, to: string, fingerprint: number) {
 export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
   const { cluster, clock, say } = options;
   const path = resolve(options.dataDir);
-  makeDirectory(path);
-  const { database: to, key } = files(path);
-  const work = workIn(path, clock);
+  createDirectory(path);
+  const { database: to, key } = getDataFiles(path);
+  const work = createWorkPaths(path, clock);
   const unlock = lockDirectory(path);
   try {
-    if (existsSync(to)) throw unusable(`${to} exists already. Nothing was written.`);
+    if (existsSync(to)) throw unusableError(`${to} exists already. Nothing was written.`);
     const secretKey = readKey(key);
     const client = new RqliteClient(cluster);
-    await mustBeUsable(client);
+    await assertUsable(client);
     say("Copying the cluster …");
     await download(client, work.before);
-    mustBeStopped(work.before, clock());
-    mustHaveSpace(path, statSync(work.before).size);
-    makeFile(work.before, work.image);
-    const wanted = contentIn(work.image);
-    mustOpenSecrets(work.image, secretKey, key);
+    assertStopped(work.before, clock());
+    assertFreeSpace(path, statSync(work.before).size);
+    createFile(work.before, work.image);
+    const wanted = readContentOfFile(work.image);
+    assertKeyOpensSecrets(work.image, secretKey, key);
     say("Reading the cluster again and comparing it …");
     await download(client, work.before);
-    const wrong = differences(wanted, contentIn(work.before));
+    const wrong = listDifferences(wanted, readContentOfFile(work.before));
     if (wrong.length > 0)
       throw new DataError(
         "ALREADY_RUNNING",
@@ -165,11 +179,11 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
       );
     const { size: bytes } = statSync(work.image);
     removeLog(to);
-    putInPlace(work.image, to);
+    moveIntoPlace(work.image, to);
     syncDirectory(path);
-    return { file: to, key, ...sizeOf(wanted), bytes };
+    return { file: to, key, ...measureContent(wanted), bytes };
   } catch (error) {
-    throw withReason(error);
+    throw explainError(error);
   } finally {
     work.remove();
     unlock();
@@ -177,48 +191,48 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
 }
 
 /** Saves the previous data of a cluster as a file. `restore` accepts it if it is from Signalbox. */
-function keep(before: string, to: string) {
+function saveBefore(before: string, to: string) {
   using database = new Database(before, { readonly: true });
   const isOurs = "select 1 from sqlite_schema where name = 'housekeeping'";
   if (database.query(isOurs).get() === null) database.query("VACUUM INTO ?").run(to);
-  else makeFile(before, to);
+  else createFile(before, to);
 }
 
 /** Creates a copy of the database, without the data that only clusters need. */
-function makeFile(from: string, to: string) {
+function createFile(from: string, to: string) {
   using source = new Database(from, { strict: true });
-  mustBeWhole(source, "the copy of the cluster");
+  assertWhole(source, "the copy of the cluster");
   source.query("VACUUM INTO ?").run(to);
   using file = new Database(to, { strict: true });
   removeClusterState(file);
-  file.run("delete from housekeeping where name = ?", [keyName]);
+  file.run("delete from housekeeping where name = ?", [fingerprintName]);
   file.run(`pragma application_id = ${applicationId}`);
 }
 
-function sizeOf(content: Content) {
-  const counts = [...rowCounts(content).values()];
+function measureContent(content: Content) {
+  const counts = [...countRows(content).values()];
   return { tables: counts.length, rows: counts.reduce((sum, rows) => sum + rows, 0) };
 }
 
-function mustBeWhole(database: Database, name: string) {
+function assertWhole(database: Database, name: string) {
   const [[damage] = []] = database.query("PRAGMA integrity_check(1)").values();
   const orphans = database.query("PRAGMA foreign_key_check").values().length;
   if (damage !== "ok" || orphans > 0)
-    throw unusable(
+    throw unusableError(
       `${name} is damaged: ${damage === "ok" ? `${orphans} rows without what they refer to` : String(damage)}. Nothing was changed.`,
     );
 }
 
-function mustOpenSecrets(file: string, secretKey: Uint8Array, key: string) {
+function assertKeyOpensSecrets(file: string, secretKey: Uint8Array, key: string) {
   using database = new Database(file, { readonly: true });
-  if (!isKeyOf(database, vaultOf(secretKey)))
-    throw unusable(
+  if (!isKeyOf(database, createVault(secretKey)))
+    throw unusableError(
       `${key} is another key than that of this cluster: it opens none of the stored secrets. Nothing was changed. Copy it from a machine on the cluster.`,
     );
 }
 
 /** Throws ALREADY_RUNNING if a server has written a recent heartbeat. */
-function mustBeStopped(file: string, now: number) {
+function assertStopped(file: string, now: number) {
   using database = new Database(file, { readonly: true });
   if (database.query("select 1 from sqlite_schema where name = 'nodes'").get() === null) return;
   const running = database
@@ -233,10 +247,10 @@ function mustBeStopped(file: string, now: number) {
 }
 
 /** Returns the tables with rows, including tables of other programs. */
-function filledTables(file: string): string[] {
+function listFilledTables(file: string): string[] {
   using database = new Database(file, { readonly: true });
   const ignored = ["__drizzle_migrations", "housekeeping"];
-  return [...rowCounts(contentOf(database))].flatMap(([name, rows]) =>
+  return [...countRows(readContent(database))].flatMap(([name, rows]) =>
     rows > 0 && !ignored.includes(name) ? [name] : [],
   );
 }
@@ -247,17 +261,17 @@ function removeLog(database: string) {
 }
 
 /** Throws unless the directory has space for the copy and for the download that verifies it. */
-function mustHaveSpace(path: string, bytes: number) {
-  const [free, needed] = [freeBytesOf(path), 2 * bytes];
+function assertFreeSpace(path: string, bytes: number) {
+  const [free, needed] = [measureFreeBytes(path), 2 * bytes];
   if (free < needed)
-    throw unusable(
-      `This temporarily needs up to ${bytesInWords(needed)} in ${path}, and ${bytesInWords(free)} are free. Nothing was changed.`,
+    throw unusableError(
+      `This temporarily needs up to ${formatBytes(needed)} in ${path}, and ${formatBytes(free)} are free. Nothing was changed.`,
     );
 }
 
 /** Paths of temporary files. After a crash, the next start removes them. */
-function workIn(path: string, clock: Clock) {
-  const name = join(path, `${copyPrefix}${newId(clock())}`);
+function createWorkPaths(path: string, clock: Clock) {
+  const name = join(path, `${copyPrefix}${createId(clock())}`);
   const all = { before: `${name}.before`, image: `${name}.image` };
   return {
     ...all,
@@ -267,4 +281,4 @@ function workIn(path: string, clock: Clock) {
   };
 }
 
-const unusable = (message: string) => new DataError("DATA_UNUSABLE", message);
+const unusableError = (message: string) => new DataError("DATA_UNUSABLE", message);

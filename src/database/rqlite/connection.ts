@@ -2,8 +2,8 @@
 import { AppError } from "../../core/errors.ts";
 import type { ClusterAddress } from "../address.ts";
 import type { Parameter } from "../store.ts";
-import { refusedCredentials, unavailable } from "./errors.ts";
-import { knownNodes, nodesPath } from "./nodes.ts";
+import { refusedCredentialsError, unavailableError } from "./errors.ts";
+import { createKnownNodes, nodesPath } from "./nodes.ts";
 
 export type Result = {
   columns?: string[];
@@ -30,7 +30,7 @@ export type Patience = {
   resolveMs: number;
 };
 
-export const usualPatience: Patience = {
+export const defaultPatience: Patience = {
   silentMs: 1_000,
   probeMs: 500,
   tryMs: 5_000,
@@ -50,16 +50,16 @@ export const strongRead = "/db/query?level=strong";
 const staleness = "60s";
 export const staleRead = `/db/query?level=none&freshness=${staleness}`;
 /** A node runs one snapshot or backup at a time. It accepts the request shortly afterwards. */
-const busy = /^500 .*CAS conflict/;
+const busyPattern = /^500 .*CAS conflict/;
 
 /** Error codes of requests that never reached a node. */
-export const neverSent =
+export const neverSentPattern =
   /^(ConnectionRefused|ECONNREFUSED|FailedToOpenSocket|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|UNABLE_TO_VERIFY.*|.*CERT.*)$/;
 
 export class ClusterConnection {
   readonly hosts: readonly string[];
   readonly patience: Patience;
-  readonly nodes: ReturnType<typeof knownNodes>;
+  readonly nodes: ReturnType<typeof createKnownNodes>;
   readonly #origin: string;
   readonly #options: BunFetchRequestInit;
   readonly #silentUntil = new Map<string, number>();
@@ -74,7 +74,7 @@ export class ClusterConnection {
   constructor({ hosts, user, password, isSecure, ca }: ClusterAddress, patience: Patience) {
     this.hosts = hosts;
     this.patience = patience;
-    this.nodes = knownNodes(hosts);
+    this.nodes = createKnownNodes(hosts);
     this.#origin = isSecure ? "https" : "http";
     const credentials = Buffer.from(`${user ?? ""}:${password ?? ""}`).toString("base64");
     this.#options = {
@@ -123,7 +123,7 @@ export class ClusterConnection {
       if (error instanceof AppError) throw error;
       const { code = "", message } = error as Error & { code?: string };
       this.avoid(host, signal.aborted ? avoidedMs.silent : avoidedMs.refused);
-      return { kind: neverSent.test(code) ? "refused" : "unknown", reason: message };
+      return { kind: neverSentPattern.test(code) ? "refused" : "unknown", reason: message };
     } finally {
       end();
     }
@@ -155,17 +155,17 @@ export class ClusterConnection {
       for (const host of this.#leader === null ? this.hosts : [this.#leader, ...this.hosts]) {
         try {
           const response = await this.send(host, path, init);
-          if (response.status === 401) throw refusedCredentials();
+          if (response.status === 401) throw refusedCredentialsError();
           if (response.ok) return response;
           reason = `${response.status} ${(await response.text()).slice(0, 200)}`;
-          isBusy ||= busy.test(reason);
+          isBusy ||= busyPattern.test(reason);
         } catch (error) {
           if (error instanceof AppError) throw error;
           this.avoid(host);
           reason = (error as Error).message;
         }
       }
-      if (!isBusy || performance.now() >= until) throw unavailable(reason);
+      if (!isBusy || performance.now() >= until) throw unavailableError(reason);
       await Bun.sleep(50);
     }
   }
@@ -212,7 +212,7 @@ export class ClusterConnection {
     if (this.#isLearning) return;
     this.#isLearning = true;
     try {
-      await this.nodes.take(await this.send(host, nodesPath));
+      await this.nodes.parseNodes(await this.send(host, nodesPath));
     } catch {
       // Without this information, nodes continue to forward requests.
     } finally {
@@ -222,7 +222,7 @@ export class ClusterConnection {
 }
 
 function readOutcome(status: number, text: string): Outcome {
-  if (status === 401) throw refusedCredentials();
+  if (status === 401) throw refusedCredentialsError();
   // A repetition would be rejected too, because our requests are well-formed.
   if (status === 400 || status === 413)
     throw new Error(`The database refused a request: ${text.trim()}`);

@@ -5,29 +5,29 @@ import { join, resolve } from "node:path";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import type { Clock } from "../../core/time/clock.ts";
 import { AppError, DataError } from "../../core/errors.ts";
-import { newId, sha256 } from "../../core/ids.ts";
-import { type Vault, vaultOf } from "../../core/security/secrets.ts";
+import { createId, sha256 } from "../../core/ids.ts";
+import { type Vault, createVault } from "../../core/security/secrets.ts";
 import type { ClusterAddress } from "../address.ts";
 import { copyPrefix, writeBackup, writeEncryptedBackup } from "../backup/backup-file.ts";
 import { download } from "./cluster-image.ts";
-import { keyName, removeClusterState } from "../backup/content.ts";
+import { fingerprintName, removeClusterState } from "../backup/content.ts";
 import { assertCanBeCreated, type Sealing } from "../backup/copy.ts";
 import {
   applicationId,
   type Data,
-  makeDirectory,
-  newKey,
+  createDirectory,
+  createKey,
   type OpenOptions,
   readKey,
 } from "../file/data-directory.ts";
-import { copyBeforeUpgradeIn, goOnWithoutCopy, removeOlderCopies } from "../file/upgrade-copies.ts";
-import { files, writeOnce } from "../file/data-files.ts";
+import { buildCopyPath, handleMissingCopy, removeOlderCopies } from "../file/upgrade-copies.ts";
+import { getDataFiles, writeOnce } from "../file/data-files.ts";
 import { lockDirectory } from "../file/directory-lock.ts";
-import { clockWatch, mustBeInTime } from "./clock.ts";
+import { createClockWatch, assertClockInTime } from "./clock.ts";
 import { RqliteClient } from "./client.ts";
-import { RefusedCredentials, unavailable } from "./errors.ts";
-import { makeOwnTables, migrateRqlite, pendingRqliteMigrations } from "./migrate.ts";
-import { rqliteStore } from "./store.ts";
+import { RefusedCredentials, unavailableError } from "./errors.ts";
+import { createOwnTables, migrateRqlite, countPendingRqliteMigrations } from "./migrate.ts";
+import { createRqliteStore } from "./store.ts";
 import { isKeyOfStore } from "../sealed-values.ts";
 import type { Store } from "../store.ts";
 
@@ -45,20 +45,20 @@ export async function openOnRqlite(
   const path = resolve(directory);
   const client = new RqliteClient(address);
   // Checked first, so that a command that can't reach the cluster creates no directory.
-  if (!options.exclusive) await mustBeUsable(client).catch(rethrowWithReason);
-  makeDirectory(path);
+  if (!options.exclusive) await assertUsable(client).catch(rethrowWithReason);
+  createDirectory(path);
   const unlock = options.exclusive ? lockDirectory(path) : () => {};
   try {
-    if (options.exclusive) await mustBeUsable(client);
-    const watch = clockWatch(client, options.clock);
+    if (options.exclusive) await assertUsable(client);
+    const watch = createClockWatch(client, options.clock);
     await watch.look();
     const problem = await watch.problem();
     if (problem !== null)
-      throw new DataError("DATA_UNUSABLE", `${sentence(problem)} Set both by NTP.`);
-    const migrated = await bringUpToDate(client, path, options);
-    const store = rqliteStore(client, options.clock, {
+      throw new DataError("DATA_UNUSABLE", `${toSentence(problem)} Set both by NTP.`);
+    const migrated = await upgradeCluster(client, path, options);
+    const store = createRqliteStore(client, options.clock, {
       migrations: readMigrationFiles({ migrationsFolder: options.migrations }).length,
-      inTime: () => mustBeInTime(watch),
+      inTime: () => assertClockInTime(watch),
     });
     const vault = await openVault(path, store);
     return {
@@ -67,44 +67,48 @@ export async function openOnRqlite(
       vault,
       migrated,
       shared: {
-        nodeId: () => nodeIdOf(path, options.clock),
+        nodeId: () => getOrCreateNodeId(path, options.clock),
         clockOffsetMs: watch.offsetMs,
-        databaseNodes: () => client.nodes(),
+        databaseNodes: () => client.listNodes(),
       },
       async scrub() {
-        await client.raw("/db/execute", { method: "POST", body: '["vacuum"]' });
+        await client.sendRaw("/db/execute", { method: "POST", body: '["vacuum"]' });
       },
       async close() {
-        await store.settled();
+        await store.waitUntilIdle();
         unlock();
       },
     };
   } catch (error) {
     unlock();
-    throw withReason(error);
+    throw explainError(error);
   }
 }
 
 function rethrowWithReason(error: unknown): never {
-  throw withReason(error);
+  throw explainError(error);
 }
 
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+const toSentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-function nodeIdOf(path: string, clock: Clock): string {
-  const { node } = files(path);
-  if (!existsSync(node)) writeOnce(node, newId(clock()));
+function getOrCreateNodeId(path: string, clock: Clock): string {
+  const { node } = getDataFiles(path);
+  if (!existsSync(node)) writeOnce(node, createId(clock()));
   return readFileSync(node, "utf8").trim();
 }
 
 /** Opens a cluster read-only, without registering this machine. Works without a leader. */
-export function lookAtCluster(address: ClusterAddress, clock: Clock) {
+export function openClusterReadOnly(address: ClusterAddress, clock: Clock) {
   const client = new RqliteClient(address);
-  const databaseNodes = () =>
-    client.nodes().catch((error: unknown) => {
-      throw withReason(error);
+  const listDatabaseNodes = () =>
+    client.listNodes().catch((error: unknown) => {
+      throw explainError(error);
     });
-  return { store: rqliteStore(client, clock).relaxed(), clock, databaseNodes };
+  return {
+    store: createRqliteStore(client, clock).relaxed(),
+    clock,
+    databaseNodes: listDatabaseNodes,
+  };
 }
 
 /** Copies a consistent snapshot of a cluster to a backup that `restore` accepts. */
@@ -115,23 +119,23 @@ export async function copyCluster(
   sealing: Sealing | null,
 ): Promise<void> {
   const path = resolve(directory);
-  makeDirectory(path);
+  createDirectory(path);
   try {
     await copy(new RqliteClient(address), path, to, sealing);
   } catch (error) {
-    throw withReason(error);
+    throw explainError(error);
   }
 }
 
 async function copy(client: RqliteClient, path: string, to: string, sealing: Sealing | null) {
   assertCanBeCreated(to);
-  const plain = join(path, `${copyPrefix}${newId(Date.now())}.rqlite`);
+  const plain = join(path, `${copyPrefix}${createId(Date.now())}.rqlite`);
   try {
     await download(client, plain);
     using database = new Database(plain, { strict: true });
     removeClusterState(database);
     database.run(`pragma application_id = ${applicationId}`);
-    const secretKey = sealing?.withKey ? readKey(files(path).key) : null;
+    const secretKey = sealing?.withKey ? readKey(getDataFiles(path).key) : null;
     if (sealing === null) writeBackup(database, to);
     else {
       const { passphrase } = sealing;
@@ -151,30 +155,30 @@ type Status = {
  * Throws DATA_UNUSABLE unless each responding node is usable. A node with another version could apply the log
  * differently.
  */
-export async function mustBeUsable(client: RqliteClient) {
-  for (const [host, { build, store }] of await readyNodes(client)) {
-    const refuse = (why: string) =>
+export async function assertUsable(client: RqliteClient) {
+  for (const [host, { build, store }] of await listReadyNodes(client)) {
+    const buildRefusal = (why: string) =>
       new DataError("DATA_UNUSABLE", `The database node ${host} ${why}.`);
     if (store?.db_conf?.fk_constraints !== true)
-      throw refuse("does not hold references together: start it with -fk");
+      throw buildRefusal("does not hold references together: start it with -fk");
     const version = build?.version ?? "";
     if (isOlder(version, oldestVersion))
-      throw refuse(`is rqlite ${version}: the oldest supported version is ${oldestVersion}`);
+      throw buildRefusal(`is rqlite ${version}: the oldest supported version is ${oldestVersion}`);
     const sqlite = store.sqlite3?.version ?? "";
     if (isOlder(sqlite, oldestSqlite))
-      throw refuse(`has SQLite ${sqlite}: the oldest supported version is ${oldestSqlite}`);
+      throw buildRefusal(`has SQLite ${sqlite}: the oldest supported version is ${oldestSqlite}`);
   }
 }
 
 /** Returns the status of the nodes that have opened their database. */
-async function readyNodes(client: RqliteClient): Promise<[string, Status][]> {
+async function listReadyNodes(client: RqliteClient): Promise<[string, Status][]> {
   for (let tries = 0; tries < 50; tries++) {
-    const all = (await client.statuses()) as Map<string, Status>;
+    const all = (await client.listStatuses()) as Map<string, Status>;
     const ready = [...all].filter(([, { store }]) => store?.db_conf !== undefined);
     if (ready.length > 0) return ready;
     await Bun.sleep(100);
   }
-  throw unavailable("they are still starting");
+  throw unavailableError("they are still starting");
 }
 
 /** Compares versions. Builds from source can report only a major version, which is then compared alone. */
@@ -183,63 +187,64 @@ export function isOlder(version: string, oldest: string): boolean {
     text.replace(/^v/, "").split(".").map(Number),
   );
   for (const [i, part] of wanted.entries()) {
-    const its = found[i];
-    if (its === undefined && i > 0) return false;
-    if (its !== part) return !(Number(its) > part);
+    const foundPart = found[i];
+    if (foundPart === undefined && i > 0) return false;
+    if (foundPart !== part) return !(Number(foundPart) > part);
   }
   return false;
 }
 
-async function bringUpToDate(client: RqliteClient, path: string, options: OpenOptions) {
+async function upgradeCluster(client: RqliteClient, path: string, options: OpenOptions) {
   const { clock, migrations: folder, onWait } = options;
   const upgrade = { client, folder, workIn: path, clock, ...(onWait && { onWait }) };
-  await makeOwnTables(client);
-  const { pending, isNew } = await pendingRqliteMigrations(upgrade);
+  await createOwnTables(client);
+  const { pending, isNew } = await countPendingRqliteMigrations(upgrade);
   if (pending === 0) return 0;
   if (!options.upgrade && !isNew)
     throw new DataError(
       "MIGRATION_REFUSED",
       "This data was written by an older Signalbox. Upgrade it with `signalbox migrate` or `signalbox serve`.",
     );
-  const beforeChange = async () => {
+  const copyBeforeChange = async () => {
     try {
-      await copy(client, path, copyBeforeUpgradeIn(path, options), null);
+      await copy(client, path, buildCopyPath(path, options), null);
       removeOlderCopies(path);
     } catch (error) {
-      goOnWithoutCopy(error as Error, options);
+      handleMissingCopy(error as Error, options);
     }
   };
-  return migrateRqlite({ ...upgrade, beforeChange });
+  return migrateRqlite({ ...upgrade, beforeChange: copyBeforeChange });
 }
 
 async function openVault(path: string, store: Store): Promise<Vault> {
-  const { key } = files(path);
+  const { key } = getDataFiles(path);
   const [known] = await store.query<{ value: number }>(
     "select value from housekeeping where name = ?",
-    [keyName],
+    [fingerprintName],
   );
   if (!existsSync(key)) {
-    const isFirst = known === undefined && (await isKeyOfStore(store, vaultOf(new Uint8Array(32))));
+    const isFirst =
+      known === undefined && (await isKeyOfStore(store, createVault(new Uint8Array(32))));
     if (!isFirst)
       throw new DataError(
         "DATA_UNUSABLE",
         `${key} is missing. All machines on one cluster have the same: copy it from another one, or from your backup.`,
       );
-    writeOnce(key, newKey());
+    writeOnce(key, createKey());
   }
   const bytes = readKey(key);
-  const vault = vaultOf(bytes);
-  const fingerprint = fingerprintOf(bytes);
+  const vault = createVault(bytes);
+  const fingerprint = computeFingerprint(bytes);
   if (known === undefined && (await isKeyOfStore(store, vault)))
     await store.atomic([
       {
         text: "insert or ignore into housekeeping (name, value) values (?, ?)",
-        parameters: [keyName, fingerprint],
+        parameters: [fingerprintName, fingerprint],
       },
     ]);
   const [now] = await store.query<{ value: number }>(
     "select value from housekeeping where name = ?",
-    [keyName],
+    [fingerprintName],
   );
   if (now?.value === fingerprint) return vault;
   throw new DataError(
@@ -249,26 +254,26 @@ async function openVault(path: string, store: Store): Promise<Vault> {
 }
 
 /** Fingerprint for comparing keys without revealing them. */
-export const fingerprintOf = (key: Uint8Array) =>
+export const computeFingerprint = (key: Uint8Array) =>
   Number.parseInt(sha256(`signalbox/${sha256(key)}`).slice(0, 12), 16);
 
-function reasonOfFailure(cause: unknown): string {
+function explainFailure(cause: unknown): string {
   const message = cause instanceof Error ? cause.message.trim().replace(/\.+$/, "") : "";
   if (/HTTP request to an HTTPS server/i.test(message))
     return "It expects TLS: write rqlites:// instead of rqlite:// in --database.";
   if (/unable to connect|ECONNREFUSED/i.test(message))
     return "The connection was refused: check the addresses in --database, and that rqlited runs there.";
-  return message === "" ? "None answers." : sentence(message);
+  return message === "" ? "None answers." : toSentence(message);
 }
 
 /**
  * Explains why no node responds. The error is usually no DataError, so that the service manager retries while nodes
  * start.
  */
-export function withReason(error: unknown): unknown {
+export function explainError(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "UNAVAILABLE") return error;
   const { cause } = error;
-  const message = `No node of the database can be used. ${reasonOfFailure(cause)}`;
+  const message = `No node of the database can be used. ${explainFailure(cause)}`;
   return cause instanceof RefusedCredentials
     ? new DataError("DATA_UNUSABLE", message)
     : new Error(message);

@@ -3,10 +3,10 @@ import { AppError } from "../../core/errors.ts";
 /** The cluster rejected the credentials. A retry is pointless until the configuration changes. */
 export class RefusedCredentials extends Error {}
 
-export const refusedCredentials = () =>
-  unavailable(new RefusedCredentials("it refuses this user or password"));
+export const refusedCredentialsError = () =>
+  unavailableError(new RefusedCredentials("it refuses this user or password"));
 
-export function unavailable(reason: string | Error): AppError {
+export function unavailableError(reason: string | Error): AppError {
   return new AppError("UNAVAILABLE", "The database can't be reached right now. Try again soon.", {
     headers: { "Retry-After": "5" },
     cause: typeof reason === "string" ? new Error(reason) : reason,
@@ -21,9 +21,9 @@ const codes: [RegExp, string][] = [
 ];
 
 /** Converts an error message of rqlite to the error that embedded SQLite would throw. */
-export function sqlError(message: string): Error {
+export function toSqlError(message: string): Error {
   if (/disk is full|disk I\/O error|readonly database|is being upgraded/.test(message))
-    return unavailable(message);
+    return unavailableError(message);
   const code = codes.find(([pattern]) => pattern.test(message))?.[1] ?? "SQLITE_ERROR";
   return Object.assign(new Error(message), { code });
 }

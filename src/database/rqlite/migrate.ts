@@ -5,12 +5,12 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
-import { firstIdAt, newId } from "../../core/ids.ts";
+import { buildFirstId, createId } from "../../core/ids.ts";
 import { copyPrefix } from "../backup/backup-file.ts";
-import { contentIn, download, replaceAll } from "./cluster-image.ts";
-import { type Applied, appliedTable, migrate, pendingAfter } from "../migrate.ts";
-import { type RqliteClient, type Sent, Unresolved } from "./client.ts";
-import { sqlError } from "./errors.ts";
+import { readContentOfFile, download, replaceAll } from "./cluster-image.ts";
+import { type Applied, appliedTable, migrate, findPending } from "../migrate.ts";
+import { type RqliteClient, type Sent, UnresolvedWrite } from "./client.ts";
+import { toSqlError } from "./errors.ts";
 
 /** Internal tables of the rqlite store. */
 export const ownTables = [
@@ -39,38 +39,38 @@ type Upgrade = {
 };
 
 /** Creates the store's internal tables. They are also missing after a database file was loaded. */
-export async function makeOwnTables(client: RqliteClient): Promise<void> {
+export async function createOwnTables(client: RqliteClient): Promise<void> {
   const there =
     "select count(*) from sqlite_schema where name in ('write_markers', 'migration_lease', '__drizzle_migrations')";
   const [found] = await client.query([[there]]);
   if (found?.values?.[0]?.[0] === ownTables.length) return;
-  await executed(
+  await executeWrites(
     client,
     ownTables.map((text): Sent => [text]),
     async () => false,
   );
 }
 
-async function executed(
+async function executeWrites(
   client: RqliteClient,
   writes: readonly Sent[],
   hasHappened: () => Promise<boolean>,
 ) {
   const results = await client.execute(writes, hasHappened).catch((error: unknown) => {
-    throw error instanceof Unresolved ? error.error : error;
+    throw error instanceof UnresolvedWrite ? error.error : error;
   });
   const failed = results === "happened" ? undefined : results.at(-1)?.error;
-  if (failed !== undefined) throw sqlError(failed);
+  if (failed !== undefined) throw toSqlError(failed);
 }
 
 /** Number of pending migrations, and whether the cluster is new. Throws MIGRATION_REFUSED like `migrate`. */
-export async function pendingRqliteMigrations({
+export async function countPendingRqliteMigrations({
   client,
   folder,
 }: Pick<Upgrade, "client" | "folder">) {
   const ours = readMigrationFiles({ migrationsFolder: folder });
-  const applied = await appliedIn(client);
-  return { pending: pendingAfter(applied, ours).length, isNew: applied.length === 0 };
+  const applied = await listApplied(client);
+  return { pending: findPending(applied, ours).length, isNew: applied.length === 0 };
 }
 
 /**
@@ -80,12 +80,12 @@ export async function pendingRqliteMigrations({
 export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
   const { client, folder, clock, beforeChange = async () => {}, onWait = () => {} } = upgrade;
   const ours = readMigrationFiles({ migrationsFolder: folder });
-  const pending = async () => pendingAfter(await appliedIn(client), ours);
-  if ((await pending()).length === 0) return 0;
+  const listPending = async () => findPending(await listApplied(client), ours);
+  if ((await listPending()).length === 0) return 0;
 
   const run = (writes: readonly Sent[], hasHappened: () => Promise<boolean>) =>
-    executed(client, writes, hasHappened);
-  const owner = newId(clock());
+    executeWrites(client, writes, hasHappened);
+  const owner = createId(clock());
   const isMine = async () => {
     const text = "select 1 from migration_lease where owner = ?";
     const [found] = await client.query([[text, owner]], "strong");
@@ -93,17 +93,17 @@ export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
   };
   let isWaiting = false;
   for (;;) {
-    await run([takeLease(owner, clock())], isMine);
+    await run([buildLeaseClaim(owner, clock())], isMine);
     if (await isMine()) break;
     if (!isWaiting) onWait();
     isWaiting = true;
     await Bun.sleep(waitMs);
-    if ((await pending()).length === 0) return 0;
+    if ((await listPending()).length === 0) return 0;
   }
 
   try {
-    const applied = await appliedIn(client);
-    const rest = pendingAfter(applied, ours);
+    const applied = await listApplied(client);
+    const rest = findPending(applied, ours);
     if (applied.length > 0 && rest.length > 0) await beforeChange();
     for (const [index, migration] of rest.entries()) {
       const count = applied.length + index;
@@ -114,27 +114,27 @@ export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
       const record = "insert into __drizzle_migrations (hash, created_at) values (?, ?)";
       await run(
         [
-          [mustHoldLease, owner, clock(), count],
-          takeLease(owner, clock()),
+          [leaseGuard, owner, clock(), count],
+          buildLeaseClaim(owner, clock()),
           ...migration.sql.map((text): Sent => [text]),
-          [mustKeepReferences],
+          [referencesGuard],
           [record, migration.hash, migration.folderMillis],
         ],
-        async () => (await appliedIn(client)).length > count,
+        async () => (await listApplied(client)).length > count,
       );
     }
     return rest.length;
   } catch (error) {
     if (error instanceof DataError || (error as { code?: string }).code === "UNAVAILABLE")
       throw error;
-    throw refused(error instanceof Error ? error.message : String(error));
+    throw refusedError(error instanceof Error ? error.message : String(error));
   } finally {
     const release: Sent = ["delete from migration_lease where owner = ?", owner];
     await run([release], async () => !(await isMine())).catch(() => {});
   }
 }
 
-const takeLease = (owner: string, now: number, ms = leaseMs): Sent => [
+const buildLeaseClaim = (owner: string, now: number, ms = leaseMs): Sent => [
   `insert into migration_lease (one, owner, ends_at) values (1, ?, ?)
    on conflict do update set owner = excluded.owner, ends_at = excluded.ends_at
    where owner = excluded.owner or ends_at < ?`,
@@ -144,13 +144,13 @@ const takeLease = (owner: string, now: number, ms = leaseMs): Sent => [
 ];
 
 /** Statement that violates a constraint if the condition is false, and thus rolls back its batch. */
-const unless = (condition: string) =>
+const buildGuardText = (condition: string) =>
   `insert into migration_lease (one, owner, ends_at) select 0, '', 0 where not (${condition})`;
-const mustHoldLease = unless(
+const leaseGuard = buildGuardText(
   `exists (select 1 from migration_lease where owner = ? and ends_at > ?)
    and (select count(*) from __drizzle_migrations) = ?`,
 );
-const mustKeepReferences = unless("not exists (select 1 from pragma_foreign_key_check)");
+const referencesGuard = buildGuardText("not exists (select 1 from pragma_foreign_key_check)");
 
 /**
  * Whether a migration drops a table with rows, as every table rebuild does. Clusters always enforce foreign keys, so
@@ -193,10 +193,10 @@ async function migrateAsFile(
   try {
     await run(
       [
-        [mustHoldLease, owner, clock(), count],
-        takeLease(owner, clock(), longLeaseMs),
+        [leaseGuard, owner, clock(), count],
+        buildLeaseClaim(owner, clock(), longLeaseMs),
         [
-          `create trigger ${trigger} before insert on write_markers when new.id < '${firstIdAt(endsAt)}'
+          `create trigger ${trigger} before insert on write_markers when new.id < '${buildFirstId(endsAt)}'
            begin select raise(abort, 'the data is being upgraded'); end`,
         ],
       ],
@@ -215,17 +215,17 @@ async function migrateAsFile(
       database.run(`drop trigger ${name}`);
     migrate(database, folder);
     database.close();
-    await replaceAll(client, { image, wanted: contentIn(image), before, signal });
+    await replaceAll(client, { image, wanted: readContentOfFile(image), before, signal });
   } finally {
     for (const file of [before, image]) rmSync(file, { force: true });
     await run([release], async () => !(await isHeld())).catch(() => {});
   }
 }
 
-const refused = (why: string) =>
+const refusedError = (why: string) =>
   new DataError("MIGRATION_REFUSED", `The migration failed and changed nothing: ${why}.`);
 
-async function appliedIn(client: RqliteClient): Promise<Applied[]> {
+async function listApplied(client: RqliteClient): Promise<Applied[]> {
   const known =
     "select 1 from sqlite_schema where type = 'table' and name = '__drizzle_migrations'";
   const [there] = await client.query([[known]], "strong");

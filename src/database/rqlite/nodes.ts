@@ -7,26 +7,26 @@ export const nodesPath = "/nodes?ver=2&nonvoters&timeout=1s";
  * Parses node lists, and remembers the request address of each node. Unreachable nodes get their last known address,
  * or else a configured one that no other node has.
  */
-export function knownNodes(configured: readonly string[]) {
+export function createKnownNodes(configured: readonly string[]) {
   /** Request addresses by Raft address. */
   const hosts = new Map<string, string>();
 
   /** Returns the only unassigned configured address on the same machine, or else the only unassigned one at all. */
-  function configuredFor(raft: string): string | undefined {
-    const taken = new Set(hosts.values());
-    const free = configured.filter((host) => !taken.has(host));
+  function findConfigured(raft: string): string | undefined {
+    const assignedHosts = new Set(hosts.values());
+    const free = configured.filter((host) => !assignedHosts.has(host));
     const near = free.filter((host) => machineOf(host) === machineOf(raft));
     return [near, free].find(({ length }) => length === 1)?.[0];
   }
 
   return {
     hostOf: (raft: string) => hosts.get(raft),
-    async take(response: Response): Promise<DatabaseNode[]> {
-      const all = await nodesIn(response);
+    async parseNodes(response: Response): Promise<DatabaseNode[]> {
+      const all = await parseNodeList(response);
       for (const { raft, host, isReachable } of all) if (isReachable) hosts.set(raft, host);
       return all.map((node) => ({
         ...node,
-        host: hosts.get(node.raft) ?? configuredFor(node.raft) ?? node.host,
+        host: hosts.get(node.raft) ?? findConfigured(node.raft) ?? node.host,
       }));
     },
   };
@@ -34,7 +34,7 @@ export function knownNodes(configured: readonly string[]) {
 
 const machineOf = (host: string) => host.replace(/:\d+$/, "");
 
-async function nodesIn(response: Response): Promise<(DatabaseNode & { raft: string })[]> {
+async function parseNodeList(response: Response): Promise<(DatabaseNode & { raft: string })[]> {
   const { nodes } = (await response.json()) as {
     nodes: { id: string; addr: string; api_addr?: string; leader: boolean; reachable: boolean }[];
   };

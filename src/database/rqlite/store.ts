@@ -1,13 +1,13 @@
 /** Implements the Store on a rqlite cluster. */
 import type { Clock } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { firstIdAt, newId } from "../../core/ids.ts";
-import { queryBuilders } from "../query-builders.ts";
-import { type RqliteClient, type Sent, Unresolved } from "./client.ts";
+import { buildFirstId, createId } from "../../core/ids.ts";
+import { createQueryBuilders } from "../query-builders.ts";
+import { type RqliteClient, type Sent, UnresolvedWrite } from "./client.ts";
 import { type Result } from "./connection.ts";
-import { sqlError, unavailable } from "./errors.ts";
-import { writeHealth } from "../write-health.ts";
-import { compiled, type Parameter, type Prepared, type Store } from "../store.ts";
+import { toSqlError, unavailableError } from "./errors.ts";
+import { createWriteHealth } from "../write-health.ts";
+import { compileStatement, type Parameter, type Prepared, type Store } from "../store.ts";
 
 type Write = {
   statements: readonly Prepared[];
@@ -42,18 +42,18 @@ const sweepMs = 60_000;
  * Creates the store on a rqlite cluster. A batch is one request and one log entry, which all nodes apply completely
  * or not at all.
  */
-export function rqliteStore(
+export function createRqliteStore(
   client: RqliteClient,
   clock: Clock,
   fences: Fences = {},
-): Store & { settled(): Promise<void> } {
+): Store & { waitUntilIdle(): Promise<void> } {
   const writer = new Writer(client, clock, fences);
   const store: Store = {
-    ...readWith((queries) => client.query(queries)),
+    ...createReader((queries) => client.query(queries)),
     atomic: async (statements) => {
-      if (statements.length > 0) await writer.add(statements.map(compiled));
+      if (statements.length > 0) await writer.add(statements.map(compileStatement));
     },
-    writes: writeHealth(clock),
+    writes: createWriteHealth(clock),
     batchWindowMs,
     revision: () => null,
     onCommit(listener) {
@@ -62,15 +62,15 @@ export function rqliteStore(
     },
     relaxed: () => relaxed,
   };
-  const relaxed: Store = { ...store, ...readWith((queries) => client.queryRelaxed(queries)) };
-  return { ...store, settled: () => writer.settled() };
+  const relaxed: Store = { ...store, ...createReader((queries) => client.queryRelaxed(queries)) };
+  return { ...store, waitUntilIdle: () => writer.settled() };
 }
 
-function readWith(
+function createReader(
   query: (queries: readonly Sent[]) => Promise<Result[]>,
 ): Pick<Store, "db" | "query"> {
   return {
-    db: queryBuilders(async (text, parameters, method) => {
+    db: createQueryBuilders(async (text, parameters, method) => {
       const [{ values = [] } = {}] = await query([[text, ...(parameters as Parameter[])]]);
       return { rows: method === "get" ? (values[0] as Parameter[]) : values };
     }),
@@ -112,7 +112,7 @@ class Writer {
   /** Resolves when the statements are stored. */
   async add(statements: readonly Prepared[]): Promise<void> {
     for (const { text } of statements) assertWrite(text);
-    const bytes = sizeOf(statements);
+    const bytes = measureStatements(statements);
     if (bytes > maxBytes)
       throw new AppError(
         "PAYLOAD_TOO_LARGE",
@@ -156,7 +156,7 @@ class Writer {
         for (const { resolve } of writes) resolve();
         for (const listener of this.listeners) listener();
       } else if (writes.length === 1) {
-        writes[0]?.reject(errorOf(writes[0].statements[failed], results[failed]?.error ?? ""));
+        writes[0]?.reject(toError(writes[0].statements[failed], results[failed]?.error ?? ""));
       } else {
         // Nothing was written. Each write is sent alone, so that only invalid writes fail.
         await Promise.all(writes.map((write) => this.#run([write])));
@@ -169,12 +169,15 @@ class Writer {
   /** Sends statements and returns their results, which end with the first failed statement. */
   async #send(statements: readonly Prepared[]): Promise<Result[]> {
     await this.#fences.inTime();
-    const marker = newId(this.#clock());
-    const givenUp = [...this.#unresolved];
+    const marker = createId(this.#clock());
+    const unresolvedMarkers = [...this.#unresolved];
     const before: Sent[] = [
-      ...givenUp.map((id): Sent => ["insert or ignore into write_markers (id) values (?)", id]),
+      ...unresolvedMarkers.map((id): Sent => [
+        "insert or ignore into write_markers (id) values (?)",
+        id,
+      ]),
       ...this.#sweep(),
-      [markUnlessNewer, this.#fences.migrations, marker],
+      [markerTextUnlessNewer, this.#fences.migrations, marker],
     ];
     let isUnknown = false;
     const hasHappened = () => {
@@ -187,14 +190,14 @@ class Writer {
       if (results === "happened" || isTaken(results[before.length - 1])) return [];
       const error = results.at(-1)?.error;
       if (error?.startsWith("NOT NULL constraint") && results.length === before.length)
-        throw writtenByNewer();
-      if (error === undefined) for (const id of givenUp) this.#unresolved.delete(id);
-      else if (results.length <= before.length) throw sqlError(error);
+        throw writtenByNewerError();
+      if (error === undefined) for (const id of unresolvedMarkers) this.#unresolved.delete(id);
+      else if (results.length <= before.length) throw toSqlError(error);
       // This attempt failed, but an earlier attempt can still be in flight.
       else if (isUnknown && (await this.#isAppliedDespiteFailure(marker))) return [];
       return results.slice(before.length);
     } catch (error) {
-      if (!(error instanceof Unresolved)) throw error;
+      if (!(error instanceof UnresolvedWrite)) throw error;
       this.#unresolved.add(marker);
       throw error.error;
     }
@@ -205,8 +208,10 @@ class Writer {
    * before.
    */
   async #isAppliedDespiteFailure(marker: string): Promise<boolean> {
-    const results = await this.#client.execute([[mark, marker]], () => this.#isMarked(marker));
-    if (results === "happened") throw unavailable("a write failed, or happened before");
+    const results = await this.#client.execute([[markerText, marker]], () =>
+      this.#isMarked(marker),
+    );
+    if (results === "happened") throw unavailableError("a write failed, or happened before");
     return isTaken(results[0]);
   }
 
@@ -222,20 +227,20 @@ class Writer {
     const now = this.#clock();
     if (Math.abs(now - this.#sweptAt) < sweepMs) return [];
     this.#sweptAt = now;
-    return [["delete from write_markers where id < ?", firstIdAt(now - markedMs)]];
+    return [["delete from write_markers where id < ?", buildFirstId(now - markedMs)]];
   }
 }
 
-const mark = "insert into write_markers (id) values (?)";
+const markerText = "insert into write_markers (id) values (?)";
 /** Statement that violates NOT NULL if the database has more migrations than this program knows. */
-const markUnlessNewer = `insert into write_markers (id)
+const markerTextUnlessNewer = `insert into write_markers (id)
   select case when (select count(*) from __drizzle_migrations) <= ? then ? end`;
-const writtenByNewer = () =>
-  unavailable("a newer Signalbox has upgraded the data: this one can only read it");
+const writtenByNewerError = () =>
+  unavailableError("a newer Signalbox has upgraded the data: this one can only read it");
 const isTaken = (result?: Result) => result?.error?.startsWith("UNIQUE constraint") ?? false;
 
 /** Estimates bytes by counting characters. Most characters are one byte, and the limit has a large margin. */
-function sizeOf(statements: readonly Prepared[]): number {
+function measureStatements(statements: readonly Prepared[]): number {
   let size = 0;
   for (const { text, parameters } of statements) {
     size += text.length;
@@ -245,11 +250,11 @@ function sizeOf(statements: readonly Prepared[]): number {
   return size;
 }
 
-function errorOf(statement: Prepared | undefined, message: string): unknown {
+function toError(statement: Prepared | undefined, message: string): unknown {
   const { otherwise } = statement ?? {};
   return otherwise !== undefined && message.startsWith("CHECK constraint failed")
     ? otherwise()
-    : sqlError(message);
+    : toSqlError(message);
 }
 
 const accepted = new Set<string>();

@@ -92,7 +92,7 @@ export const monitorStates = sqliteTable(
     monitorId: text("monitor_id").notNull(),
     status: text("status").$type<StoredStatus>().notNull(),
     since: text("since").notNull(),
-    /** Whether the monitor or its group is paused. `followPauses` updates it. */
+    /** Whether the monitor or its group is paused. `applyPauses` updates it. */
     paused: flag("paused").notNull(),
     /** Number of consecutive failed checks. */
     failures: integer("failures").notNull(),

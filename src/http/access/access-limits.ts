@@ -1,25 +1,25 @@
 import { requestBounds } from "../../core/limits.ts";
 import { type Clock, hourMs } from "../../core/time/clock.ts";
-import { attemptBackoff } from "./attempt-backoff.ts";
-import { networkLimit, rateLimit } from "./rate-limit.ts";
+import { createAttemptBackoff } from "./attempt-backoff.ts";
+import { createNetworkLimit, createRateLimit } from "./rate-limit.ts";
 
 export type AccessLimits = ReturnType<typeof createAccessLimits>;
 
 export function createAccessLimits(clock: Clock, requestsPerMinute: number) {
   return {
     /** Requests per API key and minute. */
-    requestLimit: rateLimit(requestsPerMinute, clock),
+    requestLimit: createRateLimit(requestsPerMinute, clock),
     /** Requests per person and minute. */
-    personLimit: rateLimit(requestBounds.perPerson.value, clock),
+    personLimit: createRateLimit(requestBounds.perPerson.value, clock),
     /** Wrong credentials per client network and minute. */
-    failureLimit: networkLimit(requestBounds.wrongKeys.value, clock),
+    failureLimit: createNetworkLimit(requestBounds.wrongKeys.value, clock),
     /** Wrong passwords, codes and tokens per client network and minute. */
-    attemptLimit: networkLimit(requestBounds.wrongPasswords.value, clock),
+    attemptLimit: createNetworkLimit(requestBounds.wrongPasswords.value, clock),
     /** Wrong passwords per e-mail address, client network and hour. */
-    passwordLimit: rateLimit(requestBounds.wrongPasswordsPerAccount.value, clock, {
+    passwordLimit: createRateLimit(requestBounds.wrongPasswordsPerAccount.value, clock, {
       windowMs: hourMs,
     }),
     /** Delays after wrong attempts per account, from any network. */
-    attemptBackoff: attemptBackoff(clock),
+    attemptBackoff: createAttemptBackoff(clock),
   };
 }

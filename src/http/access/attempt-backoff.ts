@@ -1,25 +1,25 @@
 import type { Clock } from "../../core/time/clock.ts";
 import { setRecent } from "../../core/collections/recent-set.ts";
 
-export type AttemptBackoff = ReturnType<typeof attemptBackoff>;
+export type AttemptBackoff = ReturnType<typeof createAttemptBackoff>;
 
 type Attempts = { count: number; lastAt: number; nextAt: number; networks: Map<string, number> };
 
 /** Number of wrong attempts without a wait. */
-const free = 5;
-const longestMs = 15 * 60_000;
+const freeAttempts = 5;
+const maxWaitMs = 15 * 60_000;
 /** Additional wait of a network per wrong attempt from it, so that networks without wrong attempts are first. */
-const behindMs = 10_000;
-const longestBehindMs = 120_000;
+const networkPenaltyMs = 10_000;
+const maxNetworkPenaltyMs = 120_000;
 const forgottenMs = 24 * 3_600_000;
 const maxSubjects = 10_000;
 const maxNetworks = 1_000;
 
 /** Delays guesses at a subject, longer after each wrong guess from any network. */
-export function attemptBackoff(clock: Clock) {
+export function createAttemptBackoff(clock: Clock) {
   const subjects = new Map<string, Attempts>();
 
-  function attemptsOf(subject: string, now: number): Attempts {
+  function getAttempts(subject: string, now: number): Attempts {
     const known = subjects.get(subject);
     // A time in the future was stored before the clock was set back.
     const isOver = known === undefined || Math.abs(now - known.lastAt) >= forgottenMs;
@@ -32,16 +32,17 @@ export function attemptBackoff(clock: Clock) {
     /** Counts an attempt from a network and returns 0, or returns the seconds to wait. */
     take(subject: string, network: string): number {
       const now = clock();
-      const attempts = attemptsOf(subject, now);
+      const attempts = getAttempts(subject, now);
       const { networks } = attempts;
       const own = networks.get(network) ?? 0;
-      const behind = attempts.count < free ? 0 : Math.min(own * behindMs, longestBehindMs);
-      const waitMs = Math.min(attempts.nextAt + behind - now, longestMs + longestBehindMs);
+      const behind =
+        attempts.count < freeAttempts ? 0 : Math.min(own * networkPenaltyMs, maxNetworkPenaltyMs);
+      const waitMs = Math.min(attempts.nextAt + behind - now, maxWaitMs + maxNetworkPenaltyMs);
       if (waitMs > 0) return Math.ceil(waitMs / 1000);
       attempts.count += 1;
       attempts.lastAt = now;
-      if (attempts.count >= free)
-        attempts.nextAt = now + Math.min(2 ** (attempts.count - free) * 1000, longestMs);
+      if (attempts.count >= freeAttempts)
+        attempts.nextAt = now + Math.min(2 ** (attempts.count - freeAttempts) * 1000, maxWaitMs);
       networks.set(network, own + 1);
       if (networks.size > maxNetworks) networks.delete(networks.keys().next().value ?? "");
       return 0;

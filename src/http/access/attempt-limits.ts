@@ -1,6 +1,6 @@
 /** Limits guesses at passwords and other secrets. */
 import { networkOf } from "../../core/security/client-network.ts";
-import { AppError, rateLimited } from "../../core/errors.ts";
+import { AppError, rateLimitError } from "../../core/errors.ts";
 import type { HashingClient } from "../../core/security/hashing-queue.ts";
 import { consume, type RateLimit } from "./rate-limit.ts";
 import type { VisitorContext } from "../visitor-context.ts";
@@ -10,19 +10,19 @@ import type { VisitorContext } from "../visitor-context.ts";
  * With a `subject`, all clients that guess it wait longer after each wrong guess. Throws RATE_LIMITED before
  * `attempt` starts.
  */
-export async function withAttemptLimits<T>(
+export async function tryWithLimits<T>(
   context: Pick<VisitorContext, "attemptLimit" | "attemptBackoff" | "address">,
   attempt: () => Promise<T | null>,
   subject?: string,
 ): Promise<T | null> {
   const { attemptLimit, address } = context;
-  return withinLimit(attemptLimit, address, () =>
-    subject === undefined ? attempt() : withBackoff(context, attempt, subject),
+  return tryWithinLimit(attemptLimit, address, () =>
+    subject === undefined ? attempt() : tryWithBackoff(context, attempt, subject),
   );
 }
 
 /** Limits the guesses of a client by a given limit. */
-export async function withinLimit<T>(
+export async function tryWithinLimit<T>(
   limit: RateLimit,
   who: string,
   attempt: () => Promise<T | null>,
@@ -40,14 +40,14 @@ export async function withinLimit<T>(
   }
 }
 
-async function withBackoff<T>(
+async function tryWithBackoff<T>(
   { attemptBackoff, address }: Pick<VisitorContext, "attemptBackoff" | "address">,
   attempt: () => Promise<T | null>,
   subject: string,
 ): Promise<T | null> {
   const network = networkOf(address);
   const wait = attemptBackoff.take(subject, network);
-  if (wait > 0) throw rateLimited(wait);
+  if (wait > 0) throw rateLimitError(wait);
   try {
     const found = await attempt();
     if (found !== null) attemptBackoff.succeed(subject);
@@ -67,7 +67,7 @@ export function countAttempt({
 }
 
 /** Client for which a visitor's password is hashed. */
-export function hashingFor({ address, knownNetworks }: VisitorContext): HashingClient {
+export function buildHashingClient({ address, knownNetworks }: VisitorContext): HashingClient {
   return {
     lane: "sign-in",
     client: networkOf(address),

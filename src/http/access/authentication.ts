@@ -5,20 +5,20 @@ import { isAtLeast, type Role } from "../../core/roles.ts";
 import { consume } from "./rate-limit.ts";
 import {
   type Principal,
-  organizationOf,
+  resolveOrganization,
   type Session,
-  sessionTokenHashOf,
-  signInFirst,
+  hashSessionToken,
+  signInRequiredError,
 } from "./session.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { RequestServices } from "../services.ts";
 
-const bearer = /^bearer ([\x21-\x7e]{1,200})$/i;
-const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
+const bearerPattern = /^bearer ([\x21-\x7e]{1,200})$/i;
+const keyPattern = /^sbx_[0-9A-Za-z]{43}$/;
 
 /** Returns the credential after `Bearer`; null if there is none. */
-export function bearerTokenOf({ headers }: Request): string | null {
-  return bearer.exec(headers.get("authorization") ?? "")?.[1] ?? null;
+export function parseBearerToken({ headers }: Request): string | null {
+  return bearerPattern.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
 /**
@@ -30,17 +30,17 @@ export async function authenticate(
   requestContext: RequestContext,
 ): Promise<Principal> {
   const { keys, failureLimit } = requestContext.services;
-  const key = bearerTokenOf(request);
-  if (key !== null && keyShape.test(key)) {
+  const key = parseBearerToken(request);
+  if (key !== null && keyPattern.test(key)) {
     const principal = await keys.find(sha256(key));
     if (principal !== null) return principal;
   }
-  if (!request.headers.has("authorization")) throw unauthorized('Bearer realm="signalbox"');
+  if (!request.headers.has("authorization")) throw unauthorizedError('Bearer realm="signalbox"');
   consume(failureLimit, requestContext.address);
-  throw unauthorized('Bearer realm="signalbox", error="invalid_token"');
+  throw unauthorizedError('Bearer realm="signalbox", error="invalid_token"');
 }
 
-function unauthorized(challenge: string) {
+function unauthorizedError(challenge: string) {
   return new AppError(
     "UNAUTHORIZED",
     "A valid API key is needed: send it as `Authorization: Bearer KEY`.",
@@ -53,13 +53,13 @@ export async function findSession(
   request: Request,
   { sessions }: Pick<RequestServices, "sessions">,
 ): Promise<Session | null> {
-  const hash = sessionTokenHashOf(request);
+  const hash = hashSessionToken(request);
   return hash === null ? null : sessions.find(hash);
 }
 
 /** Returns the session of a person who has completed sign-in. Throws UNAUTHORIZED. */
-export function signedInSession({ session }: RequestContext): Session {
-  if (session?.stage !== "signed-in") throw signInFirst();
+export function getSignedInSession({ session }: RequestContext): Session {
+  if (session?.stage !== "signed-in") throw signInRequiredError();
   return session;
 }
 
@@ -67,10 +67,10 @@ export function signedInSession({ session }: RequestContext): Session {
  * Returns the caller with the organization of the request. Throws UNAUTHORIZED, and NOT_FOUND for an organization
  * that the person does not belong to.
  */
-export function principalOf(requestContext: RequestContext, request: Request): Principal {
+export function resolvePrincipal(requestContext: RequestContext, request: Request): Principal {
   if (requestContext.principal !== null) return requestContext.principal;
-  const session = signedInSession(requestContext);
-  const { id, role } = organizationOf(request, session);
+  const session = getSignedInSession(requestContext);
+  const { id, role } = resolveOrganization(request, session);
   return {
     organizationId: id,
     actor: { type: "person", id: session.person.id, name: session.person.name },
@@ -80,7 +80,7 @@ export function principalOf(requestContext: RequestContext, request: Request): P
 }
 
 /** Throws FORBIDDEN unless the person is an administrator of the appliance. */
-export function mustBeAdministrator({ person }: Session) {
+export function assertAdministrator({ person }: Session) {
   if (!person.administrator)
     throw new AppError("FORBIDDEN", "This is for administrators of the appliance.");
 }

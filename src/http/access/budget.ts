@@ -1,7 +1,7 @@
-import { rateLimited } from "../../core/errors.ts";
+import { rateLimitError } from "../../core/errors.ts";
 
 /** Creates a budget of `all` bytes or other units, of which each client can reserve up to `each`. */
-export function budget(all: number, each: number) {
+export function createBudget(all: number, each: number) {
   const reserved = new Map<string, number>();
   let sum = 0;
   function add(client: string, amount: number) {
@@ -14,7 +14,7 @@ export function budget(all: number, each: number) {
     /** Reserves an amount until the returned function is called. Throws RATE_LIMITED if the budget is exhausted. */
     take(client: string, amount: number): () => void {
       const own = (reserved.get(client) ?? 0) + amount;
-      if (own > each || sum + amount > all) throw rateLimited(1);
+      if (own > each || sum + amount > all) throw rateLimitError(1);
       add(client, amount);
       return () => add(client, -amount);
     },

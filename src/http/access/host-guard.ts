@@ -1,17 +1,17 @@
 import { AppError } from "../../core/errors.ts";
 import type { OwnHosts } from "../../core/security/own-hosts.ts";
 
-const hostName = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:\d{0,5})?$/i;
+const hostPattern = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:\d{0,5})?$/i;
 
 /** Whether the text is a single host, optionally with a port. */
 export function isHost(text: string): boolean {
-  return hostName.test(text);
+  return hostPattern.test(text);
 }
 
 /**
  * Throws BAD_REQUEST unless the request has exactly one host (RFC 9112 §3.2). Two headers arrive joined by a comma.
  */
-export function mustNameOneHost({ headers }: Request) {
+export function assertOneHost({ headers }: Request) {
   if (!isHost(headers.get("host") ?? ""))
     throw new AppError("BAD_REQUEST", "The request must have exactly one valid Host header.");
 }
@@ -24,7 +24,7 @@ export const isOurs = ({ headers }: Request, hosts: OwnHosts) =>
  * Protects pages and cookies against DNS rebinding, in which a foreign domain name resolves to this machine. Throws
  * MISDIRECTED_REQUEST.
  */
-export function hostGuard(hosts: OwnHosts) {
+export function createHostGuard(hosts: OwnHosts) {
   return (request: Request) => {
     if (isOurs(request, hosts)) return;
     throw new AppError(

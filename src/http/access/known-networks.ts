@@ -1,13 +1,13 @@
 import { networkOf } from "../../core/security/client-network.ts";
-import { recentSet } from "../../core/collections/recent-set.ts";
+import { createRecentSet } from "../../core/collections/recent-set.ts";
 
-export type KnownNetworks = ReturnType<typeof knownNetworks>;
+export type KnownNetworks = ReturnType<typeof createKnownNetworks>;
 
 const capacity = 1_000;
 
 /** Networks with recent successful sign-ins. Failed attempts by strangers don't lock them out. */
-export function knownNetworks(addresses: readonly string[] = []) {
-  const known = recentSet(capacity);
+export function createKnownNetworks(addresses: readonly string[] = []) {
+  const known = createRecentSet(capacity);
   for (const address of addresses) known.add(networkOf(address));
   return {
     /** Records a sign-in from an address. */

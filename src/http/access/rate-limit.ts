@@ -1,7 +1,7 @@
 /** Limits requests per caller and period. */
 import { networkOf } from "../../core/security/client-network.ts";
 import type { Clock } from "../../core/time/clock.ts";
-import { rateLimited } from "../../core/errors.ts";
+import { rateLimitError } from "../../core/errors.ts";
 
 export type RateLimit = {
   /** Counts a request and returns 0, or returns the seconds to wait if the limit is reached. */
@@ -21,7 +21,7 @@ const maxCallers = 50_000;
  * limit. With too many callers, those below their limit are forgotten first. A caller thus can't reset its limit with
  * requests from other addresses.
  */
-export function rateLimit(
+export function createRateLimit(
   count: number,
   clock: Clock,
   { most = maxCallers, windowMs = minuteMs } = {},
@@ -48,7 +48,7 @@ export function rateLimit(
     }
   }
 
-  function begin(who: string, now: number): Window {
+  function startWindow(who: string, now: number): Window {
     for (const windows of [open, spent]) windows.delete(who);
     if (open.size + spent.size >= most) evictOldest(open.size > 0 ? open : spent);
     const window = { endsAt: now + windowMs, count: 0 };
@@ -62,7 +62,7 @@ export function rateLimit(
       const now = clock();
       if (now >= sweepAt || sweepAt > now + windowMs) sweep(now);
       const known = open.get(who) ?? spent.get(who);
-      const window = known === undefined || isOver(known, now) ? begin(who, now) : known;
+      const window = known === undefined || isOver(known, now) ? startWindow(who, now) : known;
       if (window.count >= count) return Math.max(1, Math.ceil((window.endsAt - now) / 1000));
       window.count += 1;
       if (window.count >= count) {
@@ -85,8 +85,8 @@ export function rateLimit(
 /** A rate limit for clients without an account. All addresses of a network count as one caller. */
 export type NetworkLimit = RateLimit & { readonly by: "network" };
 
-export function networkLimit(perMinute: number, clock: Clock): NetworkLimit {
-  const limit = rateLimit(perMinute, clock);
+export function createNetworkLimit(perMinute: number, clock: Clock): NetworkLimit {
+  const limit = createRateLimit(perMinute, clock);
   return {
     by: "network",
     take: (address) => limit.take(networkOf(address)),
@@ -97,5 +97,5 @@ export function networkLimit(perMinute: number, clock: Clock): NetworkLimit {
 /** Counts a request. Throws RATE_LIMITED if the limit is reached. */
 export function consume(limit: RateLimit, who: string) {
   const wait = limit.take(who);
-  if (wait > 0) throw rateLimited(wait);
+  if (wait > 0) throw rateLimitError(wait);
 }

@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { Role } from "../../core/roles.ts";
 import type { Statement } from "../../database/store.ts";
-import { cookieOf, setCookieOf } from "../cookies.ts";
+import { readCookie, buildSetCookie } from "../cookies.ts";
 import { isRead, originOf } from "../request.ts";
 
 /** A session of the admin page. */
@@ -48,21 +48,25 @@ export type Sessions = {
   /** Whether a session still exists with the required rights. Does not count as activity. */
   isStillOpen(sessionId: string, may: (session: Session) => boolean): Promise<boolean>;
   /** Statements that store the activity of sessions since the previous call. */
-  seen(): Statement[];
+  collectLastSeen(): Statement[];
 };
 
 const cookieName = "signalbox_session";
-const tokenShape = /^[0-9A-Za-z]{43}$/;
+const tokenPattern = /^[0-9A-Za-z]{43}$/;
 
 /** Returns the SHA-256 of the token in the cookie; null if there is no well-formed token. */
-export function sessionTokenHashOf(request: Request): string | null {
-  const token = cookieOf(request, cookieName) ?? "";
-  return tokenShape.test(token) ? sha256(token) : null;
+export function hashSessionToken(request: Request): string | null {
+  const token = readCookie(request, cookieName) ?? "";
+  return tokenPattern.test(token) ? sha256(token) : null;
 }
 
 /** Creates the Set-Cookie header for a session token and its lifetime; a null token removes the cookie. */
-export function sessionCookieOf(request: Request, token: string | null, seconds: number): string {
-  return setCookieOf(request, {
+export function buildSessionCookie(
+  request: Request,
+  token: string | null,
+  seconds: number,
+): string {
+  return buildSetCookie(request, {
     name: cookieName,
     value: token ?? "",
     maxAgeSeconds: token === null ? 0 : seconds,
@@ -71,7 +75,7 @@ export function sessionCookieOf(request: Request, token: string | null, seconds:
 }
 
 /** Throws FORBIDDEN for a write from another site. Reads are allowed, because they change nothing. */
-export function mustBeSameOrigin(request: Request) {
+export function assertSameOrigin(request: Request) {
   if (isRead(request)) return;
   const { headers } = request;
   const site = headers.get("sec-fetch-site");
@@ -90,15 +94,16 @@ export const organizationParameter = "organization";
  * Returns the requested organization with the person's role; the first one by default. Throws NOT_FOUND if the person
  * does not belong to it.
  */
-export function organizationOf(request: Request, { organizations }: Session): Membership {
-  const named =
+export function resolveOrganization(request: Request, { organizations }: Session): Membership {
+  const requestedId =
     request.headers.get("x-organization") ??
     new URLSearchParams(request.url.split("?", 2)[1]).get(organizationParameter);
-  const chosen = named === null ? organizations[0] : organizations.find(({ id }) => id === named);
+  const chosen =
+    requestedId === null ? organizations[0] : organizations.find(({ id }) => id === requestedId);
   if (chosen !== undefined) return chosen;
   throw new AppError("NOT_FOUND", "You do not belong to this organization.");
 }
 
-export function signInFirst(): AppError {
+export function signInRequiredError(): AppError {
   return new AppError("UNAUTHORIZED", "Sign in first.");
 }

@@ -1,10 +1,15 @@
 /** Determines client addresses and requested URLs behind trusted reverse proxies. */
 import { isIP, isIPv4 } from "node:net";
-import { addressIn } from "../../core/security/client-network.ts";
+import { normalizeAddress } from "../../core/security/client-network.ts";
 import type { Log } from "../../core/log.ts";
-import { blockListOf, familyOf, isLoopback, parseRange } from "../../core/security/target-guard.ts";
+import {
+  createBlockList,
+  familyOf,
+  isLoopback,
+  parseRange,
+} from "../../core/security/target-guard.ts";
 import { isHost } from "./host-guard.ts";
-import { originalRequest, replaceRequest } from "../original-request.ts";
+import { getOriginalRequest, replaceRequest } from "../original-request.ts";
 
 /** nginx's name of a client on a Unix socket. */
 const unixSocket = "unix:";
@@ -17,7 +22,7 @@ export function parseTrustedProxy(text: string): TrustedProxy | null {
   if (text === unixSocket) return unixSocket;
   const range = parseRange(text);
   if (range !== null) return range[1] === 0 ? null : range;
-  const address = isIP(text) === 0 ? null : addressIn(text);
+  const address = isIP(text) === 0 ? null : normalizeAddress(text);
   return address === null ? null : [address, isIPv4(address) ? 32 : 128];
 }
 
@@ -34,25 +39,25 @@ export type Proxies = {
  * added, because the client can forge all entries to their left. Ignores `Forwarded` (RFC 7239), which most proxies
  * pass through unverified.
  */
-export function trustedProxies(
+export function createTrustedProxies(
   trusted: readonly TrustedProxy[],
   /** Returns the address of the connection's peer. */
   peerOf: (request: Request) => string,
   log: Pick<Log, "warn">,
 ): Proxies {
-  const ranges = blockListOf(trusted.filter((one) => one !== unixSocket));
+  const ranges = createBlockList(trusted.filter((one) => one !== unixSocket));
   const isTrusted = (address: string) =>
     trusted.length > 0 && address !== "" && ranges.check(address, familyOf(address));
-  const telling = ["x-forwarded-for"];
-  if (trusted.length > 0) telling.push("x-forwarded-proto", "x-forwarded-host");
+  const forwardingHeaders = ["x-forwarded-for"];
+  if (trusted.length > 0) forwardingHeaders.push("x-forwarded-proto", "x-forwarded-host");
   let hasHinted = false;
 
   /** Returns the client's address, and the number of list entries after the client's entry. */
-  function clientOf({ headers }: Request, peer: string) {
+  function identifyClient({ headers }: Request, peer: string) {
     let address = peer;
     let depth = 0;
-    for (const [index, entry] of entriesOf(headers.get("x-forwarded-for")).entries()) {
-      const found = addressIn(entry);
+    for (const [index, entry] of listEntries(headers.get("x-forwarded-for")).entries()) {
+      const found = normalizeAddress(entry);
       if (found === null && !(entry === unixSocket && trusted.includes(unixSocket))) break;
       address = found ?? address;
       depth = index;
@@ -61,7 +66,7 @@ export function trustedProxies(
     return { address, depth };
   }
 
-  function hint(peer: string) {
+  function hintAtProxy(peer: string) {
     if (hasHinted || !isLoopback(peer)) return;
     hasHinted = true;
     log.warn(`requests come through a proxy: start with --trust-proxy ${peer}`);
@@ -69,30 +74,30 @@ export function trustedProxies(
 
   return {
     addressOf(request) {
-      const peer = peerOf(originalRequest(request));
-      return isTrusted(peer) ? clientOf(request, peer).address : peer;
+      const peer = peerOf(getOriginalRequest(request));
+      return isTrusted(peer) ? identifyClient(request, peer).address : peer;
     },
     asSent(request) {
       if (trusted.length === 0 && hasHinted) return request;
       const { headers, url } = request;
       const pathStart = url.indexOf("/", 8);
-      if (pathStart === -1 || !telling.some((name) => headers.has(name))) return request;
-      const peer = peerOf(originalRequest(request));
+      if (pathStart === -1 || !forwardingHeaders.some((name) => headers.has(name))) return request;
+      const peer = peerOf(getOriginalRequest(request));
       if (!isTrusted(peer)) {
-        hint(peer);
+        hintAtProxy(peer);
         return request;
       }
-      const { depth } = clientOf(request, peer);
-      const added = (name: string) => {
-        const entries = entriesOf(headers.get(name));
+      const { depth } = identifyClient(request, peer);
+      const readAddedEntry = (name: string) => {
+        const entries = listEntries(headers.get(name));
         return entries[Math.min(depth, entries.length - 1)] ?? "";
       };
       const reached = { scheme: url.slice(0, url.indexOf(":")), host: headers.get("host") ?? "" };
-      const proto = added("x-forwarded-proto").toLowerCase();
+      const proto = readAddedEntry("x-forwarded-proto").toLowerCase();
       const scheme = ["http", "https"].includes(proto) ? proto : reached.scheme;
-      const named = [added("x-forwarded-host"), reached.host].find(isOneHost) ?? "";
+      const namedHost = [readAddedEntry("x-forwarded-host"), reached.host].find(isOneHost) ?? "";
       // Removes the default port, as browsers do, also in their Origin header.
-      const host = named.replace(scheme === "https" ? /:(443)?$/ : /:(80)?$/, "");
+      const host = namedHost.replace(scheme === "https" ? /:(443)?$/ : /:(80)?$/, "");
       if (host === "" || (scheme === reached.scheme && host === reached.host)) return request;
       const sent = new Request(`${scheme}://${host}${url.slice(pathStart)}`, request);
       sent.headers.set("host", host);
@@ -106,7 +111,7 @@ function isOneHost(text: string): boolean {
 }
 
 /** Returns the entries of a list, last first. Repeated headers form one list (RFC 9110 §5.3). */
-function entriesOf(list: string | null): string[] {
+function listEntries(list: string | null): string[] {
   const entries = (list ?? "").split(",").map((entry) => entry.trim());
   return entries.filter((entry) => entry !== "").toReversed();
 }

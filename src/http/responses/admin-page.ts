@@ -24,7 +24,7 @@ export const adminPaths = [
   "/invitation",
 ] as const;
 
-const policy = (nonce: string) =>
+const buildPolicy = (nonce: string) =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -39,19 +39,23 @@ const policy = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-const notForPeople = /^\/(api|dashboard|push|assets|metrics|healthz)(\/|$)/i;
+const machinePathPattern = /^\/(api|dashboard|push|assets|metrics|healthz)(\/|$)/i;
 
 /** Whether a person opened a URL in a browser, as opposed to requests by scripts or pages. */
 export function isOpenedInBrowser({ method, headers }: Request, path: string): boolean {
   const accepts = headers.get("accept")?.includes("text/html") === true;
-  return method === "GET" && accepts && !notForPeople.test(path);
+  return method === "GET" && accepts && !machinePathPattern.test(path);
 }
 
 /**
  * Renders the HTML of the admin page; null before the first build. All files that it loads have a hash in their
  * names.
  */
-export function adminPage({ headers }: Request, web: WebFiles, status = 200): Response | null {
+export function renderAdminPage(
+  { headers }: Request,
+  web: WebFiles,
+  status = 200,
+): Response | null {
   const html = web.text("index.html");
   if (html === null) return null;
   const nonce = randomBytes(16).toString("base64url");
@@ -60,7 +64,7 @@ export function adminPage({ headers }: Request, web: WebFiles, status = 200): Re
     headers: {
       "Content-Type": "text/html; charset=utf-8",
       "Cache-Control": "no-store",
-      "Content-Security-Policy": policy(nonce),
+      "Content-Security-Policy": buildPolicy(nonce),
       // Only with Fetch Metadata. Over plain HTTP on the LAN, browsers don't send it, and would warn that they ignore
       // this header.
       ...(headers.has("sec-fetch-dest") && { "Cross-Origin-Opener-Policy": "same-origin" }),

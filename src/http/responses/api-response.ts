@@ -2,14 +2,14 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { z } from "zod";
-import { dataOf } from "../../core/paging.ts";
+import { dataSchema } from "../../core/paging.ts";
 import { StreamedList, StreamedRecord } from "../../core/text/streamed-list.ts";
-import { eachYielding, turn } from "../../core/time/yielding.ts";
+import { forEachYielding, yieldToEventLoop } from "../../core/time/yielding.ts";
 import { requestBounds } from "../../core/limits.ts";
-import { budget } from "../access/budget.ts";
+import { createBudget } from "../access/budget.ts";
 import { isObject } from "../../core/collections/objects.ts";
-import { encodingFor, hasTag, tagIn } from "./encoding.ts";
-import { largeFrom, ownBytesResponse } from "./large-bodies.ts";
+import { selectEncoding, hasTag, addEncodingToTag } from "./encoding.ts";
+import { largeFrom, createOwnBytesResponse } from "./large-bodies.ts";
 import { isRead, pathOf } from "../request.ts";
 
 /** A JSON response before content negotiation. */
@@ -27,7 +27,7 @@ export type ApiResponse = {
 
 const encodings = ["gzip"] as const;
 /** gzip level. The fastest one, because clients wait for it and most responses are sent only once. */
-const fastest = 1;
+const fastestLevel = 1;
 
 /** Length from which bodies are compressed in another thread. */
 const smallBody = 64 * 1024;
@@ -40,61 +40,66 @@ type Shape = { response: z.ZodType; status?: 200 | 201; isLocated?: boolean; lon
  * Renders a payload with the schema of its route, which drops undeclared fields. The ETag is `"version-hash"` for a
  * versioned record, and `"hash"` for other responses.
  */
-export const apiResponseOf = (request: Request, shape: Shape, payload: unknown): ApiResponse =>
-  responseWith(jsonOf(shape.response, payload), request, shape, payload);
+export const buildApiResponse = (request: Request, shape: Shape, payload: unknown): ApiResponse =>
+  createApiResponse(renderJson(shape.response, payload), request, shape, payload);
 
 /** Renders a potentially long response, in slices of the event loop. */
-export const longResponseOf = async (request: Request, shape: Shape, payload: unknown) =>
-  responseWith(await longBodyOf(shape.response, payload), request, shape, payload);
+export const buildLongResponse = async (request: Request, shape: Shape, payload: unknown) =>
+  createApiResponse(await renderLongBody(shape.response, payload), request, shape, payload);
 
 /** Returns the ETags of a long response without a version, one per encoding. */
-export async function longTagsOf(data: z.ZodType, value: unknown): Promise<string[]> {
+export async function computeLongTags(data: z.ZodType, value: unknown): Promise<string[]> {
   const payload = { data: value };
-  const schema = dataOf(data);
-  const etag = tagOf(
+  const schema = dataSchema(data);
+  const etag = formatTag(
     isStreamed(payload)
-      ? await hashOfChunks(chunksOf(streamedPieces(schema, payload)))
-      : hashOf(await longBodyOf(schema, payload)),
+      ? await computeChunksHash(gatherChunks(renderStreamedPieces(schema, payload)))
+      : computeHash(await renderLongBody(schema, payload)),
   );
-  return (["identity", ...encodings] as const).map((encoding) => tagIn(encoding, etag));
+  return (["identity", ...encodings] as const).map((encoding) => addEncodingToTag(encoding, etag));
 }
 
 /** Renders a payload with streamed lists. A long one is rendered twice: for its ETag, and during sending. */
-export async function streamedResponseOf(request: Request, shape: Shape, payload: unknown) {
-  const chunks = () => chunksOf(streamedPieces(shape.response, payload));
+export async function buildStreamedResponse(request: Request, shape: Shape, payload: unknown) {
+  const createChunks = () => gatherChunks(renderStreamedPieces(shape.response, payload));
   let body: string | null = "";
-  const hash = await hashOfChunks(chunks(), (chunk) => {
+  const hash = await computeChunksHash(createChunks(), (chunk) => {
     if (body !== null) body = body.length + chunk.length > bufferedCharacters ? null : body + chunk;
   });
-  return responseWith(body ?? chunks, request, shape, payload, hash);
+  return createApiResponse(body ?? createChunks, request, shape, payload, hash);
 }
 
-async function hashOfChunks(chunks: AsyncIterable<string>, use = (_chunk: string) => {}) {
+async function computeChunksHash(chunks: AsyncIterable<string>, use = (_chunk: string) => {}) {
   let hash = 0n;
   for await (const chunk of chunks) {
-    hash = hashOf(chunk, hash);
+    hash = computeHash(chunk, hash);
     use(chunk);
-    await turn();
+    await yieldToEventLoop();
   }
   return hash;
 }
 
 /** Status and location of a response with streamed lists, without reading them. */
-export const unreadResponseOf = (request: Request, shape: Shape, data: object) =>
-  responseWith(() => chunksOf(streamedPieces(shape.response, { data })), request, shape, { data });
+export const buildUnreadResponse = (request: Request, shape: Shape, data: object) =>
+  createApiResponse(
+    () => gatherChunks(renderStreamedPieces(shape.response, { data })),
+    request,
+    shape,
+    { data },
+  );
 
 /** Length from which a body is streamed. A response with one full incident is shorter. */
 const bufferedCharacters = 4 * 1024 * 1024;
 
-async function longBodyOf(schema: z.ZodType, payload: unknown): Promise<string> {
+async function renderLongBody(schema: z.ZodType, payload: unknown): Promise<string> {
   let body = "";
-  await eachYielding(jsonPieces(schema, payload), (piece) => void (body += piece));
+  await forEachYielding(renderJsonPieces(schema, payload), (piece) => void (body += piece));
   return body;
 }
 
-const hashOf = (text: string, before = 0n) => BigInt(Bun.hash(text, before));
+const computeHash = (text: string, before = 0n) => BigInt(Bun.hash(text, before));
 
-const tagOf = (hash: bigint, version?: number) =>
+const formatTag = (hash: bigint, version?: number) =>
   `"${version === undefined ? "" : `${version}-`}${hash.toString(36)}"`;
 
 /** Maximum depth of a streamed part: the payload, its `data`, a field, or a field of a field. */
@@ -108,15 +113,18 @@ export function isStreamed(value: unknown, depth = streamedDepth): boolean {
   );
 }
 
-/** Like `jsonPieces`, for a payload with streamed lists. */
-async function* streamedPieces(schema: z.core.$ZodType, value: unknown): AsyncGenerator<string> {
+/** Like `renderJsonPieces`, for a payload with streamed lists. */
+async function* renderStreamedPieces(
+  schema: z.core.$ZodType,
+  value: unknown,
+): AsyncGenerator<string> {
   if (value instanceof StreamedList) {
     if (!(schema instanceof z.ZodArray))
       throw new Error("A streamed list does not fit its schema.");
     let before = "[";
     for await (const portion of value.read()) {
       if (portion.length === 0) continue;
-      yield before + jsonOf(schema, portion).slice(1, -1);
+      yield before + renderJson(schema, portion).slice(1, -1);
       before = ",";
     }
     yield before === "[" ? "[]" : "]";
@@ -127,21 +135,21 @@ async function* streamedPieces(schema: z.core.$ZodType, value: unknown): AsyncGe
     let before = "{";
     for await (const portion of value.read())
       for (const [name, entry] of portion) {
-        yield `${before}${JSON.stringify(name)}:${jsonOf(entrySchema, entry)}`;
+        yield `${before}${JSON.stringify(name)}:${renderJson(entrySchema, entry)}`;
         before = ",";
       }
     yield before === "{" ? "{}" : "}";
     return;
   }
-  const fields = isStreamed(value) ? entriesOf(schema, value as object) : null;
+  const fields = isStreamed(value) ? listEntries(schema, value as object) : null;
   if (fields === null) {
-    yield* jsonPieces(schema, value);
+    yield* renderJsonPieces(schema, value);
     return;
   }
   let before = "{";
   for (const [name, own, field] of fields) {
     yield `${before}${JSON.stringify(name)}:`;
-    yield* streamedPieces(own, field);
+    yield* renderStreamedPieces(own, field);
     before = ",";
   }
   yield "}";
@@ -150,7 +158,7 @@ async function* streamedPieces(schema: z.core.$ZodType, value: unknown): AsyncGe
 const chunkCharacters = 64 * 1024;
 
 /** Joins pieces into chunks that are large enough for a network write. */
-async function* chunksOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+async function* gatherChunks(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let chunk = "";
   for await (const piece of pieces) {
     chunk += piece;
@@ -161,7 +169,7 @@ async function* chunksOf(pieces: AsyncIterable<string>): AsyncGenerator<string> 
   if (chunk !== "") yield chunk;
 }
 
-function jsonOf(schema: z.core.$ZodType, value: unknown): string {
+function renderJson(schema: z.core.$ZodType, value: unknown): string {
   const result = z.safeParse(schema, value);
   if (!result.success)
     throw new Error(`A response does not fit its schema: ${result.error.message}`);
@@ -169,17 +177,17 @@ function jsonOf(schema: z.core.$ZodType, value: unknown): string {
 }
 
 /** Like `jsonOf`, but in pieces. Long values are rendered entry by entry. */
-export function* jsonPieces(schema: z.core.$ZodType, value: unknown): Generator<string> {
-  const entries = isLong(value) ? entriesOf(schema, value) : null;
+export function* renderJsonPieces(schema: z.core.$ZodType, value: unknown): Generator<string> {
+  const entries = isLong(value) ? listEntries(schema, value) : null;
   if (entries === null) {
-    yield jsonOf(schema, value);
+    yield renderJson(schema, value);
     return;
   }
   const [begin, end] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
   let before = begin;
   for (const [name, own, entry] of entries) {
     yield name === null ? before : `${before}${JSON.stringify(name)}:`;
-    yield* jsonPieces(own, entry);
+    yield* renderJsonPieces(own, entry);
     before = ",";
   }
   yield before === begin ? `${begin}${end}` : end;
@@ -189,20 +197,20 @@ export function* jsonPieces(schema: z.core.$ZodType, value: unknown): Generator<
  * Returns the entries of a list, or the fields of an object, with their schemas. Null if the schema must check the
  * whole value.
  */
-function entriesOf(schema: z.core.$ZodType, value: object) {
+function listEntries(schema: z.core.$ZodType, value: object) {
   type Entry = [name: string | null, schema: z.core.$ZodType, entry: unknown];
   const { checks = [] } = schema._zod.def;
   if (checks.length > 0) return null;
   if (Array.isArray(value)) {
-    const itemsBy = (own: z.core.$ZodType) => value.map((item): Entry => [null, own, item]);
-    if (schema instanceof z.ZodUnknown) return itemsBy(schema);
-    return schema instanceof z.ZodArray ? itemsBy(schema.element) : null;
+    const pairItems = (own: z.core.$ZodType) => value.map((item): Entry => [null, own, item]);
+    if (schema instanceof z.ZodUnknown) return pairItems(schema);
+    return schema instanceof z.ZodArray ? pairItems(schema.element) : null;
   }
   const fields = Object.entries(value).filter(([, entry]) => entry !== undefined);
-  const fieldsBy = (own: z.core.$ZodType) =>
+  const pairFields = (own: z.core.$ZodType) =>
     fields.map(([name, entry]): Entry => [name, own, entry]);
-  if (schema instanceof z.ZodUnknown) return fieldsBy(schema);
-  if (schema instanceof z.ZodRecord) return fieldsBy(schema.valueType);
+  if (schema instanceof z.ZodUnknown) return pairFields(schema);
+  if (schema instanceof z.ZodRecord) return pairFields(schema.valueType);
   if (schema instanceof z.ZodObject) {
     const known = new Map(fields);
     return Object.entries<z.core.$ZodType>(schema.shape).flatMap(([name, own]): Entry[] =>
@@ -226,18 +234,18 @@ function isLong(value: unknown): value is object {
   return entries.length > manyEntries || entries.some(isLong);
 }
 
-function responseWith(
+function createApiResponse(
   body: ApiResponse["body"],
   request: Request,
   { status = 200, isLocated = true, long = false }: Shape,
   payload: unknown,
-  hash = typeof body === "string" ? hashOf(body) : 0n,
+  hash = typeof body === "string" ? computeHash(body) : 0n,
 ): ApiResponse {
   const { id, version } = (payload as { data: { id?: string; version?: number } }).data;
   return {
     status,
     body,
-    etag: tagOf(hash, version),
+    etag: formatTag(hash, version),
     location: status === 201 && isLocated ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
     compressed: long && typeof body === "string",
   };
@@ -253,8 +261,8 @@ const commonHeaders = new Headers({
 export function toResponse(request: Request, api: ApiResponse): Response | Promise<Response> {
   const { status, compressed = false, location } = api;
   const headers = new Headers(commonHeaders);
-  const encoding = compressed ? encodingFor(request, encodings) : "identity";
-  const etag = tagIn(encoding, api.etag);
+  const encoding = compressed ? selectEncoding(request, encodings) : "identity";
+  const etag = addEncodingToTag(encoding, api.etag);
   headers.set("ETag", etag);
   if (compressed) headers.set("Vary", "Accept-Encoding");
   if (location !== null) headers.set("Location", location);
@@ -267,15 +275,15 @@ export function toResponse(request: Request, api: ApiResponse): Response | Promi
   if (encoding === "identity")
     return api.body.length < largeFrom
       ? new Response(api.body, { status, headers })
-      : ownBytesResponse(encodedBodyOf(api, api.body), { status, headers });
+      : createOwnBytesResponse(getEncodedBody(api, api.body), { status, headers });
   headers.set("Content-Encoding", encoding);
-  return compressedBodyOf(api, api.body).then((bytes) =>
-    ownBytesResponse(bytes, { status, headers }),
+  return getCompressedBody(api, api.body).then((bytes) =>
+    createOwnBytesResponse(bytes, { status, headers }),
   );
 }
 
 /** Creates a Response from bytes with exactly this type. 304 if the client has the current ETag. */
-export async function bytesResponse(
+export async function createBytesResponse(
   request: Request,
   type: string,
   content: Uint8Array<ArrayBuffer> | File,
@@ -283,8 +291,8 @@ export async function bytesResponse(
 ): Promise<Response> {
   const isFile = content instanceof File;
   const bytes = isFile ? await content.bytes() : content;
-  const encoding = isLong ? encodingFor(request, encodings) : "identity";
-  const etag = tagIn(encoding, `"${Bun.hash(bytes).toString(36)}"`);
+  const encoding = isLong ? selectEncoding(request, encodings) : "identity";
+  const etag = addEncodingToTag(encoding, `"${Bun.hash(bytes).toString(36)}"`);
   const headers = {
     "Content-Type": type,
     ...(isLong && { Vary: "Accept-Encoding" }),
@@ -295,21 +303,21 @@ export async function bytesResponse(
     ...(isFile && { "Content-Disposition": `attachment; filename="${content.name}"` }),
   };
   if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
-  if (encoding === "identity") return ownBytesResponse(bytes, { headers });
-  const packed = new Uint8Array(await promisify(gzip)(bytes, { level: fastest }));
-  return ownBytesResponse(packed, { headers: { ...headers, "Content-Encoding": encoding } });
+  if (encoding === "identity") return createOwnBytesResponse(bytes, { headers });
+  const packed = new Uint8Array(await promisify(gzip)(bytes, { level: fastestLevel }));
+  return createOwnBytesResponse(packed, { headers: { ...headers, "Content-Encoding": encoding } });
 }
 
 /** Encoded bodies, shared by cached responses. */
 const encodedBodies = new WeakMap<ApiResponse, Uint8Array<ArrayBuffer>>();
 
-function encodedBodyOf(api: ApiResponse, body: string): Uint8Array<ArrayBuffer> {
+function getEncodedBody(api: ApiResponse, body: string): Uint8Array<ArrayBuffer> {
   const bytes = encodedBodies.get(api) ?? new TextEncoder().encode(body);
   encodedBodies.set(api, bytes);
   return bytes;
 }
 
-const sentResponses = budget(
+const sentResponses = createBudget(
   requestBounds.longResponses.value,
   requestBounds.longResponsesPerOrganization.value,
 );
@@ -324,7 +332,7 @@ function streamChunks(
 ): ReadableStream<Uint8Array> {
   let release = sentResponses.take(organizationId, 1);
   // Can run twice, because a client can disconnect while the last chunk is rendered.
-  const end = () => {
+  const releaseBudget = () => {
     release();
     release = () => {};
   };
@@ -340,10 +348,10 @@ function streamChunks(
         } catch (error) {
           controller.error(error);
         }
-        end();
+        releaseBudget();
       },
       async cancel() {
-        end();
+        releaseBudget();
         await iterator.return?.();
       },
     },
@@ -351,13 +359,13 @@ function streamChunks(
   );
 }
 
-async function compressedBodyOf(api: ApiResponse, body: string): Promise<Uint8Array<ArrayBuffer>> {
+async function getCompressedBody(api: ApiResponse, body: string): Promise<Uint8Array<ArrayBuffer>> {
   const known = compressedBodies.get(api);
   if (known !== undefined) return known;
   const bytes =
     body.length < smallBody
-      ? Bun.gzipSync(body, { level: fastest })
-      : new Uint8Array(await promisify(gzip)(body, { level: fastest }));
+      ? Bun.gzipSync(body, { level: fastestLevel })
+      : new Uint8Array(await promisify(gzip)(body, { level: fastestLevel }));
   compressedBodies.set(api, bytes);
   return bytes;
 }

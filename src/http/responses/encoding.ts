@@ -3,33 +3,33 @@ export type Encoding = "br" | "gzip" | "identity";
 type Weights = Partial<Record<string, number>>;
 
 /** Parsed header values. Browsers send few different ones. */
-const parsed = new Map<string, Weights>();
+const parsedWeights = new Map<string, Weights>();
 
 /**
  * Picks the encoding with the highest q-value in Accept-Encoding (RFC 9110 §12.5.3). Ties go to the first offered
  * one; q=0 excludes. Without a match, the response is not encoded.
  */
-export function encodingFor(
+export function selectEncoding(
   { headers }: Request,
   offered: readonly Encoding[] = ["br", "gzip"],
 ): Encoding {
   const accepted = headers.get("accept-encoding");
   if (accepted === null) return "identity";
-  const weights = weightsOf(accepted);
+  const weights = parseWeights(accepted);
   let best: Encoding = "identity";
-  let most = 0;
+  let bestWeight = 0;
   for (const encoding of [...offered, "identity"] as const) {
     const others = encoding === "identity" ? 0 : weights["*"];
     const weight = weights[encoding] ?? others ?? 0;
-    if (weight <= most) continue;
+    if (weight <= bestWeight) continue;
     best = encoding;
-    most = weight;
+    bestWeight = weight;
   }
   return best;
 }
 
-function weightsOf(accepted: string): Weights {
-  const known = parsed.get(accepted);
+function parseWeights(accepted: string): Weights {
+  const known = parsedWeights.get(accepted);
   if (known !== undefined) return known;
   const weights: Weights = Object.create(null);
   for (const entry of accepted.toLowerCase().split(",")) {
@@ -39,13 +39,13 @@ function weightsOf(accepted: string): Weights {
       ) ?? [];
     if (coding !== "") weights[coding === "x-gzip" ? "gzip" : coding] = Number(weight);
   }
-  if (parsed.size >= 100) parsed.clear();
-  if (accepted.length <= 200) parsed.set(accepted, weights);
+  if (parsedWeights.size >= 100) parsedWeights.clear();
+  if (accepted.length <= 200) parsedWeights.set(accepted, weights);
   return weights;
 }
 
 /** Returns the ETag for an encoding, because other bytes need another tag (RFC 9110 §8.8.3). */
-export function tagIn(encoding: Encoding, etag: string): string {
+export function addEncodingToTag(encoding: Encoding, etag: string): string {
   return encoding === "identity" ? etag : etag.replace(/"$/, `-${encoding}"`);
 }
 

@@ -2,7 +2,7 @@ import { AppError, type ErrorCode, unknownPathMessage } from "../../core/errors.
 import type { Log } from "../../core/log.ts";
 
 /** HTTP status of each error code (RFC 9110 §15, RFC 6585). No other file refers to error statuses. */
-export const statusOf: Record<ErrorCode, number> = {
+export const httpStatuses: Record<ErrorCode, number> = {
   BAD_REQUEST: 400,
   INVALID_JSON: 400,
   UNAUTHORIZED: 401,
@@ -25,7 +25,7 @@ export const statusOf: Record<ErrorCode, number> = {
  * Converts any error to a response. Errors other than AppError are bugs: they are logged, and the client receives a
  * fixed message.
  */
-export function errorResponse(error: unknown, requestId: string, log: Log): Response {
+export function createErrorResponse(error: unknown, requestId: string, log: Log): Response {
   const known =
     error instanceof AppError
       ? error
@@ -41,13 +41,13 @@ export function errorResponse(error: unknown, requestId: string, log: Log): Resp
   return Response.json(
     { error: { code, message, ...(details && { details }), requestId } },
     {
-      status: statusOf[code],
+      status: httpStatuses[code],
       headers: { ...headers, "Cache-Control": "no-store", "X-Request-Id": requestId },
     },
   );
 }
 
 /** Error for an unknown path, or for a path whose existence is hidden from the client. */
-export function noSuchPath() {
+export function unknownPathError() {
   return new AppError("NOT_FOUND", unknownPathMessage);
 }

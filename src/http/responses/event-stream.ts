@@ -8,7 +8,7 @@ export type Live = {
   /** Whether the appliance still accepts streams. False during shutdown. */
   isOpen(): boolean;
   /** Whether the client's share allows another stream. */
-  mayListen(listener: Pick<Listener, "organizationId" | "personId" | "sessionId">): boolean;
+  canListen(listener: Pick<Listener, "organizationId" | "personId" | "sessionId">): boolean;
 };
 
 export type Listener = {
@@ -50,13 +50,13 @@ const comment = encoder.encode(":\n\n");
 const firstBytes = encoder.encode("retry: 1000\n\n");
 
 /** Encodes a server-sent event (WHATWG HTML §9.2.6), once for all readers. */
-export function messageOf(event: string, data: unknown, id?: string): Uint8Array {
+export function encodeMessage(event: string, data: unknown, id?: string): Uint8Array {
   const name = id === undefined ? "" : `id: ${id}\n`;
   return encoder.encode(`${name}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
 /** Creates a stream that lasts until the reader disconnects, is too slow, or is ended. */
-export function eventStream(
+export function createEventStream(
   request: Request,
   extendTimeout: (request: Request, seconds: number) => void,
   join: (reader: Reader) => () => void,
@@ -65,7 +65,7 @@ export function eventStream(
   let comments: ReturnType<typeof setInterval> | null = null;
   let isOver = false;
 
-  function over() {
+  function finishStream() {
     if (isOver) return;
     isOver = true;
     if (comments !== null) clearInterval(comments);
@@ -75,26 +75,26 @@ export function eventStream(
   const stream = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const end = () => {
+        const closeStream = () => {
           if (isOver) return;
-          over();
+          finishStream();
           controller.close();
         };
         const send = (message: Uint8Array) => {
           if (isOver) return;
           controller.enqueue(message);
           if ((controller.desiredSize ?? 0) > 0) return;
-          end();
+          closeStream();
           // Shortens the timeout, so that the connection does not wait for unread messages.
           extendTimeout(request, 1);
         };
         extendTimeout(request, idleTimeoutSeconds);
         send(firstBytes);
         comments = setInterval(() => send(comment), commentMs);
-        leave = join({ send, end });
+        leave = join({ send, end: closeStream });
         if (isOver) leave();
       },
-      cancel: over,
+      cancel: finishStream,
     },
     new ByteLengthQueuingStrategy({ highWaterMark: maxUnread }),
   );

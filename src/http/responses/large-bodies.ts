@@ -36,7 +36,7 @@ type Transfer = {
 
 const transfers = new WeakMap<Response, Transfer>();
 
-export function piecesOf(bytes: Uint8Array<ArrayBuffer>): Pieces {
+export function splitIntoPieces(bytes: Uint8Array<ArrayBuffer>): Pieces {
   return {
     length: bytes.length,
     count: Math.ceil(bytes.length / pieceLength),
@@ -45,20 +45,23 @@ export function piecesOf(bytes: Uint8Array<ArrayBuffer>): Pieces {
 }
 
 /** Prepares bytes as a body that several responses share. */
-export const sharedBody = (bytes: Uint8Array<ArrayBuffer>): Blob | Pieces =>
-  bytes.length < largeFrom ? new Blob([bytes]) : piecesOf(bytes);
+export const createSharedBody = (bytes: Uint8Array<ArrayBuffer>): Blob | Pieces =>
+  bytes.length < largeFrom ? new Blob([bytes]) : splitIntoPieces(bytes);
 
 /** Creates a response with a shared body. Large bodies are sent as fast as the client reads. */
-export const bodyResponse = (body: Blob | Pieces, init: ResponseInit): Response =>
-  body instanceof Blob ? new Response(body, init) : inPieces(body, init, 0);
+export const createBodyResponse = (body: Blob | Pieces, init: ResponseInit): Response =>
+  body instanceof Blob ? new Response(body, init) : createResponseInPieces(body, init, 0);
 
 /** Creates a response with a body that no other response shares. */
-export const ownBytesResponse = (bytes: Uint8Array<ArrayBuffer>, init: ResponseInit): Response =>
+export const createOwnBytesResponse = (
+  bytes: Uint8Array<ArrayBuffer>,
+  init: ResponseInit,
+): Response =>
   bytes.length < largeFrom
     ? new Response(bytes, init)
-    : inPieces(piecesOf(bytes), init, bytes.length);
+    : createResponseInPieces(splitIntoPieces(bytes), init, bytes.length);
 
-function inPieces(pieces: Pieces, init: ResponseInit, ownBytes: number): Response {
+function createResponseInPieces(pieces: Pieces, init: ResponseInit, ownBytes: number): Response {
   let next = 0;
   let controllerNow: ReadableStreamDefaultController<Uint8Array> | null = null;
   const transfer: Transfer = {
@@ -74,7 +77,7 @@ function inPieces(pieces: Pieces, init: ResponseInit, ownBytes: number): Respons
       start: (controller) => void (controllerNow = controller),
       async pull(controller) {
         transfer.onRead();
-        await ownTurn();
+        await waitForTurn();
         controller.enqueue(await pieces.at(next++));
         if (next < pieces.count) return;
         controller.close();
@@ -94,39 +97,39 @@ function inPieces(pieces: Pieces, init: ResponseInit, ownBytes: number): Respons
 let turnEndsAt = 0;
 
 /** Resolves in this event-loop turn if it has time left, or else in a later one. */
-async function ownTurn() {
+async function waitForTurn() {
   while (performance.now() > turnEndsAt) {
     await new Promise<void>((resolve) => setImmediate(resolve));
     if (performance.now() > turnEndsAt + turnMs) turnEndsAt = performance.now() + turnMs;
   }
 }
 
-export type TransferLimit = ReturnType<typeof transferLimit>;
+export type TransferLimit = ReturnType<typeof createTransferLimit>;
 
 /**
  * Limits the memory of large bodies in flight. Each network gets a small share of the free memory. If it needs more,
  * its stalled clients are disconnected. If no memory is free, stalled clients of the largest network are
  * disconnected, so that a network without transfers gets one.
  */
-export function transferLimit(
-  most: number = requestBounds.transfers.value,
+export function createTransferLimit(
+  maxTotalBytes: number = requestBounds.transfers.value,
   now: () => number = () => performance.now(),
 ) {
   const networks = new Map<string, Set<Transfer>>();
-  let held = 0;
+  let usedBytes = 0;
 
   function hasRoom(own: ReadonlySet<Transfer>, { heldBytes }: Transfer): boolean {
-    const free = most - held;
+    const free = maxTotalBytes - usedBytes;
     if (own.size === 0) return heldBytes <= free;
     const ownBytes = own.values().reduce((sum, one) => sum + one.heldBytes, 0);
     return ownBytes + heldBytes <= free / networkShare;
   }
 
   /** Returns the network with the most transfers, if it has more than one. */
-  function largest(): ReadonlySet<Transfer> {
+  function findLargest(): ReadonlySet<Transfer> {
     const [first = new Set<Transfer>(), ...others] = networks.values();
-    const most = others.reduce((a, b) => (b.size > a.size ? b : a), first);
-    return most.size > 1 ? most : new Set();
+    const largestTransfers = others.reduce((a, b) => (b.size > a.size ? b : a), first);
+    return largestTransfers.size > 1 ? largestTransfers : new Set();
   }
 
   /**
@@ -159,20 +162,20 @@ export function transferLimit(
       const network = wideNetworkOf(addressOf(request));
       const own = networks.get(network) ?? new Set();
       while (!hasRoom(own, transfer))
-        if (!cutStalled(own.size === 0 ? largest() : own)) return null;
+        if (!cutStalled(own.size === 0 ? findLargest() : own)) return null;
       networks.set(network, own.add(transfer));
-      held += transfer.heldBytes;
+      usedBytes += transfer.heldBytes;
       transfer.onRead = () => void (transfer.readAt = now());
       transfer.onRead();
       transfer.onEnd = () => {
         if (!own.delete(transfer)) return;
-        held -= transfer.heldBytes;
+        usedBytes -= transfer.heldBytes;
         if (own.size === 0 && networks.get(network) === own) networks.delete(network);
       };
       request.signal.addEventListener("abort", transfer.onEnd);
       return response;
     },
     /** Bytes of transfers in flight. */
-    held: () => held,
+    held: () => usedBytes,
   };
 }

@@ -1,12 +1,12 @@
 /** Parses long JSON bodies in slices of the event loop. */
 import { AppError } from "../../core/errors.ts";
-import { hasTooManyDigits } from "../../core/text/decimals.ts";
-import { lossyIntegerAt } from "../../core/text/exact-json.ts";
+import { tooManyDigitsIssue } from "../../core/text/decimals.ts";
+import { findLossyInteger } from "../../core/text/exact-json.ts";
 import { findRepeatedName } from "../../core/text/json.ts";
 import { configurationBounds, requestBounds } from "../../core/limits.ts";
-import { excerpt, fieldPath } from "../../core/text/words.ts";
-import { invalid } from "../../core/validation.ts";
-import { turn } from "../../core/time/yielding.ts";
+import { excerptText, formatFieldPath } from "../../core/text/words.ts";
+import { invalidFieldError } from "../../core/validation.ts";
+import { yieldToEventLoop } from "../../core/time/yielding.ts";
 
 /** Depth to which objects are parsed member by member: the document and its sections. */
 const splitDepth = 2;
@@ -38,8 +38,8 @@ type Entry = { text: string; members: number };
  */
 export async function parseLongJson(text: string): Promise<unknown> {
   const reader = new LongJson(text);
-  const value = await reader.value([]);
-  reader.end();
+  const value = await reader.readValue([]);
+  reader.assertEnd();
   return value;
 }
 
@@ -54,19 +54,20 @@ class LongJson {
   }
 
   /** Throws INVALID_JSON if text remains. */
-  end() {
+  assertEnd() {
     this.#skipSpace();
-    if (this.#at < this.#text.length) throw notJson();
+    if (this.#at < this.#text.length) throw notJsonError();
   }
 
-  async value(path: readonly string[]): Promise<unknown> {
+  async readValue(path: readonly string[]): Promise<unknown> {
     this.#skipSpace();
     if (path.length < splitDepth && this.#code() === openBrace) return this.#object(path);
     const entry = await this.#entry(path);
-    const value = parsed(entry.text);
-    if (membersOf(value) < entry.members) throw invalid(placeOfRepeated(path, entry.text), once);
-    const lossy = lossyIntegerAt(entry.text);
-    if (lossy !== null) throw invalid(placeIn(path, lossy), hasTooManyDigits);
+    const value = parseEntry(entry.text);
+    if (countMembers(value) < entry.members)
+      throw invalidFieldError(formatRepeatedPath(path, entry.text), onceIssue);
+    const lossy = findLossyInteger(entry.text);
+    if (lossy !== null) throw invalidFieldError(formatInnerPath(path, lossy), tooManyDigitsIssue);
     return value;
   }
 
@@ -79,13 +80,14 @@ class LongJson {
       if (isFirst && this.#take(closeBrace)) return object;
       const name = this.#name(path);
       const at = [...path, name];
-      if (names.has(name)) throw invalid(placeOf(at), once);
-      const most = path.length === 0 ? maxLists : maxMembers;
-      if (names.size === most) throw invalid(placeOf(path), atMost(most, "entries"));
+      if (names.has(name)) throw invalidFieldError(formatPath(at), onceIssue);
+      const maxEntries = path.length === 0 ? maxLists : maxMembers;
+      if (names.size === maxEntries)
+        throw invalidFieldError(formatPath(path), formatMaximum(maxEntries, "entries"));
       names.add(name);
       this.#skipSpace();
-      if (!this.#take(colon)) throw notJson();
-      const value = await this.value(at);
+      if (!this.#take(colon)) throw notJsonError();
+      const value = await this.readValue(at);
       // Assigning `__proto__` would change the prototype instead.
       Object.defineProperty(object, name, {
         value,
@@ -96,15 +98,15 @@ class LongJson {
       await this.#yield();
       this.#skipSpace();
       if (this.#take(closeBrace)) return object;
-      if (!this.#take(comma)) throw notJson();
+      if (!this.#take(comma)) throw notJsonError();
     }
   }
 
   #name(path: readonly string[]): string {
-    if (this.#code() !== quote) throw notJson();
+    if (this.#code() !== quote) throw notJsonError();
     const start = this.#at;
     this.#at = this.#endOfString(path, start);
-    return String(parsed(this.#text.slice(start, this.#at)));
+    return String(parseEntry(this.#text.slice(start, this.#at)));
   }
 
   /** Returns the text of the next value, up to the first character that can't belong to it. */
@@ -129,15 +131,20 @@ class LongJson {
         if (lists.length === 0) break;
         const length = (lists.pop() ?? 0) + 1;
         if (length > maxList)
-          throw invalid(placeOf(path), `must have no list of more than ${maxList} entries`);
+          throw invalidFieldError(
+            formatPath(path),
+            `must have no list of more than ${maxList} entries`,
+          );
         lists.push(length);
         values++;
       } else if (code === colon) members++;
-      if (lists.length + path.length > maxNesting) throw tooDeep();
-      if (values > maxEntryValues) throw invalid(placeOf(path), atMost(maxEntryValues, "values"));
+      if (lists.length + path.length > maxNesting) throw tooDeepError();
+      if (values > maxEntryValues)
+        throw invalidFieldError(formatPath(path), formatMaximum(maxEntryValues, "values"));
     }
     this.#values += values;
-    if (this.#values > maxValues) throw invalid("body", atMost(maxValues, "values"));
+    if (this.#values > maxValues)
+      throw invalidFieldError("body", formatMaximum(maxValues, "values"));
     return { text: this.#text.slice(start, this.#at), members };
   }
 
@@ -149,8 +156,11 @@ class LongJson {
       if (code === backslash) at++;
       else if (code === quote) return at + 1;
     }
-    if (limit === this.#text.length) throw notJson();
-    throw invalid(placeOf(path), `must have no text of more than ${maxString} characters`);
+    if (limit === this.#text.length) throw notJsonError();
+    throw invalidFieldError(
+      formatPath(path),
+      `must have no text of more than ${maxString} characters`,
+    );
   }
 
   #code(): number {
@@ -169,41 +179,45 @@ class LongJson {
 
   async #yield() {
     if (performance.now() - this.#since < turnMs) return;
-    await turn();
+    await yieldToEventLoop();
     this.#since = performance.now();
   }
 }
 
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
-function parsed(text: string): unknown {
+function parseEntry(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw notJson();
+    throw notJsonError();
   }
 }
 
 /** Number of members in all objects of a value. */
-function membersOf(value: unknown): number {
+function countMembers(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const entries = Object.values(value);
   const own = Array.isArray(value) ? 0 : entries.length;
-  return entries.reduce<number>((sum, entry) => sum + membersOf(entry), own);
+  return entries.reduce<number>((sum, entry) => sum + countMembers(entry), own);
 }
 
-const once = "must be given only once";
-const atMost = (count: number, what: string) => `must have at most ${count} ${what}`;
-const placeOf = (path: readonly string[]) => placeIn(path, "");
+const onceIssue = "must be given only once";
+const formatMaximum = (count: number, what: string) => `must have at most ${count} ${what}`;
+const formatPath = (path: readonly string[]) => formatInnerPath(path, "");
 
-function placeOfRepeated(path: readonly string[], text: string): string {
-  return placeIn(path, text.length > searchedCharacters ? "" : (findRepeatedName(text) ?? ""));
+function formatRepeatedPath(path: readonly string[], text: string): string {
+  return formatInnerPath(
+    path,
+    text.length > searchedCharacters ? "" : (findRepeatedName(text) ?? ""),
+  );
 }
 
-const placeIn = (path: readonly string[], inner: string) =>
-  excerpt([fieldPath(path), inner].filter(Boolean).join(".")) || "body";
+const formatInnerPath = (path: readonly string[], inner: string) =>
+  excerptText([formatFieldPath(path), inner].filter(Boolean).join(".")) || "body";
 
-export const notJson = () => new AppError("INVALID_JSON", "The body is not valid JSON in UTF-8.");
+export const notJsonError = () =>
+  new AppError("INVALID_JSON", "The body is not valid JSON in UTF-8.");
 
-export const tooDeep = () =>
+export const tooDeepError = () =>
   new AppError("INVALID_JSON", `The body is nested deeper than ${maxNesting} levels.`);

@@ -2,7 +2,7 @@ import { requestBounds } from "../../core/limits.ts";
 import type { Store } from "../../database/store.ts";
 import type { ApiResponse } from "./api-response.ts";
 
-export type ResponseCache = ReturnType<typeof responseCache>;
+export type ResponseCache = ReturnType<typeof createResponseCache>;
 
 type ReadRevision = { revision: string | null };
 /** Tables that a response depends on; all tables if undefined. */
@@ -17,7 +17,7 @@ const capacity = requestBounds.cachedResponses.value;
  * Caches responses until any process writes to one of their tables. A request of a polling client then costs only a
  * lookup.
  */
-export function responseCache(store: Store) {
+export function createResponseCache(store: Store) {
   const responses = new Map<string, { revision: string; response: Cached }>();
   let size = 0;
 

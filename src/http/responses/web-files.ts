@@ -3,9 +3,9 @@ import { staticPlugin } from "@elysiajs/static";
 import { Elysia } from "elysia";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { encodingFor, hasTag, tagIn } from "./encoding.ts";
+import { selectEncoding, hasTag, addEncodingToTag } from "./encoding.ts";
 import { setRoute } from "../request-metrics.ts";
-import { bodyResponse, type Pieces, sharedBody } from "./large-bodies.ts";
+import { createBodyResponse, type Pieces, createSharedBody } from "./large-bodies.ts";
 
 const types: Record<string, string> = {
   html: "text/html; charset=utf-8",
@@ -57,29 +57,29 @@ export async function createAssetRoutes(folder: string, prefix: `/${string}`): P
   return routes;
 }
 
-export type WebFiles = ReturnType<typeof webFiles>;
+export type WebFiles = ReturnType<typeof createWebFiles>;
 
 type File = { identity: Blob | Pieces; gzip: Blob | Pieces; etag: string };
 
 /** Serves files without a hash in their names. The build gzipped them. */
-export function webFiles(folder: string) {
+export function createWebFiles(folder: string) {
   const files = new Map<string, File>();
 
-  function find(name: string): File | null {
+  function findFile(name: string): File | null {
     const known = files.get(name);
     if (known !== undefined) return known;
-    const gzipped = read(name);
+    const gzipped = readGzipped(name);
     if (gzipped === null) return null;
     const file = {
-      identity: sharedBody(Bun.gunzipSync(gzipped)),
-      gzip: sharedBody(gzipped),
+      identity: createSharedBody(Bun.gunzipSync(gzipped)),
+      gzip: createSharedBody(gzipped),
       etag: `"${Bun.hash(gzipped).toString(36)}"`,
     };
     files.set(name, file);
     return file;
   }
 
-  function read(name: string): Buffer<ArrayBuffer> | null {
+  function readGzipped(name: string): Buffer<ArrayBuffer> | null {
     const path = join(folder, name);
     return existsSync(path) ? readFileSync(path) : null;
   }
@@ -87,10 +87,10 @@ export function webFiles(folder: string) {
   return {
     /** Creates the response with a file; null if the file does not exist. */
     serve(request: Request, name: string): Response | null {
-      const file = find(name);
+      const file = findFile(name);
       if (file === null) return null;
-      const encoding = encodingFor(request, ["gzip"]) === "gzip" ? "gzip" : "identity";
-      const etag = tagIn(encoding, file.etag);
+      const encoding = selectEncoding(request, ["gzip"]) === "gzip" ? "gzip" : "identity";
+      const etag = addEncodingToTag(encoding, file.etag);
       const headers: Record<string, string> = {
         "Content-Type": types[name.split(".").pop() ?? ""] ?? "application/octet-stream",
         "Cache-Control": "no-cache",
@@ -100,11 +100,11 @@ export function webFiles(folder: string) {
       };
       if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
       if (encoding === "gzip") headers["Content-Encoding"] = encoding;
-      return bodyResponse(file[encoding], { headers });
+      return createBodyResponse(file[encoding], { headers });
     },
     /** Reads a file as text; null if it does not exist. */
     text(name: string): string | null {
-      const gzipped = read(name);
+      const gzipped = readGzipped(name);
       return gzipped && new TextDecoder().decode(Bun.gunzipSync(gzipped));
     },
   };

@@ -1,7 +1,7 @@
 /** Converts the alerts of a Gatus endpoint: their channels, thresholds and descriptions. */
 import type { Fields } from "../../core/collections/objects.ts";
-import { plural, toLine } from "../../core/text/words.ts";
-import { within } from "../values.ts";
+import { pluralize, toLine } from "../../core/text/words.ts";
+import { clamp } from "../values.ts";
 import type { Channels } from "./channels.ts";
 import type { Section } from "./section.ts";
 
@@ -28,37 +28,37 @@ export type Alerting = {
 };
 
 /** Reads the alerts of an endpoint, each with the defaults of its provider. */
-export function alertingOf(endpoint: Section, interval: number, channels: Channels): Alerting {
+export function readAlerting(endpoint: Section, interval: number, channels: Channels): Alerting {
   const notes: string[] = [];
   const alerts: Alert[] = [];
-  const written = endpoint.maps("alerts", "alert");
-  if (written.length > maxAlerts)
-    notes.push(`Has the first ${maxAlerts} of ${written.length} alerts.`);
-  for (const alert of written.slice(0, maxAlerts)) {
-    const one = alertOf(alert, endpoint, channels, notes);
+  const writtenAlerts = endpoint.sections("alerts", "alert");
+  if (writtenAlerts.length > maxAlerts)
+    notes.push(`Has the first ${maxAlerts} of ${writtenAlerts.length} alerts.`);
+  for (const alert of writtenAlerts.slice(0, maxAlerts)) {
+    const one = readAlert(alert, endpoint, channels, notes);
     if (one !== null) alerts.push(one);
   }
   const sent = alerts.filter(({ channelId }) => channelId !== null);
-  const patience = patienceOf(sent.length > 0 ? sent : alerts, notes);
+  const thresholds = mergeThresholds(sent.length > 0 ? sent : alerts, notes);
   const channelIds = [...new Set(sent.flatMap(({ channelId }) => channelId ?? []))];
   if (channelIds.length > maxChannels)
     notes.push(`Has the first ${maxChannels} of ${channelIds.length} alert channels.`);
   return {
-    fields: { ...patience, retryInterval: interval },
-    description: descriptionOf(alerts),
+    fields: { ...thresholds, retryInterval: interval },
+    description: joinDescriptions(alerts),
     channelIds: channelIds.slice(0, maxChannels),
     notes: [...new Set(notes)],
   };
 }
 
-function alertOf(
+function readAlert(
   alert: Section,
   endpoint: Section,
   channels: Channels,
   notes: string[],
 ): Alert | null {
   const type = toLine(alert.text("type"), 60);
-  const usual = channels.defaultAlert(type);
+  const usual = channels.findDefaultAlert(type);
   const override = alert.map("provider-override", `provider.${type}`);
   const own = {
     enabled: alert.flag("enabled") ?? usual?.flag("enabled") ?? true,
@@ -79,7 +79,7 @@ function alertOf(
     notes.push(`Without the alert by ${type}, which is switched off.`);
     return null;
   }
-  const channel = channels.channelFor(type, endpoint, override.fields, own.sendsOnResolved);
+  const channel = channels.findChannel(type, endpoint, override.fields, own.sendsOnResolved);
   if ("reason" in channel) notes.push(`No alerts by ${type}: ${channel.reason}.`);
   return {
     type,
@@ -92,8 +92,8 @@ function alertOf(
 }
 
 /** Merges the thresholds of all alerts. A monitor has only one, so the lowest is used and no alert is late. */
-function patienceOf(alerts: readonly Alert[], notes: string[]): Fields {
-  const lowest = (
+function mergeThresholds(alerts: readonly Alert[], notes: string[]): Fields {
+  const pickLowest = (
     value: (alert: Alert) => number,
     usual: number,
     note: (lowest: number, others: string) => string,
@@ -106,38 +106,38 @@ function patienceOf(alerts: readonly Alert[], notes: string[]): Fields {
     if (others.length > 0) notes.push(note(least, [...new Set(others)].join(", ")));
     return least;
   };
-  const failures = lowest(
+  const failures = pickLowest(
     ({ failureThreshold }) => failureThreshold,
     3,
     (least, others) =>
-      `All channels are alerted after ${plural(least, "failure")} in a row; Gatus waits for more: ${others}.`,
+      `All channels are alerted after ${pluralize(least, "failure")} in a row; Gatus waits for more: ${others}.`,
   );
-  const successes = lowest(
+  const successes = pickLowest(
     ({ successThreshold }) => successThreshold,
     2,
     (least, others) =>
-      `Up again after ${plural(least, "success", "successes")} in a row for all channels; Gatus waits for more: ${others}.`,
+      `Up again after ${pluralize(least, "success", "successes")} in a row for all channels; Gatus waits for more: ${others}.`,
   );
-  const reminder = lowest(
+  const reminder = pickLowest(
     ({ reminderInterval }) => reminderInterval,
     0,
     (least, others) =>
       `All channels are reminded every ${least} s; Gatus has other intervals: ${others} s.`,
   );
-  const retries = within(failures - 1, 0, 10);
+  const retries = clamp(failures - 1, 0, 10);
   if (retries < failures - 1)
     notes.push(`Down after ${retries + 1} failures in a row instead of ${failures}.`);
-  const successThreshold = within(successes, 1, 10);
+  const successThreshold = clamp(successes, 1, 10);
   if (successThreshold < successes)
     notes.push(`Up again after ${successThreshold} successes in a row instead of ${successes}.`);
-  const reminderInterval = reminder === 0 ? null : within(Math.round(reminder), 60, 604_800);
+  const reminderInterval = reminder === 0 ? null : clamp(Math.round(reminder), 60, 604_800);
   if (reminderInterval !== null && reminderInterval !== reminder)
     notes.push(`Reminds every ${reminderInterval} s instead of ${reminder} s.`);
   return { retries, successThreshold, reminderInterval };
 }
 
 /** Joins the alerts' descriptions. Alerts here show the monitor's description. */
-function descriptionOf(alerts: readonly Alert[]): string {
+function joinDescriptions(alerts: readonly Alert[]): string {
   const written = alerts.filter(({ description }) => description !== "");
   const texts = [...new Set(written.map(({ description }) => description))];
   const lines = texts.map((text) => {

@@ -5,133 +5,146 @@ import {
   type Comparison,
   type Condition,
   escapeExpression,
-  expectationIn,
-  globSource,
+  parseExpectation,
+  convertGlob,
   isSatisfied,
 } from "./conditions.ts";
-import { comparedNumber, integerIn } from "./values.ts";
+import { parseOperand, parseInteger } from "./values.ts";
 
 const maxExpression = monitorBounds.assertionExpression.value;
 const maxPath = monitorBounds.assertionPath.value;
 
 /** Equivalent assertions, a constant result, or the reason why there is no equivalent. */
-export type Judged =
+export type ConditionOutcome =
   { assertions: Fields[] } | { always: true } | { never: true } | { lacks: string };
 
 type Subject = { source: "body" | "json" | "header"; path: string | null };
 
-const always = { always: true } as const;
-const never = { never: true } as const;
-const about = ({ source, path }: Subject, op: string, value: unknown): Judged => ({
+const alwaysHolds = { always: true } as const;
+const neverHolds = { never: true } as const;
+const createAssertion = (
+  { source, path }: Subject,
+  op: string,
+  value: unknown,
+): ConditionOutcome => ({
   assertions: [{ source, ...(path !== null && { path }), op, value }],
 });
 
-export function judgedBody({ placeholder, op, expected }: Condition): Judged {
+export function judgeBody({ placeholder, op, expected }: Condition): ConditionOutcome {
   const { call, path } = placeholder;
   if (path === "")
     return call === null
-      ? judged({ source: "body", path: null }, op, expected)
-      : judgedWholeBody(call, op, expected);
-  const json = jsonPath(path);
+      ? judgeSubject({ source: "body", path: null }, op, expected)
+      : judgeWholeBody(call, op, expected);
+  const json = toJsonPath(path);
   if (json === null) return { lacks: "its path can't be followed here" };
   const subject: Subject = { source: "json", path: json };
-  if (call === "has") return presence(subject, op, expected);
+  if (call === "has") return judgePresence(subject, op, expected);
   if (call === "len")
-    return compared({ source: "json", path: `${json}.length()` }, op, expected, true);
-  return judged(subject, op, expected);
+    return judgeComparison({ source: "json", path: `${json}.length()` }, op, expected, true);
+  return judgeSubject(subject, op, expected);
 }
 
-export function judgedHeader({ placeholder, op, expected }: Condition): Judged {
+export function judgeHeader({ placeholder, op, expected }: Condition): ConditionOutcome {
   const subject: Subject = { source: "header", path: placeholder.path };
-  if (placeholder.call === "has") return presence(subject, op, expected);
+  if (placeholder.call === "has") return judgePresence(subject, op, expected);
   if (placeholder.call === "len") return { lacks: "the length of a header can't be compared here" };
-  return judged(subject, op, expected);
+  return judgeSubject(subject, op, expected);
 }
 
 /** Judges presence or length of the body. Gatus counts the elements of a JSON list, otherwise bytes. */
-function judgedWholeBody(call: "len" | "has", op: Comparison, expected: string): Judged {
-  const holdsFor = (length: number) =>
+function judgeWholeBody(call: "len" | "has", op: Comparison, expected: string): ConditionOutcome {
+  const isHolding = (length: number) =>
     isSatisfied(op, expected, call === "has" ? String(length > 0) : String(length));
   const samples = [1, 2, 3, 100, 10_000];
   const body: Subject = { source: "body", path: null };
   // A body that contains only brackets is an empty list.
   const something = call === "has" ? "\\S" : "[^\\s\\[\\]]";
-  if (samples.every(holdsFor)) return holdsFor(0) ? always : about(body, "matches", something);
-  if (!samples.some(holdsFor)) return holdsFor(0) ? about(body, "notMatches", something) : never;
+  if (samples.every(isHolding))
+    return isHolding(0) ? alwaysHolds : createAssertion(body, "matches", something);
+  if (!samples.some(isHolding))
+    return isHolding(0) ? createAssertion(body, "notMatches", something) : neverHolds;
   return {
     lacks:
       "Gatus counts the elements of a list, but the bytes of a text. Use $.length() of the JSON value for a list",
   };
 }
 
-function presence(subject: Subject, op: Comparison, expected: string): Judged {
+function judgePresence(subject: Subject, op: Comparison, expected: string): ConditionOutcome {
   const [ifThere, ifMissing] = ["true", "false"].map((text) => isSatisfied(op, expected, text));
-  if (ifThere && ifMissing) return always;
-  if (ifThere) return about(subject, "exists", null);
-  return ifMissing ? about(subject, "notExists", null) : never;
+  if (ifThere && ifMissing) return alwaysHolds;
+  if (ifThere) return createAssertion(subject, "exists", null);
+  return ifMissing ? createAssertion(subject, "notExists", null) : neverHolds;
 }
 
-function judged(subject: Subject, op: Comparison, expected: string): Judged {
+function judgeSubject(subject: Subject, op: Comparison, expected: string): ConditionOutcome {
   return op === "==" || op === "!="
-    ? equality(subject, op === "==", expected)
-    : compared(subject, op, expected, false);
+    ? judgeEquality(subject, op === "==", expected)
+    : judgeComparison(subject, op, expected, false);
 }
 
-function compared(subject: Subject, op: Comparison, expected: string, isLength: boolean): Judged {
+function judgeComparison(
+  subject: Subject,
+  op: Comparison,
+  expected: string,
+  isLength: boolean,
+): ConditionOutcome {
   if (op === "==" || op === "!=") {
-    const number = integerIn(expected);
+    const number = parseInteger(expected);
     if (isLength && number !== null)
-      return about(subject, op === "==" ? "equals" : "notEquals", number);
+      return createAssertion(subject, op === "==" ? "equals" : "notEquals", number);
     return isLength
-      ? equality(subject, op === "==", expected)
+      ? judgeEquality(subject, op === "==", expected)
       : { lacks: "it compares no numbers" };
   }
-  const bound = comparedNumber(expected);
-  if (op === "<=") return about(subject, "lessThanOrEqual", bound);
-  if (op === ">=") return about(subject, "greaterThanOrEqual", bound);
-  return about(subject, op === "<" ? "lessThan" : "greaterThan", bound);
+  const bound = parseOperand(expected);
+  if (op === "<=") return createAssertion(subject, "lessThanOrEqual", bound);
+  if (op === ">=") return createAssertion(subject, "greaterThanOrEqual", bound);
+  return createAssertion(subject, op === "<" ? "lessThan" : "greaterThan", bound);
 }
 
 /** Converts a comparison with a text. Gatus treats JSON `1` and `"1"` as equal. */
-function equality(subject: Subject, isWanted: boolean, expected: string): Judged {
-  const expectation = expectationIn(expected);
-  const search = (source: string) => searched(subject, isWanted, source);
+function judgeEquality(subject: Subject, isWanted: boolean, expected: string): ConditionOutcome {
+  const expectation = parseExpectation(expected);
+  const searchSubject = (source: string) => judgePattern(subject, isWanted, source);
   if (expectation.type === "options")
-    return search(`(?:${expectation.options.map(escapeExpression).join("|")})`);
+    return searchSubject(`(?:${expectation.options.map(escapeExpression).join("|")})`);
   if (expectation.type === "pattern") {
     const { pattern } = expectation;
-    if (/^\*+$/.test(pattern)) return isWanted ? always : never;
+    if (/^\*+$/.test(pattern)) return isWanted ? alwaysHolds : neverHolds;
     const [, part] = /^\*([^*?[\]\\/]+)\*$/s.exec(pattern) ?? [];
     if (part !== undefined && part.trim() === part)
-      return about(subject, isWanted ? "contains" : "notContains", part);
-    const source = globSource(pattern);
-    if (source === null) return isWanted ? never : always;
-    return search(source);
+      return createAssertion(subject, isWanted ? "contains" : "notContains", part);
+    const source = convertGlob(pattern);
+    if (source === null) return isWanted ? neverHolds : alwaysHolds;
+    return searchSubject(source);
   }
   const { text } = expectation;
-  const integer = integerIn(text);
+  const integer = parseInteger(text);
   if (integer !== null) {
     const spellings = [...new Set([text, String(integer)])].map(escapeExpression);
-    return search(spellings.length === 1 ? (spellings[0] ?? "") : `(?:${spellings.join("|")})`);
+    return searchSubject(
+      spellings.length === 1 ? (spellings[0] ?? "") : `(?:${spellings.join("|")})`,
+    );
   }
-  if (subject.source === "body") return search(escapeExpression(text));
+  if (subject.source === "body") return searchSubject(escapeExpression(text));
   if (subject.source === "json") {
     if (text === "[]" || text === "{}")
-      return about(
+      return createAssertion(
         { source: "json", path: `${subject.path}.length()` },
         isWanted ? "equals" : "notEquals",
         0,
       );
     if (/^[[{]/.test(text)) return { lacks: "it compares a list or an object as text" };
     // Gatus treats null at a path as missing.
-    if (/^(?:null|<nil>)$/.test(text)) return isWanted ? never : always;
-    if (/^(?:true|false|-?\d+\.\d+)$/.test(text)) return search(escapeExpression(text));
+    if (/^(?:null|<nil>)$/.test(text)) return isWanted ? neverHolds : alwaysHolds;
+    if (/^(?:true|false|-?\d+\.\d+)$/.test(text)) return searchSubject(escapeExpression(text));
   }
-  return about(subject, isWanted ? "equals" : "notEquals", text);
+  return createAssertion(subject, isWanted ? "equals" : "notEquals", text);
 }
 
 /** Returns an assertion that matches the whole text. Gatus trims the body first. */
-function searched(subject: Subject, isWanted: boolean, source: string): Judged {
+function judgePattern(subject: Subject, isWanted: boolean, source: string): ConditionOutcome {
   const flags = source.includes(".*") ? "(?s)" : "";
   const body = subject.source === "body";
   const start = body && !source.startsWith(".*") ? "^\\s*" : "^";
@@ -143,13 +156,13 @@ function searched(subject: Subject, isWanted: boolean, source: string): Judged {
     return {
       lacks: `its text is too long for a regular expression of ${maxExpression} characters`,
     };
-  return about(subject, isWanted ? "matches" : "notMatches", expression);
+  return createAssertion(subject, isWanted ? "matches" : "notMatches", expression);
 }
 
 const bareName = /^[\p{L}_][\p{L}\p{N}_-]*$/u;
 
 /** Converts `data[0].user-name` to `$.data[0].user-name`; null without an equivalent. */
-function jsonPath(path: string): string | null {
+function toJsonPath(path: string): string | null {
   let result = "$";
   for (const key of path.split(/\.(?![^[]*\])/)) {
     const [, name = "", indexes = ""] = /^(.*?)((?:\[\d+\])*)$/s.exec(key) ?? [];

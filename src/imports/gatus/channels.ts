@@ -2,27 +2,27 @@
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { toLine } from "../../core/text/words.ts";
-import type { NotTaken, Planned } from "../plan.ts";
-import { issueOf, text } from "../values.ts";
+import type { NotTaken, PlannedRecord } from "../plan.ts";
+import { findIssue, toText } from "../values.ts";
 import { Section } from "./section.ts";
 
-type Mapped = { fields: Fields; notes?: string[]; disabled?: string };
+type MappedChannel = { fields: Fields; notes?: string[]; disabled?: string };
 
-const webhook =
+const mapWebhook =
   (type: string) =>
-  (s: Section): Mapped => ({ fields: { type, webhookUrl: s.text("webhook-url") } });
+  (s: Section): MappedChannel => ({ fields: { type, webhookUrl: s.text("webhook-url") } });
 
 /** Keys of the mail server, which is a setting of the organization. */
 const mailServerKeys = ["from", "username", "password", "host", "port"];
 
 /** Functions that convert the settings of a provider, by its name. */
-const providers: Readonly<Record<string, (s: Section) => Mapped>> = {
-  slack: webhook("slack"),
-  discord: webhook("discord"),
-  mattermost: webhook("mattermost"),
-  googlechat: webhook("googlechat"),
-  teams: webhook("teams"),
-  "teams-workflows": webhook("teams"),
+const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = {
+  slack: mapWebhook("slack"),
+  discord: mapWebhook("discord"),
+  mattermost: mapWebhook("mattermost"),
+  googlechat: mapWebhook("googlechat"),
+  teams: mapWebhook("teams"),
+  "teams-workflows": mapWebhook("teams"),
   telegram: (s) => ({
     fields: {
       type: "telegram",
@@ -68,7 +68,7 @@ const providers: Readonly<Record<string, (s: Section) => Mapped>> = {
 };
 
 /** Providers without an equivalent. */
-const unsupported: ReadonlySet<string> = new Set(
+const unsupportedProviders: ReadonlySet<string> = new Set(
   "aws-ses clickup datadog gitea github gitlab homeassistant ifttt ilert incident-io jetbrainsspace line matrix messagebird n8n newrelic plivo rocketchat sendgrid signal signl4 splunk squadcast twilio vonage webex zapier zulip".split(
     " ",
   ),
@@ -87,9 +87,9 @@ const alertKeys = [
 ];
 
 /** Returns the reason why a provider has no equivalent; null if it has one. */
-function unsupportedReason(type: string): string | null {
+function findUnsupportedReason(type: string): string | null {
   if (Object.hasOwn(providers, type)) return null;
-  return unsupported.has(type)
+  return unsupportedProviders.has(type)
     ? `there is no channel type ${type} here; an Apprise server may reach it`
     : "it is not a provider of Gatus";
 }
@@ -132,7 +132,7 @@ export class Channels {
     const { "default-alert": _alert, overrides, ...base } = section.fields;
     // Marks the keys as read, because the channels report their own unsupported keys.
     for (const key of Object.keys(base)) section.value(key);
-    const reason = unsupportedReason(type);
+    const reason = findUnsupportedReason(type);
     if (reason === null && !withoutOverrides.has(type)) section.value("overrides");
     const provider: Provider = { base, defaultAlert, overrides: new Map(), reason };
     this.#providers.set(type, provider);
@@ -144,27 +144,27 @@ export class Channels {
       this.#leaveOut(type, toLine(type, 60), `Not taken: ${reason}.${without}`);
       return;
     }
-    this.#channel(type, "", type, `Gatus ${type}`, base);
+    this.#findOrCreateChannel(type, "", type, `Gatus ${type}`, base);
     if (withoutOverrides.has(type) || !Array.isArray(overrides)) return;
     for (const { group, ...changes } of overrides.filter(isObject)) {
-      const name = text(group);
+      const name = toText(group);
       if (provider.overrides.has(name)) continue;
       provider.overrides.set(name, changes);
-      this.#channelOfGroup(type, name, provider);
+      this.#findGroupChannel(type, name, provider);
     }
   }
 
   /** Groups with equal overrides share a channel. */
-  #channelOfGroup(type: string, group: string, { base, overrides }: Provider) {
+  #findGroupChannel(type: string, group: string, { base, overrides }: Provider) {
     const changes = overrides.get(group);
     return changes === undefined
-      ? this.#channel(type, "", type, `Gatus ${type}`, base)
-      : this.#channel(
+      ? this.#findOrCreateChannel(type, "", type, `Gatus ${type}`, base)
+      : this.#findOrCreateChannel(
           type,
           JSON.stringify(changes),
           `${type}/${group}`,
           `Gatus ${type} (${group})`,
-          merged(base, changes),
+          mergeOverride(base, changes),
         );
   }
 
@@ -173,7 +173,7 @@ export class Channels {
   }
 
   /** Returns the provider's channel for an override, and creates it on first use. */
-  #channel(
+  #findOrCreateChannel(
     type: string,
     changes: string,
     id: string,
@@ -183,15 +183,15 @@ export class Channels {
     const key = `${type}#${changes}`;
     const known = this.#channels.get(key);
     if (known !== undefined) return known;
-    const channel = channelOf(type, id, toLine(name, 255), config);
+    const channel = buildChannel(type, id, toLine(name, 255), config);
     if ("reason" in channel)
       this.#leaveOut(id, toLine(name, 255), `Not taken: ${channel.reason}.`, ...channel.notes);
-    else if (type === "email") channel.notes.push(...this.#otherMailServer(config));
+    else if (type === "email") channel.notes.push(...this.#listMailServerDifferences(config));
     this.#channels.set(key, channel);
     return channel;
   }
 
-  #otherMailServer(config: Fields): string[] {
+  #listMailServerDifferences(config: Fields): string[] {
     const base = this.#providers.get("email")?.base ?? {};
     const others = mailServerKeys.filter((key) => config[key] !== base[key]);
     return others.length === 0
@@ -200,7 +200,7 @@ export class Channels {
   }
 
   /** Alert defaults of a provider; null if the file does not configure it. */
-  defaultAlert(type: string): Section | null {
+  findDefaultAlert(type: string): Section | null {
     return this.#providers.get(type)?.defaultAlert ?? null;
   }
 
@@ -208,7 +208,7 @@ export class Channels {
    * Returns the channel for an alert of this endpoint. Overrides of the alert take precedence over those of its
    * group.
    */
-  channelFor(
+  findChannel(
     type: string,
     endpoint: Section,
     override: Fields,
@@ -218,28 +218,36 @@ export class Channels {
     if (provider === undefined) return { reason: "the configuration has no such provider" };
     if (provider.reason !== null) return { reason: provider.reason };
     const group = endpoint.text("group");
-    const ofGroup = this.#channelOfGroup(type, group, provider);
+    const ofGroup = this.#findGroupChannel(type, group, provider);
     const channel =
       Object.keys(override).length === 0
         ? ofGroup
-        : this.#overridden(type, endpoint, provider, override);
+        : this.#findOverriddenChannel(type, endpoint, provider, override);
     if ("reason" in channel) return { reason: channel.reason };
     if (!sendsOnResolved) channel.hidesRecoveries = true;
     return { id: channel.id };
   }
 
-  #overridden(type: string, endpoint: Section, { base, overrides }: Provider, override: Fields) {
+  #findOverriddenChannel(
+    type: string,
+    endpoint: Section,
+    { base, overrides }: Provider,
+    override: Fields,
+  ) {
     const ofGroup = overrides.get(endpoint.text("group"));
-    const config = merged(ofGroup === undefined ? base : merged(base, ofGroup), override);
+    const config = mergeOverride(
+      ofGroup === undefined ? base : mergeOverride(base, ofGroup),
+      override,
+    );
     const changes = JSON.stringify([ofGroup, override]);
     const id = `${type}#${Bun.hash(changes).toString(36)}`;
     const name = `Gatus ${type} (${endpoint.text("name")})`;
-    return this.#channel(type, changes, id, name, config);
+    return this.#findOrCreateChannel(type, changes, id, name, config);
   }
 
   /** Returns the planned channels. Call this after converting the endpoints, because they can create channels. */
-  records(): { records: Planned[]; notTaken: NotTaken[] } {
-    const records = [...this.#channels.values()].flatMap((channel): Planned[] => {
+  buildRecords(): { records: PlannedRecord[]; notTaken: NotTaken[] } {
+    const records = [...this.#channels.values()].flatMap((channel): PlannedRecord[] => {
       if ("reason" in channel) return [];
       const { id, name, fields, notes, isIncomplete, hidesRecoveries } = channel;
       const recovery =
@@ -260,7 +268,7 @@ export class Channels {
   }
 
   /** Returns the mail server of the provider `email`; null if it is not configured. */
-  mailServer(): Fields | null {
+  buildMailServer(): Fields | null {
     const provider = this.#providers.get("email");
     if (provider === undefined) return null;
     const s = new Section(provider.base, "provider.email");
@@ -281,7 +289,7 @@ export class Channels {
 }
 
 /** Merges an override as Gatus does: empty values change nothing. */
-function merged(base: Fields, changes: Fields): Fields {
+function mergeOverride(base: Fields, changes: Fields): Fields {
   const own = Object.entries(changes).filter(([key, value]) => {
     const isEmpty =
       value === null ||
@@ -293,12 +301,12 @@ function merged(base: Fields, changes: Fields): Fields {
   return { ...base, ...Object.fromEntries(own) };
 }
 
-function channelOf(type: string, id: string, name: string, config: Fields): Channel | NoChannel {
+function buildChannel(type: string, id: string, name: string, config: Fields): Channel | NoChannel {
   const section = new Section(config, `provider.${type}`);
   const { fields, notes = [], disabled } = providers[type]?.(section) ?? { fields: {} };
-  const all = [...notes, ...section.notes()];
-  const whole = { ...fields, ...(disabled !== undefined && { enabled: false }) };
-  const issue = issueOf(NewAlertChannel, { ...whole, name: "Gatus" });
+  const all = [...notes, ...section.buildNotes()];
+  const channelInput = { ...fields, ...(disabled !== undefined && { enabled: false }) };
+  const issue = findIssue(NewAlertChannel, { ...channelInput, name: "Gatus" });
   if (issue !== null) {
     const empty = [
       "webhook-url",
@@ -316,12 +324,12 @@ function channelOf(type: string, id: string, name: string, config: Fields): Chan
       section.has(key) ? section.text(key) === "" : key === "webhook-url" && "webhookUrl" in fields,
     );
     const reason = empty.length > 0 ? `${empty.join(" and ")} is not set` : issue;
-    return { reason, notes: section.notes() };
+    return { reason, notes: section.buildNotes() };
   }
   return {
     id,
     name,
-    fields: whole,
+    fields: channelInput,
     notes: disabled === undefined ? all : [`Disabled: ${disabled}.`, ...all],
     isIncomplete: disabled !== undefined,
     hidesRecoveries: false,

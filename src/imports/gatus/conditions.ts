@@ -1,6 +1,6 @@
 /** Parses conditions of Gatus, and tests whether a value satisfies one. */
-import { excerpt } from "../../core/text/words.ts";
-import { comparedNumber, integerIn } from "./values.ts";
+import { excerptText } from "../../core/text/words.ts";
+import { parseOperand, parseInteger } from "./values.ts";
 
 const comparisons = ["==", "!=", "<=", ">=", ">", "<"] as const;
 /** Maximum length of a condition: twice that of an assertion's value. */
@@ -39,7 +39,7 @@ const names = [
 const plain = new RegExp(`^\\[(${names.join("|")})\\]$`, "i");
 const withPath = /^\[(BODY|HEADER|CONTEXT)\](?:\.(.*)|(\[.*))$/is;
 
-function placeholderIn(operand: string): Placeholder | null {
+function parsePlaceholder(operand: string): Placeholder | null {
   const [, call = null, inner = operand] = /^(len|has)\((.*)\)$/s.exec(operand) ?? [];
   const [, name] = plain.exec(inner) ?? [];
   const of = { call: call as Placeholder["call"] };
@@ -60,48 +60,49 @@ const mirrored: Record<Comparison, Comparison> = {
 };
 
 /** Parses a condition as Gatus does: splits at the first operator between spaces, and uses the first two operands. */
-export function readCondition(written: string): ReadCondition {
-  if (written.length > maxLength)
-    return { written, unsupported: `has more than ${maxLength} characters` };
+export function readCondition(expression: string): ReadCondition {
+  if (expression.length > maxLength)
+    return { written: expression, unsupported: `has more than ${maxLength} characters` };
   const op =
-    comparisons.find((one) => written.includes(` ${one} `)) ??
-    comparisons.find((one) => written.includes(one));
-  if (op === undefined) return { written, unsupported: "has no operator" };
-  const separator = written.includes(` ${op} `) ? ` ${op} ` : op;
-  const [left = "", right = ""] = written.split(separator).map((operand) => operand.trim());
-  const [first, second] = [placeholderIn(left), placeholderIn(right)];
+    comparisons.find((one) => expression.includes(` ${one} `)) ??
+    comparisons.find((one) => expression.includes(one));
+  if (op === undefined) return { written: expression, unsupported: "has no operator" };
+  const separator = expression.includes(` ${op} `) ? ` ${op} ` : op;
+  const [left = "", right = ""] = expression.split(separator).map((operand) => operand.trim());
+  const [first, second] = [parsePlaceholder(left), parsePlaceholder(right)];
   if (first !== null && second !== null)
-    return { written, unsupported: "compares two parts of an answer with each other" };
-  if (first !== null) return { written, placeholder: first, op, expected: right };
-  if (second !== null) return { written, placeholder: second, op: mirrored[op], expected: left };
-  return { written, isConstant: true, holds: isSatisfied(op, right, left) };
+    return { written: expression, unsupported: "compares two parts of an answer with each other" };
+  if (first !== null) return { written: expression, placeholder: first, op, expected: right };
+  if (second !== null)
+    return { written: expression, placeholder: second, op: mirrored[op], expected: left };
+  return { written: expression, isConstant: true, holds: isSatisfied(op, right, left) };
 }
 
 /** Whether the operand satisfies the comparison by Gatus' rules. */
 export const isSatisfied = (op: Comparison, expected: string, actual: string): boolean =>
-  satisfying(op, expected)(actual);
+  createConditionTest(op, expected)(actual);
 
 /** Precompiled form of `isSatisfied`. */
-export function satisfying(op: Comparison, expected: string): (actual: string) => boolean {
-  if (op === "==") return equaling(expected);
+export function createConditionTest(op: Comparison, expected: string): (actual: string) => boolean {
+  if (op === "==") return createEqualityTest(expected);
   if (op === "!=") {
-    const isEqual = equaling(expected);
+    const isEqual = createEqualityTest(expected);
     return (actual) => !isEqual(actual);
   }
-  const bound = comparedNumber(expected);
-  if (op === "<") return (actual) => comparedNumber(actual) < bound;
-  if (op === ">") return (actual) => comparedNumber(actual) > bound;
-  if (op === "<=") return (actual) => comparedNumber(actual) <= bound;
-  return (actual) => comparedNumber(actual) >= bound;
+  const bound = parseOperand(expected);
+  if (op === "<") return (actual) => parseOperand(actual) < bound;
+  if (op === ">") return (actual) => parseOperand(actual) > bound;
+  if (op === "<=") return (actual) => parseOperand(actual) <= bound;
+  return (actual) => parseOperand(actual) >= bound;
 }
 
-function equaling(expected: string): (actual: string) => boolean {
-  const wanted = expectationIn(expected);
-  if (wanted.type === "pattern") return globMatcher(wanted.pattern);
+function createEqualityTest(expected: string): (actual: string) => boolean {
+  const wanted = parseExpectation(expected);
+  if (wanted.type === "pattern") return createGlobMatcher(wanted.pattern);
   if (wanted.type === "options") return (actual) => wanted.options.includes(actual);
-  const integer = integerIn(expected);
+  const integer = parseInteger(expected);
   return (actual) => {
-    const other = integer === null ? null : integerIn(actual);
+    const other = integer === null ? null : parseInteger(actual);
     return other === null ? actual === expected : other === integer;
   };
 }
@@ -112,7 +113,7 @@ type Expectation =
   | { type: "text"; text: string };
 
 /** Parses `pat(…)`, `any(…)` or plain text. */
-export function expectationIn(expected: string): Expectation {
+export function parseExpectation(expected: string): Expectation {
   const [, call, inner = ""] = /^(pat|any)\((.*)\)$/s.exec(expected) ?? [];
   if (call === "pat") return { type: "pattern", pattern: inner };
   if (call === "any")
@@ -123,8 +124,8 @@ export function expectationIn(expected: string): Expectation {
 export const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
 /** Implements Go's filepath.Match without slashes, in time proportional to pattern × text. */
-function globMatcher(pattern: string): (text: string) => boolean {
-  const sources = partsOf(pattern.replaceAll("/", "")).map(partSource);
+function createGlobMatcher(pattern: string): (text: string) => boolean {
+  const sources = splitGlob(pattern.replaceAll("/", "")).map(convertGlobPart);
   if (sources.includes(null)) return () => false;
   const parts = sources.map((source) => (source === ".*" ? null : new RegExp(`^${source}$`, "su")));
   return (text) => {
@@ -151,15 +152,15 @@ function globMatcher(pattern: string): (text: string) => boolean {
  * Converts a pattern of Go's filepath.Match to a regular expression for RE2 and JavaScript. Gatus removes all slashes
  * from pattern and text. Returns null for an invalid pattern.
  */
-export function globSource(pattern: string): string | null {
-  const sources = partsOf(pattern).map(partSource);
+export function convertGlob(pattern: string): string | null {
+  const sources = splitGlob(pattern).map(convertGlobPart);
   return sources.includes(null) ? null : sources.join("");
 }
 
 const part = /\*+|\/+|\\[\s\S]|\[\^?(?:\\[\s\S]|[^\]\\]){1,100}\]|[\s\S]/gu;
-const partsOf = (pattern: string): string[] => pattern.match(part) ?? [];
+const splitGlob = (pattern: string): string[] => pattern.match(part) ?? [];
 
-function partSource(part: string): string | null {
+function convertGlobPart(part: string): string | null {
   if (part.startsWith("*")) return ".*";
   if (part.startsWith("/")) return "/*";
   if (part === "?") return "[^/]";
@@ -171,4 +172,4 @@ function partSource(part: string): string | null {
 }
 
 /** Shortens the condition for a sentence. */
-export const quoted = (written: string) => excerpt(written, 200);
+export const quoteCondition = (written: string) => excerptText(written, 200);

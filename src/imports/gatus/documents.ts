@@ -5,11 +5,11 @@ import type { Scalar } from "yaml";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
-import { bytesInWords, excerpt } from "../../core/text/words.ts";
-import { invalid } from "../../core/validation.ts";
+import { formatBytes, excerptText } from "../../core/text/words.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import { InvalidFiles, type Parsed, parseYaml, type Place, setOwn } from "../../core/text/yaml.ts";
-import { turn } from "../../core/time/yielding.ts";
-import { unreadable } from "../limits.ts";
+import { yieldToEventLoop } from "../../core/time/yielding.ts";
+import { createUnreadableError } from "../limits.ts";
 
 const { yaml, yamlPerFolder, filesPerFolder, folderNesting } = importBounds;
 const maxDepth = 50;
@@ -35,35 +35,35 @@ export async function readConfiguration(
   name: string = basename(from),
 ): Promise<Configuration> {
   const found = await stat(from).catch(() => null);
-  if (found === null) throw invalid("source", `is not a file or folder here: ${from}`);
-  const files = found.isDirectory() ? await filesIn(from) : [from];
-  const places = new WeakMap<object, Place>();
+  if (found === null) throw invalidFieldError("source", `is not a file or folder here: ${from}`);
+  const files = found.isDirectory() ? await listYamlFiles(from) : [from];
+  const mapPlaces = new WeakMap<object, Place>();
   const unset = new Set<string>();
   let config: Fields = {};
   let bytes = 0;
   for (const file of files) {
-    const shown = found.isDirectory() ? relative(from, file) : name;
+    const shownName = found.isDirectory() ? relative(from, file) : name;
     const { size } = await stat(file);
     bytes += size;
     if (size > yaml.value || bytes > yamlPerFolder.value)
-      throw unreadable(
-        shown,
+      throw createUnreadableError(
+        shownName,
         size > yaml.value
-          ? `it has ${bytesInWords(size)}, and at most ${bytesInWords(yaml.value)} are read.`
-          : `with it the folder has more than ${bytesInWords(yamlPerFolder.value)}.`,
+          ? `it has ${formatBytes(size)}, and at most ${formatBytes(yaml.value)} are read.`
+          : `with it the folder has more than ${formatBytes(yamlPerFolder.value)}.`,
       );
     const source = await readFile(file, "utf8");
-    const document = await readDocument(shown, source, variables, unset, places);
-    config = merged(config, document, "", shown);
-    await turn();
+    const document = await readDocument(shownName, source, variables, unset, mapPlaces);
+    config = mergeDocuments(config, document, "", shownName);
+    await yieldToEventLoop();
   }
   assertGatus(config, name);
-  const inWords = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
+  const formatPlace = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
   return {
     config,
     placeOf: (map) => {
-      const place = places.get(map);
-      return place === undefined ? null : inWords(place);
+      const place = mapPlaces.get(map);
+      return place === undefined ? null : formatPlace(place);
     },
     unsetVariables: [...unset].sort(),
   };
@@ -73,7 +73,7 @@ export async function readConfiguration(
  * Lists all YAML files of the folder in lexical order. Skips paths with `..`, which Kubernetes mounts contain, and
  * linked folders.
  */
-async function filesIn(from: string): Promise<string[]> {
+async function listYamlFiles(from: string): Promise<string[]> {
   const files: string[] = [];
   const walk = async (folder: string, depth: number): Promise<void> => {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -82,7 +82,7 @@ async function filesIn(from: string): Promise<string[]> {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) {
         if (depth >= folderNesting.value)
-          throw unreadable(from, `its folders are nested deeper than ${depth} levels.`);
+          throw createUnreadableError(from, `its folders are nested deeper than ${depth} levels.`);
         await walk(path, depth + 1);
         continue;
       }
@@ -90,7 +90,7 @@ async function filesIn(from: string): Promise<string[]> {
       const target = await stat(path).catch(() => null);
       if (target?.isFile() === true) files.push(path);
       if (files.length > filesPerFolder.value)
-        throw unreadable(from, `it has more than ${filesPerFolder.value} files.`);
+        throw createUnreadableError(from, `it has more than ${filesPerFolder.value} files.`);
     }
   };
   await walk(from, 1);
@@ -104,22 +104,23 @@ async function readDocument(
   unset: Set<string>,
   places: WeakMap<object, Place>,
 ): Promise<Fields> {
-  if (isTooDeep(source)) throw unreadable(name, "it holds too much, or is nested too deep.");
+  if (isTooDeep(source))
+    throw createUnreadableError(name, "it holds too much, or is nested too deep.");
   const { value, placesOfMaps, names } = await parseExpanded(name, source, variables);
-  for (const one of names) unset.add(excerpt(one));
+  for (const one of names) unset.add(excerptText(one));
   if (value === null) return {};
-  if (!isObject(value)) throw unreadable(name, "it is not a configuration of Gatus.");
-  const keepPlaces = (inner: unknown): void => {
+  if (!isObject(value)) throw createUnreadableError(name, "it is not a configuration of Gatus.");
+  const copyPlaces = (inner: unknown): void => {
     if (typeof inner !== "object" || inner === null) return;
     const place = placesOfMaps.get(inner);
     if (place !== undefined) places.set(inner, place);
-    for (const one of Object.values(inner)) keepPlaces(one);
+    for (const one of Object.values(inner)) copyPlaces(one);
   };
-  keepPlaces(value);
+  copyPlaces(value);
   return value;
 }
 
-type Expanded = Parsed & { names: ReadonlySet<string> };
+type ExpandedDocument = Parsed & { names: ReadonlySet<string> };
 
 /**
  * Parses a file with variables expanded; unset ones expand to nothing. Markers replace them during
@@ -130,7 +131,7 @@ async function parseExpanded(
   name: string,
   source: string,
   variables: Variables,
-): Promise<Expanded> {
+): Promise<ExpandedDocument> {
   const listed: string[] = [];
   const marked = expandVariables(source, variables, (one) => {
     listed.push(one);
@@ -140,7 +141,7 @@ async function parseExpanded(
   if (isMarkable)
     try {
       const names = new Set<string>();
-      const withoutMarkers = (text: string) =>
+      const stripMarkers = (text: string) =>
         text.replace(/\u{e000}(\d+)\u{e001}/gu, (_marker, index: string) => {
           names.add(listed[Number(index)] ?? "");
           return "";
@@ -148,7 +149,7 @@ async function parseExpanded(
       const parsed = await parseYaml(
         name,
         marked,
-        (scalar) => textOf(scalar, withoutMarkers),
+        (scalar) => originalTextOf(scalar, stripMarkers),
         yamlOptions,
       );
       return { ...parsed, names };
@@ -160,12 +161,12 @@ async function parseExpanded(
     const parsed = await parseYaml(
       name,
       plain,
-      (scalar) => textOf(scalar, (text) => text),
+      (scalar) => originalTextOf(scalar, (text) => text),
       yamlOptions,
     );
     return { ...parsed, names: new Set(listed) };
   } catch (error) {
-    throw error instanceof InvalidFiles ? rejection(name, source, error) : error;
+    throw error instanceof InvalidFiles ? createRejection(name, source, error) : error;
   }
 }
 
@@ -173,31 +174,37 @@ async function parseExpanded(
  * Returns a scalar as its original text, because Gatus interprets it by the field's type. For example, `password:
  * 0123` has four digits and `enabled: no` is a boolean.
  */
-function textOf({ source, type }: Scalar, strip: (text: string) => string): string | null {
+function originalTextOf({ source, type }: Scalar, strip: (text: string) => string): string | null {
   const text = strip(source ?? "");
   const isNull = type === "PLAIN" && /^(?:|~|null|Null|NULL)$/.test(text);
   return isNull ? null : text;
 }
 
-function rejection(name: string, source: string, { issues }: InvalidFiles): AppError {
+function createRejection(name: string, source: string, { issues }: InvalidFiles): AppError {
   const [issue] = issues;
   const at =
     issue === undefined ? "" : `${issue.place.file}:${issue.place.line}:${issue.place.column}: `;
   const message = issue?.message ?? "";
   if (/stand for too much|nested deeper/.test(message))
-    return unreadable(name, `it holds too much, or is nested too deep (${at.slice(0, -2)}).`);
+    return createUnreadableError(
+      name,
+      `it holds too much, or is nested too deep (${at.slice(0, -2)}).`,
+    );
   if (/\{\{-?\s*[.$\w(]/.test(source))
-    return unreadable(
+    return createUnreadableError(
       name,
       `it is a template (${at}${message}). Render it first, such as with helm template.`,
     );
   if (/several documents/.test(message))
-    return unreadable(name, "it has several YAML documents (---). Gatus reads only the first.");
-  if (message.includes("is there twice")) return unreadable(name, `${at}${message}.`);
-  return unreadable(name, `it is not YAML (${at}${message}).`);
+    return createUnreadableError(
+      name,
+      "it has several YAML documents (---). Gatus reads only the first.",
+    );
+  if (message.includes("is there twice")) return createUnreadableError(name, `${at}${message}.`);
+  return createUnreadableError(name, `it is not YAML (${at}${message}).`);
 }
 
-const variable =
+const variablePattern =
   /\$\$|\$\{([*#$@!?0-9-])\}|\$\{\}|\$\{([^}]+)\}|\$\{|\$([*#$@!?0-9-])|\$([A-Za-z_]\w*)/g;
 
 /**
@@ -209,7 +216,7 @@ function expandVariables(
   variables: Variables,
   unset: (name: string) => string,
 ): string {
-  return source.replace(variable, (all, ...groups: (string | undefined)[]) => {
+  return source.replace(variablePattern, (all, ...groups: (string | undefined)[]) => {
     if (all === "$$") return "$";
     const name = groups.slice(0, 4).find((group) => group !== undefined);
     if (name === undefined) return "";
@@ -227,16 +234,21 @@ function isTooDeep(source: string): boolean {
 }
 
 /** Merges maps and appends lists. Like Gatus, rejects any other key that two files define. */
-function merged(one: Fields, other: Fields, path: string, file: string): Fields {
+function mergeDocuments(one: Fields, other: Fields, path: string, file: string): Fields {
   const result = { ...one };
   for (const [name, value] of Object.entries(other)) {
     const known = Object.hasOwn(result, name) ? result[name] : undefined;
     const at = path === "" ? name : `${path}.${name}`;
-    if (isObject(known) && isObject(value)) setOwn(result, name, merged(known, value, at, file));
+    if (isObject(known) && isObject(value))
+      setOwn(result, name, mergeDocuments(known, value, at, file));
     else if (Array.isArray(known) && Array.isArray(value))
       setOwn(result, name, [...known, ...value]);
     else if (known === undefined) setOwn(result, name, value);
-    else throw unreadable(file, `another file has ${at} too. Gatus merges only maps and lists.`);
+    else
+      throw createUnreadableError(
+        file,
+        `another file has ${at} too. Gatus merges only maps and lists.`,
+      );
   }
   return result;
 }
@@ -245,14 +257,14 @@ function assertGatus(config: Fields, name: string) {
   const { kind, apiVersion, data } = config;
   if (typeof kind === "string" && typeof apiVersion === "string") {
     const files = isObject(data) ? Object.keys(data).join(", ") : "";
-    throw unreadable(
+    throw createUnreadableError(
       name,
       kind === "ConfigMap"
-        ? `it is a Kubernetes ConfigMap. Save the text under data (${excerpt(files)}) as a file and import that.`
-        : `it is a Kubernetes ${excerpt(kind)}, not a configuration of Gatus.`,
+        ? `it is a Kubernetes ConfigMap. Save the text under data (${excerptText(files)}) as a file and import that.`
+        : `it is a Kubernetes ${excerptText(kind)}, not a configuration of Gatus.`,
     );
   }
   const lists = ["endpoints", "external-endpoints", "suites"];
   if (!lists.some((key) => Array.isArray(config[key])))
-    throw unreadable(name, "it names no endpoints: it is not a configuration of Gatus.");
+    throw createUnreadableError(name, "it names no endpoints: it is not a configuration of Gatus.");
 }

@@ -1,13 +1,13 @@
 /** Converts endpoints of Gatus to monitors; incomplete ones are paused, with the reasons. */
 import { type Fields } from "../../core/collections/objects.ts";
-import { excerpt, toLine } from "../../core/text/words.ts";
+import { excerptText, toLine } from "../../core/text/words.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
-import { clean, type Converted, issueOf, paragraphs, within } from "../values.ts";
-import { alertingOf } from "./alerts.ts";
+import { toCleanLine, type Converted, findIssue, toParagraphs, clamp } from "../values.ts";
+import { readAlerting } from "./alerts.ts";
 import type { Channels } from "./channels.ts";
 import { applyConditions, type Judgement } from "./judge.ts";
 import type { Section } from "./section.ts";
-import { hostOf, type ReadNamedFile, type Target, targetOf } from "./targets.ts";
+import { hostOf, type ReadNamedFile, type Target, buildTarget } from "./targets.ts";
 
 /** An additional monitor for one part of an endpoint's check. */
 type Part = Converted & { suffix: string };
@@ -34,25 +34,25 @@ export async function convertEndpoint(
     conditions.length > 0 && conditions.every((one) => /^\s*\[DOMAIN_EXPIRATION\]/i.test(one));
   const target: Target = isAboutDomain
     ? { type: "domain", fields: { domain: hostOf(endpoint.text("url")) }, notes: [], missing: [] }
-    : await targetOf(endpoint, readFile);
+    : await buildTarget(endpoint, readFile);
   const judgement = applyConditions(conditions, target);
   if (isAboutDomain) {
     target.fields["minDays"] = judgement.domainDays ?? 14;
     for (const key of ["method", "headers", "graphql", "body", "client", "dns", "ssh"])
       endpoint.value(key);
   }
-  const common = commonFields(endpoint, endpoint.duration("interval") ?? 60, target.notes);
+  const common = buildCommonFields(endpoint, endpoint.duration("interval") ?? 60, target.notes);
   const seconds = endpoint.map("client").duration("timeout") || 10;
   const interval = Number(common["interval"]);
-  common["timeout"] = within(Math.ceil(seconds), 1, Math.min(60, interval));
+  common["timeout"] = clamp(Math.ceil(seconds), 1, Math.min(60, interval));
   if (common["timeout"] !== seconds && endpoint.map("client").has("timeout"))
     target.notes.push(`Times out after ${String(common["timeout"])} s instead of ${seconds} s.`);
-  const alerting = alertingOf(endpoint, interval, channels);
+  const alerting = readAlerting(endpoint, interval, channels);
   Object.assign(common, alerting.fields, { inverted: judgement.inverted });
-  const parts = isAboutDomain ? [] : partsOf(endpoint, common, judgement, target);
-  target.notes.push(...alerting.notes, ...endpoint.notes());
+  const parts = isAboutDomain ? [] : buildExtraMonitors(endpoint, common, judgement, target);
+  target.notes.push(...alerting.notes, ...endpoint.buildNotes());
   const had = `${endpoint.text("url").replace(/\/\/[^/@\s]*@/, "//")} ${conditions.join("; ")}`;
-  const monitor = finished(common, target, alerting.description, `Gatus had here: ${had}`);
+  const monitor = finishMonitor(common, target, alerting.description, `Gatus had here: ${had}`);
   const { channelIds } = alerting;
   return { monitor, parts, channelIds, comparesNumbers: judgement.comparesNumbers };
 }
@@ -62,13 +62,13 @@ export function convertExternalEndpoint(
   endpoint: Section,
   { channels }: Context,
 ): ConvertedEndpoint {
-  const written = endpoint.map("heartbeat").duration("interval") || null;
+  const writtenInterval = endpoint.map("heartbeat").duration("interval") || null;
   const target: Target = {
     type: "push",
-    fields: { grace: written === null ? daySeconds : 5 },
+    fields: { grace: writtenInterval === null ? daySeconds : 5 },
     notes: [
       "Its job reports to /push/TOKEN?status=up|down&msg=… with the token that it has. Gatus' own address is not served.",
-      ...(written === null
+      ...(writtenInterval === null
         ? [
             "Down after two days without a report. Without a heartbeat Gatus waits for ever: set the interval of the job.",
           ]
@@ -76,12 +76,12 @@ export function convertExternalEndpoint(
     ],
     missing: [],
   };
-  const common = commonFields(endpoint, written ?? daySeconds, target.notes);
-  const alerting = alertingOf(endpoint, Number(common["interval"]), channels);
+  const common = buildCommonFields(endpoint, writtenInterval ?? daySeconds, target.notes);
+  const alerting = readAlerting(endpoint, Number(common["interval"]), channels);
   Object.assign(common, { timeout: 5 }, alerting.fields);
   const token = endpoint.text("token");
-  target.notes.push(...alerting.notes, ...endpoint.notes());
-  const monitor = finished(common, target, alerting.description, "");
+  target.notes.push(...alerting.notes, ...endpoint.buildNotes());
+  const monitor = finishMonitor(common, target, alerting.description, "");
   if (token !== "") monitor.fields["pushToken"] = token;
   return { monitor, parts: [], channelIds: alerting.channelIds, comparesNumbers: false };
 }
@@ -89,15 +89,15 @@ export function convertExternalEndpoint(
 const maxTags = 10;
 const maxTagLength = 50;
 
-function commonFields(endpoint: Section, seconds: number, notes: string[]): Fields {
-  const interval = within(Math.round(seconds), 5, daySeconds);
+function buildCommonFields(endpoint: Section, seconds: number, notes: string[]): Fields {
+  const interval = clamp(Math.round(seconds), 5, daySeconds);
   if (interval !== seconds) notes.push(`Checked every ${interval} s instead of ${seconds} s.`);
-  const name = clean(endpoint.text("name"));
-  const shown = toLine(name, 255) || "Endpoint";
-  if (shown !== endpoint.text("name"))
+  const name = toCleanLine(endpoint.text("name"));
+  const shownName = toLine(name, 255) || "Endpoint";
+  if (shownName !== endpoint.text("name"))
     notes.push("Its name is changed: it has at most 255 characters on one line.");
   const labels = Object.entries(endpoint.table("extra-labels")).map(([key, value]) =>
-    clean(`${key}: ${value}`),
+    toCleanLine(`${key}: ${value}`),
   );
   const tags = [...new Set(labels.map((label) => toLine(label, maxTagLength)))].filter(
     (tag) => tag !== "",
@@ -106,10 +106,10 @@ function commonFields(endpoint: Section, seconds: number, notes: string[]): Fiel
     notes.push(`Labels are cut to tags of ${maxTagLength} characters.`);
   if (tags.length > maxTags)
     notes.push(
-      `Without the labels ${excerpt(tags.slice(maxTags).join(", "), 500)}: a monitor has at most ${maxTags} tags.`,
+      `Without the labels ${excerptText(tags.slice(maxTags).join(", "), 500)}: a monitor has at most ${maxTags} tags.`,
     );
   return {
-    name: shown,
+    name: shownName,
     interval,
     tags: tags.slice(0, maxTags),
     paused: endpoint.flag("enabled") === false,
@@ -117,7 +117,12 @@ function commonFields(endpoint: Section, seconds: number, notes: string[]): Fiel
 }
 
 /** Returns additional monitors for requirements on the host. */
-function partsOf(endpoint: Section, common: Fields, judgement: Judgement, target: Target): Part[] {
+function buildExtraMonitors(
+  endpoint: Section,
+  common: Fields,
+  judgement: Judgement,
+  target: Target,
+): Part[] {
   const parts: Part[] = [];
   const host = hostOf(endpoint.text("url"));
   const { addresses, domainDays } = judgement;
@@ -125,7 +130,7 @@ function partsOf(endpoint: Section, common: Fields, judgement: Judgement, target
     const name = `${toLine(String(common["name"]), 240)}: ${suffix}`;
     const { inverted: _inverted, ...own } = common;
     const part = { ...own, name, ...fields };
-    const issue = issueOf(NewMonitor, part);
+    const issue = findIssue(NewMonitor, part);
     if (issue !== null) return void target.missing.push(`${what}: ${issue}`);
     target.notes.push(`The monitor “${name}” checks ${what}.`);
     const notes = [`Part of “${String(common["name"])}”: checks ${what}.`];
@@ -152,13 +157,18 @@ function partsOf(endpoint: Section, common: Fields, judgement: Judgement, target
 const essential = new Set(["url", "host", "port", "domain", "type"]);
 
 /** Removes invalid fields one by one, and pauses the monitor with a note about each. */
-function finished(common: Fields, target: Target, description: string, had: string): Converted {
+function finishMonitor(
+  common: Fields,
+  target: Target,
+  description: string,
+  had: string,
+): Converted {
   const own = { ...target.fields };
   const missing = [...target.missing];
   let type = target.type;
-  const whole = () => ({ type, ...common, ...own });
+  const composeInput = () => ({ type, ...common, ...own });
   for (let attempt = 0; attempt < 10; attempt++) {
-    const result = NewMonitor.safeParse(whole());
+    const result = NewMonitor.safeParse(composeInput());
     if (result.success) break;
     const [issue] = result.error.issues;
     const field = String(issue?.path[0] ?? "");
@@ -174,14 +184,21 @@ function finished(common: Fields, target: Target, description: string, had: stri
   }
   if (missing.length === 0)
     return {
-      fields: { ...whole(), ...(description !== "" && { description: paragraphs(description) }) },
+      fields: {
+        ...composeInput(),
+        ...(description !== "" && { description: toParagraphs(description) }),
+      },
       notes: target.notes,
       isIncomplete: false,
     };
   const reason = `Paused: it lacks ${[...new Set(missing)].join("; ")}.`;
   const text = [description, reason, had].filter((part) => part !== "").join("\n\n");
   return {
-    fields: { ...whole(), paused: true, description: paragraphs(text).slice(0, maxDescription) },
+    fields: {
+      ...composeInput(),
+      paused: true,
+      description: toParagraphs(text).slice(0, maxDescription),
+    },
     notes: [
       reason,
       ...(type === target.type ? [] : [`It is imported as the type ${type}.`]),

@@ -2,8 +2,8 @@
 
 const ownPage = "about Gatus' own page";
 const ownServer = "about Gatus' own server; see signalbox serve --help";
-const ofSuites = "only requests of a suite have it";
-const message = "messages have their own form here";
+const suitesOnly = "only requests of a suite have it";
+const ownMessageForm = "messages have their own form here";
 const ownClient = "alerts are sent with this machine's network settings";
 
 /** Reasons by Gatus struct and key path. A path includes everything below it. */
@@ -24,18 +24,18 @@ const reasons: Readonly<Record<string, string>> = {
   "ui.default-sort-by": ownPage,
   "ui.default-filter-by": ownPage,
   "endpoint.ui": ownPage,
-  "endpoint.store": ofSuites,
-  "endpoint.always-run": ofSuites,
+  "endpoint.store": suitesOnly,
+  "endpoint.always-run": suitesOnly,
   "default-alert.provider-override": "Gatus reads it only at the alert of an endpoint",
   "client.network": "both IPv4 and IPv6 are used",
   "client.tls.renegotiation": "TLS 1.3 has no renegotiation",
-  "provider.slack.title": message,
-  "provider.discord.title": message,
+  "provider.slack.title": ownMessageForm,
+  "provider.discord.title": ownMessageForm,
   "provider.discord.message-content":
     "messages contain no mentions; add them to the channel's template",
-  "provider.teams.title": message,
+  "provider.teams.title": ownMessageForm,
   "provider.teams.client": ownClient,
-  "provider.teams-workflows.title": message,
+  "provider.teams-workflows.title": ownMessageForm,
   "provider.mattermost.channel": "a webhook has its own channel",
   "provider.mattermost.client": ownClient,
   "provider.googlechat.client": ownClient,
@@ -43,30 +43,30 @@ const reasons: Readonly<Record<string, string>> = {
   "provider.email.client": ownClient,
   "provider.ntfy.email": "ntfy forwards no e-mail of these messages",
   "provider.ntfy.click": "messages link to the monitor",
-  "provider.ntfy.disable-firebase": message,
-  "provider.ntfy.disable-cache": message,
+  "provider.ntfy.disable-firebase": ownMessageForm,
+  "provider.ntfy.disable-cache": ownMessageForm,
   "provider.gotify.priority": "the priority follows from the kind of alert",
-  "provider.gotify.title": message,
-  "provider.pushover.title": message,
+  "provider.gotify.title": ownMessageForm,
+  "provider.pushover.title": ownMessageForm,
   "provider.pushover.resolved-priority": "recoveries have at most priority 0",
-  "provider.pushover.sound": message,
-  "provider.pushover.ttl": message,
+  "provider.pushover.sound": ownMessageForm,
+  "provider.pushover.ttl": ownMessageForm,
   "provider.pushover.device": "all devices of the user get the message",
   "provider.opsgenie.priority": "the priority follows from the kind of alert",
-  "provider.opsgenie.source": message,
-  "provider.opsgenie.entity-prefix": message,
-  "provider.opsgenie.alias-prefix": message,
-  "provider.opsgenie.tags": message,
+  "provider.opsgenie.source": ownMessageForm,
+  "provider.opsgenie.entity-prefix": ownMessageForm,
+  "provider.opsgenie.alias-prefix": ownMessageForm,
+  "provider.opsgenie.tags": ownMessageForm,
   "provider.custom": "a webhook sends JSON by POST and has no template",
 };
 
-const unknown = "not a key of Gatus";
+const unknownKey = "not a key of Gatus";
 
 /** Returns the reason for a path such as `client.tls.renegotiation`, or for its closest listed parent. */
-export function leftOutReason(schema: string): string {
+export function findLeftOutReason(schema: string): string {
   for (let path = schema; path.includes("."); path = path.slice(0, path.lastIndexOf("."))) {
     const reason = reasons[path];
     if (reason !== undefined) return reason;
   }
-  return unknown;
+  return unknownKey;
 }

@@ -17,7 +17,7 @@ type Window = {
 };
 
 /** Returns a window that starts at its next occurrence from today, or the reason why there is none. */
-export function maintenanceOf(section: Section, now: number): Window | { reason: string } {
+export function buildMaintenance(section: Section, now: number): Window | { reason: string } {
   const start = section.text("start");
   const seconds = section.duration("duration");
   const zone = section.text("timezone") || "UTC";

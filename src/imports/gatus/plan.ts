@@ -3,16 +3,16 @@ import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { importBounds, type Limits, noLimits } from "../../core/limits.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
-import { countInWords, plural, toLine } from "../../core/text/words.ts";
-import { eachYielding } from "../../core/time/yielding.ts";
-import { unreadable } from "../limits.ts";
-import type { NotTaken, Plan, Planned } from "../plan.ts";
+import { formatCount, pluralize, toLine } from "../../core/text/words.ts";
+import { forEachYielding } from "../../core/time/yielding.ts";
+import { createUnreadableError } from "../limits.ts";
+import type { NotTaken, Plan, PlannedRecord } from "../plan.ts";
 import { Channels } from "./channels.ts";
 import { type Configuration, readConfiguration, type Variables } from "./documents.ts";
 import { convertEndpoint, type ConvertedEndpoint, convertExternalEndpoint } from "./endpoints.ts";
-import { maintenanceOf } from "./maintenance.ts";
-import { announcementOf, pageOf } from "./page.ts";
-import { notesOf, Section } from "./section.ts";
+import { buildMaintenance } from "./maintenance.ts";
+import { buildAnnouncement, buildPage } from "./page.ts";
+import { formatNotes, Section } from "./section.ts";
 import type { ReadNamedFile } from "./targets.ts";
 
 export type GatusOptions = {
@@ -29,17 +29,17 @@ export type GatusOptions = {
  * Converts a Gatus configuration. Throws BAD_REQUEST for files that Gatus would reject, and above
  * the organization's limits.
  */
-export async function gatusPlan(
+export async function buildGatusPlan(
   from: string,
   variables: Variables,
   options: GatusOptions = {},
 ): Promise<Plan> {
   const configuration = await readConfiguration(from, variables, options.name);
-  const named = options.name ?? from;
-  assertFits(configuration.config, named, options.limits ?? noLimits);
+  const sourceName = options.name ?? from;
+  assertFits(configuration.config, sourceName, options.limits ?? noLimits);
   const readNamed: ReadNamedFile =
     options.readsNamedFiles === false ? async () => null : (path) => readNear(from, path);
-  return new GatusPlan(configuration, readNamed, options.now ?? Date.now()).plan();
+  return new GatusPlan(configuration, readNamed, options.now ?? Date.now()).buildPlan();
 }
 
 /** Reads a file by its path, or by its path relative to the configuration; null if it does not exist. */
@@ -52,31 +52,31 @@ async function readNear(from: string, path: string): Promise<string | null> {
   return null;
 }
 
-const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
+const countItems = (value: unknown) => (Array.isArray(value) ? value.length : 0);
 
 function assertFits(config: Fields, name: string, limits: Limits) {
-  const endpoints = lengthOf(config["endpoints"]) + lengthOf(config["external-endpoints"]);
+  const endpoints = countItems(config["endpoints"]) + countItems(config["external-endpoints"]);
   const { monitors, "alert-channels": maxChannels } = limits;
-  const most = importBounds.records.value;
-  if (endpoints > most)
-    throw unreadable(
+  const maxRecords = importBounds.records.value;
+  if (endpoints > maxRecords)
+    throw createUnreadableError(
       name,
-      `it has ${countInWords(endpoints)} records, at most ${countInWords(most)} can be imported.`,
+      `it has ${formatCount(endpoints)} records, at most ${formatCount(maxRecords)} can be imported.`,
     );
   if (endpoints > monitors)
-    throw unreadable(
+    throw createUnreadableError(
       name,
-      `it has ${countInWords(endpoints)} endpoints, and an organization can have ${plural(monitors, "monitor")}.`,
+      `it has ${formatCount(endpoints)} endpoints, and an organization can have ${pluralize(monitors, "monitor")}.`,
     );
   const providers = isObject(config["alerting"]) ? Object.values(config["alerting"]) : [];
   const channels = providers.reduce<number>(
-    (sum, one) => sum + 1 + lengthOf(isObject(one) ? one["overrides"] : null),
+    (sum, one) => sum + 1 + countItems(isObject(one) ? one["overrides"] : null),
     0,
   );
   if (channels > maxChannels)
-    throw unreadable(
+    throw createUnreadableError(
       name,
-      `it has ${countInWords(channels)} providers and overrides, and an organization can have ${plural(maxChannels, "alert channel")}.`,
+      `it has ${formatCount(channels)} providers and overrides, and an organization can have ${pluralize(maxChannels, "alert channel")}.`,
     );
 }
 
@@ -89,7 +89,7 @@ export class GatusPlan {
   readonly #channels: Channels;
   readonly #readFile: ReadNamedFile;
   readonly #now: number;
-  readonly #monitors: Planned[] = [];
+  readonly #monitors: PlannedRecord[] = [];
   readonly #notTaken: NotTaken[] = [];
   readonly #groups = new Map<string, string[]>();
   readonly #windows = new Map<string, Window>();
@@ -104,43 +104,43 @@ export class GatusPlan {
     this.#now = now;
   }
 
-  async plan(): Promise<Plan> {
+  async buildPlan(): Promise<Plan> {
     const context = { channels: this.#channels, readFile: this.#readFile };
-    await this.#takeEndpoints("endpoints", "endpoint", (one) => convertEndpoint(one, context));
-    await this.#takeEndpoints("external-endpoints", "external-endpoint", (one) =>
+    await this.#convertEndpoints("endpoints", "endpoint", (one) => convertEndpoint(one, context));
+    await this.#convertEndpoints("external-endpoints", "external-endpoint", (one) =>
       convertExternalEndpoint(one, context),
     );
-    this.#takeGlobalMaintenance();
-    const announcements = this.#announcements();
-    const pages = this.#config.has("ui") ? [pageOf(this.#config.map("ui"), this.#groups)] : [];
+    this.#addGlobalMaintenance();
+    const announcements = this.#buildAnnouncements();
+    const pages = this.#config.has("ui") ? [buildPage(this.#config.map("ui"), this.#groups)] : [];
     this.#leaveOutSuites();
     this.#leaveOutSettings();
-    const channels = this.#channels.records();
+    const channels = this.#channels.buildRecords();
     return {
       source: "gatus",
       product: "Gatus",
       records: [
         ...channels.records,
-        ...this.#groupRecords(),
+        ...this.#buildGroupRecords(),
         ...this.#monitors,
-        ...this.#windowRecords(),
+        ...this.#buildWindowRecords(),
         ...pages,
         ...announcements,
       ],
       notTaken: [...channels.notTaken, ...this.#notTaken],
-      hints: this.#hints(),
-      smtp: this.#channels.mailServer(),
+      hints: this.#buildHints(),
+      smtp: this.#channels.buildMailServer(),
     };
   }
 
-  #hints(): string[] {
+  #buildHints(): string[] {
     const { unsetVariables } = this.#configuration;
-    const shown = unsetVariables.slice(0, 100).join(", ");
+    const shownVariables = unsetVariables.slice(0, 100).join(", ");
     const more = unsetVariables.length > 100 ? ` and ${unsetVariables.length - 100} more` : "";
     return [
       ...(unsetVariables.length === 0
         ? []
-        : [`These variables are not set: ${shown}${more}. They are empty, as in Gatus.`]),
+        : [`These variables are not set: ${shownVariables}${more}. They are empty, as in Gatus.`]),
       ...(this.#comparesNumbers
         ? ["A value that an answer lacks fails a comparison such as < 100. Gatus compares it as 0."]
         : []),
@@ -148,12 +148,12 @@ export class GatusPlan {
     ];
   }
 
-  #takeEndpoints(
+  #convertEndpoints(
     key: string,
     schema: string,
     convert: (endpoint: Section) => ConvertedEndpoint | Promise<ConvertedEndpoint>,
   ) {
-    return eachYielding(this.#config.maps(key, schema), async (endpoint) => {
+    return forEachYielding(this.#config.sections(key, schema), async (endpoint) => {
       const group = endpoint.text("group");
       const name = endpoint.text("name");
       const externalId = `${group}_${name}`;
@@ -169,9 +169,9 @@ export class GatusPlan {
         return;
       }
       this.#seen.add(externalId);
-      const windows = endpoint.maps("maintenance-windows", "maintenance");
+      const windows = endpoint.sections("maintenance-windows", "maintenance");
       const windowNotes = windows.flatMap((window) =>
-        this.#takeWindow(window, name, { monitorIds: new Set([externalId]), groupIds: new Set() }),
+        this.#addWindow(window, name, { monitorIds: new Set([externalId]), groupIds: new Set() }),
       );
       this.#add(group, externalId, await convert(endpoint), windowNotes);
     });
@@ -212,8 +212,8 @@ export class GatusPlan {
    * Adds a maintenance window, and merges equal windows of several endpoints. Returns notes for the
    * endpoint's report.
    */
-  #takeWindow(section: Section, of: string, members: Members): string[] {
-    const window = maintenanceOf(section, this.#now);
+  #addWindow(section: Section, of: string, members: Members): string[] {
+    const window = buildMaintenance(section, this.#now);
     if ("reason" in window) return [`Without its maintenance window: ${window.reason}.`];
     const known = this.#windows.get(window.basis);
     if (known === undefined)
@@ -229,7 +229,7 @@ export class GatusPlan {
     return window.notes;
   }
 
-  #takeGlobalMaintenance() {
+  #addGlobalMaintenance() {
     if (!this.#config.has("maintenance")) return;
     const section = this.#config.map("maintenance");
     const groups = [...this.#groups.keys()].filter((group) => group !== "");
@@ -237,7 +237,7 @@ export class GatusPlan {
       monitorIds: new Set(this.#groups.get("")),
       groupIds: new Set(groups),
     };
-    const notes = this.#takeWindow(section, "all monitors", members);
+    const notes = this.#addWindow(section, "all monitors", members);
     if (notes.length > 0)
       this.#leaveOut(
         "setting",
@@ -247,7 +247,7 @@ export class GatusPlan {
       );
   }
 
-  #windowRecords(): Planned[] {
+  #buildWindowRecords(): PlannedRecord[] {
     const maxMonitors = 5_000;
     return [...this.#windows.values()].map(({ fields, basis, monitorIds, groupIds }) => {
       const ids = [...monitorIds];
@@ -268,7 +268,7 @@ export class GatusPlan {
     });
   }
 
-  #groupRecords(): Planned[] {
+  #buildGroupRecords(): PlannedRecord[] {
     return [...this.#groups.keys()]
       .filter((name) => name !== "")
       .map((name) => ({
@@ -281,9 +281,9 @@ export class GatusPlan {
       }));
   }
 
-  #announcements(): Planned[] {
-    return this.#config.maps("announcements", "announcement").flatMap((one) => {
-      const incident = announcementOf(one, this.#now);
+  #buildAnnouncements(): PlannedRecord[] {
+    return this.#config.sections("announcements", "announcement").flatMap((one) => {
+      const incident = buildAnnouncement(one, this.#now);
       if (incident === null)
         this.#leaveOut("incident", "announcement", "announcement", "Not taken: it has no message.");
       return incident ?? [];
@@ -291,9 +291,9 @@ export class GatusPlan {
   }
 
   #leaveOutSuites() {
-    for (const suite of this.#config.maps("suites", "suite")) {
+    for (const suite of this.#config.sections("suites", "suite")) {
       const name = suite.text("name");
-      const requests = plural(lengthOf(suite.value("endpoints")), "request");
+      const requests = pluralize(countItems(suite.value("endpoints")), "request");
       const keys = Object.keys(suite.fields).map((key) => toLine(key, 60));
       this.#leaveOut(
         "suite",
@@ -310,14 +310,14 @@ export class GatusPlan {
   #leaveOutSettings() {
     const reported = new Set(["endpoints", "external-endpoints", "ui", "announcements", "suites"]);
     const leftOut = this.#config
-      .leftOut((key) => reported.has(key))
+      .listLeftOut((key) => reported.has(key))
       .filter(({ path }) => !/^(?:x-|\.)/.test(path));
     for (const [key, paths] of Map.groupBy(leftOut, ({ path }) => path.split(".")[0] ?? path))
       this.#leaveOut(
         "setting",
         key,
         toLine(key, 60),
-        ...notesOf(paths).map((note) => note.replace(/^Left out/, "Not taken")),
+        ...formatNotes(paths).map((note) => note.replace(/^Left out/, "Not taken")),
       );
   }
 }

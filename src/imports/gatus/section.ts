@@ -1,11 +1,11 @@
 /** Wraps a map of a Gatus configuration and tracks which keys were read, so that the report can list all others. */
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { toLine } from "../../core/text/words.ts";
-import { text } from "../values.ts";
-import { leftOutReason } from "./left-out.ts";
-import { booleanIn, durationIn, integerIn } from "./values.ts";
+import { toText } from "../values.ts";
+import { findLeftOutReason } from "./left-out.ts";
+import { parseBoolean, parseDuration, parseInteger } from "./values.ts";
 
-type LeftOut = { path: string; schema: string };
+type LeftOutKey = { path: string; schema: string };
 /** Maximum keys per sentence, for maps with thousands of unknown keys. */
 const maxNamed = 30;
 const maxKeyLength = 60;
@@ -39,28 +39,28 @@ export class Section {
   }
 
   text(key: string): string {
-    return text(this.value(key));
+    return toText(this.value(key));
   }
 
   flag(key: string): boolean | null {
-    return this.#typed(key, "yes or no", booleanIn);
+    return this.#readTyped(key, "yes or no", parseBoolean);
   }
 
   integer(key: string): number | null {
-    return this.#typed(key, "a whole number", integerIn);
+    return this.#readTyped(key, "a whole number", parseInteger);
   }
 
   /** Returns seconds. Gatus reads a number without a unit as nanoseconds. */
   duration(key: string): number | null {
-    const nanoseconds = integerIn(this.text(key));
+    const nanoseconds = parseInteger(this.text(key));
     if (nanoseconds !== null && nanoseconds !== 0) {
       this.#invalid.push(`${key} ${this.text(key)} has no unit, such as s or m`);
       return null;
     }
-    return this.#typed(key, "a duration such as 30s or 1h30m", durationIn);
+    return this.#readTyped(key, "a duration such as 30s or 1h30m", parseDuration);
   }
 
-  #typed<T>(key: string, what: string, read: (text: string) => T | null): T | null {
+  #readTyped<T>(key: string, what: string, read: (text: string) => T | null): T | null {
     const written = this.text(key);
     if (written === "") return null;
     const value = read(written);
@@ -70,14 +70,14 @@ export class Section {
 
   texts(key: string): string[] {
     const value = this.value(key);
-    return Array.isArray(value) ? value.map(text) : [];
+    return Array.isArray(value) ? value.map(toText) : [];
   }
 
   /** Returns texts by user-defined keys, such as headers. */
   table(key: string): Record<string, string> {
     const value = this.value(key);
     const entries = isObject(value) ? Object.entries(value) : [];
-    return Object.fromEntries(entries.map(([name, one]) => [name, text(one)]));
+    return Object.fromEntries(entries.map(([name, one]) => [name, toText(one)]));
   }
 
   /** Returns the same section for each call; an empty one if the key is missing. */
@@ -86,7 +86,7 @@ export class Section {
     return this.#below(key, [isObject(value) ? value : {}], schema)[0] as Section;
   }
 
-  maps(key: string, schema: string): Section[] {
+  sections(key: string, schema: string): Section[] {
     const value = this.value(key);
     return this.#below(key, Array.isArray(value) ? value.filter(isObject) : [], schema);
   }
@@ -103,49 +103,51 @@ export class Section {
    * Returns unread keys with a value. Skips maps whose keys match `isOwn`, because they report
    * their keys themselves.
    */
-  leftOut(isOwn: (key: string) => boolean = () => false): LeftOut[] {
+  listLeftOut(isOwn: (key: string) => boolean = () => false): LeftOutKey[] {
     const own = Object.entries(this.#fields)
       .filter(([key, value]) => !this.#read.has(key) && (value ?? null) !== null)
       .flatMap(([key, value]) =>
-        namesIn(value, key).map((path) => ({ path, schema: `${this.#schema}.${path}` })),
+        listKeyPaths(value, key).map((path) => ({ path, schema: `${this.#schema}.${path}` })),
       );
     const children = [...this.#children].filter(([key]) => !isOwn(key));
     const below = children.flatMap(([key, sections]) =>
       sections.flatMap((section) =>
-        section.leftOut().map(({ path, schema }) => ({ path: `${key}.${path}`, schema })),
+        section.listLeftOut().map(({ path, schema }) => ({ path: `${key}.${path}`, schema })),
       ),
     );
     return [...own, ...below];
   }
 
-  invalidValues(): string[] {
+  listInvalidValues(): string[] {
     const below = [...this.#children].flatMap(([key, sections]) =>
-      sections.flatMap((section) => section.invalidValues().map((one) => `${key}.${one}`)),
+      sections.flatMap((section) => section.listInvalidValues().map((one) => `${key}.${one}`)),
     );
     return [...this.#invalid, ...below];
   }
 
   /** Returns one sentence per reason. */
-  notes(): string[] {
-    const invalid = [...new Set(this.invalidValues())].map(
+  buildNotes(): string[] {
+    const invalid = [...new Set(this.listInvalidValues())].map(
       (one) => `${toLine(one, 200)}: the default is used.`,
     );
-    return [...invalid, ...notesOf(this.leftOut())];
+    return [...invalid, ...formatNotes(this.listLeftOut())];
   }
 }
 
 /** Returns the key paths of an unread value, with the inner keys of a map. */
-function namesIn(value: unknown, path: string, depth = 0): string[] {
+function listKeyPaths(value: unknown, path: string, depth = 0): string[] {
   if (!isObject(value) || depth > 3 || Object.keys(value).length === 0) return [path];
   return Object.entries(value)
     .slice(0, maxNamed)
-    .flatMap(([key, inner]) => namesIn(inner, `${path}.${key}`, depth + 1));
+    .flatMap(([key, inner]) => listKeyPaths(inner, `${path}.${key}`, depth + 1));
 }
 
-export function notesOf(leftOut: readonly LeftOut[]): string[] {
-  return [...Map.groupBy(leftOut, ({ schema }) => leftOutReason(schema))].map(([reason, keys]) => {
-    const names = [...new Set(keys.map(({ path }) => toLine(path, maxKeyLength)))];
-    const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
-    return `Left out: ${names.slice(0, maxNamed).join(", ")}${more} (${reason}).`;
-  });
+export function formatNotes(leftOut: readonly LeftOutKey[]): string[] {
+  return [...Map.groupBy(leftOut, ({ schema }) => findLeftOutReason(schema))].map(
+    ([reason, keys]) => {
+      const names = [...new Set(keys.map(({ path }) => toLine(path, maxKeyLength)))];
+      const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
+      return `Left out: ${names.slice(0, maxNamed).join(", ")}${more} (${reason}).`;
+    },
+  );
 }

@@ -1,7 +1,7 @@
 /** Converts the URL of a Gatus endpoint to a monitor type with its fields. Lists unsupported parts. */
 import { isIP } from "node:net";
 import type { Fields } from "../../core/collections/objects.ts";
-import { percentDecoded } from "../../core/text/words.ts";
+import { decodePercent } from "../../core/text/words.ts";
 import type { Section } from "./section.ts";
 
 export type Target = {
@@ -18,22 +18,23 @@ export type ReadNamedFile = (path: string) => Promise<string | null>;
 export const hostOf = (address: string) =>
   (URL.parse(address.replace(/^\w+:/, "http:"))?.hostname ?? address).replace(/^\[|\]$/g, "");
 
-export async function targetOf(endpoint: Section, readFile: ReadNamedFile): Promise<Target> {
+export async function buildTarget(endpoint: Section, readFile: ReadNamedFile): Promise<Target> {
   const address = endpoint.text("url");
   const client = endpoint.map("client");
   const dns = endpoint.has("dns");
   const scheme = /^([a-z0-9+]+):\/\//i.exec(address)?.[1]?.toLowerCase() ?? "";
   const target: Target = dns
-    ? dnsTarget(endpoint.map("dns"), address)
-    : (targets[scheme]?.(endpoint, client, partsOf(address)) ?? otherTarget(scheme, address));
+    ? buildDnsTarget(endpoint.map("dns"), address)
+    : (targets[scheme]?.(endpoint, client, splitAddress(address)) ??
+      buildFallbackTarget(scheme, address));
   if (!["http", "https"].includes(scheme) || dns) ignoreHttpKeys(endpoint);
-  await takeClient(client, target, readFile);
+  await applyClient(client, target, readFile);
   return target;
 }
 
 type Parts = { address: string; host: string; port: number; username: string; password: string };
 
-function partsOf(address: string): Parts {
+function splitAddress(address: string): Parts {
   const rest = address.replace(/^[^:]*:\/\//, "");
   const url = URL.parse(`http://${rest}`);
   const host = (url?.hostname ?? rest).replace(/^\[|\]$/g, "");
@@ -41,30 +42,35 @@ function partsOf(address: string): Parts {
     address,
     host,
     port: Number(url?.port || 0),
-    username: percentDecoded(url?.username ?? ""),
-    password: percentDecoded(url?.password ?? ""),
+    username: decodePercent(url?.username ?? ""),
+    password: decodePercent(url?.password ?? ""),
   };
 }
 
-const plain = (type: string, fields: Fields): Target => ({ type, fields, notes: [], missing: [] });
+const createTarget = (type: string, fields: Fields): Target => ({
+  type,
+  fields,
+  notes: [],
+  missing: [],
+});
 
-const http = (endpoint: Section, client: Section, parts: Parts) =>
-  httpTarget(endpoint, client, parts);
-const webSocket = (endpoint: Section, client: Section, parts: Parts): Target => ({
-  ...plain("websocket", {
-    url: withoutUser(parts.address),
-    headers: { ...authorization(parts), ...headersOf(endpoint.table("headers"), []) },
-    send: bodyOf(endpoint) || null,
+const convertHttp = (endpoint: Section, client: Section, parts: Parts) =>
+  buildHttpTarget(endpoint, client, parts);
+const convertWebSocket = (endpoint: Section, client: Section, parts: Parts): Target => ({
+  ...createTarget("websocket", {
+    url: stripUser(parts.address),
+    headers: { ...buildAuthorization(parts), ...selectHeaders(endpoint.table("headers"), []) },
+    send: fillBody(endpoint) || null,
     expect: null,
     verifyTls: client.flag("insecure") !== true,
     certificateExpiryDays: null,
   }),
   notes: ["Up once the server accepts the connection. Gatus also waits for a message."],
 });
-const grpc =
+const createGrpcConverter =
   (tls: boolean) =>
   (_endpoint: Section, client: Section, { host, port }: Parts): Target => ({
-    ...plain("grpc", {
+    ...createTarget("grpc", {
       host,
       port: port || (tls ? 443 : 80),
       tls,
@@ -76,28 +82,28 @@ const grpc =
 
 type MakeTarget = (endpoint: Section, client: Section, parts: Parts) => Target;
 const targets: Readonly<Record<string, MakeTarget>> = {
-  http,
-  https: http,
-  ws: webSocket,
-  wss: webSocket,
-  grpc: grpc(false),
-  grpcs: grpc(true),
-  icmp: (_endpoint, _client, { host }) => plain("ping", { host }),
+  http: convertHttp,
+  https: convertHttp,
+  ws: convertWebSocket,
+  wss: convertWebSocket,
+  grpc: createGrpcConverter(false),
+  grpcs: createGrpcConverter(true),
+  icmp: (_endpoint, _client, { host }) => createTarget("ping", { host }),
   tcp(endpoint, _client, { host, port }) {
-    const send = bodyOf(endpoint);
-    const target = plain("tcp", { host, port, send: send || null, expect: null });
+    const send = fillBody(endpoint);
+    const target = createTarget("tcp", { host, port, send: send || null, expect: null });
     if (send !== "") target.notes.push("Up once the text is sent. Gatus also waits for an answer.");
     return target;
   },
   tls(endpoint, client, { host, port }) {
-    const target = plain("tls", { host, port: port || 443, certificateExpiryDays: null });
+    const target = createTarget("tls", { host, port: port || 443, certificateExpiryDays: null });
     if (client.flag("insecure") === true)
       target.missing.push("client.insecure: this type requires a trusted certificate");
-    if (bodyOf(endpoint) !== "") target.missing.push("body: nothing is sent over TLS");
+    if (fillBody(endpoint) !== "") target.missing.push("body: nothing is sent over TLS");
     return target;
   },
   starttls: (_endpoint, client, { host, port }) =>
-    plain("smtp", {
+    createTarget("smtp", {
       host,
       port: port || 25,
       tls: "starttls",
@@ -106,7 +112,7 @@ const targets: Readonly<Record<string, MakeTarget>> = {
     }),
   ssh(endpoint, _client, { host, port }) {
     const ssh = endpoint.map("ssh");
-    const target = plain("ssh", { host, port: port || 22 });
+    const target = createTarget("ssh", { host, port: port || 22 });
     const credentials = ["username", "password", "private-key", "passphrase"].filter(
       (key) => ssh.text(key) !== "",
     );
@@ -119,15 +125,15 @@ const targets: Readonly<Record<string, MakeTarget>> = {
   },
 };
 
-const otherTarget = (scheme: string, address: string): Target => {
-  const { host, port } = partsOf(address);
-  const target = plain("tcp", { host, port: port || 80 });
+const buildFallbackTarget = (scheme: string, address: string): Target => {
+  const { host, port } = splitAddress(address);
+  const target = createTarget("tcp", { host, port: port || 80 });
   target.missing.push(scheme === "" ? "a URL with a scheme" : `the scheme ${scheme}`);
   return target;
 };
 
-function dnsTarget(dns: Section, address: string): Target {
-  const target = plain("dns", {
+function buildDnsTarget(dns: Section, address: string): Target {
+  const target = createTarget("dns", {
     host: dns.text("query-name").replace(/\.$/, ""),
     recordType: dns.text("query-type") || "A",
     resolver: null,
@@ -152,7 +158,7 @@ function ignoreHttpKeys(endpoint: Section) {
 }
 
 /** Returns the body with Gatus' placeholders filled in. */
-function bodyOf(endpoint: Section): string {
+function fillBody(endpoint: Section): string {
   return endpoint
     .text("body")
     .replaceAll("[ENDPOINT_NAME]", endpoint.text("name"))
@@ -160,40 +166,42 @@ function bodyOf(endpoint: Section): string {
     .replaceAll("[ENDPOINT_URL]", endpoint.text("url"));
 }
 
-const withoutUser = (address: string) => address.replace(/^(\w+:\/\/)[^/?#]*@/, "$1");
+const stripUser = (address: string) => address.replace(/^(\w+:\/\/)[^/?#]*@/, "$1");
 
-const authorization = ({ username, password }: Parts): Record<string, string> =>
+const buildAuthorization = ({ username, password }: Parts): Record<string, string> =>
   username === "" && password === ""
     ? {}
     : { Authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
 
-const ofConnection =
+const connectionHeaders =
   /^(?:connection|content-length|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
 /** Removes headers that a monitor can't send. */
-function headersOf(headers: Record<string, string>, notes: string[]): Record<string, string> {
-  const own = Object.entries(headers).filter(([name]) => !ofConnection.test(name));
-  const lost = Object.keys(headers).filter((name) => ofConnection.test(name) && name !== "Host");
+function selectHeaders(headers: Record<string, string>, notes: string[]): Record<string, string> {
+  const own = Object.entries(headers).filter(([name]) => !connectionHeaders.test(name));
+  const lost = Object.keys(headers).filter(
+    (name) => connectionHeaders.test(name) && name !== "Host",
+  );
   if (lost.length > 0)
     notes.push(`Without the header ${lost.join(", ")}, which belongs to the connection.`);
   return Object.fromEntries(own);
 }
 
-function httpTarget(endpoint: Section, client: Section, parts: Parts): Target {
+function buildHttpTarget(endpoint: Section, client: Section, parts: Parts): Target {
   const isGraphql = endpoint.flag("graphql") === true;
-  const written = endpoint.table("headers");
-  const body = bodyOf(endpoint);
+  const writtenHeaders = endpoint.table("headers");
+  const body = fillBody(endpoint);
   const notes: string[] = [];
-  const headers = headersOf(written, notes);
+  const headers = selectHeaders(writtenHeaders, notes);
   const { username, password } = parts;
   const canSignIn = username !== "" && !username.includes(":") && !("Authorization" in headers);
   const target: Target = {
-    ...plain("http", {
-      url: withoutUser(parts.address),
+    ...createTarget("http", {
+      url: stripUser(parts.address),
       method: endpoint.text("method") || "GET",
       headers: {
         ...(isGraphql && { "Content-Type": "application/json" }),
-        ...(!canSignIn && authorization(parts)),
+        ...(!canSignIn && buildAuthorization(parts)),
         ...headers,
       },
       body: body === "" ? null : isGraphql ? JSON.stringify({ query: body }) : body,
@@ -210,9 +218,9 @@ function httpTarget(endpoint: Section, client: Section, parts: Parts): Target {
   };
   const random = /\[RANDOM_STRING_\d+\]/.exec(body);
   if (random !== null) target.missing.push(`${random[0]} in the body`);
-  if (written["Host"] !== undefined) takeHostHeader(target, written["Host"]);
-  takeOAuth2(client, target);
-  takeProxy(client, target);
+  if (writtenHeaders["Host"] !== undefined) applyHostHeader(target, writtenHeaders["Host"]);
+  applyOAuth2(client, target);
+  applyProxy(client, target);
   return target;
 }
 
@@ -220,7 +228,7 @@ function httpTarget(endpoint: Section, client: Section, parts: Parts): Target {
  * Applies a Host header that differs from the URL's host. The URL then contains the header's name,
  * and `connectTo` the host.
  */
-function takeHostHeader(target: Target, header: string) {
+function applyHostHeader(target: Target, header: string) {
   const url = URL.parse(String(target.fields["url"]));
   const other = URL.parse(`${url?.protocol ?? "http:"}//${header}`);
   if (url === null || other === null || header.includes("/"))
@@ -236,7 +244,7 @@ function takeHostHeader(target: Target, header: string) {
   );
 }
 
-function takeOAuth2(client: Section, target: Target) {
+function applyOAuth2(client: Section, target: Target) {
   if (!client.has("oauth2")) return;
   const oauth2 = client.map("oauth2");
   target.fields["oauth2"] = {
@@ -247,7 +255,7 @@ function takeOAuth2(client: Section, target: Target) {
   };
 }
 
-function takeProxy(client: Section, target: Target) {
+function applyProxy(client: Section, target: Target) {
   const address = client.text("proxy-url");
   if (address === "") return;
   const url = URL.parse(address);
@@ -255,8 +263,8 @@ function takeProxy(client: Section, target: Target) {
     return void target.missing.push("client.proxy-url: a proxy of HTTP or SOCKS5");
   Object.assign(target.fields, {
     proxyUrl: `${url.protocol}//${url.host}`,
-    proxyUsername: percentDecoded(url.username) || null,
-    proxyPassword: percentDecoded(url.password) || null,
+    proxyUsername: decodePercent(url.username) || null,
+    proxyPassword: decodePercent(url.password) || null,
   });
   if ("connectTo" in target.fields) {
     delete target.fields["connectTo"];
@@ -265,7 +273,7 @@ function takeProxy(client: Section, target: Target) {
 }
 
 /** Applies client settings that are valid for every type of endpoint. */
-async function takeClient(client: Section, target: Target, readFile: ReadNamedFile) {
+async function applyClient(client: Section, target: Target, readFile: ReadNamedFile) {
   const { type, missing, notes } = target;
   // Gatus uses these keys only for HTTP, so they are marked as read.
   for (const key of ["proxy-url", "insecure", "ignore-redirect", "oauth2"]) client.value(key);
@@ -279,11 +287,11 @@ async function takeClient(client: Section, target: Target, readFile: ReadNamedFi
     missing.push("client.identity-aware-proxy");
   }
   if (client.has("tls") && ["http", "websocket", "grpc"].includes(type))
-    await takeCertificate(client.map("tls"), target, readFile);
+    await applyCertificate(client.map("tls"), target, readFile);
   else client.value("tls");
 }
 
-async function takeCertificate(
+async function applyCertificate(
   tls: Section,
   { type, fields, missing }: Target,
   readFile: ReadNamedFile,

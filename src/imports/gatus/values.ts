@@ -19,7 +19,7 @@ const falsehoods = new Set([
 ]);
 
 /** Parses YAML 1.1 booleans, which yaml.v3 accepts for boolean fields; null for other texts. */
-export function booleanIn(text: string): boolean | null {
+export function parseBoolean(text: string): boolean | null {
   if (truths.has(text)) return true;
   return falsehoods.has(text) ? false : null;
 }
@@ -28,7 +28,7 @@ export function booleanIn(text: string): boolean | null {
  * Implements Go's strconv.ParseInt with base 0: decimal, `0x`, `0o`, `0b`, leading zero for octal, and `_` between
  * digits.
  */
-export function integerIn(text: string): number | null {
+export function parseInteger(text: string): number | null {
   if (text.length > maxNumberLength) return null;
   const [, sign = "", digits = ""] = /^([+-]?)(\w+)$/.exec(text) ?? [];
   if (!/^\d(?:_?[\da-fA-FxXoObB])*$/.test(digits)) return null;
@@ -52,7 +52,7 @@ const unitSeconds: Record<string, number> = {
 };
 
 /** Parses a Go duration such as `1h30m` or `0.5s` to seconds; null for other texts. Also accepts days. */
-export function durationIn(text: string): number | null {
+export function parseDuration(text: string): number | null {
   if (text.length > maxNumberLength) return null;
   if (/^[+-]?0$/.test(text)) return 0;
   const [, sign = "", rest = ""] = /^([+-]?)(.+)$/.exec(text) ?? [];
@@ -70,10 +70,10 @@ export function durationIn(text: string): number | null {
  * Converts an operand of `<`, `<=`, `>` or `>=` as Gatus does: duration in whole milliseconds, integer, truncated
  * number, or 0 for any other text.
  */
-export function comparedNumber(text: string): number {
-  const seconds = /\dd/.test(text) ? null : durationIn(text);
+export function parseOperand(text: string): number {
+  const seconds = /\dd/.test(text) ? null : parseDuration(text);
   if (seconds !== null && seconds !== 0) return Math.trunc(Math.round(seconds * 1e9) / 1e6);
-  const integer = integerIn(text);
+  const integer = parseInteger(text);
   if (integer !== null) return integer;
   const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(
     text.slice(0, maxNumberLength),

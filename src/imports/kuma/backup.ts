@@ -1,8 +1,8 @@
 /** Reads the JSON backup of Uptime Kuma 1.x. */
-import { depthOf } from "../../core/text/json.ts";
-import { maxFileBytes, unreadable } from "../limits.ts";
+import { measureDepth } from "../../core/text/json.ts";
+import { maxFileBytes, createUnreadableError } from "../limits.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
-import { fileBudget, type KumaSource, type TableName, tables } from "./source.ts";
+import { createFileBudget, type KumaSource, type TableName, tables } from "./source.ts";
 
 const maxDepth = 32;
 
@@ -14,18 +14,19 @@ const columnNames: Record<string, string> = {
 
 /** Reads a JSON backup of Uptime Kuma 1.x. It contains only monitors, notifications, tags and proxies. */
 export function openBackup(text: string, name: string): KumaSource {
-  if (text.length > maxFileBytes) throw unreadable(name, "it is too large for a backup.");
-  if (depthOf(text) > maxDepth)
-    throw unreadable(name, `it is nested deeper than ${maxDepth} levels.`);
-  const backup = parsed(text);
+  if (text.length > maxFileBytes)
+    throw createUnreadableError(name, "it is too large for a backup.");
+  if (measureDepth(text) > maxDepth)
+    throw createUnreadableError(name, `it is nested deeper than ${maxDepth} levels.`);
+  const backup = parseObject(text);
   const { monitorList, notificationList } = backup;
   if (!isList(monitorList) || !isList(notificationList))
-    throw unreadable(name, "it is JSON, but not a backup of Uptime Kuma.");
+    throw createUnreadableError(name, "it is JSON, but not a backup of Uptime Kuma.");
   const rows = Object.fromEntries(tables.map((table) => [table, [] as Fields[]])) as Record<
     TableName,
     Fields[]
   >;
-  const spend = fileBudget(name);
+  const spend = createFileBudget(name);
   const count = (table: TableName, rows: number) => spend(table, { rows, largest: 0, bytes: 0 });
   count("monitor", monitorList.length);
   count("notification", notificationList.length);
@@ -41,7 +42,7 @@ export function openBackup(text: string, name: string): KumaSource {
   count("proxy", rows.proxy.length);
   const tags = new Map<string, Fields>();
   for (const monitor of monitorList) {
-    rows.monitor.push(columnsOf(monitor));
+    rows.monitor.push(toColumns(monitor));
     for (const id of Object.keys((monitor["notificationIDList"] ?? {}) as Fields))
       rows.monitor_notification.push({ monitor_id: monitor["id"], notification_id: Number(id) });
     for (const tag of isList(monitor["tags"]) ? monitor["tags"] : []) {
@@ -57,26 +58,26 @@ export function openBackup(text: string, name: string): KumaSource {
     rows,
     hints: [
       "A JSON backup holds no status pages, maintenance, incidents, groups' places and history: give kuma.db or the data directory to bring these along.",
-      ...hintOfOthers(backup),
+      ...buildUnreadHint(backup),
     ],
     history: null,
     picture: async () => null,
     close() {},
   };
 
-  function parsed(json: string): Fields {
+  function parseObject(json: string): Fields {
     try {
       const value: unknown = JSON.parse(json);
       if (typeof value === "object" && value !== null) return value as Fields;
     } catch {
       // Falls through to the error below.
     }
-    throw unreadable(name, "it is not a JSON backup: it can't be read.");
+    throw createUnreadableError(name, "it is not a JSON backup: it can't be read.");
   }
 }
 
 /** Reports the lists of a backup that are not imported. */
-function hintOfOthers(backup: Fields): string[] {
+function buildUnreadHint(backup: Fields): string[] {
   const read = ["version", "monitorList", "notificationList", "proxyList"];
   const names = Object.keys(backup).filter((name) => !read.includes(name));
   return names.length === 0
@@ -96,7 +97,7 @@ function isList(value: unknown): value is Fields[] {
 }
 
 /** Renames a monitor's fields to database columns. Lists and objects become JSON text. */
-function columnsOf(monitor: Fields): Fields {
+function toColumns(monitor: Fields): Fields {
   return Object.fromEntries(
     Object.entries(monitor).map(([key, value]) => {
       const column =

@@ -1,94 +1,94 @@
 /** Converts notifications of Uptime Kuma to alert channels. */
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
-import { clean, isOn, jsonIn, number, orNull } from "./values.ts";
+import { toCleanLine, isOn, parseJsonOrNull, toNumber, toTextOrNull } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { type Converted, issueOf, text } from "../values.ts";
+import { type Converted, findIssue, toText } from "../values.ts";
 
-type Mapped = { type: string; fields: Fields; notes?: string[] };
+type MappedChannel = { type: string; fields: Fields; notes?: string[] };
 type Result = Converted & { isTaken: boolean };
 
-const addresses = (...lists: unknown[]) => [
+const joinAddresses = (...lists: unknown[]) => [
   ...new Set(
     lists
-      .flatMap((list) => text(list).split(/[,;]/))
+      .flatMap((list) => toText(list).split(/[,;]/))
       .map((one) => (/<([^<>]+)>/.exec(one)?.[1] ?? one).trim())
       .filter((one) => one !== ""),
   ),
 ];
-const within = (value: unknown, min: number, max: number, usual: number) =>
+const clampPriority = (value: unknown, min: number, max: number, usual: number) =>
   Math.min(
     max,
     Math.max(min, Number.isFinite(Number(value ?? NaN)) ? Math.round(Number(value)) : usual),
   );
-const ignored = (config: Fields, words: Record<string, string>) => {
+const noteIgnored = (config: Fields, words: Record<string, string>) => {
   const found = Object.entries(words).filter(
-    ([key]) => text(config[key]) !== "" || config[key] === true,
+    ([key]) => toText(config[key]) !== "" || config[key] === true,
   );
   return found.length === 0 ? [] : [`Without ${found.map(([, word]) => word).join(", ")}.`];
 };
 
 /** Converters by notification type. Other types are imported as disabled channels. */
-const types: Record<string, (config: Fields) => Mapped> = {
+const types: Record<string, (config: Fields) => MappedChannel> = {
   telegram: (c) => ({
     type: "telegram",
     fields: {
-      botToken: text(c["telegramBotToken"]),
-      chatId: text(c["telegramChatID"]),
-      topic: number(c["telegramMessageThreadID"]) || null,
+      botToken: toText(c["telegramBotToken"]),
+      chatId: toText(c["telegramChatID"]),
+      topic: toNumber(c["telegramMessageThreadID"]) || null,
       silent: isOn(c["telegramSendSilently"]),
-      ...(orNull(c["telegramServerUrl"]) !== null && {
-        server: text(c["telegramServerUrl"]).replace(/\/+$/, ""),
+      ...(toTextOrNull(c["telegramServerUrl"]) !== null && {
+        server: toText(c["telegramServerUrl"]).replace(/\/+$/, ""),
       }),
     },
-    notes: ignored(c, {
+    notes: noteIgnored(c, {
       ...(isOn(c["telegramUseTemplate"]) && { telegramTemplate: "its template" }),
       telegramProtectContent: "protection against forwarding",
     }),
   }),
   discord(c) {
-    const url = URL.parse(text(c["discordWebhookUrl"]));
-    if (url !== null && text(c["threadId"]) !== "")
-      url.searchParams.set("thread_id", text(c["threadId"]));
+    const url = URL.parse(toText(c["discordWebhookUrl"]));
+    if (url !== null && toText(c["threadId"]) !== "")
+      url.searchParams.set("thread_id", toText(c["threadId"]));
     return {
       type: "discord",
-      fields: { webhookUrl: url?.href ?? text(c["discordWebhookUrl"]) },
-      notes: ignored(c, {
+      fields: { webhookUrl: url?.href ?? toText(c["discordWebhookUrl"]) },
+      notes: noteIgnored(c, {
         discordUsername: "its own user name",
-        discordPrefixMessage: `“${text(c["discordPrefixMessage"])}” in front`,
+        discordPrefixMessage: `“${toText(c["discordPrefixMessage"])}” in front`,
       }),
     };
   },
   slack: (c) => ({
     type: "slack",
-    fields: { webhookUrl: text(c["slackwebhookURL"]) },
-    notes: ignored(c, {
+    fields: { webhookUrl: toText(c["slackwebhookURL"]) },
+    notes: noteIgnored(c, {
       slackusername: "its own user name",
       slackiconemo: "its icon",
-      slackchannel: `the channel ${text(c["slackchannel"])}: a webhook has its own`,
+      slackchannel: `the channel ${toText(c["slackchannel"])}: a webhook has its own`,
       slackchannelnotify: "@channel",
     }),
   }),
   smtp: (c) => ({
     type: "email",
-    fields: { to: addresses(c["smtpTo"], c["smtpCC"], c["smtpBCC"]) },
+    fields: { to: joinAddresses(c["smtpTo"], c["smtpCC"], c["smtpBCC"]) },
     notes: [
-      ...ignored(c, {
+      ...noteIgnored(c, {
         customSubject: "its own subject",
         customBody: "its own text",
         smtpDkimDomain: "DKIM",
       }),
-      ...(text(c["smtpCC"]) + text(c["smtpBCC"]) === ""
+      ...(toText(c["smtpCC"]) + toText(c["smtpBCC"]) === ""
         ? []
         : ["Those in CC and BCC get the same e-mail."]),
     ],
   }),
   webhook(c) {
-    const headers = jsonIn(c["webhookAdditionalHeaders"]);
+    const headers = parseJsonOrNull(c["webhookAdditionalHeaders"]);
     return {
       type: "webhook",
       fields: {
-        url: text(c["webhookURL"]),
+        url: toText(c["webhookURL"]),
         headers:
           typeof headers === "object" && headers !== null
             ? Object.fromEntries(
@@ -98,40 +98,40 @@ const types: Record<string, (config: Fields) => Mapped> = {
       },
       notes: [
         "What it receives has another form than Uptime Kuma's: { type, timestamp, data } instead of { heartbeat, monitor, msg }. See the documentation of webhooks.",
-        ...(text(c["httpMethod"]).toLowerCase() === "get" ? ["Sent with POST, not GET."] : []),
+        ...(toText(c["httpMethod"]).toLowerCase() === "get" ? ["Sent with POST, not GET."] : []),
       ],
     };
   },
-  teams: (c) => ({ type: "teams", fields: { webhookUrl: text(c["webhookUrl"]) } }),
+  teams: (c) => ({ type: "teams", fields: { webhookUrl: toText(c["webhookUrl"]) } }),
   ntfy(c) {
-    const way = text(c["ntfyAuthenticationMethod"]);
+    const authentication = toText(c["ntfyAuthenticationMethod"]);
     return {
       type: "ntfy",
       fields: {
-        server: text(c["ntfyserverurl"]) || "https://ntfy.sh",
-        topic: text(c["ntfytopic"]),
-        token: way === "accessToken" ? orNull(c["ntfyaccesstoken"]) : null,
-        username: way === "usernamePassword" ? orNull(c["ntfyusername"]) : null,
-        password: way === "usernamePassword" ? orNull(c["ntfypassword"]) : null,
-        priority: within(c["ntfyPriorityDown"] ?? c["ntfyPriority"], 1, 5, 4),
+        server: toText(c["ntfyserverurl"]) || "https://ntfy.sh",
+        topic: toText(c["ntfytopic"]),
+        token: authentication === "accessToken" ? toTextOrNull(c["ntfyaccesstoken"]) : null,
+        username: authentication === "usernamePassword" ? toTextOrNull(c["ntfyusername"]) : null,
+        password: authentication === "usernamePassword" ? toTextOrNull(c["ntfypassword"]) : null,
+        priority: clampPriority(c["ntfyPriorityDown"] ?? c["ntfyPriority"], 1, 5, 4),
       },
-      notes: ignored(c, { ntfyIcon: "its icon" }),
+      notes: noteIgnored(c, { ntfyIcon: "its icon" }),
     };
   },
   gotify: (c) => ({
     type: "gotify",
-    fields: { server: text(c["gotifyserverurl"]), token: text(c["gotifyapplicationToken"]) },
-    notes: ignored(c, { gotifyPriority: `its priority ${number(c["gotifyPriority"])}` }),
+    fields: { server: toText(c["gotifyserverurl"]), token: toText(c["gotifyapplicationToken"]) },
+    notes: noteIgnored(c, { gotifyPriority: `its priority ${toNumber(c["gotifyPriority"])}` }),
   }),
   pushover: (c) => ({
     type: "pushover",
     fields: {
-      userKey: text(c["pushoveruserkey"]),
-      apiToken: text(c["pushoverapptoken"]),
-      priority: within(c["pushoverpriority"], -2, 2, 1),
+      userKey: toText(c["pushoveruserkey"]),
+      apiToken: toText(c["pushoverapptoken"]),
+      priority: clampPriority(c["pushoverpriority"], -2, 2, 1),
     },
-    notes: ignored(c, {
-      pushoverdevice: `the device ${text(c["pushoverdevice"])}: all of the user get it`,
+    notes: noteIgnored(c, {
+      pushoverdevice: `the device ${toText(c["pushoverdevice"])}: all of the user get it`,
       pushoversounds: "its sound",
       pushovertitle: "its title",
       pushoverttl: "its time to live",
@@ -140,41 +140,41 @@ const types: Record<string, (config: Fields) => Mapped> = {
   PagerDuty: (c) => ({
     type: "pagerduty",
     fields: {
-      routingKey: text(c["pagerdutyIntegrationKey"]),
-      region: /\beu\./.test(text(c["pagerdutyIntegrationUrl"])) ? "eu" : "us",
+      routingKey: toText(c["pagerdutyIntegrationKey"]),
+      region: /\beu\./.test(toText(c["pagerdutyIntegrationUrl"])) ? "eu" : "us",
     },
     notes:
-      text(c["pagerdutyAutoResolve"]) === "resolve"
+      toText(c["pagerdutyAutoResolve"]) === "resolve"
         ? []
         : ["Resolves its incidents when it is over."],
   }),
   Opsgenie: (c) => ({
     type: "opsgenie",
     fields: {
-      apiKey: text(c["opsgenieApiKey"]),
-      region: text(c["opsgenieRegion"]) === "eu" ? "eu" : "us",
+      apiKey: toText(c["opsgenieApiKey"]),
+      region: toText(c["opsgenieRegion"]) === "eu" ? "eu" : "us",
     },
   }),
   mattermost: (c) => ({
     type: "mattermost",
-    fields: { webhookUrl: text(c["mattermostWebhookUrl"]) },
-    notes: ignored(c, {
+    fields: { webhookUrl: toText(c["mattermostWebhookUrl"]) },
+    notes: noteIgnored(c, {
       mattermostchannel: "its channel: a webhook has its own",
       mattermostusername: "its own user name",
     }),
   }),
   GoogleChat: (c) => ({
     type: "googlechat",
-    fields: { webhookUrl: text(c["googleChatWebhookURL"]) },
+    fields: { webhookUrl: toText(c["googleChatWebhookURL"]) },
   }),
 };
 
 /** Converts a notification to a channel; disabled if it can't be converted. Never throws. */
-export function channelOf(row: Fields): Result {
-  const { config, unread } = recordReads((jsonIn(row["config"]) ?? {}) as Fields);
-  const type = text(config["type"]);
+export function convertChannel(row: Fields): Result {
+  const { config, unread } = recordReads((parseJsonOrNull(row["config"]) ?? {}) as Fields);
+  const type = toText(config["type"]);
   const common = {
-    name: clean(text(row["name"])).slice(0, 255) || `Notification ${text(row["id"])}`,
+    name: toCleanLine(toText(row["name"])).slice(0, 255) || `Notification ${toText(row["id"])}`,
     enabled: isOn(row["active"] ?? true),
     default: isOn(row["is_default"]),
     incidents: false,
@@ -182,7 +182,7 @@ export function channelOf(row: Fields): Result {
   const mapped = types[type]?.(config);
   if (mapped !== undefined && mapped.type in channelKinds) {
     const fields = { type: mapped.type, ...common, ...mapped.fields };
-    const issue = issueOf(NewAlertChannel, fields);
+    const issue = findIssue(NewAlertChannel, fields);
     if (issue === null)
       return {
         fields,
@@ -190,15 +190,15 @@ export function channelOf(row: Fields): Result {
         isIncomplete: false,
         isTaken: true,
       };
-    return standIn(common, issue, type);
+    return createPlaceholder(common, issue, type);
   }
   if (type === "apprise")
-    return standIn(
+    return createPlaceholder(
       common,
       "Uptime Kuma runs Apprise itself, here an Apprise server is needed: enter its address, and the same Apprise URLs",
       type,
     );
-  return standIn(
+  return createPlaceholder(
     common,
     `there is no channel type ${type} here; an Apprise server may reach it`,
     type,
@@ -218,28 +218,28 @@ function recordReads(original: Fields) {
       return target[String(key)];
     },
   });
-  const unread = () => {
+  const listUnread = () => {
     const names = Object.entries(original)
       .filter(([key]) => !read.has(key) && !otherKeys.test(key))
       .filter(([, value]) => !["", "0", "false", "null", "undefined"].includes(String(value)))
-      .map(([key]) => clean(key).slice(0, 100));
+      .map(([key]) => toCleanLine(key).slice(0, 100));
     return names.length === 0 ? [] : [`Not imported: ${names.slice(0, 50).join(", ")}.`];
   };
-  return { config, unread };
+  return { config, unread: listUnread };
 }
 
 /** Returns a disabled channel with a placeholder address, which an administrator must complete. */
-function standIn(common: Fields, why: string, type: string): Result {
+function createPlaceholder(common: Fields, why: string, type: string): Result {
   const fields = {
     ...common,
     type: "apprise",
     server: "http://apprise.invalid",
     key: type.replace(/[^-\w]/g, "-").slice(0, 128) || "unknown",
-    name: text(common["name"]),
+    name: toText(common["name"]),
     enabled: false,
     default: false,
   };
-  const isTaken = issueOf(NewAlertChannel, fields) === null;
+  const isTaken = findIssue(NewAlertChannel, fields) === null;
   return {
     fields,
     notes: [`${isTaken ? "Disabled" : "Not taken"}: ${why}.`],
@@ -249,29 +249,32 @@ function standIn(common: Fields, why: string, type: string): Result {
 }
 
 /** Returns the mail server of the first e-mail notification, and a hint if others differ. */
-export function mailServerOf(rows: readonly Fields[]): { smtp: Fields | null; hints: string[] } {
+export function findMailServer(rows: readonly Fields[]): { smtp: Fields | null; hints: string[] } {
   const servers = rows
-    .map((row) => ({ name: text(row["name"]), config: (jsonIn(row["config"]) ?? {}) as Fields }))
+    .map((row) => ({
+      name: toText(row["name"]),
+      config: (parseJsonOrNull(row["config"]) ?? {}) as Fields,
+    }))
     .filter(({ config }) => config["type"] === "smtp");
   const [first, ...others] = servers;
   if (first === undefined) return { smtp: null, hints: [] };
   const { config } = first;
-  const port = number(config["smtpPort"]) || 25;
-  const hosts = new Set(servers.map((one) => text(one.config["smtpHost"])));
+  const port = toNumber(config["smtpPort"]) || 25;
+  const hosts = new Set(servers.map((one) => toText(one.config["smtpHost"])));
   return {
     smtp: {
-      host: text(config["smtpHost"]),
+      host: toText(config["smtpHost"]),
       port,
       // Without `secure`, Uptime Kuma uses STARTTLS if offered, and falls back to no encryption.
       tls: isOn(config["smtpSecure"]) ? "tls" : port === 587 ? "starttls" : "none",
-      user: orNull(config["smtpUsername"]),
-      password: orNull(config["smtpPassword"]),
-      from: (orNull(config["smtpFrom"]) ?? "").replaceAll('"', ""),
+      user: toTextOrNull(config["smtpUsername"]),
+      password: toTextOrNull(config["smtpPassword"]),
+      from: (toTextOrNull(config["smtpFrom"]) ?? "").replaceAll('"', ""),
     },
     hints:
       others.length > 0 && hosts.size > 1
         ? [
-            `All e-mails go through one mail server, ${text(config["smtpHost"])}; Uptime Kuma had ${[...hosts].join(", ")}.`,
+            `All e-mails go through one mail server, ${toText(config["smtpHost"])}; Uptime Kuma had ${[...hosts].join(", ")}.`,
           ]
         : [],
   };

@@ -2,13 +2,13 @@
 import type { Fields } from "../../core/collections/objects.ts";
 import type { KumaSource, TableName } from "./source.ts";
 
-type Lost = {
+type LostColumn = {
   /** Explanation of the difference. */
   words?: string;
   /** Values without a visible effect; defaults to empty values and 0. */
   usual?: readonly string[];
 };
-type Columns = { imported: string; internal?: string; lost?: Readonly<Record<string, Lost>> };
+type Columns = { imported: string; internal?: string; lost?: Readonly<Record<string, LostColumn>> };
 
 /**
  * Columns by table. Each is imported, internal to Uptime Kuma, or lost. The report mentions lost and
@@ -87,23 +87,23 @@ const catalog: Partial<Record<TableName, Columns>> = {
   docker_host: { imported: "id docker_daemon docker_type name", internal: "user_id" },
 };
 
-const namesIn = (list = "") => list.split(/\s+/);
-const known = new Map(
+const splitNames = (list = "") => list.split(/\s+/);
+const knownColumns = new Map(
   Object.entries(catalog).map(([table, { imported, internal, lost = {} }]) => [
     table,
-    { silent: new Set([...namesIn(imported), ...namesIn(internal)]), lost },
+    { silent: new Set([...splitNames(imported), ...splitNames(internal)]), lost },
   ]),
 );
 
-export type NotesOfLost = (table: TableName, row: Fields) => string[];
+export type NoteLost = (table: TableName, row: Fields) => string[];
 
 /** Reports columns with a value that have no equivalent here. */
-export function notesOfLost(
+export function listLostNotes(
   table: TableName,
   row: Fields,
   defaults: KumaSource["defaults"] = {},
 ): string[] {
-  const columns = known.get(table);
+  const columns = knownColumns.get(table);
   if (columns === undefined) return [];
   const lost = Object.entries(row).flatMap(([column, value]) => {
     if (columns.silent.has(column)) return [];
@@ -143,7 +143,7 @@ const settingWords: Readonly<Record<string, string>> = {
 };
 
 /** Returns one hint that lists all settings without an equivalent. It never contains their values. */
-export function hintOfSettings(keys: Iterable<string>): string[] {
+export function buildSettingsHint(keys: Iterable<string>): string[] {
   const lost = [...keys]
     .filter((key) => !usedSettings.has(key) && !internalSettings.has(key))
     .map((key) => (settingWords[key] === undefined ? key : `${key} (${settingWords[key]})`));

@@ -1,54 +1,54 @@
 /** Converts database monitors of Uptime Kuma, whose targets are connection strings. */
-import { isOn, listIn, orNull } from "./values.ts";
+import { isOn, parseList, toTextOrNull } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { text } from "../values.ts";
+import { toText } from "../values.ts";
 
 /** Type and fields of a monitor. `missing` lists the reasons for pausing it. */
-export type Mapped = { type: string; fields: Fields; notes?: string[]; missing?: string[] };
+export type MappedMonitor = { type: string; fields: Fields; notes?: string[]; missing?: string[] };
 
-export const connection = (m: Fields) => text(m["database_connection_string"]);
-export const comparisonOf = (m: Fields) =>
-  `the comparison ${text(m["json_path_operator"]) || "=="} ${text(m["expected_value"])}`;
+export const connectionStringOf = (m: Fields) => toText(m["database_connection_string"]);
+export const describeComparison = (m: Fields) =>
+  `the comparison ${toText(m["json_path_operator"]) || "=="} ${toText(m["expected_value"])}`;
 
 /** Types that only check whether the server responds, without a custom query. */
-const asksNothing = new Set(["mssql", "mongodb"]);
+const typesWithoutQuery = new Set(["mssql", "mongodb"]);
 const isPing = (query: string) => /^\s*\{\s*"(?:ping|hello)"\s*:\s*1\s*\}\s*$/.test(query);
 
 /** Converts a database monitor. Its connection string is a URL or `Server=…;Database=…`. */
-export function database(m: Fields, type: string, usualPort: number): Mapped {
-  const own = /(?:^|;)\s*server\s*=/i.test(connection(m))
-    ? inPairs(connection(m))
-    : inUrl(connection(m));
+export function convertDatabase(m: Fields, type: string, usualPort: number): MappedMonitor {
+  const own = /(?:^|;)\s*server\s*=/i.test(connectionStringOf(m))
+    ? parsePairs(connectionStringOf(m))
+    : parseUrl(connectionStringOf(m));
   // Uptime Kuma stores Oracle credentials and MySQL passwords in columns of other types.
-  const username = own.username ?? (type === "oracle" ? orNull(m["basic_auth_user"]) : null);
+  const username = own.username ?? (type === "oracle" ? toTextOrNull(m["basic_auth_user"]) : null);
   const elsewhere =
     type === "oracle" ? m["basic_auth_pass"] : type === "mysql" ? m["radius_password"] : null;
-  const query = orNull(m["database_query"]);
-  const conditions = listIn(m["conditions"]);
+  const query = toTextOrNull(m["database_query"]);
+  const conditions = parseList(m["conditions"]);
   return {
     type,
     fields: {
       ...own,
       port: own.port || usualPort,
       username,
-      password: orNull(elsewhere) ?? own.password,
+      password: toTextOrNull(elsewhere) ?? own.password,
       ...(query !== null && { query: query.replace(/\s+/g, " ").trim() }),
       ...(isOn(m["ignore_tls"]) && { verifyTls: false }),
-      ...(type === "mongodb" && { authDatabase: authDatabaseOf(connection(m)) }),
+      ...(type === "mongodb" && { authDatabase: parseAuthDatabase(connectionStringOf(m)) }),
       certificateExpiryDays: null,
     },
     missing: [
       // These types run no custom query. A ping or `select 1` is equivalent to the built-in check.
       ...(query !== null &&
       !(/^\s*select\s+1\s*;?\s*$/i.test(query) || isPing(query)) &&
-      asksNothing.has(type)
+      typesWithoutQuery.has(type)
         ? [`its query: this type only checks that the server responds`]
         : []),
       ...(conditions.length === 0
         ? []
         : [`its conditions on the result (${JSON.stringify(conditions).slice(0, 300)})`]),
-      ...(type === "mongodb" && orNull(m["expected_value"]) !== null && !isOk(m)
-        ? [`${comparisonOf(m)} at ${text(m["json_path"])}`]
+      ...(type === "mongodb" && toTextOrNull(m["expected_value"]) !== null && !isOk(m)
+        ? [`${describeComparison(m)} at ${toText(m["json_path"])}`]
         : []),
     ],
   };
@@ -63,67 +63,69 @@ type Server = Record<"username" | "password" | "database", string | null> & {
 
 /** Whether the MongoDB check only requires `ok: 1` as the response to a ping. */
 const isOk = (m: Fields) =>
-  isPing(text(m["database_query"])) &&
-  /^(?:\$\.)?ok$/.test(text(m["json_path"])) &&
-  text(m["expected_value"]) === "1";
+  isPing(toText(m["database_query"])) &&
+  /^(?:\$\.)?ok$/.test(toText(m["json_path"])) &&
+  toText(m["expected_value"]) === "1";
 
 /**
  * Returns the authentication database of a MongoDB URL.
  * https://www.mongodb.com/docs/manual/reference/connection-string-options/#mongodb-urioption-urioption.authSource
  */
-function authDatabaseOf(address: string): string {
+function parseAuthDatabase(address: string): string {
   const url = URL.parse(address);
   return url?.searchParams.get("authSource") ?? (url?.pathname.replace(/^\//, "") || "admin");
 }
 
-function inUrl(address: string): Server {
+function parseUrl(address: string): Server {
   const url = URL.parse(address);
-  const part = (value: string | undefined) => {
+  const decodePart = (value: string | undefined) => {
     try {
       return value === undefined || value === "" ? null : decodeURIComponent(value);
     } catch {
       return value ?? null;
     }
   };
-  const option = (name: string) => url?.searchParams.get(name) ?? "";
-  const mode = option("sslmode") || option("ssl-mode");
+  const searchParam = (name: string) => url?.searchParams.get(name) ?? "";
+  const mode = searchParam("sslmode") || searchParam("ssl-mode");
   const isSecure =
     /^(?:rediss|mongodb\+srv)/.test(address) ||
     /^(?:require|required|verify.*)$/i.test(mode) ||
-    [option("ssl"), option("tls")].some(
+    [searchParam("ssl"), searchParam("tls")].some(
       (value) => value !== "" && value !== "false" && value !== "0",
     );
   return {
     host: (url?.hostname ?? "").replace(/^\[|\]$/g, ""),
     port: Number(url?.port),
-    username: part(url?.username),
-    password: part(url?.password),
-    database: part(url?.pathname.replace(/^\//, "")),
+    username: decodePart(url?.username),
+    password: decodePart(url?.password),
+    database: decodePart(url?.pathname.replace(/^\//, "")),
     tls: isSecure,
     // As in the drivers, `require` encrypts without verifying the certificate.
     verifyTls: !/^require(?:d)?$/i.test(mode),
   };
 }
 
-function inPairs(pairs: string): Server {
+function parsePairs(pairs: string): Server {
   const values = new Map(
     pairs.split(";").map((pair) => {
       const [name = "", ...value] = pair.split("=");
       return [name.trim().toLowerCase(), value.join("=").trim()];
     }),
   );
-  const of = (...names: string[]) =>
+  const firstValue = (...names: string[]) =>
     names.map((name) => values.get(name)).find((value) => value !== undefined && value !== "") ??
     null;
-  const [host = "", port] = (of("server", "data source") ?? "").replace(/^tcp:/i, "").split(",");
+  const [host = "", port] = (firstValue("server", "data source") ?? "")
+    .replace(/^tcp:/i, "")
+    .split(",");
   const isYes = (value: string | null) => /^(?:true|yes|mandatory|strict)$/i.test(value ?? "");
   return {
     host,
-    port: Number(port ?? of("port")),
-    username: of("user id", "uid", "user"),
-    password: of("password", "pwd"),
-    database: of("database", "initial catalog"),
-    tls: isYes(of("encrypt")),
-    verifyTls: !isYes(of("trustservercertificate", "trust server certificate")),
+    port: Number(port ?? firstValue("port")),
+    username: firstValue("user id", "uid", "user"),
+    password: firstValue("password", "pwd"),
+    database: firstValue("database", "initial catalog"),
+    tls: isYes(firstValue("encrypt")),
+    verifyTls: !isYes(firstValue("trustservercertificate", "trust server certificate")),
   };
 }

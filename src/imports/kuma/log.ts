@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { logHeaderBytes, readLog } from "../../database/file/write-ahead-log.ts";
-import { unreadable } from "../limits.ts";
+import { createUnreadableError } from "../limits.ts";
 
 /** Maximum number of log restarts in the same file. A larger difference means a damaged salt. */
 const maxAge = 1_000_000;
@@ -9,7 +9,10 @@ const maxAge = 1_000_000;
 export function assertIntactLog(file: string, name: string) {
   const fault = findFault(file);
   if (fault !== null)
-    throw unreadable(name, `${fault} Stop Uptime Kuma, and copy its whole data directory again.`);
+    throw createUnreadableError(
+      name,
+      `${fault} Stop Uptime Kuma, and copy its whole data directory again.`,
+    );
 }
 
 function findFault(file: string): string | null {

@@ -2,53 +2,54 @@
 import { dayMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { type Times, validateTimes } from "../../monitoring/maintenance/rules.ts";
-import { clean, isOn, jsonIn, number, paragraphs } from "./values.ts";
+import { toCleanLine, isOn, parseJsonOrNull, toNumber, toParagraphs } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { isTimeZone } from "../../core/fields.ts";
-import { text } from "../values.ts";
+import { toText } from "../values.ts";
 
 const weekdays = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 const maxLengthMs = 31 * dayMs;
 
-type Mapped = { fields: Fields; notes: string[] } | { reason: string };
+type MappedWindow = { fields: Fields; notes: string[] } | { reason: string };
 
 /**
  * Parses a local time such as `2027-03-14T02:00`, or a day and a time, as if it were UTC. Returns
  * null without a date.
  */
-function wallOf(date: unknown, time?: string): number | null {
-  const [, day, clock = "00:00"] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?/.exec(text(date)) ?? [];
+function parseWallTime(date: unknown, time?: string): number | null {
+  const [, day, clock = "00:00"] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?/.exec(toText(date)) ?? [];
   if (day === undefined) return null;
   const at = Date.parse(`${day}T${time ?? clock}:00Z`);
   return Number.isNaN(at) ? null : at;
 }
 
-const minutesOf = (clock: string) => {
+const parseMinutes = (clock: string) => {
   const [, hours, minutes] = /^(\d{1,2}):(\d\d)/.exec(clock) ?? [];
   return hours === undefined ? null : Number(hours) * 60 + Number(minutes);
 };
 
 /** Converts a maintenance to a maintenance window, or returns the reason why it can't. */
-export function windowOf(row: Fields, serverZone: string, now: number): Mapped {
+export function convertWindow(row: Fields, serverZone: string, now: number): MappedWindow {
   const notes: string[] = [];
-  const zone = text(row["timezone"]);
+  const zone = toText(row["timezone"]);
   const timeZone = zone !== "SAME_AS_SERVER" && isTimeZone(zone) ? zone : serverZone;
-  const strategy = text(row["strategy"]);
+  const strategy = toText(row["strategy"]);
   const isActive = isOn(row["active"] ?? true);
   if (!isActive)
     return {
       reason:
         strategy === "manual" ? "it is switched off" : "it is paused, and a window here is not",
     };
-  const times = timesOf(row, strategy, timeZone, now, notes);
+  const times = convertTimes(row, strategy, timeZone, now, notes);
   if ("reason" in times) return times;
   if (times.rrule === null && Date.parse(times.endsAt) <= now) return { reason: "it is over" };
   const issue = validateTimes(times);
   if (issue !== null) return { reason: `its ${issue.path} ${issue.message}` };
   return {
     fields: {
-      title: clean(text(row["title"])).slice(0, 255) || "Maintenance",
-      description: paragraphs(text(row["description"])).slice(0, 2_000),
+      title: toCleanLine(toText(row["title"])).slice(0, 255) || "Maintenance",
+      description: toParagraphs(toText(row["description"])).slice(0, 2_000),
       ...times,
       countsUptime: false,
     },
@@ -56,14 +57,14 @@ export function windowOf(row: Fields, serverZone: string, now: number): Mapped {
   };
 }
 
-function timesOf(
+function convertTimes(
   row: Fields,
   strategy: string,
   timeZone: string,
   now: number,
   notes: string[],
 ): Times | { reason: string } {
-  const instant = (wall: number) => new Date(toInstant(wall, timeZone)).toISOString();
+  const formatInstant = (wall: number) => new Date(toInstant(wall, timeZone)).toISOString();
   if (strategy === "manual") {
     notes.push("Ends by itself after 31 days: end it earlier, or plan it again.");
     const start = Math.floor(now / 60_000) * 60_000;
@@ -74,11 +75,11 @@ function timesOf(
       rrule: null,
     };
   }
-  const from = wallOf(row["start_date"]);
-  const until = wallOf(row["end_date"]);
+  const from = parseWallTime(row["start_date"]);
+  const until = parseWallTime(row["end_date"]);
   if (strategy === "single") {
     if (from === null || until === null) return { reason: "it has no start or no end" };
-    let [startsAt, endsAt] = [instant(from), instant(until)];
+    let [startsAt, endsAt] = [formatInstant(from), formatInstant(until)];
     if (Date.parse(endsAt) - Date.parse(startsAt) > maxLengthMs) {
       // A current maintenance starts now, because its past part no longer matters.
       const start = Math.max(Date.parse(startsAt), Math.min(now, Date.parse(endsAt) - 1));
@@ -88,20 +89,20 @@ function timesOf(
     }
     return { startsAt, endsAt, timeZone, rrule: null };
   }
-  const recurring = recurrenceOf(row, strategy);
+  const recurring = convertRecurrence(row, strategy);
   if ("reason" in recurring) return recurring;
   const { rule, clocks, lengthMinutes } = recurring;
   const [clock = 0] = clocks;
   // The first occurrence is on or after the first day of the rule.
   const today = Math.floor(toLocal(now, timeZone) / dayMs) * dayMs;
   const first = from === null ? today : Math.floor(from / dayMs) * dayMs;
-  const limit = until === null ? "" : `;UNTIL=${stampOf(toInstant(until, timeZone))}`;
+  const limit = until === null ? "" : `;UNTIL=${formatStamp(toInstant(until, timeZone))}`;
   const rrule = `${rule}${limit}`;
   for (let day = 0; day < 366; day++) {
     const start = first + day * dayMs + clock * 60_000;
     if (!recurring.isOn(new Date(first + day * dayMs))) continue;
     return {
-      startsAt: instant(start),
+      startsAt: formatInstant(start),
       endsAt: new Date(toInstant(start, timeZone) + lengthMinutes * 60_000).toISOString(),
       timeZone,
       rrule,
@@ -110,7 +111,7 @@ function timesOf(
   return { reason: "it never happens" };
 }
 
-const stampOf = (at: number) => new Date(at).toISOString().replace(/[-:]|\.\d+/g, "");
+const formatStamp = (at: number) => new Date(at).toISOString().replace(/[-:]|\.\d+/g, "");
 
 type Recurring = {
   rule: string;
@@ -120,21 +121,21 @@ type Recurring = {
   isOn: (day: Date) => boolean;
 };
 
-function recurrenceOf(row: Fields, strategy: string): Recurring | { reason: string } {
-  if (strategy === "cron") return cronOf(text(row["cron"]), number(row["duration"]));
-  const start = minutesOf(text(row["start_time"]));
-  const end = minutesOf(text(row["end_time"]));
+function convertRecurrence(row: Fields, strategy: string): Recurring | { reason: string } {
+  if (strategy === "cron") return convertCron(toText(row["cron"]), toNumber(row["duration"]));
+  const start = parseMinutes(toText(row["start_time"]));
+  const end = parseMinutes(toText(row["end_time"]));
   if (start === null || end === null) return { reason: "it has no times of the day" };
   const lengthMinutes = end > start ? end - start : end - start + 24 * 60;
   const shared = { clocks: [start], lengthMinutes };
   switch (strategy) {
     case "recurring-interval": {
-      const interval = Math.max(1, number(row["interval_day"]));
+      const interval = Math.max(1, toNumber(row["interval_day"]));
       const rule = interval === 1 ? "FREQ=DAILY" : `FREQ=DAILY;INTERVAL=${interval}`;
       return { ...shared, rule, isOn: () => true };
     }
     case "recurring-weekday": {
-      const days = numbersIn(row["weekdays"]).map((day) => day % 7);
+      const days = parseNumbers(row["weekdays"]).map((day) => day % 7);
       if (days.length === 0) return { reason: "it names no weekday" };
       const names = days.map((day) => weekdays[day]);
       return {
@@ -144,7 +145,7 @@ function recurrenceOf(row: Fields, strategy: string): Recurring | { reason: stri
       };
     }
     case "recurring-day-of-month": {
-      const all = jsonIn(row["days_of_month"]);
+      const all = parseJsonOrNull(row["days_of_month"]);
       const listed = Array.isArray(all) ? all : [];
       const days = listed.flatMap((day) =>
         day === "lastDay1" ? [-1] : Number(day) >= 1 ? [Number(day)] : [],
@@ -160,8 +161,8 @@ function recurrenceOf(row: Fields, strategy: string): Recurring | { reason: stri
   return { reason: `the strategy ${strategy} is unknown` };
 }
 
-const numbersIn = (value: unknown) => {
-  const list = jsonIn(value);
+const parseNumbers = (value: unknown) => {
+  const list = parseJsonOrNull(value);
   return (Array.isArray(list) ? list : []).map(Number).filter(Number.isInteger);
 };
 
@@ -171,7 +172,7 @@ function isDayOfMonth(day: Date, days: readonly number[]): boolean {
 }
 
 /** Converts a cron expression with fixed times on all days, on weekdays or on days of the month. */
-function cronOf(cron: string, seconds: number): Recurring | { reason: string } {
+function convertCron(cron: string, seconds: number): Recurring | { reason: string } {
   const reason = { reason: `its cron expression ${cron} has no equivalent here` };
   const parts = cron.trim().split(/\s+/);
   const [minute, hour, dom, month, dow] = parts;
@@ -183,11 +184,13 @@ function cronOf(cron: string, seconds: number): Recurring | { reason: string } {
     dom === undefined
   )
     return reason;
-  const minutes = listOf(minute, 0, 59);
-  const hours = listOf(hour, 0, 23);
-  const days = listOf(dom.replace(/\bL\b/g, "32"), 1, 32)?.map((day) => (day === 32 ? -1 : day));
-  const months = listOf(month, 1, 12);
-  const ofWeek = listOf(dow, 0, 7)?.map((day) => day % 7);
+  const minutes = parseCronField(minute, 0, 59);
+  const hours = parseCronField(hour, 0, 23);
+  const days = parseCronField(dom.replace(/\bL\b/g, "32"), 1, 32)?.map((day) =>
+    day === 32 ? -1 : day,
+  );
+  const months = parseCronField(month, 1, 12);
+  const ofWeek = parseCronField(dow, 0, 7)?.map((day) => day % 7);
   if (!minutes || !hours || !days || !months || !ofWeek) return reason;
   // Cron combines both fields with OR, which a recurrence rule can't express.
   if (dom !== "*" && dow !== "*") return reason;
@@ -219,15 +222,15 @@ function cronOf(cron: string, seconds: number): Recurring | { reason: string } {
   };
 }
 
-const named = (words: string, first: number) =>
+const numberNames = (words: string, first: number) =>
   words.split(" ").map((name, index) => [name, index + first] as const);
 const names: Record<string, number> = Object.fromEntries([
-  ...named("SUN MON TUE WED THU FRI SAT", 0),
-  ...named("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC", 1),
+  ...numberNames("SUN MON TUE WED THU FRI SAT", 0),
+  ...numberNames("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC", 1),
 ]);
 
 /** Parses a cron field with `*`, numbers, names, ranges and steps; null if it is invalid. */
-function listOf(part: string | undefined, min: number, max: number): number[] | null {
+function parseCronField(part: string | undefined, min: number, max: number): number[] | null {
   const numbers: number[] = [];
   for (const one of (part ?? "").toUpperCase().split(",")) {
     const [, range = "", step] = /^([^/]+)(?:\/(\d+))?$/.exec(one) ?? [];

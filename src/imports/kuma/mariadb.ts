@@ -1,22 +1,22 @@
 /** Reads Uptime Kuma's data from a MariaDB or MySQL server. */
 import { SQL } from "bun";
-import { unreadable } from "../limits.ts";
+import { createUnreadableError } from "../limits.ts";
 import type { Beat, Sum } from "../plan.ts";
 import {
-  fileBudget,
+  createFileBudget,
   type KumaSource,
-  looksLikeKuma,
+  isKumaDatabase,
   neverRead,
-  rowsRead,
-  statusOfBeat,
+  limitRows,
+  toStatus,
   tables,
   type TableName,
 } from "./source.ts";
-import { latencyOf, maintenanceIn } from "./sqlite.ts";
+import { toLatency, parseMaintenance } from "./sqlite.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 
-const portion = 20_000;
-const quoted = (name: string) => `\`${name.replaceAll("`", "``")}\``;
+const rowsPerPortion = 20_000;
+const quoteIdentifier = (name: string) => `\`${name.replaceAll("`", "``")}\``;
 
 type Connection = Awaited<ReturnType<SQL["reserve"]>>;
 type Latency = Record<"ping" | "ping_min" | "ping_max", number | null>;
@@ -72,7 +72,10 @@ export async function openMariaDb(address: string): Promise<KumaSource> {
     if (error instanceof Error && error.name === "AppError") throw error;
     // The driver's message can contain the address with its password, so only the code is reported.
     const code = String((error as { code?: string }).code ?? "");
-    throw unreadable(name, `it can't be read (${code === "" ? "no connection" : code}).`);
+    throw createUnreadableError(
+      name,
+      `it can't be read (${code === "" ? "no connection" : code}).`,
+    );
   }
 }
 
@@ -101,32 +104,37 @@ class KumaDatabase {
        WHERE c.table_schema = DATABASE() AND n.table_type = 'BASE TABLE' ORDER BY c.ordinal_position`,
     ))
       this.columns.set(t, [...(this.columns.get(t) ?? []), c]);
-    if (!looksLikeKuma(new Set(this.columns.keys())))
-      throw unreadable(this.#name, "it is not one of Uptime Kuma.");
+    if (!isKumaDatabase(new Set(this.columns.keys())))
+      throw createUnreadableError(this.#name, "it is not one of Uptime Kuma.");
   }
 
   async count(table: string): Promise<number> {
     if (!this.columns.has(table)) return 0;
-    const [row] = await this.query<{ n: number }>(`SELECT COUNT(*) AS n FROM ${quoted(table)}`);
+    const [row] = await this.query<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM ${quoteIdentifier(table)}`,
+    );
     return Number(row?.n);
   }
 
   async readRecords(): Promise<Record<TableName, Fields[]>> {
-    const spend = fileBudget(this.#name);
+    const spend = createFileBudget(this.#name);
     const rows = {} as Record<TableName, Fields[]>;
     for (const table of tables) rows[table] = await this.#readTable(table, spend);
     return rows;
   }
 
-  async #readTable(table: TableName, spend: ReturnType<typeof fileBudget>): Promise<Fields[]> {
+  async #readTable(
+    table: TableName,
+    spend: ReturnType<typeof createFileBudget>,
+  ): Promise<Fields[]> {
     const names = (this.columns.get(table) ?? []).filter((one) => !neverRead[table]?.includes(one));
     if (names.length === 0) return [];
-    const sizes = names.map((column) => `COALESCE(OCTET_LENGTH(${quoted(column)}), 0)`);
+    const sizes = names.map((column) => `COALESCE(OCTET_LENGTH(${quoteIdentifier(column)}), 0)`);
     const largest = sizes.length === 1 ? sizes[0] : `GREATEST(${sizes.join(", ")})`;
-    const limit = rowsRead(table);
+    const limit = limitRows(table);
     const [size] = await this.query<{ n: number; largest: number; bytes: number }>(
       `SELECT COUNT(*) AS n, MAX(largest) AS largest, SUM(bytes) AS bytes FROM (
-         SELECT ${largest} AS largest, ${sizes.join(" + ")} AS bytes FROM ${quoted(table)} LIMIT ${limit}) t`,
+         SELECT ${largest} AS largest, ${sizes.join(" + ")} AS bytes FROM ${quoteIdentifier(table)} LIMIT ${limit}) t`,
     );
     spend(table, {
       rows: Number(size?.n ?? 0),
@@ -135,24 +143,26 @@ class KumaDatabase {
     });
     const order = names.includes("id") ? "ORDER BY id" : "";
     const found = await this.query<Fields>(
-      `SELECT ${names.map(quoted).join(", ")} FROM ${quoted(table)} ${order} LIMIT ${limit}`,
+      `SELECT ${names.map(quoteIdentifier).join(", ")} FROM ${quoteIdentifier(table)} ${order} LIMIT ${limit}`,
     );
     return found.map((row) =>
-      Object.fromEntries(Object.entries(row).map(([column, value]) => [column, plain(value)])),
+      Object.fromEntries(
+        Object.entries(row).map(([column, value]) => [column, toPlainValue(value)]),
+      ),
     );
   }
 
   /** Yields the rows of a table in batches, in ID order. */
-  async *#portions<Row extends { id: number }>(
+  async *#readPortions<Row extends { id: number }>(
     table: string,
     selected: string,
     where = "",
-    given: readonly unknown[] = [],
+    parameters: readonly unknown[] = [],
   ) {
     for (let last = -1; ;) {
       const rows = await this.query<Row>(
-        `SELECT id, ${selected} FROM ${quoted(table)} WHERE id > ? ${where} ORDER BY id LIMIT ${portion}`,
-        [last, ...given],
+        `SELECT id, ${selected} FROM ${quoteIdentifier(table)} WHERE id > ? ${where} ORDER BY id LIMIT ${rowsPerPortion}`,
+        [last, ...parameters],
       );
       if (rows.length === 0) return;
       last = rows.at(-1)?.id ?? last;
@@ -161,7 +171,7 @@ class KumaDatabase {
   }
 
   async *readBeats(since: number): AsyncGenerator<Beat[]> {
-    const portions = this.#portions<BeatRow>(
+    const portions = this.#readPortions<BeatRow>(
       "heartbeat",
       `monitor_id AS monitor, CAST(ROUND(UNIX_TIMESTAMP(time) * 1000) AS SIGNED) AS at, status, ping,
        IF(status <> 1, LEFT(msg, 500), NULL) AS msg`,
@@ -172,8 +182,8 @@ class KumaDatabase {
       yield rows.map(({ monitor, at, status, ping, msg }) => ({
         externalId: String(monitor),
         at: Number(at),
-        status: statusOfBeat(Number(status)),
-        latencyMs: latencyOf(ping === null ? null : Number(ping)),
+        status: toStatus(Number(status)),
+        latencyMs: toLatency(ping === null ? null : Number(ping)),
         message: msg,
       }));
   }
@@ -184,7 +194,7 @@ class KumaDatabase {
     const columns = this.columns.get(table);
     if (columns === undefined) return;
     const extras = columns.includes("extras") ? "LEFT(extras, 4096)" : "NULL";
-    const portions = this.#portions<SumRow>(
+    const portions = this.#readPortions<SumRow>(
       table,
       `monitor_id AS monitor, timestamp, up, down, ping, ping_min, ping_max, ${extras} AS extras`,
     );
@@ -194,17 +204,17 @@ class KumaDatabase {
         period: Math.floor(Number(row.timestamp) / seconds),
         up: Number(row.up),
         down: Number(row.down),
-        maintenance: maintenanceIn(row.extras),
-        latency: meanLatency(row),
+        maintenance: parseMaintenance(row.extras),
+        latency: meanLatencyOf(row),
       }));
   }
 }
 
-const meanLatency = ({ ping, ping_min: min, ping_max: max }: Latency): Sum["latency"] =>
+const meanLatencyOf = ({ ping, ping_min: min, ping_max: max }: Latency): Sum["latency"] =>
   Number(ping) > 0 ? { mean: Number(ping), min: Number(min), max: Number(max) } : null;
 
 /** Converts dates to the text format of SQLite. */
-function plain(value: unknown): unknown {
+function toPlainValue(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString().replace("T", " ").replace("Z", "");
   if (typeof value === "bigint") return Number(value);
   if (Buffer.isBuffer(value)) return value.toString();

@@ -1,23 +1,23 @@
 /** Maps each monitor type of Uptime Kuma to a type of ours. */
-import { database, type Mapped } from "./databases.ts";
+import { convertDatabase, type MappedMonitor } from "./databases.ts";
 import {
-  docker,
-  game,
-  grpc,
-  kafka,
-  mqtt,
-  ntp,
-  radius,
-  smtp,
-  snmp,
+  convertDocker,
+  convertGame,
+  convertGrpc,
+  convertKafka,
+  convertMqtt,
+  convertNtp,
+  convertRadius,
+  convertSmtp,
+  convertSnmp,
   startTls,
   tlsOf,
-  webSocket,
+  convertWebSocket,
 } from "./services.ts";
-import { expiry, http, jsonQuery } from "./web.ts";
-import { host, hostAndPort, isOn, listIn, number, orNull } from "./values.ts";
+import { convertExpiry, convertHttp, convertJsonQuery } from "./web.ts";
+import { hostOf, hostAndPortOf, isOn, parseList, toNumber, toTextOrNull } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { text } from "../values.ts";
+import { toText } from "../values.ts";
 
 export type Installation = {
   proxies: ReadonlyMap<number, Fields>;
@@ -29,11 +29,11 @@ export type Installation = {
  * Converters by monitor type. For a type without an equivalent here, the monitor is imported paused as the closest
  * type. Its description then contains the original settings.
  */
-export const types: Record<string, (m: Fields, installation: Installation) => Mapped> = {
-  http: (m) => http(m),
+export const types: Record<string, (m: Fields, installation: Installation) => MappedMonitor> = {
+  http: (m) => convertHttp(m),
   keyword(m) {
-    const mapped = http(m);
-    const keyword = text(m["keyword"]);
+    const mapped = convertHttp(m);
+    const keyword = toText(m["keyword"]);
     mapped.fields[isOn(m["invert_keyword"]) ? "keywordAbsent" : "keyword"] = keyword;
     if (/"\s*:/.test(keyword))
       mapped.notes?.push(
@@ -42,8 +42,8 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
     return mapped;
   },
   "json-query"(m) {
-    const mapped = http(m);
-    const { fields, notes = [], missing = [] } = jsonQuery(m);
+    const mapped = convertHttp(m);
+    const { fields, notes = [], missing = [] } = convertJsonQuery(m);
     if (isOn(m["retry_only_on_status_code_failure"]))
       notes.push("Retries after any failure, not only after a wrong status code.");
     return {
@@ -54,19 +54,19 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
     };
   },
   "real-browser"(m, { browsers }) {
-    const browser = browsers.get(number(m["remote_browser"]));
-    const { url, verifyTls } = http(m).fields;
+    const browser = browsers.get(toNumber(m["remote_browser"]));
+    const { url, verifyTls } = convertHttp(m).fields;
     return {
       type: "browser",
-      fields: { url, verifyTls, keyword: orNull(m["keyword"]) },
+      fields: { url, verifyTls, keyword: toTextOrNull(m["keyword"]) },
       notes:
         browser === undefined
           ? []
-          : [`Uses the Chromium of this machine, not ${text(browser["name"])}.`],
+          : [`Uses the Chromium of this machine, not ${toText(browser["name"])}.`],
     };
   },
   rabbitmq(m) {
-    const [first, ...others] = listIn(m["rabbitmq_nodes"]).map(text);
+    const [first, ...others] = parseList(m["rabbitmq_nodes"]).map(toText);
     const notes =
       others.length === 0
         ? []
@@ -78,8 +78,8 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
       fields: {
         url: `${(first ?? "").replace(/\/+$/, "")}/api/health/checks/alarms/`,
         basicAuth: {
-          username: text(m["rabbitmq_username"]),
-          password: orNull(m["rabbitmq_password"]),
+          username: toText(m["rabbitmq_username"]),
+          password: toTextOrNull(m["rabbitmq_password"]),
         },
         certificateExpiryDays: null,
       },
@@ -89,47 +89,49 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
   port(m) {
     const tls = tlsOf(m);
     const missing =
-      orNull(m["expected_tls_alert"]) === null
+      toTextOrNull(m["expected_tls_alert"]) === null
         ? []
-        : [`the TLS alert ${text(m["expected_tls_alert"])} as what is expected`];
-    if (tls === "tls") return { type: "tls", fields: { ...hostAndPort(m), ...expiry(m) }, missing };
+        : [`the TLS alert ${toText(m["expected_tls_alert"])} as what is expected`];
+    if (tls === "tls")
+      return { type: "tls", fields: { ...hostAndPortOf(m), ...convertExpiry(m) }, missing };
     if (tls === "starttls") {
       const mapped = startTls(m);
       return { ...mapped, missing: [...(mapped.missing ?? []), ...missing] };
     }
-    return { type: "tcp", fields: hostAndPort(m), missing };
+    return { type: "tcp", fields: hostAndPortOf(m), missing };
   },
   ping: (m) => ({
     type: "ping",
-    fields: { host: host(m), packets: Math.min(10, Math.max(1, number(m["ping_count"]) || 1)) },
-    notes: [56, 0].includes(number(m["packet_size"]))
+    fields: { host: hostOf(m), packets: Math.min(10, Math.max(1, toNumber(m["ping_count"]) || 1)) },
+    notes: [56, 0].includes(toNumber(m["packet_size"]))
       ? []
-      : [`Sends packets of the usual size, not of ${number(m["packet_size"])} bytes.`],
+      : [`Sends packets of the usual size, not of ${toNumber(m["packet_size"])} bytes.`],
   }),
   "tailscale-ping": (m) => ({
     type: "ping",
-    fields: { host: host(m) },
+    fields: { host: hostOf(m) },
     notes: [
       "Pings the address itself instead of asking Tailscale: this machine has to be in the tailnet.",
     ],
   }),
-  dns,
+  dns: convertDns,
   push(m) {
-    const grace = number(m["maxretries"]) * (number(m["retry_interval"]) || number(m["interval"]));
+    const grace =
+      toNumber(m["maxretries"]) * (toNumber(m["retry_interval"]) || toNumber(m["interval"]));
     return { type: "push", fields: { grace: Math.min(86_400, Math.max(5, grace)) } };
   },
   manual: (m) => ({
     type: "push",
     fields: {},
     missing: [
-      `a state that is set by hand (it was ${["down", "up", "pending", "maintenance"][number(m["manual_status"] ?? 2)] ?? "pending"})`,
+      `a state that is set by hand (it was ${["down", "up", "pending", "maintenance"][toNumber(m["manual_status"] ?? 2)] ?? "pending"})`,
     ],
   }),
   globalping(m, installation) {
-    const type = text(m["subtype"]);
+    const type = toText(m["subtype"]);
     const map = types[type === "ping" || type === "dns" ? type : "http"];
-    const mapped = map?.(m, installation) ?? http(m);
-    const from = text(m["location"]) || "world";
+    const mapped = map?.(m, installation) ?? convertHttp(m);
+    const from = toText(m["location"]) || "world";
     return {
       ...mapped,
       notes: [
@@ -138,40 +140,40 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
       ],
     };
   },
-  docker: (m, { dockerHosts }) => docker(m, dockerHosts.get(number(m["docker_host"]))),
-  postgres: (m) => database(m, "postgres", 5432),
-  mysql: (m) => database(m, "mysql", 3306),
-  sqlserver: (m) => database(m, "mssql", 1433),
-  mongodb: (m) => database(m, "mongodb", 27017),
-  oracledb: (m) => database(m, "oracle", 1521),
-  redis: (m) => database(m, "redis", 6379),
-  mqtt,
-  gamedig: (m) => game(m, text(m["game"])),
-  steam: (m) => game(m, "counterstrike2"),
-  snmp,
-  "grpc-keyword": grpc,
-  "websocket-upgrade": webSocket,
-  smtp,
-  "sip-options": (m) => ({ type: "sip", fields: hostAndPort(m, 5060) }),
-  radius,
-  "kafka-producer": kafka,
-  ntp,
+  docker: (m, { dockerHosts }) => convertDocker(m, dockerHosts.get(toNumber(m["docker_host"]))),
+  postgres: (m) => convertDatabase(m, "postgres", 5432),
+  mysql: (m) => convertDatabase(m, "mysql", 3306),
+  sqlserver: (m) => convertDatabase(m, "mssql", 1433),
+  mongodb: (m) => convertDatabase(m, "mongodb", 27017),
+  oracledb: (m) => convertDatabase(m, "oracle", 1521),
+  redis: (m) => convertDatabase(m, "redis", 6379),
+  mqtt: convertMqtt,
+  gamedig: (m) => convertGame(m, toText(m["game"])),
+  steam: (m) => convertGame(m, "counterstrike2"),
+  snmp: convertSnmp,
+  "grpc-keyword": convertGrpc,
+  "websocket-upgrade": convertWebSocket,
+  smtp: convertSmtp,
+  "sip-options": (m) => ({ type: "sip", fields: hostAndPortOf(m, 5060) }),
+  radius: convertRadius,
+  "kafka-producer": convertKafka,
+  ntp: convertNtp,
   "system-service": (m) => ({
     type: "systemd",
-    fields: { unit: text(m["system_service_name"]) },
+    fields: { unit: toText(m["system_service_name"]) },
     notes: ["Asks the systemd of the machine that Signalbox runs on."],
   }),
-  pm2: (m) => ({ type: "pm2", fields: { name: text(m["system_service_name"]) } }),
+  pm2: (m) => ({ type: "pm2", fields: { name: toText(m["system_service_name"]) } }),
 };
 
 const recordTypes = ["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA"];
 
-function dns(m: Fields): Mapped {
+function convertDns(m: Fields): MappedMonitor {
   const notes: string[] = [];
   const missing: string[] = [];
-  const recordType = text(m["dns_resolve_type"]) || "A";
+  const recordType = toText(m["dns_resolve_type"]) || "A";
   if (!recordTypes.includes(recordType)) missing.push(`the record type ${recordType}`);
-  const servers = text(m["dns_resolve_server"])
+  const servers = toText(m["dns_resolve_server"])
     .split(/[\s,]+/)
     .filter((server) => server !== "");
   const addresses = servers.filter((server) => /^[\d.]+$|:/.test(server));
@@ -184,10 +186,10 @@ function dns(m: Fields): Mapped {
       `Queries this machine's name server: ${servers[0]} is a name, and an address is needed.`,
     );
   const [address] = addresses;
-  const port = number(m["port"]) || 53;
+  const port = toNumber(m["port"]) || 53;
   const bare = address?.replace(/^\[|\]$/g, "");
   const withPort = bare?.includes(":") ? `[${bare}]:${port}` : `${bare}:${port}`;
-  const conditions = listIn(m["conditions"]) as Fields[];
+  const conditions = parseList(m["conditions"]) as Fields[];
   const [condition] = conditions;
   const isPlain =
     conditions.length === 1 &&
@@ -199,10 +201,10 @@ function dns(m: Fields): Mapped {
   return {
     type: "dns",
     fields: {
-      host: host(m),
+      host: hostOf(m),
       recordType: recordTypes.includes(recordType) ? recordType : "A",
       resolver: address === undefined ? null : port === 53 ? bare : withPort,
-      expected: isPlain ? [text(condition["value"])] : [],
+      expected: isPlain ? [toText(condition["value"])] : [],
     },
     notes,
     missing,

@@ -1,8 +1,8 @@
 import { openSqlite } from "./sqlite.ts";
 import { lstat, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { invalid } from "../../core/validation.ts";
-import { maxFileBytes, unreadable } from "../limits.ts";
+import { invalidFieldError } from "../../core/validation.ts";
+import { maxFileBytes, createUnreadableError } from "../limits.ts";
 import { openBackup } from "./backup.ts";
 import type { KumaSource } from "./source.ts";
 
@@ -16,12 +16,15 @@ export async function openKuma(from: string, workIn: string, name?: string): Pro
     return openMariaDb(from);
   }
   const found = await stat(from).catch(() => null);
-  if (found === null) throw invalid("source", `is not a file or folder here: ${from}`);
+  if (found === null) throw invalidFieldError("source", `is not a file or folder here: ${from}`);
   if (!found.isDirectory()) return openFile(from, null, workIn, name);
   const file = join(from, "kuma.db");
   const inside = await lstat(file).catch(() => null);
   if (inside === null)
-    throw invalid("source", `holds no kuma.db: ${from} is not the data directory of Uptime Kuma`);
+    throw invalidFieldError(
+      "source",
+      `holds no kuma.db: ${from} is not the data directory of Uptime Kuma`,
+    );
   return openFile(file, from, workIn);
 }
 
@@ -33,22 +36,25 @@ async function openFile(
 ): Promise<KumaSource> {
   for (const path of folder === null ? [] : [file, `${file}-wal`])
     if ((await lstat(path).catch(() => null))?.isSymbolicLink())
-      throw unreadable(basename(path), "it is a symbolic link, which can point anywhere.");
+      throw createUnreadableError(
+        basename(path),
+        "it is a symbolic link, which can point anywhere.",
+      );
   const { size, isFile } = await stat(file).then((its) => ({
     size: its.size,
     isFile: its.isFile(),
   }));
-  if (!isFile) throw unreadable(name, "it is not a regular file.");
+  if (!isFile) throw createUnreadableError(name, "it is not a regular file.");
   const start = await Bun.file(file).slice(0, 64).text();
   if (/^\uFEFF?\s*\{/.test(start)) {
-    if (size > maxFileBytes) throw unreadable(name, "it is too large for a backup.");
+    if (size > maxFileBytes) throw createUnreadableError(name, "it is too large for a backup.");
     return openBackup((await readFile(file, "utf8")).replace(/^\uFEFF/, ""), name);
   }
-  return { ...openSqlite(file, name, workIn), picture: (path) => pictureOf(folder, path) };
+  return { ...openSqlite(file, name, workIn), picture: (path) => readPicture(folder, path) };
 }
 
 /** Reads a logo from the `upload` folder. Only file names that Uptime Kuma generates are accepted. */
-async function pictureOf(folder: string | null, path: string) {
+async function readPicture(folder: string | null, path: string) {
   const [, file] = /^\/upload\/([\w-]+\.png)(?:\?|$)/.exec(path) ?? [];
   if (folder === null || file === undefined) return null;
   const full = join(folder, "upload", file);

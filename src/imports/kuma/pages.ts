@@ -1,51 +1,53 @@
 /** Converts status pages and incidents of Uptime Kuma. */
-import { slugFrom } from "../../core/text/words.ts";
+import { slugify } from "../../core/text/words.ts";
 import { NewStatusPage } from "../../status-pages/schema.ts";
-import type { Planned } from "../plan.ts";
-import type { NotesOfLost } from "./columns.ts";
+import type { PlannedRecord } from "../plan.ts";
+import type { NoteLost } from "./columns.ts";
 import type { KumaSource } from "./source.ts";
-import { instantOf } from "./sqlite.ts";
-import { byId, clean, idOf, isGroup, isOn, number, paragraphs } from "./values.ts";
+import { parseInstant } from "./sqlite.ts";
+import { groupById, toCleanLine, idOf, isGroup, isOn, toNumber, toParagraphs } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { text } from "../values.ts";
+import { toText } from "../values.ts";
 
 /** Groups the sections and domains by page, and the entries by section. */
-export function contentOfPages(rows: KumaSource["rows"]) {
-  const by = (table: readonly Fields[], column: string) => {
-    const ordered = table.toSorted((one, other) => number(one["weight"]) - number(other["weight"]));
-    const lists = Map.groupBy(ordered, (row) => number(row[column]));
-    return (row: Fields): readonly Fields[] => lists.get(number(row["id"])) ?? [];
+export function groupPageContent(rows: KumaSource["rows"]) {
+  const groupSorted = (table: readonly Fields[], column: string) => {
+    const ordered = table.toSorted(
+      (one, other) => toNumber(one["weight"]) - toNumber(other["weight"]),
+    );
+    const lists = Map.groupBy(ordered, (row) => toNumber(row[column]));
+    return (row: Fields): readonly Fields[] => lists.get(toNumber(row["id"])) ?? [];
   };
   return {
-    groupsOf: by(rows.group, "status_page_id"),
-    entriesOf: by(rows.monitor_group, "group_id"),
-    domainsOf: by(rows.status_page_cname, "status_page_id"),
-    monitors: byId(rows.monitor),
+    groupsOf: groupSorted(rows.group, "status_page_id"),
+    entriesOf: groupSorted(rows.monitor_group, "group_id"),
+    domainsOf: groupSorted(rows.status_page_cname, "status_page_id"),
+    monitors: groupById(rows.monitor),
   };
 }
 
-type Content = ReturnType<typeof contentOfPages>;
+type Content = ReturnType<typeof groupPageContent>;
 
 /** Converts a status page with its sections. A repeated monitor keeps only its first position. */
-export function pageOf(
+export function convertPage(
   row: Fields,
   content: Content,
   timeZone: string,
-  lost: NotesOfLost,
-): Planned {
+  lost: NoteLost,
+): PlannedRecord {
   const notes: string[] = [];
   const seen = new Set<number>();
   const sections = content
     .groupsOf(row)
-    .flatMap((group) => sectionOf(group, content, seen, notes, lost));
-  const hosts = hostsOf(content.domainsOf(row), notes);
-  notes.push(...notesOfUnused(row), ...lost("status_page", row));
-  const slug = text(row["slug"]);
-  const theme = text(row["theme"]);
+    .flatMap((group) => convertSection(group, content, seen, notes, lost));
+  const hosts = selectHosts(content.domainsOf(row), notes);
+  notes.push(...noteUnusedColumns(row), ...lost("status_page", row));
+  const slug = toText(row["slug"]);
+  const theme = toText(row["theme"]);
   const fields: Fields = {
-    slug: slugFor(slug, idOf(row)),
-    title: clean(text(row["title"])).slice(0, 255) || slug || "Status",
-    description: paragraphs(text(row["description"])).slice(0, 2_000),
+    slug: createSlug(slug, idOf(row)),
+    title: toCleanLine(toText(row["title"])).slice(0, 255) || slug || "Status",
+    description: toParagraphs(toText(row["description"])).slice(0, 2_000),
     theme: ["light", "dark"].includes(theme) ? theme : "auto",
     visibility: isOn(row["published"] ?? true) ? "public" : "hidden",
     hosts,
@@ -53,14 +55,14 @@ export function pageOf(
     showLatency: true,
     timeZone,
     sections,
-    icon: text(row["icon"]),
+    icon: toText(row["icon"]),
   };
   if (fields["slug"] !== slug)
-    notes.push(`Its address is /status/${text(fields["slug"])} instead of /status/${slug}.`);
+    notes.push(`Its address is /status/${toText(fields["slug"])} instead of /status/${slug}.`);
   return {
     noun: "status-page",
     externalId: idOf(row),
-    name: text(row["title"]),
+    name: toText(row["title"]),
     fields,
     links: { monitorIds: sections.flatMap(({ monitors }) => monitors) },
     notes,
@@ -68,29 +70,29 @@ export function pageOf(
 }
 
 /** Converts a public group to a section. Returns an empty list for other groups. Adds to `seen` and `notes`. */
-function sectionOf(
+function convertSection(
   group: Fields,
   { entriesOf, monitors }: Content,
   seen: Set<number>,
   notes: string[],
-  lost: NotesOfLost,
+  lost: NoteLost,
 ): { name: string; monitors: string[] }[] {
   notes.push(...lost("group", group));
-  const name = clean(text(group["name"])).slice(0, 255) || "Services";
+  const name = toCleanLine(toText(group["name"])).slice(0, 255) || "Services";
   if (!isOn(group["public"] ?? true)) {
     notes.push(`Without its section ${name}: it was not public.`);
     return [];
   }
   const ids: string[] = [];
   for (const entry of entriesOf(group)) {
-    const monitor = monitors.get(number(entry["monitor_id"]));
+    const monitor = monitors.get(toNumber(entry["monitor_id"]));
     if (monitor === undefined) continue;
-    const quotedName = `“${text(monitor["name"])}”`;
+    const quotedName = `“${toText(monitor["name"])}”`;
     if (isGroup(monitor))
       notes.push(
         `Section ${name}: without the row of the group ${quotedName}, which has no state here. Add the group as a section to publish its monitors.`,
       );
-    else if (seen.has(number(monitor["id"])))
+    else if (seen.has(toNumber(monitor["id"])))
       notes.push(`Section ${name}: without ${quotedName}, which is on the page already.`);
     else {
       ids.push(idOf(monitor));
@@ -98,16 +100,16 @@ function sectionOf(
         notes.push(`Section ${name}: ${quotedName} without the link to it.`);
     }
     notes.push(...lost("monitor_group", entry).map((note) => `${quotedName}: ${note}`));
-    seen.add(number(monitor["id"]));
+    seen.add(toNumber(monitor["id"]));
   }
   return [{ name, monitors: ids }];
 }
 
 /** Returns the first ten valid host names of a page. Adds a note about other domains. */
-function hostsOf(domains: readonly Fields[], notes: string[]): string[] {
+function selectHosts(domains: readonly Fields[], notes: string[]): string[] {
   const isValid = (host: string) =>
     NewStatusPage.safeParse({ slug: "page", title: "Page", hosts: [host] }).success;
-  const hosts = domains.map((cname) => text(cname["domain"]).toLowerCase());
+  const hosts = domains.map((cname) => toText(cname["domain"]).toLowerCase());
   const accepted = hosts.filter(isValid).slice(0, 10);
   for (const host of hosts)
     if (!accepted.includes(host)) notes.push(`Without its host name ${host}.`);
@@ -123,12 +125,12 @@ const unusedColumns = {
   rss_title: "title of its feed",
 };
 
-function notesOfUnused(row: Fields): string[] {
-  const css = text(row["custom_css"])
+function noteUnusedColumns(row: Fields): string[] {
+  const css = toText(row["custom_css"])
     .replace(/body\s*\{\s*\}/, "")
     .trim();
   const lacking = Object.entries(unusedColumns)
-    .filter(([column]) => (column === "custom_css" ? css : text(row[column])) !== "")
+    .filter(([column]) => (column === "custom_css" ? css : toText(row[column])) !== "")
     .map(([, word]) => word);
   return [
     ...(lacking.length > 0 ? [`Without its ${lacking.join(", ")}.`] : []),
@@ -137,31 +139,31 @@ function notesOfUnused(row: Fields): string[] {
   ];
 }
 
-function slugFor(slug: string, id: string): string {
+function createSlug(slug: string, id: string): string {
   const isFine = (one: string) => NewStatusPage.safeParse({ slug: one, title: "Page" }).success;
   if (isFine(slug)) return slug;
-  const other = slugFrom(slug, 56);
+  const other = slugify(slug, 56);
   return isFine(other) ? other : `page-${id}`;
 }
 
 const severities: Record<string, string> = { danger: "critical", warning: "major" };
 
-export function incidentOf(row: Fields, now: number, lost: NotesOfLost): Planned {
+export function convertIncident(row: Fields, now: number, lost: NoteLost): PlannedRecord {
   const isOpen = isOn(row["pin"]) && isOn(row["active"] ?? true);
-  const createdAt = Math.min(instantOf(row["created_date"]) ?? now, now);
+  const createdAt = Math.min(parseInstant(row["created_date"]) ?? now, now);
   const changedAt = Math.max(
     createdAt,
-    Math.min(instantOf(row["last_updated_date"]) ?? createdAt, now),
+    Math.min(parseInstant(row["last_updated_date"]) ?? createdAt, now),
   );
-  const title = clean(text(row["title"])).slice(0, 500) || "Incident";
+  const title = toCleanLine(toText(row["title"])).slice(0, 500) || "Incident";
   return {
     noun: "incident",
     externalId: idOf(row),
     name: title,
     fields: {
       title,
-      message: paragraphs(text(row["content"])).slice(0, 5_000) || "Incident opened.",
-      severity: severities[text(row["style"])] ?? "minor",
+      message: toParagraphs(toText(row["content"])).slice(0, 5_000) || "Incident opened.",
+      severity: severities[toText(row["style"])] ?? "minor",
       createdAt: new Date(createdAt).toISOString(),
       resolvedAt: isOpen ? null : new Date(changedAt).toISOString(),
     },

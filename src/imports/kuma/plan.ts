@@ -1,55 +1,61 @@
 /** Converts an installation of Uptime Kuma to a plan. */
-import { plural } from "../../core/text/words.ts";
+import { pluralize } from "../../core/text/words.ts";
 import { sha256 } from "../../core/ids.ts";
-import type { NotTaken, Plan, Planned } from "../plan.ts";
-import { channelOf, mailServerOf } from "./channels.ts";
-import { hintOfSettings, notesOfLost, type NotesOfLost } from "./columns.ts";
-import { windowOf } from "./maintenance.ts";
+import type { NotTaken, Plan, PlannedRecord } from "../plan.ts";
+import { convertChannel, findMailServer } from "./channels.ts";
+import { buildSettingsHint, listLostNotes, type NoteLost } from "./columns.ts";
+import { convertWindow } from "./maintenance.ts";
 import type { Installation } from "./monitor-types.ts";
-import { monitorOf } from "./monitors.ts";
-import { type Attached, groupRecords, type Groups, groupsOf, maxChannels } from "./groups.ts";
-import { type Tags, tagsOf } from "./tags.ts";
-import { contentOfPages, incidentOf, pageOf } from "./pages.ts";
+import { convertMonitor } from "./monitors.ts";
+import {
+  type FindAttached,
+  buildGroupRecords,
+  type Groups,
+  arrangeGroups,
+  maxChannels,
+} from "./groups.ts";
+import { type Tags, joinTags } from "./tags.ts";
+import { groupPageContent, convertIncident, convertPage } from "./pages.ts";
 import type { KumaSource } from "./source.ts";
-import { byId, idOf, isGroup, jsonIn, number } from "./values.ts";
-import { proxyOf } from "./web.ts";
+import { groupById, idOf, isGroup, parseJsonOrNull, toNumber } from "./values.ts";
+import { convertProxy } from "./web.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { text } from "../values.ts";
+import { toText } from "../values.ts";
 import { isTimeZone } from "../../core/fields.ts";
 
 const maxMembers = { monitorIds: 5_000, groupIds: 500 };
 
 type Rows = KumaSource["rows"];
-type Leave = (noun: string, row: Fields, name: string, ...notes: string[]) => void;
+type LeaveOut = (noun: string, row: Fields, name: string, ...notes: string[]) => void;
 
 /**
  * Converts an installation. One-time windows in progress start at `now`. Throws BAD_REQUEST for too deeply nested
  * groups.
  */
-export function planOf({ rows, version, hints, defaults }: KumaSource, now: number): Plan {
-  const settings = settingsOf(rows);
-  const zone = text(settings.value("serverTimezone"));
+export function buildKumaPlan({ rows, version, hints, defaults }: KumaSource, now: number): Plan {
+  const settings = readSettings(rows);
+  const zone = toText(settings.value("serverTimezone"));
   const serverZone = isTimeZone(zone) ? zone : "UTC";
   const notTaken: NotTaken[] = [];
-  const lost: NotesOfLost = (table, row) => notesOfLost(table, row, defaults);
-  const leave: Leave = (noun, row, name, ...notes) =>
+  const noteLost: NoteLost = (table, row) => listLostNotes(table, row, defaults);
+  const leave: LeaveOut = (noun, row, name, ...notes) =>
     notTaken.push({ noun, externalId: idOf(row), name, notes });
-  const groups = groupsOf(rows.monitor);
-  const channels = channelRecords(rows, leave, lost);
-  const attached = attachedChannels(rows, channels);
-  const tags = tagsOf(rows);
+  const groups = arrangeGroups(rows.monitor);
+  const channels = buildChannelRecords(rows, leave, noteLost);
+  const attached = findAttachedChannels(rows, channels);
+  const tags = joinTags(rows);
   const records = [
     ...channels,
-    ...groupRecords(groups, attached, tags, lost),
-    ...monitorRecords(rows, groups, { attached, tags, lost }),
-    ...windowRecords(rows, groups, { serverZone, now, leave, lost }),
-    ...pageRecords(rows, serverZone, lost),
-    ...rows.incident.map((row) => incidentOf(row, now, lost)),
+    ...buildGroupRecords(groups, attached, tags, noteLost),
+    ...buildMonitorRecords(rows, groups, { attached, tags, lost: noteLost }),
+    ...buildWindowRecords(rows, groups, { serverZone, now, leave, lost: noteLost }),
+    ...buildPageRecords(rows, serverZone, noteLost),
+    ...rows.incident.map((row) => convertIncident(row, now, noteLost)),
   ];
-  leaveOthers(rows, leave, lost);
-  const { smtp, hints: mailHints } = mailServerOf(rows.notification);
+  leaveOthers(rows, leave, noteLost);
+  const { smtp, hints: mailHints } = findMailServer(rows.notification);
   return {
-    source: `uptime-kuma:${instanceOf(settings, version)}`,
+    source: `uptime-kuma:${identifyInstallation(settings, version)}`,
     product: products[version],
     records,
     notTaken,
@@ -57,7 +63,7 @@ export function planOf({ rows, version, hints, defaults }: KumaSource, now: numb
       ...hints,
       ...(version === "1" ? [weightHint] : []),
       ...mailHints,
-      ...settingHints(rows, settings),
+      ...buildSettingHints(rows, settings),
     ],
     smtp,
   };
@@ -72,24 +78,24 @@ const products: Record<KumaSource["version"], string> = {
   backup: "Uptime Kuma 1 (JSON backup)",
 };
 
-type Settings = ReturnType<typeof settingsOf>;
+type Settings = ReturnType<typeof readSettings>;
 
-function settingsOf(rows: Rows) {
-  const values = new Map(rows.setting.map((row) => [text(row["key"]), row["value"]]));
-  return { values, value: (key: string) => jsonIn(values.get(key)) ?? values.get(key) };
+function readSettings(rows: Rows) {
+  const values = new Map(rows.setting.map((row) => [toText(row["key"]), row["value"]]));
+  return { values, value: (key: string) => parseJsonOrNull(values.get(key)) ?? values.get(key) };
 }
 
 /** Returns an ID of the installation that stays the same in repeated imports. */
-const instanceOf = ({ values }: Settings, version: KumaSource["version"]) =>
+const identifyInstallation = ({ values }: Settings, version: KumaSource["version"]) =>
   version === "backup"
     ? "backup"
-    : sha256(`signalbox ${text(values.get("jwtSecret"))}`).slice(0, 12);
+    : sha256(`signalbox ${toText(values.get("jwtSecret"))}`).slice(0, 12);
 
-function channelRecords(rows: Rows, leave: Leave, lost: NotesOfLost): Planned[] {
-  return rows.notification.flatMap((row): Planned[] => {
-    const { fields, notes: ofChannel, isIncomplete, isTaken } = channelOf(row);
+function buildChannelRecords(rows: Rows, leave: LeaveOut, lost: NoteLost): PlannedRecord[] {
+  return rows.notification.flatMap((row): PlannedRecord[] => {
+    const { fields, notes: ofChannel, isIncomplete, isTaken } = convertChannel(row);
     const notes = [...ofChannel, ...lost("notification", row)];
-    const name = text(fields["name"]);
+    const name = toText(fields["name"]);
     if (!isTaken) {
       leave("alert-channel", row, name, ...notes);
       return [];
@@ -100,45 +106,45 @@ function channelRecords(rows: Rows, leave: Leave, lost: NotesOfLost): Planned[] 
 }
 
 /** Returns the IDs of the channels that are attached directly to a monitor or group. */
-function attachedChannels(rows: Rows, channels: readonly Planned[]): Attached {
+function findAttachedChannels(rows: Rows, channels: readonly PlannedRecord[]): FindAttached {
   const known = new Set(channels.map(({ externalId }) => externalId));
   const ofMonitor = new Map<number, Set<string>>();
   for (const row of rows.monitor_notification) {
-    const channel = text(row["notification_id"]);
+    const channel = toText(row["notification_id"]);
     if (!known.has(channel)) continue;
-    const id = number(row["monitor_id"]);
+    const id = toNumber(row["monitor_id"]);
     const ids = ofMonitor.get(id) ?? new Set<string>();
     ofMonitor.set(id, ids.add(channel));
   }
   return (id) => [...(ofMonitor.get(id) ?? [])];
 }
 
-type OfMonitors = { attached: Attached; tags: Tags; lost: NotesOfLost };
+type MonitorContext = { attached: FindAttached; tags: Tags; lost: NoteLost };
 
-function monitorRecords(
+function buildMonitorRecords(
   rows: Rows,
   groups: Groups,
-  { attached, tags, lost }: OfMonitors,
-): Planned[] {
+  { attached, tags, lost }: MonitorContext,
+): PlannedRecord[] {
   const installation: Installation = {
-    proxies: byId(rows.proxy),
-    dockerHosts: byId(rows.docker_host),
-    browsers: byId(rows.remote_browser),
+    proxies: groupById(rows.proxy),
+    dockerHosts: groupById(rows.docker_host),
+    browsers: groupById(rows.remote_browser),
   };
-  return groups.others.map((row): Planned => {
-    const { fields, notes, isIncomplete } = monitorOf(row, installation);
+  return groups.others.map((row): PlannedRecord => {
+    const { fields, notes, isIncomplete } = convertMonitor(row, installation);
     const { taken, notes: tagNotes } = tags(row);
     const around = groups.pathOf(row).slice(0, -1);
     const group = around.at(-1);
     const alertChannelIds = [
-      ...new Set([row, ...around].flatMap((one) => attached(number(one["id"])))),
+      ...new Set([row, ...around].flatMap((one) => attached(toNumber(one["id"])))),
     ];
-    const isPush = text(row["type"]) === "push" && text(row["push_token"]) !== "";
+    const isPush = toText(row["type"]) === "push" && toText(row["push_token"]) !== "";
     return {
       noun: "monitor",
       externalId: idOf(row),
-      name: text(fields["name"]),
-      fields: { ...fields, tags: taken, ...(isPush && { pushToken: text(row["push_token"]) }) },
+      name: toText(fields["name"]),
+      fields: { ...fields, tags: taken, ...(isPush && { pushToken: toText(row["push_token"]) }) },
       links: {
         groupId: group === undefined ? [] : [idOf(group)],
         alertChannelIds: alertChannelIds.slice(0, maxChannels),
@@ -156,18 +162,18 @@ function monitorRecords(
   });
 }
 
-type Windows = { serverZone: string; now: number; leave: Leave; lost: NotesOfLost };
+type Windows = { serverZone: string; now: number; leave: LeaveOut; lost: NoteLost };
 
-function windowRecords(
+function buildWindowRecords(
   rows: Rows,
   groups: Groups,
   { serverZone, now, leave, lost }: Windows,
-): Planned[] {
-  const membersOf = pairsBy(rows.monitor_maintenance, "maintenance_id", "monitor_id");
-  const pagesOf = pairsBy(rows.maintenance_status_page, "maintenance_id", "status_page_id");
-  return rows.maintenance.flatMap((row): Planned[] => {
-    const mapped = windowOf(row, serverZone, now);
-    const name = text(row["title"]);
+): PlannedRecord[] {
+  const membersOf = pairBy(rows.monitor_maintenance, "maintenance_id", "monitor_id");
+  const pagesOf = pairBy(rows.maintenance_status_page, "maintenance_id", "status_page_id");
+  return rows.maintenance.flatMap((row): PlannedRecord[] => {
+    const mapped = convertWindow(row, serverZone, now);
+    const name = toText(row["title"]);
     if ("reason" in mapped) {
       leave("maintenance-window", row, name, `Not taken: ${mapped.reason}.`);
       return [];
@@ -210,31 +216,32 @@ function windowRecords(
 }
 
 /** Groups the numbers of one column by those of another. */
-function pairsBy(rows: readonly Fields[], by: string, column: string) {
-  const pairs = Map.groupBy(rows, (row) => number(row[by]));
-  return (row: Fields) => (pairs.get(number(row["id"])) ?? []).map((pair) => number(pair[column]));
+function pairBy(rows: readonly Fields[], by: string, column: string) {
+  const pairs = Map.groupBy(rows, (row) => toNumber(row[by]));
+  return (row: Fields) =>
+    (pairs.get(toNumber(row["id"])) ?? []).map((pair) => toNumber(pair[column]));
 }
 
-function pageRecords(rows: Rows, serverZone: string, lost: NotesOfLost): Planned[] {
-  const content = contentOfPages(rows);
-  const pages = rows.status_page.map((row) => pageOf(row, content, serverZone, lost));
+function buildPageRecords(rows: Rows, serverZone: string, lost: NoteLost): PlannedRecord[] {
+  const content = groupPageContent(rows);
+  const pages = rows.status_page.map((row) => convertPage(row, content, serverZone, lost));
   const inUse = new Set<string>();
   for (const page of pages) {
-    const slug = text(page.fields["slug"]);
+    const slug = toText(page.fields["slug"]);
     if (inUse.has(slug)) page.fields["slug"] = `${slug}-${page.externalId}`.slice(-63);
-    inUse.add(text(page.fields["slug"]));
+    inUse.add(toText(page.fields["slug"]));
   }
   return pages;
 }
 
 /** Reports the records that have no equivalent here, each with the reason. */
-function leaveOthers(rows: Rows, leave: Leave, lost: NotesOfLost) {
+function leaveOthers(rows: Rows, leave: LeaveOut, lost: NoteLost) {
   for (const row of rows.proxy)
     leave(
       "proxy",
       row,
-      `${text(row["protocol"])}://${text(row["host"])}:${number(row["port"])}`,
-      proxyOf(row) === null
+      `${toText(row["protocol"])}://${toText(row["host"])}:${toNumber(row["port"])}`,
+      convertProxy(row) === null
         ? "Not taken: a proxy here is one of HTTP or SOCKS5, itself not encrypted. Monitors that need it are paused."
         : "Not imported as a record: it is part of each monitor that uses it.",
       ...lost("proxy", row),
@@ -243,56 +250,56 @@ function leaveOthers(rows: Rows, leave: Leave, lost: NotesOfLost) {
     leave(
       "docker-host",
       row,
-      text(row["name"]),
+      toText(row["name"]),
       "Not imported as a record: it is part of each container monitor.",
       ...lost("docker_host", row),
     );
   for (const row of rows.remote_browser)
-    leave("remote-browser", row, text(row["name"]), "Not taken: nothing here renders pages.");
+    leave("remote-browser", row, toText(row["name"]), "Not taken: nothing here renders pages.");
   for (const row of rows.api_key)
     leave(
       "api-key",
       row,
-      text(row["name"]),
+      toText(row["name"]),
       "Not taken: only its hash is there. Make a new one with `signalbox keys create`.",
     );
   for (const row of rows.user)
     leave(
       "user",
       row,
-      text(row["username"]),
+      toText(row["username"]),
       "Not taken: it has no e-mail address. Invite people on the page People.",
     );
-  const usedTags = new Set(rows.monitor_tag.map((row) => text(row["tag_id"])));
+  const usedTags = new Set(rows.monitor_tag.map((row) => toText(row["tag_id"])));
   for (const row of rows.tag)
     if (!usedTags.has(idOf(row)))
-      leave("tag", row, text(row["name"]), "Not taken: no monitor has it.");
+      leave("tag", row, toText(row["name"]), "Not taken: no monitor has it.");
 }
 
-function settingHints(rows: Rows, { values, value }: Settings): string[] {
-  const address = text(value("primaryBaseURL"));
+function buildSettingHints(rows: Rows, { values, value }: Settings): string[] {
+  const address = toText(value("primaryBaseURL"));
   const manyRedirects = rows.monitor.filter(
     (row) =>
-      ["http", "keyword", "json-query"].includes(text(row["type"])) &&
-      number(row["maxredirects"]) > 5,
+      ["http", "keyword", "json-query"].includes(toText(row["type"])) &&
+      toNumber(row["maxredirects"]) > 5,
   ).length;
   return [
     ...(address === ""
       ? []
       : [`Uptime Kuma answers at ${address}: with serve --url ${address} links lead there.`]),
     ...(rows.tag.length > 0 ? ["Tags have no color here."] : []),
-    ...hintOfSettings(values.keys()),
+    ...buildSettingsHint(values.keys()),
     ...(manyRedirects > 0
-      ? [`Checks follow up to 5 redirects; ${plural(manyRedirects, "monitor")} allowed more.`]
+      ? [`Checks follow up to 5 redirects; ${pluralize(manyRedirects, "monitor")} allowed more.`]
       : []),
-    ...(text(value("entryPage")).startsWith("statusPage-")
+    ...(toText(value("entryPage")).startsWith("statusPage-")
       ? [
           "Its start page is a status page: give that page a host name of its own for the same here.",
         ]
       : []),
     ...(values.has("keepDataPeriodDays")
       ? [
-          `Uptime Kuma keeps results for ${number(value("keepDataPeriodDays"))} days; here results are kept for --keep-results, daily sums for ever.`,
+          `Uptime Kuma keeps results for ${toNumber(value("keepDataPeriodDays"))} days; here results are kept for --keep-results, daily sums for ever.`,
         ]
       : []),
   ];

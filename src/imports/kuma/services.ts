@@ -1,25 +1,33 @@
 /** Converts Uptime Kuma monitors of services such as Docker, mail, gRPC, MQTT and game servers. */
-import { comparisonOf, type Mapped } from "./databases.ts";
-import { host, hostAndPort, isOn, jsonIn, listIn, number, orNull } from "./values.ts";
-import { comparisonWith, expiry, headersOf, jsonAssertion } from "./web.ts";
+import { describeComparison, type MappedMonitor } from "./databases.ts";
+import {
+  hostOf,
+  hostAndPortOf,
+  isOn,
+  parseJsonOrNull,
+  parseList,
+  toNumber,
+  toTextOrNull,
+} from "./values.ts";
+import { convertComparison, convertExpiry, parseHeaders, buildJsonAssertion } from "./web.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { text } from "../values.ts";
+import { toText } from "../values.ts";
 
-export function docker(m: Fields, daemon: Fields | undefined): Mapped {
+export function convertDocker(m: Fields, daemon: Fields | undefined): MappedMonitor {
   if (daemon === undefined)
     return {
       type: "docker",
-      fields: { container: text(m["docker_container"]) },
+      fields: { container: toText(m["docker_container"]) },
       missing: ["its Docker host, which is not in this file"],
     };
-  const address = text(daemon["docker_daemon"]);
+  const address = toText(daemon["docker_daemon"]);
   const url = URL.parse(address.replace(/^tcp:/, "http:"));
-  const isSocket = text(daemon["docker_type"]) === "socket" || address === "";
+  const isSocket = toText(daemon["docker_type"]) === "socket" || address === "";
   const tls = url?.protocol === "https:" || url?.port === "2376";
   return {
     type: "docker",
     fields: {
-      container: text(m["docker_container"]),
+      container: toText(m["docker_container"]),
       ...(isSocket
         ? { host: null }
         : { host: url?.hostname ?? "", port: Number(url?.port) || (tls ? 2376 : 2375), tls }),
@@ -34,15 +42,15 @@ export function docker(m: Fields, daemon: Fields | undefined): Mapped {
 
 /** Returns the TLS mode of a mail or port monitor. */
 export const tlsOf = (m: Fields): "none" | "starttls" | "tls" => {
-  const security = text(m["smtp_security"]);
+  const security = toText(m["smtp_security"]);
   return security === "secure" ? "tls" : security === "starttls" ? "starttls" : "none";
 };
 
-export const smtp = (m: Fields): Mapped => ({
+export const convertSmtp = (m: Fields): MappedMonitor => ({
   type: "smtp",
-  fields: { ...hostAndPort(m, 25), tls: tlsOf(m), certificateExpiryDays: null },
+  fields: { ...hostAndPortOf(m, 25), tls: tlsOf(m), certificateExpiryDays: null },
   notes:
-    text(m["smtp_security"]) === ""
+    toText(m["smtp_security"]) === ""
       ? ["Does not start TLS; Uptime Kuma did if the server offered it."]
       : [],
 });
@@ -51,43 +59,43 @@ export const smtp = (m: Fields): Mapped => ({
  * Converts a port monitor with STARTTLS. Uptime Kuma detects SMTP, IMAP or XMPP from the greeting;
  * here the port decides.
  */
-export function startTls(m: Fields): Mapped {
-  const port = number(m["port"]);
+export function startTls(m: Fields): MappedMonitor {
+  const port = toNumber(m["port"]);
   if (port === 5222 || port === 5269)
     return {
       type: "tcp",
-      fields: hostAndPort(m),
+      fields: hostAndPortOf(m),
       missing: ["STARTTLS of XMPP: only the connection is checked"],
     };
   return {
     type: port === 143 ? "imap" : "smtp",
-    fields: { ...hostAndPort(m), tls: "starttls", ...expiry(m) },
+    fields: { ...hostAndPortOf(m), tls: "starttls", ...convertExpiry(m) },
     notes: port === 143 ? [] : ["Speaks SMTP, whatever the server greets with."],
   };
 }
 
-export function mqtt(m: Fields): Mapped {
-  const [, scheme = "mqtt", name = ""] = /^(?:(\w+):\/\/)?(.*)$/.exec(host(m)) ?? [];
-  const expected = orNull(m["mqtt_success_message"]);
-  const asksJson = text(m["mqtt_check_type"]) === "json-query";
+export function convertMqtt(m: Fields): MappedMonitor {
+  const [, scheme = "mqtt", name = ""] = /^(?:(\w+):\/\/)?(.*)$/.exec(hostOf(m)) ?? [];
+  const expected = toTextOrNull(m["mqtt_success_message"]);
+  const asksJson = toText(m["mqtt_check_type"]) === "json-query";
   const {
     assertion,
     notes,
     missing = [],
   } = asksJson
-    ? jsonAssertion(m)
+    ? buildJsonAssertion(m)
     : { assertion: expected && { source: "body", op: "contains", value: expected }, notes: [] };
   if (/^wss?$/.test(scheme)) missing.push("MQTT over WebSocket");
-  if (listIn(m["conditions"]).length > 0) missing.push("its conditions on the message");
+  if (parseList(m["conditions"]).length > 0) missing.push("its conditions on the message");
   return {
     type: "mqtt",
     fields: {
-      ...hostAndPort(m, 1883),
+      ...hostAndPortOf(m, 1883),
       host: name,
       tls: /^(mqtts|ssl|tls|https|wss)$/.test(scheme),
-      topic: text(m["mqtt_topic"]),
-      username: orNull(m["mqtt_username"]),
-      password: orNull(m["mqtt_password"]),
+      topic: toText(m["mqtt_topic"]),
+      username: toTextOrNull(m["mqtt_username"]),
+      password: toTextOrNull(m["mqtt_password"]),
       waitForMessage: true,
       assertions: assertion === null ? [] : [assertion],
       certificateExpiryDays: null,
@@ -97,76 +105,77 @@ export function mqtt(m: Fields): Mapped {
   };
 }
 
-export function snmp(m: Fields): Mapped {
-  const version = text(m["snmp_version"]) || "2c";
-  const expected = text(m["expected_value"]);
-  const operator = text(m["json_path_operator"]) || "==";
-  const comparison = expected === "" ? null : comparisonWith(operator, expected, expected);
+export function convertSnmp(m: Fields): MappedMonitor {
+  const version = toText(m["snmp_version"]) || "2c";
+  const expected = toText(m["expected_value"]);
+  const operator = toText(m["json_path_operator"]) || "==";
+  const comparison = expected === "" ? null : convertComparison(operator, expected, expected);
   const isLacking = expected !== "" && comparison === null;
   return {
     type: "snmp",
     fields: {
-      ...hostAndPort(m, 161),
+      ...hostAndPortOf(m, 161),
       snmpVersion: version,
-      community: version === "3" ? null : orNull(m["radius_password"]),
-      username: version === "3" ? orNull(m["snmp_v3_username"]) : null,
-      oid: text(m["snmp_oid"]),
+      community: version === "3" ? null : toTextOrNull(m["radius_password"]),
+      username: version === "3" ? toTextOrNull(m["snmp_v3_username"]) : null,
+      oid: toText(m["snmp_oid"]),
       assertions: comparison === null ? [] : [{ source: "body", ...comparison }],
     },
-    missing: isLacking ? [comparisonOf(m)] : [],
+    missing: isLacking ? [describeComparison(m)] : [],
   };
 }
 
 /** Converts a gRPC monitor. Only the standard gRPC health check has an equivalent. */
-export function grpc(m: Fields): Mapped {
-  const [, name = "", port] = /^\[?([^\]]+?)\]?:(\d+)$/.exec(text(m["grpc_url"])) ?? [];
+export function convertGrpc(m: Fields): MappedMonitor {
+  const [, name = "", port] = /^\[?([^\]]+?)\]?:(\d+)$/.exec(toText(m["grpc_url"])) ?? [];
   const isHealth =
-    /\bgrpc\.health\.v1\b/.test(text(m["grpc_protobuf"])) &&
-    text(m["grpc_method"]).toLowerCase() === "check" &&
-    text(m["keyword"]) === "SERVING" &&
+    /\bgrpc\.health\.v1\b/.test(toText(m["grpc_protobuf"])) &&
+    toText(m["grpc_method"]).toLowerCase() === "check" &&
+    toText(m["keyword"]) === "SERVING" &&
     !isOn(m["invert_keyword"]);
-  const body = jsonIn(m["grpc_body"]) as { service?: unknown } | null;
+  const body = parseJsonOrNull(m["grpc_body"]) as { service?: unknown } | null;
   return {
     type: "grpc",
     fields: {
       host: name,
       port: Number(port),
       tls: isOn(m["grpc_enable_tls"]),
-      service: orNull(body?.service),
+      service: toTextOrNull(body?.service),
       certificateExpiryDays: null,
     },
-    notes: orNull(m["grpc_metadata"]) === null ? [] : ["Sends no metadata with the health check."],
+    notes:
+      toTextOrNull(m["grpc_metadata"]) === null ? [] : ["Sends no metadata with the health check."],
     missing: isHealth ? [] : ["its own protocol file and keyword"],
   };
 }
 
-export const webSocket = (m: Fields): Mapped => ({
+export const convertWebSocket = (m: Fields): MappedMonitor => ({
   type: "websocket",
   fields: {
-    url: text(m["url"]),
-    headers: headersOf(m),
+    url: toText(m["url"]),
+    headers: parseHeaders(m),
     certificateExpiryDays: null,
   },
   notes: [
-    ...(orNull(m["ws_subprotocol"]) === null
+    ...(toTextOrNull(m["ws_subprotocol"]) === null
       ? []
-      : [`Asks for no subprotocol (it was ${text(m["ws_subprotocol"])}).`]),
+      : [`Asks for no subprotocol (it was ${toText(m["ws_subprotocol"])}).`]),
     ...(isOn(m["ws_ignore_sec_websocket_accept_header"])
       ? ["The server must respond with the correct Sec-WebSocket-Accept."]
       : []),
   ],
 });
 
-export const radius = (m: Fields): Mapped => ({
+export const convertRadius = (m: Fields): MappedMonitor => ({
   type: "radius",
   fields: {
-    ...hostAndPort(m, 1812),
-    username: text(m["radius_username"]),
-    password: orNull(m["radius_password"]),
-    secret: orNull(m["radius_secret"]),
+    ...hostAndPortOf(m, 1812),
+    username: toText(m["radius_username"]),
+    password: toTextOrNull(m["radius_password"]),
+    secret: toTextOrNull(m["radius_secret"]),
   },
   notes: [m["radius_calling_station_id"], m["radius_called_station_id"]].some(
-    (id) => orNull(id) !== null,
+    (id) => toTextOrNull(id) !== null,
   )
     ? ["Sends no calling and called station id."]
     : [],
@@ -179,9 +188,9 @@ const sourceGames = new Set(
   ),
 );
 
-export const game = (m: Fields, name: string): Mapped => ({
+export const convertGame = (m: Fields, name: string): MappedMonitor => ({
   type: "game",
-  fields: { ...hostAndPort(m), protocol: name === "minecraft" ? "minecraft" : "source" },
+  fields: { ...hostAndPortOf(m), protocol: name === "minecraft" ? "minecraft" : "source" },
   notes:
     m["gamedig_given_port_only"] === undefined || isOn(m["gamedig_given_port_only"])
       ? []
@@ -192,23 +201,23 @@ export const game = (m: Fields, name: string): Mapped => ({
 
 const mechanisms = ["plain", "scram-sha-256", "scram-sha-512"];
 
-export function kafka(m: Fields): Mapped {
-  const [first = "", ...others] = listIn(m["kafka_producer_brokers"]).map(text);
+export function convertKafka(m: Fields): MappedMonitor {
+  const [first = "", ...others] = parseList(m["kafka_producer_brokers"]).map(toText);
   const [, name = first, port] = /^(.+):(\d+)$/.exec(first) ?? [];
-  const sasl = (jsonIn(m["kafka_producer_sasl_options"]) ?? {}) as Fields;
-  const mechanism = text(sasl["mechanism"]).toLowerCase();
+  const sasl = (parseJsonOrNull(m["kafka_producer_sasl_options"]) ?? {}) as Fields;
+  const mechanism = toText(sasl["mechanism"]).toLowerCase();
   const hasSasl = mechanism !== "" && mechanism !== "none";
   return {
     type: "kafka",
     fields: {
       host: name,
       port: Number(port) || 9092,
-      topic: orNull(m["kafka_producer_topic"]),
+      topic: toTextOrNull(m["kafka_producer_topic"]),
       tls: isOn(m["kafka_producer_ssl"]),
       ...(hasSasl && {
         mechanism,
-        username: orNull(sasl["username"]),
-        password: orNull(sasl["password"]),
+        username: toTextOrNull(sasl["username"]),
+        password: toTextOrNull(sasl["password"]),
       }),
       certificateExpiryDays: null,
     },
@@ -220,17 +229,17 @@ export function kafka(m: Fields): Mapped {
   };
 }
 
-export const ntp = (m: Fields): Mapped => ({
+export const convertNtp = (m: Fields): MappedMonitor => ({
   type: "ntp",
   fields: {
-    ...hostAndPort(m, 123),
-    ...(number(m["ntp_time_offset_threshold"]) > 0 && {
-      maxOffsetMs: Math.round(number(m["ntp_time_offset_threshold"])),
+    ...hostAndPortOf(m, 123),
+    ...(toNumber(m["ntp_time_offset_threshold"]) > 0 && {
+      maxOffsetMs: Math.round(toNumber(m["ntp_time_offset_threshold"])),
     }),
-    ...(number(m["ntp_stratum_threshold"]) > 0 && {
-      maxStratum: number(m["ntp_stratum_threshold"]),
+    ...(toNumber(m["ntp_stratum_threshold"]) > 0 && {
+      maxStratum: toNumber(m["ntp_stratum_threshold"]),
     }),
   },
   notes:
-    number(m["ntp_root_dispersion_threshold"]) > 0 ? ["The root dispersion is not judged."] : [],
+    toNumber(m["ntp_root_dispersion_threshold"]) > 0 ? ["The root dispersion is not judged."] : [],
 });

@@ -1,8 +1,8 @@
 /** Defines the tables of Uptime Kuma, and the limits for reading them. */
 import { importBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { bytesInWords, countInWords } from "../../core/text/words.ts";
-import { maxCellBytes, maxRecordBytes, unreadable } from "../limits.ts";
+import { formatBytes, formatCount } from "../../core/text/words.ts";
+import { maxCellBytes, maxRecordBytes, createUnreadableError } from "../limits.ts";
 import type { History } from "../plan.ts";
 
 /** Tables that contain imported records. */
@@ -39,30 +39,30 @@ const linkTables: readonly TableName[] = [
 ];
 
 /** Maximum rows read per table. One extra row reveals that the limit is exceeded. */
-export const rowsRead = (table: TableName) =>
+export const limitRows = (table: TableName) =>
   1 + (linkTables.includes(table) ? importBounds.links.value : importBounds.records.value);
 
 /** Counts records and bytes while a file is read. Throws BAD_REQUEST above the limits. */
-export function fileBudget(name: string) {
+export function createFileBudget(name: string) {
   let [records, bytes] = [0, 0];
   return (table: TableName, read: { rows: number; largest: number; bytes: number }) => {
     const isLink = linkTables.includes(table);
     if (!isLink) records += read.rows;
     bytes += read.bytes;
-    const most = isLink ? importBounds.links.value : importBounds.records.value;
-    if ((isLink ? read.rows : records) > most)
-      throw unreadable(
+    const maxRows = isLink ? importBounds.links.value : importBounds.records.value;
+    if ((isLink ? read.rows : records) > maxRows)
+      throw createUnreadableError(
         name,
         isLink
-          ? `its table ${table} has more than ${countInWords(most)} rows.`
-          : `it has more than ${countInWords(most)} records, counted up to its table ${table}.`,
+          ? `its table ${table} has more than ${formatCount(maxRows)} rows.`
+          : `it has more than ${formatCount(maxRows)} records, counted up to its table ${table}.`,
       );
     if (read.largest > maxCellBytes)
-      throw unreadable(name, `a value in its table ${table} has ${read.largest} bytes.`);
+      throw createUnreadableError(name, `a value in its table ${table} has ${read.largest} bytes.`);
     if (bytes > maxRecordBytes)
-      throw unreadable(
+      throw createUnreadableError(
         name,
-        `its records have more than ${bytesInWords(maxRecordBytes)}, counted up to its table ${table}.`,
+        `its records have more than ${formatBytes(maxRecordBytes)}, counted up to its table ${table}.`,
       );
   };
 }
@@ -89,8 +89,8 @@ export type KumaSource = {
 };
 
 /** Whether the tables are those of an Uptime Kuma database. */
-export const looksLikeKuma = (names: ReadonlySet<string>) =>
+export const isKumaDatabase = (names: ReadonlySet<string>) =>
   ["monitor", "heartbeat", "setting", "notification"].every((name) => names.has(name));
 
-export const statusOfBeat = (status: number) =>
+export const toStatus = (status: number) =>
   status === 1 ? "up" : status === 3 ? "maintenance" : "down";

@@ -14,39 +14,42 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { maxCellBytes, unreadable } from "../limits.ts";
+import { maxCellBytes, createUnreadableError } from "../limits.ts";
 import type { Beat, History, Sum } from "../plan.ts";
 import { assertIntactLog } from "./log.ts";
 import {
-  fileBudget,
+  createFileBudget,
   type KumaSource,
-  looksLikeKuma,
+  isKumaDatabase,
   neverRead,
-  rowsRead,
-  statusOfBeat,
+  limitRows,
+  toStatus,
   tables,
   type TableName,
 } from "./source.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 
 /** Rows per query. */
-const portion = 10_000;
+const rowsPerPortion = 10_000;
 /** Counting stops here, because the count is only for a progress bar. */
 const maxCounted = 10_000_000;
 const maxMessage = 500;
 
-type Opened = Pick<KumaSource, "version" | "rows" | "defaults" | "hints" | "history" | "close">;
+type OpenedDatabase = Pick<
+  KumaSource,
+  "version" | "rows" | "defaults" | "hints" | "history" | "close"
+>;
 
 /**
  * Opens a database of Uptime Kuma read-only. Code in the file never runs: triggers don't fire, views and virtual
  * tables are rejected, and schema functions are untrusted. If there is a write-ahead log, database and log are copied
  * to `workIn` first.
  */
-export function openSqlite(file: string, name: string, workIn: string): Opened {
-  const header = headerOf(file, name);
+export function openSqlite(file: string, name: string, workIn: string): OpenedDatabase {
+  const header = readHeader(file, name);
   const log = `${file}-wal`;
   const hasLog = existsSync(log) && lstatSync(log).size > 0;
-  const copy = hasLog ? copyOf(file, log, name, workIn) : null;
+  const copy = hasLog ? copyDatabase(file, log, name, workIn) : null;
   const hints =
     header.isLogged && !hasLog
       ? [
@@ -58,7 +61,7 @@ export function openSqlite(file: string, name: string, workIn: string): Opened {
   try {
     if (copy !== null) assertIntactLog(`${copy.file}-wal`, `${name}-wal`);
     database = connect(copy?.file ?? file, copy === null);
-    const read = reading(database, name);
+    const read = readDatabase(database, name);
     return {
       ...read,
       hints,
@@ -70,7 +73,7 @@ export function openSqlite(file: string, name: string, workIn: string): Opened {
   } catch (error) {
     database?.close();
     remove();
-    throw damagedOr(error, name);
+    throw translateDamage(error, name);
   }
 }
 
@@ -89,15 +92,15 @@ function connect(file: string, isUnchanging: boolean): Database {
   return database;
 }
 
-function headerOf(file: string, name: string): { isLogged: boolean } {
+function readHeader(file: string, name: string): { isLogged: boolean } {
   const handle = openSync(file, fsConstants.O_RDONLY);
   try {
     const header = Buffer.alloc(100);
     const length = readSync(handle, header, 0, 100, 0);
     const { size } = fstatSync(handle);
-    if (length < 100) throw unreadable(name, "it is empty or cut off.");
+    if (length < 100) throw createUnreadableError(name, "it is empty or cut off.");
     if (header.toString("latin1", 0, 16) !== "SQLite format 3\0")
-      throw unreadable(
+      throw createUnreadableError(
         name,
         "it is neither a SQLite database nor a JSON backup; if it is encrypted or compressed, unpack it first.",
       );
@@ -106,7 +109,7 @@ function headerOf(file: string, name: string): { isLogged: boolean } {
     const expected = pages * (rawPage === 1 ? 65_536 : rawPage);
     const isLogged = header[18] === 2;
     if (size < expected && !isLogged)
-      throw unreadable(name, `it is cut off: ${size} of ${expected} bytes are there.`);
+      throw createUnreadableError(name, `it is cut off: ${size} of ${expected} bytes are there.`);
     return { isLogged };
   } finally {
     closeSync(handle);
@@ -114,8 +117,8 @@ function headerOf(file: string, name: string): { isLogged: boolean } {
 }
 
 /** Copies the database and its log consistently, even while another process writes. */
-function copyOf(file: string, log: string, name: string, workIn: string) {
-  const stamp = () =>
+function copyDatabase(file: string, log: string, name: string, workIn: string) {
+  const readStamp = () =>
     [file, log]
       .map((path) => {
         const { size, mtimeMs } = lstatSync(path);
@@ -126,47 +129,47 @@ function copyOf(file: string, log: string, name: string, workIn: string) {
   const copy = join(folder, "kuma.db");
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
-      const before = stamp();
+      const before = readStamp();
       copyFileSync(file, copy, fsConstants.COPYFILE_FICLONE);
       copyFileSync(log, `${copy}-wal`, fsConstants.COPYFILE_FICLONE);
-      if (stamp() === before) return { folder, file: copy };
+      if (readStamp() === before) return { folder, file: copy };
     }
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
   rmSync(folder, { recursive: true, force: true });
-  throw unreadable(name, "Uptime Kuma writes to it all the time: stop it first.");
+  throw createUnreadableError(name, "Uptime Kuma writes to it all the time: stop it first.");
 }
 
 /** Translates SQLite errors about damage to BAD_REQUEST. Returns other errors unchanged. */
-function damagedOr(error: unknown, name: string): unknown {
+function translateDamage(error: unknown, name: string): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return /^SQLITE_(CORRUPT|NOTADB|IOERR|CANTOPEN|TOOBIG|ERROR|SCHEMA|NOMEM)/.test(code)
-    ? unreadable(name, `it is damaged (${(error as Error).message}).`)
+    ? createUnreadableError(name, `it is damaged (${(error as Error).message}).`)
     : error;
 }
 
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-function reading(database: Database, name: string): Omit<Opened, "hints" | "close"> {
-  const found = plainTables(database, name);
+function readDatabase(database: Database, name: string): Omit<OpenedDatabase, "hints" | "close"> {
+  const found = findPlainTables(database, name);
   const columns = new Map([...found].map(([table, its]) => [table, [...its.keys()]]));
-  if (!looksLikeKuma(new Set(columns.keys())))
-    throw unreadable(name, "it is a database, but not one of Uptime Kuma.");
+  if (!isKumaDatabase(new Set(columns.keys())))
+    throw createUnreadableError(name, "it is a database, but not one of Uptime Kuma.");
   const version = columns.has("knex_migrations") || columns.has("stat_daily") ? "2" : "1";
-  const spend = fileBudget(name);
+  const spend = createFileBudget(name);
   const rows = Object.fromEntries(
-    tables.map((table) => [table, rowsOf(database, table, columns.get(table) ?? [], spend)]),
+    tables.map((table) => [table, readRows(database, table, columns.get(table) ?? [], spend)]),
   ) as Record<TableName, Fields[]>;
   const defaults = Object.fromEntries(
     [...found].map(([table, its]) => [table, Object.fromEntries(its)]),
   );
-  return { version, rows, defaults, history: historyOf(database, columns, name) };
+  return { version, rows, defaults, history: createHistory(database, columns, name) };
 }
 
 /** Returns the columns of each table with their defaults. Throws if a view or virtual table has the name of a table. */
-function plainTables(database: Database, name: string): Map<string, Map<string, string>> {
+function findPlainTables(database: Database, name: string): Map<string, Map<string, string>> {
   const wanted = [...tables, "heartbeat", "stat_hourly", "stat_daily", "knex_migrations"];
   const found = database
     .query<{ name: string; type: string; sql: string | null }, [string]>(
@@ -177,14 +180,17 @@ function plainTables(database: Database, name: string): Map<string, Map<string, 
   return new Map(
     found.map(({ name: table, type, sql }) => {
       if (type !== "table" || !/^\s*create\s+table/i.test(sql ?? ""))
-        throw unreadable(name, `${table} is not an ordinary table in it.`);
+        throw createUnreadableError(name, `${table} is not an ordinary table in it.`);
       const columns = database
         .query<{ name: string; hidden: number; dflt_value: string | null }, []>(
-          `PRAGMA table_xinfo(${quoted(table)})`,
+          `PRAGMA table_xinfo(${quoteIdentifier(table)})`,
         )
         .all();
       if (columns.some(({ hidden }) => hidden !== 0))
-        throw unreadable(name, `${table} has computed columns, which Uptime Kuma's has not.`);
+        throw createUnreadableError(
+          name,
+          `${table} has computed columns, which Uptime Kuma's has not.`,
+        );
       const defaults = columns.map((column): [string, string] => [
         column.name,
         (column.dflt_value ?? "").replace(/^'(.*)'$/s, "$1"),
@@ -195,28 +201,28 @@ function plainTables(database: Database, name: string): Map<string, Map<string, 
 }
 
 /** Returns all rows of a table after checking their number and size. */
-function rowsOf(
+function readRows(
   database: Database,
   table: TableName,
   all: readonly string[],
-  spend: ReturnType<typeof fileBudget>,
+  spend: ReturnType<typeof createFileBudget>,
 ): Fields[] {
   const columns = all.filter((column) => !neverRead[table]?.includes(column));
   if (columns.length === 0) return [];
-  const most = rowsRead(table);
-  const sizes = columns.map((column) => `coalesce(octet_length(${quoted(column)}), 0)`);
+  const maxRows = limitRows(table);
+  const sizes = columns.map((column) => `coalesce(octet_length(${quoteIdentifier(column)}), 0)`);
   const [read] = database
     .query<{ rows: number; largest: number; bytes: number }, []>(
       `select count(*) as rows, coalesce(max(largest), 0) as largest, coalesce(sum(bytes), 0) as bytes
        from (select max(${sizes.join(", ")}, 0) as largest, ${sizes.join(" + ")} as bytes
-         from ${quoted(table)} limit ${most})`,
+         from ${quoteIdentifier(table)} limit ${maxRows})`,
     )
     .all();
   if (read === undefined) return [];
   spend(table, read);
   const rows = database
     .query<Fields, []>(
-      `select ${columns.map(quoted).join(", ")} from ${quoted(table)} limit ${most}`,
+      `select ${columns.map(quoteIdentifier).join(", ")} from ${quoteIdentifier(table)} limit ${maxRows}`,
     )
     .all();
   return columns.includes("id")
@@ -229,10 +235,10 @@ type Count = number | null;
 type BeatRow = [number, number, string | null, number, number | null, string | null];
 type SumRow = [number, number, number, number, number, Count, Count, Count, string | null];
 
-function historyOf(database: Database, columns: Columns, name: string): History {
+function createHistory(database: Database, columns: Columns, name: string): History {
   const countRows = (table: string) => {
     if (!columns.has(table)) return 0;
-    const limited = `(select 1 from ${quoted(table)} limit ${maxCounted})`;
+    const limited = `(select 1 from ${quoteIdentifier(table)} limit ${maxCounted})`;
     return database.query<{ n: number }, []>(`select count(*) as n from ${limited}`).get()?.n ?? 0;
   };
   const sums = countRows("stat_daily") + countRows("stat_hourly");
@@ -247,25 +253,26 @@ function historyOf(database: Database, columns: Columns, name: string): History 
  * Yields the rows of a table in batches, in ID order. Pages of a hostile file can form cycles; IDs that do not
  * increase reveal them.
  */
-function* portionsOf<Row>(
+function* readPortions<Row>(
   database: Database,
   name: string,
   { table, selected, where = "" }: { table: string; selected: string; where?: string },
-  ...given: string[]
+  ...parameters: string[]
 ): Generator<Row[]> {
   const query = database.query(
-    `select id, ${selected} from ${quoted(table)} where id > ? ${where} order by id limit ${portion}`,
+    `select id, ${selected} from ${quoteIdentifier(table)} where id > ? ${where} order by id limit ${rowsPerPortion}`,
   );
   for (let last = -1; ;) {
     let rows: [number, ...unknown[]][];
     try {
-      rows = query.values(last, ...given) as [number, ...unknown[]][];
+      rows = query.values(last, ...parameters) as [number, ...unknown[]][];
     } catch (error) {
-      throw damagedOr(error, name);
+      throw translateDamage(error, name);
     }
     if (rows.length === 0) return;
     for (const [id] of rows) {
-      if (!(id > last)) throw unreadable(name, `it is damaged (ids of ${table} do not rise).`);
+      if (!(id > last))
+        throw createUnreadableError(name, `it is damaged (ids of ${table} do not rise).`);
       last = id;
     }
     yield rows as Row[];
@@ -278,16 +285,16 @@ function* readBeats(database: Database, name: string, since: number): Generator<
   const selected = `monitor_id, case when octet_length(time) <= 40 then time end, status, ping,
     case when status <> 1 and octet_length(msg) <= ${maxCellBytes} then substr(msg, 1, ${maxMessage}) end`;
   const wanted = { table: "heartbeat", selected, where: "and time >= ?" };
-  for (const rows of portionsOf<BeatRow>(database, name, wanted, from))
+  for (const rows of readPortions<BeatRow>(database, name, wanted, from))
     yield rows.flatMap(([, monitor, time, status, ping, message]): Beat[] => {
-      const at = instantOf(time);
+      const at = parseInstant(time);
       if (at === null) return [];
       return [
         {
           externalId: String(monitor),
           at,
-          status: statusOfBeat(status),
-          latencyMs: latencyOf(ping),
+          status: toStatus(status),
+          latencyMs: toLatency(ping),
           message: typeof message === "string" ? message : null,
         },
       ];
@@ -307,14 +314,14 @@ function* readSums(
     ? "case when octet_length(extras) <= 4096 then extras end"
     : "null";
   const selected = `monitor_id, timestamp, up, down, ping, ping_min, ping_max, ${extras}`;
-  const positive = (value: Count) => Math.max(0, Math.round(Number(value) || 0));
-  for (const rows of portionsOf<SumRow>(database, name, { table, selected }))
+  const toCount = (value: Count) => Math.max(0, Math.round(Number(value) || 0));
+  for (const rows of readPortions<SumRow>(database, name, { table, selected }))
     yield rows.map(([, monitor, timestamp, up, down, mean, min, max, extra]) => ({
       externalId: String(monitor),
       period: Math.floor(Number(timestamp) / seconds),
-      up: positive(up),
-      down: positive(down),
-      maintenance: positive(maintenanceIn(extra)),
+      up: toCount(up),
+      down: toCount(down),
+      maintenance: toCount(parseMaintenance(extra)),
       latency:
         Number(mean) > 0
           ? { mean: Number(mean), min: Number(min) || 0, max: Number(max) || 0 }
@@ -322,7 +329,7 @@ function* readSums(
     }));
 }
 
-export function maintenanceIn(extras: string | null): number {
+export function parseMaintenance(extras: string | null): number {
   try {
     return (
       Number((JSON.parse(extras ?? "{}") as { maintenance?: number } | null)?.maintenance) || 0
@@ -332,11 +339,11 @@ export function maintenanceIn(extras: string | null): number {
   }
 }
 
-export const latencyOf = (ping: unknown) =>
+export const toLatency = (ping: unknown) =>
   typeof ping === "number" && ping >= 0 && ping < 86_400_000 ? Math.round(ping) : null;
 
 /** Parses Uptime Kuma's UTC text without a zone to Unix milliseconds; null if it is invalid. */
-export function instantOf(text: unknown): number | null {
+export function parseInstant(text: unknown): number | null {
   if (typeof text !== "string") return null;
   const at = Date.parse(`${text.replace(" ", "T").replace(/Z$/, "")}Z`);
   return Number.isNaN(at) ? null : at;

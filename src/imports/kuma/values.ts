@@ -1,13 +1,13 @@
 import type { Fields } from "../../core/collections/objects.ts";
-import { text } from "../values.ts";
+import { toText } from "../values.ts";
 
-export { clean, paragraphs } from "../values.ts";
+export { toCleanLine, toParagraphs } from "../values.ts";
 
-export const number = (value: unknown): number => Number(value) || 0;
+export const toNumber = (value: unknown): number => Number(value) || 0;
 export const isOn = (value: unknown): boolean => value === true || Number(value) === 1;
-export const orNull = (value: unknown) => (text(value) === "" ? null : text(value));
+export const toTextOrNull = (value: unknown) => (toText(value) === "" ? null : toText(value));
 
-export function jsonIn(value: unknown): unknown {
+export function parseJsonOrNull(value: unknown): unknown {
   if (typeof value !== "string") return value ?? null;
   try {
     return JSON.parse(value);
@@ -15,22 +15,22 @@ export function jsonIn(value: unknown): unknown {
     return null;
   }
 }
-export const listIn = (value: unknown): unknown[] => {
-  const list = jsonIn(value);
+export const parseList = (value: unknown): unknown[] => {
+  const list = parseJsonOrNull(value);
   return Array.isArray(list) ? list : [];
 };
 
-export const byId = (rows: readonly Fields[]) =>
-  new Map(rows.map((row) => [number(row["id"]), row]));
-export const idOf = (row: Fields) => text(row["id"]);
+export const groupById = (rows: readonly Fields[]) =>
+  new Map(rows.map((row) => [toNumber(row["id"]), row]));
+export const idOf = (row: Fields) => toText(row["id"]);
 
-export const isGroup = (row: Fields) => text(row["type"]) === "group";
+export const isGroup = (row: Fields) => toText(row["type"]) === "group";
 
-export const host = (m: Fields) =>
-  text(m["hostname"])
+export const hostOf = (m: Fields) =>
+  toText(m["hostname"])
     .trim()
     .replace(/^\[|\]$/g, "");
-export const hostAndPort = (m: Fields, usual?: number) => ({
-  host: host(m),
-  port: number(m["port"]) || usual,
+export const hostAndPortOf = (m: Fields, usual?: number) => ({
+  host: hostOf(m),
+  port: toNumber(m["port"]) || usual,
 });

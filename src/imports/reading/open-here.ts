@@ -1,7 +1,7 @@
 import { importBounds } from "../../core/limits.ts";
-import { countInWords } from "../../core/text/words.ts";
-import { unreadable } from "../limits.ts";
-import type { OpeningHere, OpenSource } from "./opened.ts";
+import { formatCount } from "../../core/text/words.ts";
+import { createUnreadableError } from "../limits.ts";
+import type { SourceOptions, OpenSource } from "./opened.ts";
 import type { Plan } from "../plan.ts";
 import type { ImportSource } from "../schema.ts";
 
@@ -9,17 +9,17 @@ import type { ImportSource } from "../schema.ts";
 export async function openHere(
   source: ImportSource,
   from: string,
-  { workIn, now, variables, limits, readsNamedFiles, name }: OpeningHere,
+  { workIn, now, variables, limits, readsNamedFiles, name }: SourceOptions,
 ): Promise<OpenSource> {
   if (source === "gatus") {
-    const { gatusPlan } = await import("../gatus/plan.ts");
+    const { buildGatusPlan: gatusPlan } = await import("../gatus/plan.ts");
     const options = { now, limits, readsNamedFiles, ...(name !== undefined && { name }) };
     const plan = await gatusPlan(from, variables, options);
-    mustHaveFewRecords(plan);
+    assertFewRecords(plan);
     return { plan, history: null };
   }
   const { openKuma } = await import("../kuma/open.ts");
-  const { planOf } = await import("../kuma/plan.ts");
+  const { buildKumaPlan: planOf } = await import("../kuma/plan.ts");
   const opened = await openKuma(from, workIn, name);
   try {
     return {
@@ -34,12 +34,12 @@ export async function openHere(
   }
 }
 
-function mustHaveFewRecords({ product, records, notTaken }: Plan) {
+function assertFewRecords({ product, records, notTaken }: Plan) {
   const count = records.length + notTaken.length;
   const most = importBounds.records.value;
   if (count > most)
-    throw unreadable(
+    throw createUnreadableError(
       product,
-      `it has ${countInWords(count)} records, at most ${countInWords(most)} can be imported.`,
+      `it has ${formatCount(count)} records, at most ${formatCount(most)} can be imported.`,
     );
 }

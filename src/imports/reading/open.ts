@@ -1,7 +1,7 @@
 /** Opens a source in a child process. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { OpeningHere, OpenSource } from "./opened.ts";
+import type { SourceOptions, OpenSource } from "./opened.ts";
 import type { Beat, History, Plan, Sum } from "../plan.ts";
 import type { PlanHead, PlanPart, ReaderRequest } from "./reader-messages.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./reader-process.ts";
 import type { ImportSource } from "../schema.ts";
 
-type Opening = OpeningHere & {
+type OpenOptions = SourceOptions & {
   /** Overrides the default limits of the reading process. */
   readingBounds?: Partial<ReadingBounds>;
 };
@@ -24,7 +24,7 @@ type Opening = OpeningHere & {
 export async function openSource(
   source: ImportSource,
   from: string,
-  { workIn, readingBounds, ...opening }: Opening,
+  { workIn, readingBounds, ...opening }: OpenOptions,
 ): Promise<OpenSource> {
   const folder = mkdtempSync(join(workIn, "import-"));
   const reader = startReader(opening.name ?? nameOfSource(from), readingBounds);
@@ -42,8 +42,8 @@ export async function openSource(
     })) as PlanHead;
     return {
       plan: await readPlan(reader, head),
-      history: history && historyFrom(reader, history),
-      picture: (path) => pictureFrom(reader, path),
+      history: history && createHistory(reader, history),
+      picture: (path) => requestPicture(reader, path),
       close,
     };
   } catch (error) {
@@ -57,7 +57,7 @@ async function readPlan(
   head: Pick<Plan, "source" | "product" | "smtp">,
 ): Promise<Plan> {
   const plan: Plan = { ...head, records: [], notTaken: [], hints: [] };
-  for await (const parts of batches<PlanPart>(reader, { call: "plan" }))
+  for await (const parts of readBatches<PlanPart>(reader, { call: "plan" }))
     for (const part of parts)
       if ("record" in part) plan.records.push(part.record);
       else if ("notTaken" in part) plan.notTaken.push(part.notTaken);
@@ -65,16 +65,16 @@ async function readPlan(
   return plan;
 }
 
-const historyFrom = (
+const createHistory = (
   reader: ReaderProcess,
   { total, hasSums }: NonNullable<PlanHead["history"]>,
 ): History => ({
   total,
-  beats: (since) => batches<Beat>(reader, { call: "beats", since }),
-  sums: hasSums ? (unit) => batches<Sum>(reader, { call: "sums", unit }) : null,
+  beats: (since) => readBatches<Beat>(reader, { call: "beats", since }),
+  sums: hasSums ? (unit) => readBatches<Sum>(reader, { call: "sums", unit }) : null,
 });
 
-async function pictureFrom(reader: ReaderProcess, path: string) {
+async function requestPicture(reader: ReaderProcess, path: string) {
   const picture = (await reader.request({ call: "picture", path })) as {
     type: string;
     bytes: string;
@@ -83,7 +83,7 @@ async function pictureFrom(reader: ReaderProcess, path: string) {
 }
 
 /** Prefetches the next batch while the caller processes one. At most two batches are in memory. */
-async function* batches<T>(reader: ReaderProcess, first: ReaderRequest): AsyncGenerator<T[]> {
+async function* readBatches<T>(reader: ReaderProcess, first: ReaderRequest): AsyncGenerator<T[]> {
   for (let request = reader.request(first); ;) {
     const batch = await request;
     if (batch === null) return;

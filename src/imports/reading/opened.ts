@@ -10,7 +10,7 @@ export type OpenSource = {
   close?: () => void | Promise<void>;
 };
 
-export type OpeningHere = {
+export type SourceOptions = {
   /** Folder for temporary copies of files. */
   workIn: string;
   now: number;

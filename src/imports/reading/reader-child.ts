@@ -4,7 +4,7 @@ import { setPriority } from "node:os";
 import { createInterface } from "node:readline";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
-import { bytesInWords } from "../../core/text/words.ts";
+import { formatBytes } from "../../core/text/words.ts";
 import { openHere } from "./open-here.ts";
 import type { OpenSource } from "./opened.ts";
 import type { Plan } from "../plan.ts";
@@ -14,7 +14,7 @@ import {
   type PlanHead,
   type PlanPart,
   type ReaderRequest,
-  resultsOfBatch,
+  resultsPerBatch,
 } from "./reader-messages.ts";
 
 /** Serves one file to the parent process until it closes our input. */
@@ -23,7 +23,7 @@ export async function serveReader(): Promise<number> {
   const reader = new Reader();
   const output = Bun.stdout.writer();
   for await (const line of createInterface({ input: process.stdin })) {
-    await output.write(`${await responseTo(reader, line)}\n`);
+    await output.write(`${await createResponse(reader, line)}\n`);
     await output.flush();
   }
   await reader.close();
@@ -40,7 +40,7 @@ function yieldToOthers() {
   }
 }
 
-async function responseTo(reader: Reader, line: string): Promise<string> {
+async function createResponse(reader: Reader, line: string): Promise<string> {
   try {
     return `{"value":${await reader.handle(JSON.parse(line) as ReaderRequest)}}`;
   } catch (error) {
@@ -52,10 +52,10 @@ async function responseTo(reader: Reader, line: string): Promise<string> {
   }
 }
 
-type Opened = Omit<OpenSource, "plan"> & { name: string; plan: Plan | null };
+type OpenedPlan = Omit<OpenSource, "plan"> & { name: string; plan: Plan | null };
 
 class Reader {
-  #opened: Opened | null = null;
+  #opened: OpenedPlan | null = null;
   #batches: AsyncIterator<string> | null = null;
 
   /** Handles a request and returns the response as JSON. */
@@ -66,11 +66,11 @@ class Reader {
     const { history } = opened;
     switch (request.call) {
       case "plan":
-        return this.#start(inBatches(partsOf(opened)));
+        return this.#start(groupIntoBatches(splitPlan(opened)));
       case "beats":
-        return this.#start(inSlices(history?.beats(request.since) ?? []));
+        return this.#start(groupIntoSlices(history?.beats(request.since) ?? []));
       case "sums":
-        return this.#start(inSlices(history?.sums?.(request.unit) ?? []));
+        return this.#start(groupIntoSlices(history?.sums?.(request.unit) ?? []));
       case "next":
         return this.#next();
       case "picture": {
@@ -107,7 +107,7 @@ class Reader {
 }
 
 /** Yields the plan in parts and releases it. Throws if the plan exceeds the limits. */
-function* partsOf(opened: Opened): Generator<PlanPart> {
+function* splitPlan(opened: OpenedPlan): Generator<PlanPart> {
   const { plan } = opened;
   opened.plan = null;
   if (plan === null) return;
@@ -122,14 +122,14 @@ function* partsOf(opened: Opened): Generator<PlanPart> {
     if (left < 0)
       throw new AppError(
         "BAD_REQUEST",
-        `${plan.product} can't be imported: its records have more than ${bytesInWords(importBounds.planned.value)} together. Nothing was changed.`,
+        `${plan.product} can't be imported: its records have more than ${formatBytes(importBounds.planned.value)} together. Nothing was changed.`,
       );
     yield part;
   }
 }
 
 /** Groups parts into batches of about `batchBytes` of JSON. Measures each part, because records can be large. */
-async function* inBatches(parts: Iterable<PlanPart>): AsyncGenerator<string> {
+async function* groupIntoBatches(parts: Iterable<PlanPart>): AsyncGenerator<string> {
   let batch: string[] = [];
   let bytes = 0;
   for (const part of parts) {
@@ -145,10 +145,10 @@ async function* inBatches(parts: Iterable<PlanPart>): AsyncGenerator<string> {
 }
 
 /** Groups heartbeats into batches by count, because they are small and of similar size. */
-async function* inSlices(
+async function* groupIntoSlices(
   lists: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
 ): AsyncGenerator<string> {
   for await (const list of lists)
-    for (let from = 0; from < list.length; from += resultsOfBatch)
-      yield JSON.stringify(list.slice(from, from + resultsOfBatch));
+    for (let from = 0; from < list.length; from += resultsPerBatch)
+      yield JSON.stringify(list.slice(from, from + resultsPerBatch));
 }

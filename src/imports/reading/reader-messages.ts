@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorDetail } from "../../core/errors.ts";
-import type { OpeningHere } from "./opened.ts";
-import type { NotTaken, Plan, Planned } from "../plan.ts";
+import type { SourceOptions } from "./opened.ts";
+import type { NotTaken, Plan, PlannedRecord } from "../plan.ts";
 import type { ImportSource } from "../schema.ts";
 
 /*
@@ -14,9 +14,9 @@ export const readerCommand = "read-import";
 /** Size of a batch of records, in bytes of JSON. A larger record is sent alone. */
 export const batchBytes = 128 * 1024;
 /** Heartbeats per batch. With messages of maximum length, a batch has 0.6 MB. */
-export const resultsOfBatch = 1_000;
+export const resultsPerBatch = 1_000;
 
-export type OpenRequest = { call: "open"; source: ImportSource; from: string } & OpeningHere;
+export type OpenRequest = { call: "open"; source: ImportSource; from: string } & SourceOptions;
 
 /** `plan`, `beats` and `sums` return the first batch of a list. `next` returns the following batches, then null. */
 export type ReaderRequest =
@@ -33,7 +33,7 @@ export type PlanHead = Pick<Plan, "source" | "product" | "smtp"> & {
   history: { total: number; hasSums: boolean } | null;
 };
 
-export type PlanPart = { record: Planned } | { notTaken: NotTaken } | { hint: string };
+export type PlanPart = { record: PlannedRecord } | { notTaken: NotTaken } | { hint: string };
 
 export type ReaderResponse =
   | { value: unknown }

@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
-import { ownCommand, plainEnvironment } from "../../core/system/programs.ts";
-import { bytesInWords } from "../../core/text/words.ts";
-import { unreadable } from "../limits.ts";
+import { getOwnCommand, plainEnvironment } from "../../core/system/programs.ts";
+import { formatBytes } from "../../core/text/words.ts";
+import { createUnreadableError } from "../limits.ts";
 import { readerCommand, type ReaderRequest, type ReaderResponse } from "./reader-messages.ts";
 
 /** CPU time limit of the reader in seconds. The kernel enforces it even if the server was killed. */
@@ -15,7 +15,7 @@ const processorSeconds = 900;
 const maxResponseBytes = 4 * 1024 * 1024;
 const memoryPollMs = 100;
 /** Memory size that the reader's garbage collector assumes. It reduces memory use by a third. */
-const collectedFromBytes = 256 * 1024 * 1024;
+const collectionThresholdBytes = 256 * 1024 * 1024;
 
 export type ReaderProcess = {
   /** Sends a request. Throws the reader's error, or BAD_REQUEST if the reader exceeded a limit. */
@@ -34,7 +34,7 @@ export type ReadingBounds = {
   seconds: number;
   memoryBytes: number;
 };
-const usualBounds: ReadingBounds = {
+const defaultBounds: ReadingBounds = {
   seconds: importBounds.readingTime.value,
   memoryBytes: importBounds.readingMemory.value,
 };
@@ -44,24 +44,25 @@ export function startReader(
   name: string,
   changedBounds: Partial<ReadingBounds> = {},
 ): ReaderProcess {
-  const child = Bun.spawn(limited([...ownCommand(), readerCommand]), {
-    env: { ...plainEnvironment, BUN_JSC_forceRAMSize: String(collectedFromBytes) },
+  const child = Bun.spawn(limitProcessor([...getOwnCommand(), readerCommand]), {
+    env: { ...plainEnvironment, BUN_JSC_forceRAMSize: String(collectionThresholdBytes) },
     stdin: "pipe",
     stdout: "pipe",
     stderr: "ignore",
   });
   const kill = () => child.kill("SIGKILL");
   process.once("exit", kill);
-  const lines = linesOf(child.stdout);
+  const lines = readLines(child.stdout);
   let stoppedFor: string | null = null;
   const stop = (reason: string) => {
     stoppedFor ??= reason;
     kill();
   };
-  const failure = () => unreadable(name, stoppedFor ?? "the process that read it failed.");
+  const createFailure = () =>
+    createUnreadableError(name, stoppedFor ?? "the process that read it failed.");
 
   async function request(message: ReaderRequest) {
-    const { seconds, memoryBytes } = { ...usualBounds, ...changedBounds };
+    const { seconds, memoryBytes } = { ...defaultBounds, ...changedBounds };
     const timer = setTimeout(
       () => stop(`reading it takes longer than ${seconds} s.`),
       seconds * 1_000,
@@ -71,10 +72,10 @@ export function startReader(
       await child.stdin.write(`${JSON.stringify(message)}\n`);
       await child.stdin.flush();
       const { value: line } = await lines.next();
-      if (line === undefined) throw failure();
-      return valueOf(JSON.parse(line) as ReaderResponse);
+      if (line === undefined) throw createFailure();
+      return unwrapResponse(JSON.parse(line) as ReaderResponse);
     } catch (error) {
-      throw error instanceof AppError ? error : failure();
+      throw error instanceof AppError ? error : createFailure();
     } finally {
       clearTimeout(timer);
       clearInterval(watch);
@@ -91,26 +92,26 @@ export function startReader(
   };
 }
 
-function valueOf(response: ReaderResponse): unknown {
+function unwrapResponse(response: ReaderResponse): unknown {
   if ("value" in response) return response.value;
   const { code, message, details } = response.error;
   throw new AppError(code, message, details === undefined ? {} : { details });
 }
 
 /** Adds a CPU time limit if the system has a shell. */
-const limited = (command: string[]) =>
+const limitProcessor = (command: string[]) =>
   existsSync("/bin/sh")
     ? ["/bin/sh", "-c", `ulimit -t ${processorSeconds}; exec "$@"`, "sh", ...command]
     : command;
 
 /** Stops the reader if it exceeds the memory limit. Works only on Linux. */
-function watchMemory(pid: number, most: number, stop: (reason: string) => void) {
+function watchMemory(pid: number, maxBytes: number, stop: (reason: string) => void) {
   return setInterval(() => {
     void readFile(`/proc/${pid}/status`, "utf8").then(
       (status) => {
         const [, kib = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(status) ?? [];
-        if (Number(kib) * 1024 > most)
-          stop(`reading it takes more than ${bytesInWords(most)} of memory.`);
+        if (Number(kib) * 1024 > maxBytes)
+          stop(`reading it takes more than ${formatBytes(maxBytes)} of memory.`);
       },
       () => {},
     );
@@ -118,7 +119,7 @@ function watchMemory(pid: number, most: number, stop: (reason: string) => void) 
 }
 
 /** Yields lines of at most `maxResponseBytes`. Stops at a longer line. */
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
   let chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of stream) {

@@ -1,8 +1,8 @@
 /** Routes of incident templates. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { IncidentTemplate, IncidentTemplatePatch, NewIncidentTemplate } from "./schema.ts";
 import {
   createTemplate,
@@ -12,9 +12,9 @@ import {
   updateTemplate,
 } from "./service.ts";
 
-export const incidentTemplateRoutes = routesUnder("/api/v1/incident-templates")
+export const incidentTemplateRoutes = createRouter("/api/v1/incident-templates")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listIncidentTemplates",
       access: "read",
       cached: ["incident_templates"],
@@ -26,7 +26,7 @@ export const incidentTemplateRoutes = routesUnder("/api/v1/incident-templates")
     }),
   )
   .post(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "createIncidentTemplate",
       access: "write",
       summary: "Create an incident template",
@@ -38,7 +38,7 @@ export const incidentTemplateRoutes = routesUnder("/api/v1/incident-templates")
     }),
   )
   .get(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "getIncidentTemplate",
       access: "read",
       cached: ["incident_templates"],
@@ -48,7 +48,7 @@ export const incidentTemplateRoutes = routesUnder("/api/v1/incident-templates")
     }),
   )
   .patch(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "updateIncidentTemplate",
       access: "write",
       summary: "Change an incident template",
@@ -59,7 +59,7 @@ export const incidentTemplateRoutes = routesUnder("/api/v1/incident-templates")
     }),
   )
   .delete(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "deleteIncidentTemplate",
       access: "write",
       summary: "Delete an incident template",

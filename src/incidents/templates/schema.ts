@@ -1,21 +1,23 @@
 /** Wire format of incident templates. */
 import { z } from "zod";
 import {
-  bodyOf,
+  bodySchema,
   Id,
   line,
   paragraphs,
-  patchOf,
+  toPatchShape,
   Severity,
   Timestamp,
-  withPlaceholders,
+  limitPlaceholders,
 } from "../../core/fields.ts";
-import { inBraces } from "../../core/text/words.ts";
+import { formatPlaceholders } from "../../core/text/words.ts";
 import { IncidentStatus } from "../schema.ts";
 import { templatePlaceholders } from "../rules.ts";
 
 const readOnly = ["id", "createdAt", "updatedAt"];
-const placeholders = `Placeholders, which the composer fills in: ${inBraces(templatePlaceholders)
+const placeholders = `Placeholders, which the composer fills in: ${formatPlaceholders(
+  templatePlaceholders,
+)
   .map((name) => `\`${name}\``)
   .join(" ")}`;
 
@@ -24,12 +26,12 @@ const fields = {
   status: IncidentStatus.default("investigating").meta({
     description: "Status of the update.",
   }),
-  title: withPlaceholders(line(500), templatePlaceholders)
+  title: limitPlaceholders(line(500), templatePlaceholders)
     .nullable()
     .default(null)
     .meta({ description: `Title of a new incident. ${placeholders}` }),
   severity: Severity.nullable().default(null).meta({ description: "Severity of a new incident." }),
-  message: withPlaceholders(paragraphs(5000), templatePlaceholders).meta({
+  message: limitPlaceholders(paragraphs(5000), templatePlaceholders).meta({
     description: `Text of the update. ${placeholders}`,
   }),
 };
@@ -42,16 +44,16 @@ const example = {
   message: "Our payment provider has an outage since {{time}}. Orders are kept and paid later.",
 } as const;
 
-export const NewIncidentTemplate = bodyOf(
+export const NewIncidentTemplate = bodySchema(
   readOnly,
   z.strictObject(fields).meta({ id: "NewIncidentTemplate", example }),
 );
 export type NewIncidentTemplate = z.output<typeof NewIncidentTemplate>;
 
-export const IncidentTemplatePatch = bodyOf(
+export const IncidentTemplatePatch = bodySchema(
   readOnly,
   z
-    .strictObject(patchOf(fields))
+    .strictObject(toPatchShape(fields))
     .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
       error: "must have at least one field",
     })

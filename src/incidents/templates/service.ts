@@ -1,10 +1,16 @@
 /** Use cases of incident templates: list, read, create, update and delete. */
-import { timestamp } from "../../core/time/clock.ts";
-import { newId } from "../../core/ids.ts";
-import { deleted } from "../../core/paging.ts";
-import { mustBeWithin } from "../../database/references.ts";
-import { found, matching, removeRow, firstVersion, nextVersion } from "../../database/rows.ts";
-import { retrying } from "../../database/store.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { createId } from "../../core/ids.ts";
+import { deletedBody } from "../../core/paging.ts";
+import { guardLimit } from "../../database/references.ts";
+import {
+  assertFound,
+  matchValues,
+  removeRow,
+  buildFirstVersion,
+  buildNextVersion,
+} from "../../database/rows.ts";
+import { retryOnStaleRead } from "../../database/store.ts";
 import { incidentTemplates } from "../../database/tables/incidents.ts";
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -17,7 +23,7 @@ export function listTemplates({ store, organizationId }: Scope): Promise<Templat
   return store.db
     .select()
     .from(incidentTemplates)
-    .where(matching(incidentTemplates, { organizationId }))
+    .where(matchValues(incidentTemplates, { organizationId }))
     .orderBy(incidentTemplates.name, incidentTemplates.id);
 }
 
@@ -26,21 +32,21 @@ export async function getTemplate({ store, organizationId }: Scope, id: string) 
   const [row] = await store.db
     .select()
     .from(incidentTemplates)
-    .where(matching(incidentTemplates, { organizationId, id }));
-  return found(row, "incident template");
+    .where(matchValues(incidentTemplates, { organizationId, id }));
+  return assertFound(row, "incident template");
 }
 
 /** Creates a template. Throws CONFLICT at the organization's limit. */
 export function createTemplate(scope: Scope, input: NewIncidentTemplate): Promise<TemplateRow> {
   const { store, organizationId } = scope;
   const now = scope.clock();
-  const at = timestamp(now);
-  const row = { organizationId, id: newId(now), ...input, ...firstVersion(at) };
+  const at = formatTimestamp(now);
+  const row = { organizationId, id: createId(now), ...input, ...buildFirstVersion(at) };
   return commit(
     scope,
     [
       store.db.insert(incidentTemplates).values(row),
-      mustBeWithin(scope, "incident-templates", incidentTemplates),
+      guardLimit(scope, "incident-templates", incidentTemplates),
     ],
     { action: "incident-template.created", subjectId: row.id },
     row,
@@ -50,15 +56,15 @@ export function createTemplate(scope: Scope, input: NewIncidentTemplate): Promis
 /** Updates a template. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function updateTemplate(scope: Scope, id: string, patch: IncidentTemplatePatch) {
   const { store, organizationId } = scope;
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getTemplate(scope, id);
-    const updatedAt = timestamp(scope.clock());
+    const updatedAt = formatTimestamp(scope.clock());
     const after = {
       ...before,
       ...(patch as Partial<TemplateRow>),
-      ...nextVersion(before, updatedAt),
+      ...buildNextVersion(before, updatedAt),
     };
-    const row = matching(incidentTemplates, { organizationId, id });
+    const row = matchValues(incidentTemplates, { organizationId, id });
     return commit(
       scope,
       [
@@ -72,8 +78,8 @@ export function updateTemplate(scope: Scope, id: string, patch: IncidentTemplate
 }
 
 /** Deletes a template. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteTemplate(scope: Scope, id: string): Promise<typeof deleted> {
-  return retrying(async () =>
+export function deleteTemplate(scope: Scope, id: string): Promise<typeof deletedBody> {
+  return retryOnStaleRead(async () =>
     commit(
       scope,
       [
@@ -81,7 +87,7 @@ export function deleteTemplate(scope: Scope, id: string): Promise<typeof deleted
         removeRow(scope, incidentTemplates, id),
       ],
       { action: "incident-template.deleted", subjectId: id },
-      deleted,
+      deletedBody,
     ),
   );
 }

@@ -2,7 +2,7 @@
 import type { Details, DetailsOf, FoundDetails } from "../monitors/details-rules.ts";
 import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
-import { minuteInUtc } from "../../core/time/clock.ts";
+import { formatUtcMinute } from "../../core/time/clock.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { dayMs } from "../uptime/rules.ts";
 
@@ -40,7 +40,7 @@ export type CheckTarget = {
 };
 
 /** Failure of a check that exceeded its timeout. */
-export class TimeUp extends Error {}
+export class CheckTimeout extends Error {}
 
 /** Everything that a check needs in addition to its settings. */
 export type CheckContext = OutgoingContext & {
@@ -77,34 +77,34 @@ export type CheckKind<T extends MonitorType> = (
 ) => Promise<CheckResult<DetailsOf<T>>>;
 
 /** Returns whole milliseconds since `startedAt`, a value of performance.now(). */
-export function since(startedAt: number): number {
+export function measureElapsedMs(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
 }
 
 /** Returns whole days until the expiry: negative afterwards, undefined without an expiry. */
-export function daysUntil(expiresAt: string | undefined, nowMs: number): number | undefined {
+export function countDaysUntil(expiresAt: string | undefined, nowMs: number): number | undefined {
   return expiresAt === undefined ? undefined : Math.floor((Date.parse(expiresAt) - nowMs) / dayMs);
 }
 
 /** Subject of the warning, by the certificate of the chain that expires first. */
-export const firstToExpire = {
+export const expirySubjects = {
   certificate: "The certificate",
   intermediate: "An intermediate certificate",
   authority: "The authority's own certificate",
 };
 
 /** Returns a warning for a certificate that expires within `withinDays`; null if it expires later. */
-export function expiryOf(
+export function describeExpiry(
   expiresAt: string | undefined,
   withinDays: number | null,
   nowMs: number,
-  first: keyof typeof firstToExpire = "certificate",
+  first: keyof typeof expirySubjects = "certificate",
 ) {
   if (expiresAt === undefined || withinDays === null) return null;
   const leftMs = Date.parse(expiresAt) - nowMs;
   if (leftMs > withinDays * dayMs) return null;
-  if (leftMs <= 0) return `${firstToExpire[first]} expired on ${minuteInUtc(expiresAt)}.`;
-  const days = daysUntil(expiresAt, nowMs);
+  if (leftMs <= 0) return `${expirySubjects[first]} expired on ${formatUtcMinute(expiresAt)}.`;
+  const days = countDaysUntil(expiresAt, nowMs);
   const left = days === 0 ? "less than a day" : days === 1 ? "1 day" : `${days} days`;
-  return `${firstToExpire[first]} expires in ${left}, on ${minuteInUtc(expiresAt)}.`;
+  return `${expirySubjects[first]} expires in ${left}, on ${formatUtcMinute(expiresAt)}.`;
 }

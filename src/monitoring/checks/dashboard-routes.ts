@@ -1,7 +1,7 @@
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { MonitorPatch, NewMonitor } from "../monitors/schema.ts";
-import { monitorAfter } from "../monitors/service.ts";
+import { previewMonitorPatch } from "../monitors/service.ts";
 import { TestCheck } from "./schema.ts";
 import { type CheckOnDemand, tryMonitor } from "./service.ts";
 
@@ -10,9 +10,9 @@ const timeoutSeconds = 75;
 
 /** Routes of “Test now”, which checks a monitor before it is saved. */
 export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck">) =>
-  routesUnder("/monitors")
+  createRouter("/monitors")
     .post(
-      ...endpoint("/try", {
+      ...defineEndpoint("/try", {
         name: "tryMonitor",
         access: "write",
         timeoutSeconds,
@@ -23,7 +23,7 @@ export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck
       }),
     )
     .post(
-      ...endpoint("/:id/try", {
+      ...defineEndpoint("/:id/try", {
         name: "tryChangedMonitor",
         access: "write",
         timeoutSeconds,
@@ -31,6 +31,6 @@ export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck
         body: MonitorPatch,
         data: TestCheck,
         handle: async ({ scope, params, body }) =>
-          tryMonitor(scope, tryCheck, await monitorAfter(scope, params.id, body)),
+          tryMonitor(scope, tryCheck, await previewMonitorPatch(scope, params.id, body)),
       }),
     );

@@ -2,8 +2,8 @@
 import { AppError } from "../../core/errors.ts";
 import { monitorBounds, requestBounds } from "../../core/limits.ts";
 import { toRemoteLine } from "../../core/text/words.ts";
-import { invalid } from "../../core/validation.ts";
-import { type BodyClient, mustBePlain, parseJsonText, readBytes } from "../../http/body.ts";
+import { invalidFieldError } from "../../core/validation.ts";
+import { type BodyClient, assertNotCompressed, parseJsonText, readBytes } from "../../http/body.ts";
 import { isRead } from "../../http/request.ts";
 import type { PushReport } from "./engine/requests.ts";
 
@@ -21,7 +21,7 @@ export const signalboxPush: PushDialect = {
   latency: "latency_ms",
   statusOf(value) {
     if (value === "up" || value === "down") return value;
-    throw invalid("status", "must be one of: up, down");
+    throw invalidFieldError("status", "must be one of: up, down");
   },
 };
 
@@ -48,37 +48,37 @@ export async function readReport(
   client: BodyClient,
   dialect: PushDialect,
 ): Promise<PushReport> {
-  const fields = fieldsInQuery(request.url);
+  const fields = parseQueryFields(request.url);
   try {
-    fields.push(...(await fieldsInBody(request, client)));
+    fields.push(...(await readBodyFields(request, client)));
   } catch (error) {
     // Jobs often send their log as the body. The query is then a complete report.
     const isComplete = fields.some(({ name }) => name === "status");
     if (!isComplete || !(error instanceof AppError)) throw error;
   }
-  return reportIn(fields, dialect);
+  return parseReport(fields, dialect);
 }
 
-function reportIn(fields: readonly Field[], { latency, statusOf }: PushDialect): PushReport {
+function parseReport(fields: readonly Field[], { latency, statusOf }: PushDialect): PushReport {
   const valuesOf = (name: string) =>
     fields.flatMap((field) => (field.name === name ? [field.value] : []));
-  const statuses = valuesOf("status").map((value) => statusOf(trimmed(value)));
+  const statuses = valuesOf("status").map((value) => statusOf(trimIfText(value)));
   return {
     status: statuses.includes("down") ? "down" : "up",
     message:
       valuesOf("msg")
-        .map(messageFrom)
+        .map(parseMessage)
         .find((message) => message !== "") ?? null,
     latencyMs:
       valuesOf(latency)
-        .map(latencyFrom)
+        .map(parseLatency)
         .find((ms) => ms !== null) ?? null,
   };
 }
 
-const trimmed = (value: unknown) => (typeof value === "string" ? value.trim() : value);
+const trimIfText = (value: unknown) => (typeof value === "string" ? value.trim() : value);
 
-function messageFrom(value: unknown): string {
+function parseMessage(value: unknown): string {
   if (value === undefined || value === null) return "";
   return toRemoteLine(
     typeof value === "string" ? value : JSON.stringify(value),
@@ -87,27 +87,27 @@ function messageFrom(value: unknown): string {
 }
 
 /** Reads a latency in whole milliseconds; null unless it is a decimal number up to `maxLatencyMs`. */
-function latencyFrom(value: unknown): number | null {
-  const text = String(trimmed(value));
+function parseLatency(value: unknown): number | null {
+  const text = String(trimIfText(value));
   if (!/^\d+(\.\d*)?$/.test(text)) return null;
   const ms = Math.round(Number(text));
   return ms <= maxLatencyMs ? ms : null;
 }
 
-function fieldsInQuery(url: string): Field[] {
+function parseQueryFields(url: string): Field[] {
   const start = url.indexOf("?");
-  return start === -1 ? [] : fieldsInForm(url.slice(start + 1));
+  return start === -1 ? [] : parseFormFields(url.slice(start + 1));
 }
 
-function fieldsInForm(text: string): Field[] {
-  return fieldsFrom(new URLSearchParams(text));
+function parseFormFields(text: string): Field[] {
+  return normalizeFields(new URLSearchParams(text));
 }
 
 /**
  * Normalizes field names, so that a misspelled `status` is not ignored: lower case, without blanks, list brackets
  * (`status[]`) and a leftover `amp;`.
  */
-function fieldsFrom(entries: Iterable<readonly [string, unknown]>): Field[] {
+function normalizeFields(entries: Iterable<readonly [string, unknown]>): Field[] {
   return Array.from(entries, ([name, value]) => ({
     name: name
       .trim()
@@ -117,12 +117,13 @@ function fieldsFrom(entries: Iterable<readonly [string, unknown]>): Field[] {
   }));
 }
 
-async function fieldsInBody(request: Request, client: BodyClient): Promise<Field[]> {
+async function readBodyFields(request: Request, client: BodyClient): Promise<Field[]> {
   const { headers } = request;
   const isAbsent = !headers.has("transfer-encoding") && !Number(headers.get("content-length"));
   if (isAbsent) return [];
-  if (isRead(request)) throw invalid("body", `can't be read with ${request.method}; use POST`);
-  mustBePlain(request);
+  if (isRead(request))
+    throw invalidFieldError("body", `can't be read with ${request.method}; use POST`);
+  assertNotCompressed(request);
   const bytes = await readBytes(request, client, requestBounds.pushReport.value);
   return bytes.length === 0 ? [] : parseBody(bytes, headers.get("content-type") ?? "");
 }
@@ -132,37 +133,41 @@ async function parseBody(bytes: Uint8Array<ArrayBuffer>, contentType: string): P
   if (type.trim() === "multipart/form-data") return parseMultipart(bytes, contentType);
   const isJson = /^(application|text)\/([\w.-]+\+)?json$/.test(type.trim());
   if (!isJson && !["", "application/x-www-form-urlencoded"].includes(type.trim()))
-    throw unsupported(
+    throw unsupportedError(
       "The body must be a form or JSON, or must be left out: the query can carry the report.",
     );
-  const text = decoded(bytes, contentType).trim();
+  const text = decodeBody(bytes, contentType).trim();
   // UTF-16 read as UTF-8 has a NUL in every name.
-  if (text.includes("\0")) throw invalid("body", "must be in UTF-8, or its charset must be named");
+  if (text.includes("\0"))
+    throw invalidFieldError("body", "must be in UTF-8, or its charset must be named");
   // curl sends JSON with the Content-Type of a form by default.
   return isJson || /^[{["]/.test(text) ? parseObject(text) : parseForm(text);
 }
 
-function decoded(bytes: Uint8Array, contentType: string): string {
+function decodeBody(bytes: Uint8Array, contentType: string): string {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1] ?? "utf-8";
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    throw unsupported("The body must be in UTF-8.");
+    throw unsupportedError("The body must be in UTF-8.");
   }
 }
 
 function parseForm(text: string): Field[] {
   if (text !== "" && !text.includes("="))
-    throw invalid("body", "must be a form such as status=down&msg=Disk%20full, or a JSON object");
-  return fieldsInForm(text);
+    throw invalidFieldError(
+      "body",
+      "must be a form such as status=down&msg=Disk%20full, or a JSON object",
+    );
+  return parseFormFields(text);
 }
 
 function parseObject(text: string): Field[] {
   // Scripts send unescaped line breaks in JSON strings. Outside of strings, a blank is equivalent.
   const value = parseJsonText(text.replace(/\p{Cc}/gu, " "));
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid("body", 'must be a JSON object such as {"status":"down"}');
-  return fieldsFrom(Object.entries(value));
+    throw invalidFieldError("body", 'must be a JSON object such as {"status":"down"}');
+  return normalizeFields(Object.entries(value));
 }
 
 async function parseMultipart(
@@ -171,14 +176,14 @@ async function parseMultipart(
 ): Promise<Field[]> {
   const body = new Response(bytes, { headers: { "Content-Type": contentType } });
   const form = await body.formData().catch(() => {
-    throw invalid("body", "must be a complete form of the type multipart/form-data");
+    throw invalidFieldError("body", "must be a complete form of the type multipart/form-data");
   });
   const entries = Array.from(form, async ([name, value]) => {
     return [name, typeof value === "string" ? value : await value.text()] as const;
   });
-  return fieldsFrom(await Promise.all(entries));
+  return normalizeFields(await Promise.all(entries));
 }
 
-function unsupported(message: string): AppError {
+function unsupportedError(message: string): AppError {
   return new AppError("UNSUPPORTED_MEDIA_TYPE", message);
 }

@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { BodyClient } from "../../http/body.ts";
-import { noSuchPath } from "../../http/responses/error-response.ts";
+import { unknownPathError } from "../../http/responses/error-response.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { CheckEngine } from "./engine/check-engine.ts";
 import { type PushDialect, readReport, signalboxPush, uptimeKumaPush } from "./push-report.ts";
@@ -50,7 +50,7 @@ export async function receivePush(
       throw new AppError("RATE_LIMITED", "Too many wrong push tokens from this network.", {
         headers: { "Retry-After": String(waitSeconds) },
       });
-    throw noSuchPath();
+    throw unknownPathError();
   }
   const response = known ? { ok: true } : { ok: true, paused: true };
   return Response.json(response, { headers: { "Cache-Control": "no-store" } });

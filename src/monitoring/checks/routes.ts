@@ -1,11 +1,11 @@
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { Heartbeat } from "../uptime/schema.ts";
 import { checkNow, type CheckOnDemand } from "./service.ts";
 
 export const checkRoutes = ({ checkNow: run }: Pick<CheckOnDemand, "checkNow">) =>
-  routesUnder("/api/v1/monitors").post(
-    ...endpoint("/:id/check", {
+  createRouter("/api/v1/monitors").post(
+    ...defineEndpoint("/:id/check", {
       name: "checkNow",
       access: "write",
       // The longest timeout of a monitor (60 s) plus the overhead of the request.

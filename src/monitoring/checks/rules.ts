@@ -40,7 +40,7 @@ export function stateAfter(
   const successes = successesAfter(before, found);
   const status = monitor.inMaintenance
     ? "maintenance"
-    : judged(before, found, { failures, successes }, monitor);
+    : judgeStatus(before, found, { failures, successes }, monitor);
   const after = { status, failures, successes: status === "down" ? successes : 0 };
   if (status !== before.status) return { ...after, since: at };
   const isSame = failures === before.failures && after.successes === before.successes;
@@ -52,7 +52,7 @@ function successesAfter({ status, successes }: MonitorState, found: Found): numb
   return found.status !== "down" && status === "down" ? successes + 1 : 0;
 }
 
-function judged(
+function judgeStatus(
   before: MonitorState,
   found: Found,
   { failures, successes }: Pick<MonitorState, "failures" | "successes">,
@@ -77,7 +77,7 @@ export const goesDown = (
 export type Probe = { by: string; status: Found["status"] };
 
 /** Returns a sentence about the contradiction if another node's check succeeds; else null. */
-export function contradiction(probes: readonly Probe[], message: string): string | null {
+export function findContradiction(probes: readonly Probe[], message: string): string | null {
   const other = probes.find(({ status }) => status === "up" || status === "degraded");
   if (other === undefined) return null;
   return `${other.by} sees it ${other.status}, while here: ${message.replace(/\.$/, "")}`;
@@ -92,7 +92,7 @@ function isRetried(state: MonitorState, found: Found): boolean {
 }
 
 /** Returns the seconds until the next check. A scheduled result covers this time in uptime. */
-export function secondsToNext(state: MonitorState, found: Found, pace: Pace): number {
+export function computeSecondsToNext(state: MonitorState, found: Found, pace: Pace): number {
   const { intervalSeconds, retryIntervalSeconds } = pace;
   return isRetried(state, found)
     ? Math.min(retryIntervalSeconds, intervalSeconds)
@@ -103,7 +103,11 @@ export function secondsToNext(state: MonitorState, found: Found, pace: Pace): nu
  * Returns the seconds that a report or a first result covers in uptime: the time since the last covered moment, at
  * least 1 and at most `allowedSeconds`.
  */
-export function secondsSince(endedAt: number | null, at: number, allowedSeconds: number): number {
+export function computeSecondsSince(
+  endedAt: number | null,
+  at: number,
+  allowedSeconds: number,
+): number {
   const passed = endedAt === null ? 1 : Math.round((at - endedAt) / 1000);
   return Math.min(Math.max(passed, 1), allowedSeconds);
 }
@@ -116,14 +120,14 @@ export function isEarly(at: number, lastAt: number, standsUntil: number): boolea
 /**
  * Returns the offset of a monitor in its interval, in milliseconds. Multiples of the golden ratio spread keys evenly.
  */
-export function phaseOf(key: number, intervalMs: number): number {
+export function computePhase(key: number, intervalMs: number): number {
   const goldenRatio = 0.618033988749895;
   return Math.floor(((key * goldenRatio) % 1) * intervalMs);
 }
 
 /** Returns the first slot after `after`, on the same clock. */
-export function nextSlot(key: number, intervalMs: number, after: number): number {
-  const phase = phaseOf(key, intervalMs);
+export function computeNextSlot(key: number, intervalMs: number, after: number): number {
+  const phase = computePhase(key, intervalMs);
   return phase + (Math.floor((after - phase) / intervalMs) + 1) * intervalMs;
 }
 
@@ -131,6 +135,6 @@ export function nextSlot(key: number, intervalMs: number, after: number): number
  * Returns the time of a new heartbeat: now, or 1 ms after the last heartbeat, because the two must differ. If the clock
  * was set back by more than a second, the time is not adjusted.
  */
-export function momentAfter(lastAt: number | null, now: number): number {
+export function computeNextMoment(lastAt: number | null, now: number): number {
   return lastAt !== null && lastAt >= now && lastAt - now < 1_000 ? lastAt + 1 : now;
 }

@@ -2,11 +2,11 @@
 import type { CheckResult } from "./check.ts";
 import type { Scope } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
-import { invalid } from "../../core/validation.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import type { NewMonitor } from "../monitors/schema.ts";
-import { getMonitor, mustBeCheckable } from "../monitors/service.ts";
+import { getMonitor, assertCheckable } from "../monitors/service.ts";
 import type { Heartbeat } from "../uptime/schema.ts";
-import { heartbeatsOf } from "../uptime/service.ts";
+import { listMonitorHeartbeats } from "../uptime/service.ts";
 import type { TestCheck } from "./schema.ts";
 import type { CheckCaller, CheckTarget } from "./check.ts";
 
@@ -29,12 +29,12 @@ export async function checkNow(
   const { type } = await getMonitor(scope, id);
   if (type === "push")
     throw new AppError("CONFLICT", "A push monitor is not checked; it reports to its pushUrl.");
-  if (!(await run(callerOf(scope), id))) {
+  if (!(await run(identifyCaller(scope), id))) {
     // Throws NOT_FOUND if the monitor was deleted meanwhile.
     await getMonitor(scope, id);
     throw new AppError("CONFLICT", "The monitor is paused, so it is not checked.");
   }
-  const [newest] = await heartbeatsOf(scope, id, { limit: 1 });
+  const [newest] = await listMonitorHeartbeats(scope, id, { limit: 1 });
   if (newest === undefined) throw new Error("A check left no heartbeat.");
   return newest;
 }
@@ -48,10 +48,10 @@ export async function tryMonitor(
   run: CheckOnDemand["tryCheck"],
   input: NewMonitor,
 ): Promise<TestCheck> {
-  await mustBeCheckable(scope, input);
+  await assertCheckable(scope, input);
   const { type } = input;
   if (type === "push")
-    throw invalid(
+    throw invalidFieldError(
       "type",
       "can't be tried: a push monitor is not checked, it reports to its pushUrl",
     );
@@ -62,7 +62,7 @@ export async function tryMonitor(
     latencyMs,
     certificateExpiresAt,
     details = {},
-  } = await run(callerOf(scope), {
+  } = await run(identifyCaller(scope), {
     type,
     settings: input,
     timeoutMs: input.timeout * 1000,
@@ -78,6 +78,6 @@ export async function tryMonitor(
   };
 }
 
-function callerOf({ organizationId, actor }: Scope): CheckCaller {
+function identifyCaller({ organizationId, actor }: Scope): CheckCaller {
   return { organizationId, callerId: `${actor.type} ${actor.id}` };
 }

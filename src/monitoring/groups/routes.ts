@@ -1,14 +1,14 @@
 /** REST routes of monitor groups. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { MonitorGroup, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "./service.ts";
 
-export const monitorGroupRoutes = routesUnder("/api/v1/monitor-groups")
+export const monitorGroupRoutes = createRouter("/api/v1/monitor-groups")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listMonitorGroups",
       access: "read",
       cached: true,
@@ -20,7 +20,7 @@ export const monitorGroupRoutes = routesUnder("/api/v1/monitor-groups")
     }),
   )
   .post(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "createMonitorGroup",
       access: "write",
       summary: "Create a monitor group",
@@ -32,7 +32,7 @@ export const monitorGroupRoutes = routesUnder("/api/v1/monitor-groups")
     }),
   )
   .get(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "getMonitorGroup",
       access: "read",
       cached: true,
@@ -42,7 +42,7 @@ export const monitorGroupRoutes = routesUnder("/api/v1/monitor-groups")
     }),
   )
   .patch(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "updateMonitorGroup",
       access: "write",
       summary: "Update a monitor group",
@@ -55,7 +55,7 @@ export const monitorGroupRoutes = routesUnder("/api/v1/monitor-groups")
     }),
   )
   .delete(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "deleteMonitorGroup",
       access: "write",
       summary: "Delete a monitor group",

@@ -1,12 +1,12 @@
 /** Wire format of monitor groups: input, response and dashboard order. */
 import { z } from "zod";
 import {
-  bodyOf,
+  bodySchema,
   Id,
   idSet,
   line,
   optionalParagraphs,
-  patchOf,
+  toPatchShape,
   Tags,
   Timestamp,
 } from "../../core/fields.ts";
@@ -59,7 +59,7 @@ const stored = z.boolean().optional().meta({
 });
 const off = stored.refine((value) => value !== true, setInAdminPage);
 
-export const NewMonitorGroup = bodyOf(
+export const NewMonitorGroup = bodySchema(
   readOnly,
   z
     .strictObject({ ...groupFields, paused: off, muted: off })
@@ -67,10 +67,10 @@ export const NewMonitorGroup = bodyOf(
 );
 export type NewMonitorGroup = z.infer<typeof NewMonitorGroup>;
 
-export const MonitorGroupPatch = bodyOf(
+export const MonitorGroupPatch = bodySchema(
   readOnly,
   z
-    .strictObject({ ...patchOf(groupFields), paused: stored, muted: stored })
+    .strictObject({ ...toPatchShape(groupFields), paused: stored, muted: stored })
     .meta({ id: "MonitorGroupPatch", example: { description: "Card and bank payments" } }),
 );
 export type MonitorGroupPatch = z.infer<typeof MonitorGroupPatch>;

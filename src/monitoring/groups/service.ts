@@ -1,28 +1,34 @@
 /** Creates, changes, deletes and reorders monitor groups. */
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { deleted } from "../../core/paging.ts";
-import { newId } from "../../core/ids.ts";
-import { mustBeWithin } from "../../database/references.ts";
-import { found, mustName, removeRow, firstVersion, nextVersion } from "../../database/rows.ts";
-import { must, retrying } from "../../database/store.ts";
+import { deletedBody } from "../../core/paging.ts";
+import { createId } from "../../core/ids.ts";
+import { guardLimit } from "../../database/references.ts";
+import {
+  assertFound,
+  guardFieldExists,
+  removeRow,
+  buildFirstVersion,
+  buildNextVersion,
+} from "../../database/rows.ts";
+import { guard, retryOnStaleRead } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
   assignMonitors,
   changeGroup,
-  channelsOfGroup,
+  replaceGroupChannels,
   listGroups,
-  followPauses,
+  applyPauses,
   type GroupRecord,
   insertGroup,
   leaveGroup,
-  namesEveryGroup,
+  containsEveryGroup,
   replaceOrder,
 } from "./store.ts";
-import { invalid } from "../../core/validation.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import {
   type GroupOrder,
   type MonitorGroupPatch,
@@ -35,7 +41,7 @@ export { listGroups };
 /** Throws NOT_FOUND. */
 export async function getGroup(scope: Scope, id: string): Promise<GroupRecord> {
   const [group] = await listGroups(scope, id);
-  return found(group, "monitor group");
+  return assertFound(group, "monitor group");
 }
 
 /**
@@ -45,23 +51,23 @@ export async function getGroup(scope: Scope, id: string): Promise<GroupRecord> {
 export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<GroupRecord> {
   const { organizationId } = scope;
   const now = scope.clock();
-  const at = timestamp(now);
+  const at = formatTimestamp(now);
   const group: GroupRecord = {
     ...input,
-    id: newId(now),
+    id: createId(now),
     paused: false,
     muted: false,
-    ...firstVersion(at),
+    ...buildFirstVersion(at),
   };
   return commit(
     scope,
     [
-      ...mustKnow(scope, input),
+      ...guardReferences(scope, input),
       insertGroup(scope, group),
-      mustBeWithin(scope, "monitor-groups", monitorGroups),
-      ...channelsOfGroup(scope, group.id, group.alertChannelIds),
+      guardLimit(scope, "monitor-groups", monitorGroups),
+      ...replaceGroupChannels(scope, group.id, group.alertChannelIds),
       ...assignMonitors(scope, group.id, group.monitorIds, 0, at),
-      ...followPauses(organizationId, at, group.monitorIds),
+      ...applyPauses(organizationId, at, group.monitorIds),
     ],
     { action: "group.created", subjectId: group.id },
     group,
@@ -75,28 +81,28 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
 export function updateGroup(scope: Scope, id: string, input: MonitorGroupPatch) {
   const { organizationId } = scope;
   const { paused, muted, ...patch } = input;
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getGroup(scope, id);
-    mustBeStored(before, { paused, muted });
-    const at = timestamp(scope.clock());
+    assertStored(before, { paused, muted });
+    const at = formatTimestamp(scope.clock());
     const after = {
       ...before,
       ...(patch as Partial<GroupRecord>),
-      ...nextVersion(before, at),
+      ...buildNextVersion(before, at),
     };
     const { alertChannelIds, monitorIds } = patch;
     return commit(
       scope,
       [
-        ...mustKnow(scope, patch),
+        ...guardReferences(scope, patch),
         ...guardCurrent(scope, monitorGroups, before),
         changeGroup(scope, after),
-        ...(alertChannelIds ? channelsOfGroup(scope, id, alertChannelIds) : []),
+        ...(alertChannelIds ? replaceGroupChannels(scope, id, alertChannelIds) : []),
         ...(monitorIds
           ? [
               leaveGroup(organizationId, id, monitorIds, at),
               ...assignMonitors(scope, id, monitorIds, 0, at),
-              ...followPauses(organizationId, at, [
+              ...applyPauses(organizationId, at, [
                 ...new Set([...before.monitorIds, ...monitorIds]),
               ]),
             ]
@@ -108,35 +114,35 @@ export function updateGroup(scope: Scope, id: string, input: MonitorGroupPatch) 
   });
 }
 
-function mustBeStored(group: GroupRecord, given: Pick<MonitorGroupPatch, "paused" | "muted">) {
+function assertStored(group: GroupRecord, given: Pick<MonitorGroupPatch, "paused" | "muted">) {
   for (const name of ["paused", "muted"] as const)
     if (given[name] !== undefined && given[name] !== group[name])
-      throw invalid(name, setInAdminPage);
+      throw invalidFieldError(name, setInAdminPage);
 }
 
-function mustKnow(scope: Scope, { alertChannelIds, monitorIds }: MonitorGroupPatch) {
+function guardReferences(scope: Scope, { alertChannelIds, monitorIds }: MonitorGroupPatch) {
   return [
-    ...mustName(scope, "monitorIds", monitors, monitorIds),
-    ...mustName(scope, "alertChannelIds", alertChannels, alertChannelIds),
+    ...guardFieldExists(scope, "monitorIds", monitors, monitorIds),
+    ...guardFieldExists(scope, "alertChannelIds", alertChannels, alertChannelIds),
   ];
 }
 
 /** Deletes a group and returns its monitors to the ungrouped list. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteGroup(scope: Scope, id: string): Promise<typeof deleted> {
+export function deleteGroup(scope: Scope, id: string): Promise<typeof deletedBody> {
   const { organizationId } = scope;
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const group = await getGroup(scope, id);
-    const at = timestamp(scope.clock());
+    const at = formatTimestamp(scope.clock());
     return commit(
       scope,
       [
         ...guardCurrent(scope, monitorGroups, group),
         leaveGroup(organizationId, id, [], at),
         removeRow(scope, monitorGroups, id),
-        ...followPauses(organizationId, at, group.monitorIds),
+        ...applyPauses(organizationId, at, group.monitorIds),
       ],
       { action: "group.deleted", subjectId: id },
-      deleted,
+      deletedBody,
     );
   });
 }
@@ -154,16 +160,16 @@ const switches = {
  */
 export function switchGroup(scope: Scope, id: string, action: keyof typeof switches) {
   const { organizationId } = scope;
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getGroup(scope, id);
-    const at = timestamp(scope.clock());
-    const after = { ...before, ...switches[action], ...nextVersion(before, at) };
+    const at = formatTimestamp(scope.clock());
+    const after = { ...before, ...switches[action], ...buildNextVersion(before, at) };
     return commit(
       scope,
       [
         ...guardCurrent(scope, monitorGroups, before),
         changeGroup(scope, after),
-        ...followPauses(organizationId, at, before.monitorIds),
+        ...applyPauses(organizationId, at, before.monitorIds),
       ],
       { action, subjectId: id },
       after,
@@ -177,9 +183,9 @@ export async function reorderGroups(scope: Scope, { groupIds }: GroupOrder): Pro
   return commit(
     scope,
     [
-      ...mustName(scope, "groupIds", monitorGroups, groupIds),
-      must(
-        namesEveryGroup(organizationId, groupIds),
+      ...guardFieldExists(scope, "groupIds", monitorGroups, groupIds),
+      guard(
+        containsEveryGroup(organizationId, groupIds),
         () => new AppError("CONFLICT", "The order leaves groups out. Read them again."),
       ),
       replaceOrder(organizationId, groupIds),

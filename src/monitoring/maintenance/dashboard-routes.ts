@@ -1,12 +1,12 @@
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { CalendarQuery, MaintenanceCalendar, MaintenancePreview, PreviewQuery } from "./schema.ts";
-import { maintenanceCalendar, previewTimes } from "./service.ts";
+import { buildCalendar, previewTimes } from "./service.ts";
 
 /** Routes that list occurrences for the editor and the calendar of the admin page. */
-export const maintenanceDashboardRoutes = routesUnder("/maintenance-windows")
+export const maintenanceDashboardRoutes = createRouter("/maintenance-windows")
   .get(
-    ...endpoint("/preview", {
+    ...defineEndpoint("/preview", {
       name: "previewMaintenance",
       access: "read",
       summary: "List the next occurrences of times that are not saved",
@@ -16,12 +16,12 @@ export const maintenanceDashboardRoutes = routesUnder("/maintenance-windows")
     }),
   )
   .get(
-    ...endpoint("/calendar", {
+    ...defineEndpoint("/calendar", {
       name: "getMaintenanceCalendar",
       access: "read",
       summary: "List all occurrences in a span of time",
       query: CalendarQuery,
       data: MaintenanceCalendar,
-      handle: ({ scope, query }) => maintenanceCalendar(scope, query),
+      handle: ({ scope, query }) => buildCalendar(scope, query),
     }),
   );

@@ -1,7 +1,7 @@
 /** REST routes of maintenance windows. */
-import { Deleted, pageOf } from "../../core/paging.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { Deleted, pageSchema } from "../../core/paging.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import {
   MaintenanceQuery,
   MaintenanceWindow,
@@ -10,20 +10,20 @@ import {
 } from "./schema.ts";
 import { createWindow, deleteWindow, getWindow, listWindows, updateWindow } from "./service.ts";
 
-export const maintenanceRoutes = routesUnder("/api/v1/maintenance-windows")
+export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listMaintenanceWindows",
       access: "read",
       summary: "List maintenance windows",
       description: "Newest first.",
       query: MaintenanceQuery,
-      response: pageOf(MaintenanceWindow),
+      response: pageSchema(MaintenanceWindow),
       handle: ({ scope, query }) => listWindows(scope, query),
     }),
   )
   .post(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "createMaintenanceWindow",
       access: "write",
       summary: "Schedule maintenance",
@@ -37,7 +37,7 @@ export const maintenanceRoutes = routesUnder("/api/v1/maintenance-windows")
     }),
   )
   .get(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "getMaintenanceWindow",
       access: "read",
       summary: "Get a maintenance window",
@@ -46,7 +46,7 @@ export const maintenanceRoutes = routesUnder("/api/v1/maintenance-windows")
     }),
   )
   .patch(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "updateMaintenanceWindow",
       access: "write",
       summary: "Change a maintenance window",
@@ -59,7 +59,7 @@ export const maintenanceRoutes = routesUnder("/api/v1/maintenance-windows")
     }),
   )
   .delete(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "deleteMaintenanceWindow",
       access: "write",
       summary: "Delete a maintenance window",

@@ -21,11 +21,11 @@ const numberLists: Record<string, [min: number, max: number]> = {
   BYSETPOS: [-366, 366],
 };
 
-export const tooOften = "must not repeat more often than every hour";
-export const neverOccurs = "must have a time after startsAt and within 50 years";
+export const tooOftenIssue = "must not repeat more often than every hour";
+export const neverOccursIssue = "must have a time after startsAt and within 50 years";
 
 /** Returns why a rule is rejected, as the end of a sentence after the name of the field; null for a valid rule. */
-export function rruleIssue(text: string): string | null {
+export function findRruleIssue(text: string): string | null {
   const parts = new Map<string, string>();
   for (const part of text.toUpperCase().split(";")) {
     const [, name, value] = /^([A-Z]+)=([A-Z0-9,+-]+)$/.exec(part) ?? [];
@@ -34,18 +34,18 @@ export function rruleIssue(text: string): string | null {
     if (parts.has(name)) return `must have ${name} only once`;
     parts.set(name, value);
   }
-  const named = parts.get("FREQ") ?? "";
-  if (named === "SECONDLY" || named === "MINUTELY") return tooOften;
-  const frequency = frequencies.find((name) => name === named);
+  const frequencyName = parts.get("FREQ") ?? "";
+  if (frequencyName === "SECONDLY" || frequencyName === "MINUTELY") return tooOftenIssue;
+  const frequency = frequencies.find((name) => name === frequencyName);
   if (frequency === undefined) return `must have a FREQ of ${frequencies.join(", ")}`;
   for (const [name, value] of parts) {
-    const issue = name === "FREQ" ? null : partIssue(name, value, frequency);
+    const issue = name === "FREQ" ? null : findPartIssue(name, value, frequency);
     if (issue !== null) return issue;
   }
-  return combinationIssue(parts, frequency) ?? costIssue(parts, frequency);
+  return findCombinationIssue(parts, frequency) ?? findCostIssue(parts, frequency);
 }
 
-function partIssue(name: string, value: string, frequency: Frequency): string | null {
+function findPartIssue(name: string, value: string, frequency: Frequency): string | null {
   const list = numberLists[name];
   if (list !== undefined) {
     const [min, max] = list;
@@ -64,17 +64,17 @@ function partIssue(name: string, value: string, frequency: Frequency): string | 
     case "UNTIL":
       return isTime(value) ? null : "must have an UNTIL such as 20270131 or 20270131T220000Z";
     case "WKST":
-      return weekday.test(value) ? null : "must have a weekday such as MO in WKST";
+      return weekdayPattern.test(value) ? null : "must have a weekday such as MO in WKST";
     case "BYDAY":
-      return value.split(",").every((one) => numberedWeekday.test(one))
+      return value.split(",").every((one) => numberedWeekdayPattern.test(one))
         ? null
         : "must list weekdays such as SU, 1MO or -1FR in BYDAY";
   }
   return "must have only parts of RFC 5545, without BYSECOND";
 }
 
-const weekday = /^(MO|TU|WE|TH|FR|SA|SU)$/;
-const numberedWeekday = /^([+-]?([1-9]|[1-4]\d|5[0-3]))?(MO|TU|WE|TH|FR|SA|SU)$/;
+const weekdayPattern = /^(MO|TU|WE|TH|FR|SA|SU)$/;
+const numberedWeekdayPattern = /^([+-]?([1-9]|[1-4]\d|5[0-3]))?(MO|TU|WE|TH|FR|SA|SU)$/;
 
 function isNumber(text: string, min: number, max: number): boolean {
   const number = /^[+-]?\d{1,5}$/.test(text) ? Number(text) : NaN;
@@ -87,7 +87,7 @@ function isTime(text: string): boolean {
   return !Number.isNaN(Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`));
 }
 
-function combinationIssue(parts: Map<string, string>, frequency: Frequency): string | null {
+function findCombinationIssue(parts: Map<string, string>, frequency: Frequency): string | null {
   const has = (...names: string[]) => names.some((name) => parts.has(name));
   const weekdays = (parts.get("BYDAY") ?? "").split(",").filter((day) => day !== "");
   const numbered = weekdays.filter((day) => /\d/.test(day));
@@ -112,13 +112,14 @@ function combinationIssue(parts: Map<string, string>, frequency: Frequency): str
 }
 
 /** Rejects rules whose evaluation would take too long. */
-function costIssue(parts: Map<string, string>, frequency: Frequency): string | null {
-  const lengthOf = (name: string) => new Set((parts.get(name) ?? "0").split(",").map(Number)).size;
+function findCostIssue(parts: Map<string, string>, frequency: Frequency): string | null {
+  const countChoices = (name: string) =>
+    new Set((parts.get(name) ?? "0").split(",").map(Number)).size;
   // Several minutes repeat more often than hourly, unless BYSETPOS selects one of them.
-  if (!parts.has("BYSETPOS")) return lengthOf("BYMINUTE") > 1 ? tooOften : null;
-  const choices = daysPerPeriod[frequency] * lengthOf("BYHOUR") * lengthOf("BYMINUTE");
+  if (!parts.has("BYSETPOS")) return countChoices("BYMINUTE") > 1 ? tooOftenIssue : null;
+  const choices = daysPerPeriod[frequency] * countChoices("BYHOUR") * countChoices("BYMINUTE");
   if (choices > maxChoices)
     return `must have BYSETPOS choose among at most ${maxChoices} times of a period: days × BYHOUR × BYMINUTE`;
   const positions = (parts.get("BYSETPOS") ?? "").split(",").map(Number);
-  return positions.every((position) => Math.abs(position) > choices) ? neverOccurs : null;
+  return positions.every((position) => Math.abs(position) > choices) ? neverOccursIssue : null;
 }

@@ -1,7 +1,7 @@
 /** Computes when maintenance windows occur. Evaluates rules with `rrule-temporal` in local time and limits its work. */
 import type { RRuleTemporal } from "rrule-temporal";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
-import { neverOccurs, rruleIssue, tooOften } from "./rrule-rules.ts";
+import { neverOccursIssue, findRruleIssue, tooOftenIssue } from "./rrule-rules.ts";
 import type { MaintenanceState } from "./schema.ts";
 
 /** Times of a window: from `startsAt` to `endsAt`, repeated by `rrule`. */
@@ -29,7 +29,7 @@ const largestShiftMs = dayMs;
 
 /** Returns the invalid field and the reason; null for valid times. */
 export function validateTimes(times: Times): { path: string; message: string } | null {
-  const lengthMs = lengthOf(times);
+  const lengthMs = computeLength(times);
   if (lengthMs <= 0) return { path: "endsAt", message: "must be after startsAt" };
   if (lengthMs > maxLengthMs)
     return { path: "endsAt", message: "must be at most 31 days after startsAt" };
@@ -38,26 +38,26 @@ export function validateTimes(times: Times): { path: string; message: string } |
 }
 
 function validateRecurrence(times: Times, rrule: string, lengthMs: number): string | null {
-  const issue = rruleIssue(rrule);
+  const issue = findRruleIssue(rrule);
   if (issue !== null) return issue;
-  const series = seriesOf(times);
-  const { starts, isTooLong } = firstStarts(series.rule, sampleSize);
+  const series = getSeries(times);
+  const { starts, isTooLong } = listFirstStarts(series.rule, sampleSize);
   if (series.isTooLong || isTooLong)
     return "must be simpler: finding its times takes too long (see BYSETPOS, COUNT and the other lists)";
-  if (starts.length === 0) return neverOccurs;
+  if (starts.length === 0) return neverOccursIssue;
   const gaps = starts.slice(1).map((start, index) => start - (starts[index] ?? 0));
-  if (gaps.some((gap) => gap < hourMs)) return tooOften;
+  if (gaps.some((gap) => gap < hourMs)) return tooOftenIssue;
   if (gaps.some((gap) => gap < lengthMs)) return "must not repeat before endsAt";
   return null;
 }
 
 /** Returns the length in milliseconds. Whole local days count as 24 hours each, also when clocks change. */
-function lengthOf(times: Times): number {
-  return wholeDaysOf(times) ?? Date.parse(times.endsAt) - Date.parse(times.startsAt);
+function computeLength(times: Times): number {
+  return computeWholeDays(times) ?? Date.parse(times.endsAt) - Date.parse(times.startsAt);
 }
 
 /** Returns the length by the local clock, in milliseconds; null unless it is whole days. */
-function wholeDaysOf({ startsAt, endsAt, timeZone }: Times): number | null {
+function computeWholeDays({ startsAt, endsAt, timeZone }: Times): number | null {
   const localMs = toLocal(Date.parse(endsAt), timeZone) - toLocal(Date.parse(startsAt), timeZone);
   return localMs > 0 && localMs % dayMs === 0 ? localMs : null;
 }
@@ -66,7 +66,7 @@ function wholeDaysOf({ startsAt, endsAt, timeZone }: Times): number | null {
  * Returns the end of an occurrence. Whole days end at the same local time, as a nominal duration of RFC 5545 §3.3.6. Other
  * lengths are exact.
  */
-function endOf(times: Times, start: number, days: number | null): number {
+function computeEnd(times: Times, start: number, days: number | null): number {
   const [first, end] = [Date.parse(times.startsAt), Date.parse(times.endsAt)];
   if (start === first) return end;
   if (days === null) return start + end - first;
@@ -74,12 +74,12 @@ function endOf(times: Times, start: number, days: number | null): number {
 }
 
 /** Returns a window's state at `now`, the current occurrence and the next one. */
-export function situationAt(
+export function computeSituation(
   times: Times,
   now: number,
 ): { state: MaintenanceState; current: Occurrence | null; next: Occurrence | null } {
   let current: Occurrence | null = null;
-  for (const occurrence of occurrencesFrom(times, now)) {
+  for (const occurrence of generateOccurrences(times, now)) {
     if (occurrence.start <= now) current = occurrence;
     else return { state: current ? "running" : "scheduled", current, next: occurrence };
   }
@@ -87,9 +87,9 @@ export function situationAt(
 }
 
 /** Returns at most `limit` occurrences that overlap the span, oldest first. `to` is exclusive. */
-export function occurrencesBetween(times: Times, from: number, to: number, limit: number) {
+export function listOccurrences(times: Times, from: number, to: number, limit: number) {
   const found: Occurrence[] = [];
-  for (const occurrence of occurrencesFrom(times, from, to)) {
+  for (const occurrence of generateOccurrences(times, from, to)) {
     if (occurrence.start >= to || found.length >= limit) break;
     found.push(occurrence);
   }
@@ -101,33 +101,33 @@ export function occurrencesBetween(times: Times, from: number, to: number, limit
  * (RFC 5545 §3.8.2.2), but ends when the next one starts. Skipped local times use the offset before the change;
  * ambiguous times use the first offset (§3.3.5).
  */
-function* occurrencesFrom(times: Times, from: number, to = Infinity): Generator<Occurrence> {
-  const days = wholeDaysOf(times);
-  const reachMs = lengthOf(times) + largestShiftMs;
+function* generateOccurrences(times: Times, from: number, to = Infinity): Generator<Occurrence> {
+  const days = computeWholeDays(times);
+  const reachMs = computeLength(times) + largestShiftMs;
   let start: number | null = null;
-  for (const next of startsFrom(times, from - reachMs, to + reachMs)) {
+  for (const next of generateStarts(times, from - reachMs, to + reachMs)) {
     if (start !== null && next <= start) continue;
     if (start !== null) {
-      const end = Math.min(endOf(times, start, days), next);
+      const end = Math.min(computeEnd(times, start, days), next);
       if (end > from) yield { start, end };
     }
     start = next;
   }
   if (start === null) return;
-  const end = endOf(times, start, days);
+  const end = computeEnd(times, start, days);
   if (end > from) yield { start, end };
 }
 
-function* startsFrom(times: Times, from: number, to: number): Generator<number> {
+function* generateStarts(times: Times, from: number, to: number): Generator<number> {
   const first = Date.parse(times.startsAt);
   if (times.rrule === null) {
     yield first;
     return;
   }
-  const series = seriesOf(times);
+  const series = getSeries(times);
   const earliest = toLocal(from, times.timeZone) - largestShiftMs;
   const latest = to === Infinity ? to : toLocal(to, times.timeZone) + largestShiftMs;
-  for (const local of localStarts(series, earliest, latest))
+  for (const local of generateLocalStarts(series, earliest, latest))
     yield local === series.start ? first : toInstant(local, times.timeZone);
 }
 
@@ -145,9 +145,9 @@ type Series = {
 const seriesCache = new Map<string, Series>();
 
 /** Returns the series of a rule from a cache, which evicts the least recently used series. */
-function seriesOf(times: Times): Series {
+function getSeries(times: Times): Series {
   const key = `${times.startsAt} ${times.timeZone} ${times.rrule}`;
-  const series = seriesCache.get(key) ?? newSeries(times);
+  const series = seriesCache.get(key) ?? createSeries(times);
   seriesCache.delete(key);
   seriesCache.set(key, series);
   for (const oldest of seriesCache.keys()) {
@@ -157,17 +157,17 @@ function seriesOf(times: Times): Series {
   return series;
 }
 
-function newSeries({ startsAt, timeZone, rrule }: Times): Series {
+function createSeries({ startsAt, timeZone, rrule }: Times): Series {
   const start = toLocal(Date.parse(startsAt), timeZone);
   const text = completeRule((rrule ?? "").toUpperCase(), start, timeZone);
-  const rule = newRule(text, start);
+  const rule = createRule(text, start);
   const count = Number(/COUNT=\+?(\d+)/.exec(text)?.[1] ?? 0);
   if (count === 0) return { start, rule, isTooLong: false, gaps: [] };
-  const { starts, isTooLong } = firstStarts(rule, count);
+  const { starts, isTooLong } = listFirstStarts(rule, count);
   const last = starts[count - 1];
-  const until = last === undefined ? "" : `;UNTIL=${stampOf(last)}`;
+  const until = last === undefined ? "" : `;UNTIL=${formatStamp(last)}`;
   const uncounted = text.replace(/;?COUNT=\+?\d+/, "") + until;
-  return { start, rule: newRule(uncounted, start), isTooLong, gaps: [] };
+  return { start, rule: createRule(uncounted, start), isTooLong, gaps: [] };
 }
 
 /** Converts UNTIL to local time. Adds the weekday of the start to a BYWEEKNO without BYDAY. */
@@ -177,7 +177,7 @@ function completeRule(rrule: string, start: number, timeZone: string): string {
     const at = Date.parse(
       `${date}T${time}Z`.replace(/(....)(..)(..T..)(..)(..Z)/, "$1-$2-$3:$4:$5"),
     );
-    return `UNTIL=${stampOf(until.endsWith("Z") ? toLocal(at, timeZone) : at)}`;
+    return `UNTIL=${formatStamp(until.endsWith("Z") ? toLocal(at, timeZone) : at)}`;
   });
   const needsDay = /BYWEEKNO/.test(text) && !/BYDAY/.test(text);
   const day = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"][new Date(start).getUTCDay()];
@@ -185,16 +185,16 @@ function completeRule(rrule: string, start: number, timeZone: string): string {
 }
 
 /** Formats a time in the notation of RFC 5545: `20270131T220000Z`. */
-const stampOf = (at: number) => new Date(at).toISOString().replace(/[-:]|\.\d+/g, "");
+const formatStamp = (at: number) => new Date(at).toISOString().replace(/[-:]|\.\d+/g, "");
 
 /** Loads the library with the first rule, because parsing 180 kB would delay the start of the appliance. */
-const library = () => require("rrule-temporal") as typeof import("rrule-temporal");
+const loadLibrary = () => require("rrule-temporal") as typeof import("rrule-temporal");
 
-function newRule(text: string, start: number): RRuleTemporal {
-  const { RRuleTemporal } = library();
+function createRule(text: string, start: number): RRuleTemporal {
+  const { RRuleTemporal } = loadLibrary();
   const frequency = /FREQ=(\w+)/.exec(text)?.[1] as keyof typeof maxPeriods;
   return new RRuleTemporal({
-    rruleString: `DTSTART:${stampOf(start)}\nRRULE:${text}`,
+    rruleString: `DTSTART:${formatStamp(start)}\nRRULE:${text}`,
     maxIterations: maxPeriods[frequency],
     maxCandidateEvaluations: maxCandidates,
     cache: false,
@@ -202,7 +202,7 @@ function newRule(text: string, start: number): RRuleTemporal {
 }
 
 /** Returns the first `limit` starts of a rule, or fewer if it ends or exceeds a limit on its work. */
-function firstStarts(rule: RRuleTemporal, limit: number) {
+function listFirstStarts(rule: RRuleTemporal, limit: number) {
   const starts: number[] = [];
   const isTooLong = exceedsBound(() =>
     rule.all(({ epochMilliseconds }) => starts.push(epochMilliseconds) < limit),
@@ -211,19 +211,19 @@ function firstStarts(rule: RRuleTemporal, limit: number) {
 }
 
 /** Yields local starts from `from` to `to`. If `to` is `Infinity`, each query finds a single start. */
-function* localStarts(series: Series, from: number, to: number): Generator<number> {
+function* generateLocalStarts(series: Series, from: number, to: number): Generator<number> {
   let at = from;
   while (at <= to) {
-    const next = nextStart(series, at);
+    const next = findNextStart(series, at);
     if (next > to || next === Infinity) return;
     const last = to === Infinity ? next : Math.min(to, next + chunkMs);
-    yield* last === next ? [next] : startsBetween(series, next, last);
+    yield* last === next ? [next] : listStarts(series, next, last);
     at = last + 1;
   }
 }
 
 /** Finds the first local start at or after `from`; `Infinity` if the search finds none within its limits. */
-function nextStart(series: Series, from: number): number {
+function findNextStart(series: Series, from: number): number {
   const known = series.gaps.find((gap) => gap.from <= from && from <= gap.to);
   if (known !== undefined) return known.to;
   const rest = series.start % 1000;
@@ -237,7 +237,7 @@ function nextStart(series: Series, from: number): number {
   return to;
 }
 
-function startsBetween({ rule, start }: Series, from: number, to: number): number[] {
+function listStarts({ rule, start }: Series, from: number, to: number): number[] {
   const rest = start % 1000;
   const found = rule.between(new Date(from - rest), new Date(to - rest), true);
   return found.map(({ epochMilliseconds }) => epochMilliseconds + rest);

@@ -1,17 +1,17 @@
 /** Wire format of maintenance windows, and of their preview and calendar on the admin page. */
 import { z } from "zod";
 import {
-  bodyOf,
+  bodySchema,
   Id,
   idSet,
   line,
   optionalParagraphs,
-  patchOf,
+  toPatchShape,
   TimeZone,
   Timestamp,
 } from "../../core/fields.ts";
-import { countUpTo, pageFields } from "../../core/paging.ts";
-import { rruleIssue } from "./rrule-rules.ts";
+import { cappedCount, pageFields } from "../../core/paging.ts";
+import { findRruleIssue } from "./rrule-rules.ts";
 
 export const MaintenanceState = z
   .enum(["scheduled", "running", "over"])
@@ -29,10 +29,10 @@ const instant = z.iso
   .meta({ override: { type: "string", format: "date-time" } });
 
 /** Text with a maximum length. If the length is invalid, no further validation runs. */
-const upTo = (max: number) => z.string().min(1, { abort: true }).max(max, { abort: true });
+const boundedText = (max: number) => z.string().min(1, { abort: true }).max(max, { abort: true });
 
-const rrule = upTo(500).superRefine((text, context) => {
-  const message = rruleIssue(text);
+const rrule = boundedText(500).superRefine((text, context) => {
+  const message = findRruleIssue(text);
   if (message !== null) context.addIssue({ code: "custom", message });
 });
 
@@ -67,7 +67,7 @@ export const windowFields = {
 
 const readOnly = ["id", "state", "current", "next", "createdAt", "updatedAt"];
 
-export const NewMaintenanceWindow = bodyOf(
+export const NewMaintenanceWindow = bodySchema(
   readOnly,
   z.strictObject(windowFields).meta({
     id: "NewMaintenanceWindow",
@@ -82,10 +82,10 @@ export const NewMaintenanceWindow = bodyOf(
 );
 export type NewMaintenanceWindow = z.infer<typeof NewMaintenanceWindow>;
 
-export const MaintenanceWindowPatch = bodyOf(
+export const MaintenanceWindowPatch = bodySchema(
   readOnly,
   z
-    .strictObject(patchOf(windowFields))
+    .strictObject(toPatchShape(windowFields))
     .meta({ id: "MaintenanceWindowPatch", example: { title: "Router and switch firmware" } }),
 );
 export type MaintenanceWindowPatch = z.infer<typeof MaintenanceWindowPatch>;
@@ -145,7 +145,7 @@ export const PreviewQuery = z.strictObject({
   endsAt: instant,
   timeZone: TimeZone,
   rrule: z.string().max(500).optional(),
-  count: countUpTo(10, 5, "Occurrences"),
+  count: cappedCount(10, 5, "Occurrences"),
 });
 export type PreviewQuery = z.infer<typeof PreviewQuery>;
 

@@ -1,22 +1,33 @@
 /** Creates, changes and deletes maintenance windows, and lists their occurrences. */
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { dayMs, timestamp } from "../../core/time/clock.ts";
+import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { mapYielding } from "../../core/time/yielding.ts";
-import { fairQueue } from "../../core/collections/fair-queue.ts";
+import { createFairQueue } from "../../core/collections/fair-queue.ts";
 import { AppError } from "../../core/errors.ts";
 import { maintenanceBounds } from "../../core/limits.ts";
-import { newId } from "../../core/ids.ts";
-import { deleted, page } from "../../core/paging.ts";
-import { invalid } from "../../core/validation.ts";
-import { mustBeWithin } from "../../database/references.ts";
-import { found, mustName, removeRow, firstVersion, nextVersion } from "../../database/rows.ts";
-import { mustText, type Prepared, retrying, type Statement } from "../../database/store.ts";
+import { createId } from "../../core/ids.ts";
+import { deletedBody, buildPage } from "../../core/paging.ts";
+import { invalidFieldError } from "../../core/validation.ts";
+import { guardLimit } from "../../database/references.ts";
+import {
+  assertFound,
+  guardFieldExists,
+  removeRow,
+  buildFirstVersion,
+  buildNextVersion,
+} from "../../database/rows.ts";
+import {
+  guardText,
+  type Prepared,
+  retryOnStaleRead,
+  type Statement,
+} from "../../database/store.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
   type Occurrence,
-  occurrencesBetween,
-  situationAt,
+  listOccurrences,
+  computeSituation,
   type Times,
   validateTimes,
 } from "./rules.ts";
@@ -29,11 +40,11 @@ import type {
   PreviewQuery,
 } from "./schema.ts";
 import {
-  allWindows,
+  listAllWindows,
   changeWindow,
   findWindow,
   insertWindow,
-  pageOfWindows,
+  listWindowPage,
   replaceMembers,
   type StoredWindow,
 } from "./store.ts";
@@ -43,42 +54,42 @@ type MaintenanceRecord = MaintenanceWindow & { version: number };
 
 export async function listWindows(scope: Scope, query: MaintenanceQuery) {
   const now = scope.clock();
-  const { windows, total } = await pageOfWindows(scope, query, now);
-  return page(
+  const { windows, total } = await listWindowPage(scope, query, now);
+  return buildPage(
     query,
-    windows.map((window) => shown(window, now)),
+    windows.map((window) => toRecord(window, now)),
     total,
   );
 }
 
 /** Throws NOT_FOUND. */
 export async function getWindow(scope: Scope, id: string): Promise<MaintenanceRecord> {
-  return shown(await getStored(scope, id), scope.clock());
+  return toRecord(await getStored(scope, id), scope.clock());
 }
 
 async function getStored(scope: Scope, id: string): Promise<StoredWindow> {
-  return found(await findWindow(scope, id), "maintenance window");
+  return assertFound(await findWindow(scope, id), "maintenance window");
 }
 
 /** Schedules maintenance. Throws NOT_FOUND for an unknown monitor or group, VALIDATION_ERROR for invalid times. */
 export async function createWindow(scope: Scope, input: NewMaintenanceWindow) {
   const { organizationId } = scope;
-  await mustBePossible(scope, input);
+  await assertTimesPossible(scope, input);
   const now = scope.clock();
-  const at = timestamp(now);
-  const id = newId(now);
-  const window = { ...input, organizationId, id, ...firstVersion(at) };
+  const at = formatTimestamp(now);
+  const id = createId(now);
+  const window = { ...input, organizationId, id, ...buildFirstVersion(at) };
   return commit(
     scope,
     [
-      ...mustKnow(scope, input),
+      ...guardReferences(scope, input),
       insertWindow(window),
-      mustBeFew(scope, at),
-      mustHaveRoomForWindow(scope),
+      guardCurrentWindowLimit(scope, at),
+      guardWindowLimit(scope),
       ...replaceMembers(scope, id, input),
     ],
     { action: "maintenance.created", subjectId: id },
-    shown(window, now),
+    toRecord(window, now),
   );
 }
 
@@ -87,33 +98,33 @@ export async function createWindow(scope: Scope, input: NewMaintenanceWindow) {
  * VALIDATION_ERROR.
  */
 export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowPatch) {
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const before = await getStored(scope, id);
     const now = scope.clock();
     const after: StoredWindow = {
       ...before,
       ...(patch as Partial<StoredWindow>),
-      ...nextVersion(before, timestamp(now)),
+      ...buildNextVersion(before, formatTimestamp(now)),
     };
-    await mustBePossible(scope, after);
+    await assertTimesPossible(scope, after);
     return commit(
       scope,
       [
-        ...mustKnow(scope, patch),
+        ...guardReferences(scope, patch),
         ...guardCurrent(scope, maintenanceWindows, before),
         changeWindow(after),
-        mustBeFew(scope, after.updatedAt),
+        guardCurrentWindowLimit(scope, after.updatedAt),
         ...replaceMembers(scope, id, patch as Partial<StoredWindow>),
       ],
       { action: "maintenance.updated", subjectId: id, fields: Object.keys(patch) },
-      shown(after, now),
+      toRecord(after, now),
     );
   });
 }
 
 /** Deletes a window. A running occurrence ends immediately. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteWindow(scope: Scope, id: string): Promise<typeof deleted> {
-  return retrying(async () => {
+export function deleteWindow(scope: Scope, id: string): Promise<typeof deletedBody> {
+  return retryOnStaleRead(async () => {
     const window = await getStored(scope, id);
     return commit(
       scope,
@@ -122,7 +133,7 @@ export function deleteWindow(scope: Scope, id: string): Promise<typeof deleted> 
         removeRow(scope, maintenanceWindows, id),
       ],
       { action: "maintenance.deleted", subjectId: id },
-      deleted,
+      deletedBody,
     );
   });
 }
@@ -133,36 +144,36 @@ export async function previewTimes(scope: Scope, { count, ...query }: PreviewQue
   return evaluations.run(scope.organizationId, async () => {
     const issue = validateTimes(times);
     const now = scope.clock();
-    const found = issue ? [] : occurrencesBetween(times, now, now + searchedMs, count);
-    return { issue, occurrences: found.map(occurrenceFields) };
+    const found = issue ? [] : listOccurrences(times, now, now + searchedMs, count);
+    return { issue, occurrences: found.map(formatOccurrence) };
   });
 }
 
 /** Lists each window's occurrences in a span of at most 62 days. Omits windows without occurrences. */
-export async function maintenanceCalendar(scope: Scope, query: CalendarQuery) {
+export async function buildCalendar(scope: Scope, query: CalendarQuery) {
   const from = Date.parse(query.from);
   const to = Math.min(Date.parse(query.to), from + maxCalendarMs);
-  const windows = await mapYielding(await allWindows(scope), (window) => ({
+  const windows = await mapYielding(await listAllWindows(scope), (window) => ({
     id: window.id,
     title: window.title,
-    occurrences: occurrencesBetween(window, from, to, maxCalendarEntries).map(occurrenceFields),
+    occurrences: listOccurrences(window, from, to, maxCalendarEntries).map(formatOccurrence),
   }));
   return windows.filter(({ occurrences }) => occurrences.length > 0);
 }
 
 /** Fails the write if too many windows are not over. Must follow the insert. */
-export function mustBeFew(scope: Scope, at: string): Statement {
-  const mayCome = `(rrule is not null or ends_at > '${at}')`;
-  return mustBeWithin(scope, "maintenance-windows", maintenanceWindows, mayCome);
+export function guardCurrentWindowLimit(scope: Scope, at: string): Statement {
+  const canRecurText = `(rrule is not null or ends_at > '${at}')`;
+  return guardLimit(scope, "maintenance-windows", maintenanceWindows, canRecurText);
 }
 
-const fewEnough = mustText(
+const windowLimitGuard = guardText(
   "(select count(*) from maintenance_windows where organization_id = ?) <= ?",
 );
 
 /** Fails the write if there are too many windows, including past ones. Must follow the insert. */
-export const mustHaveRoomForWindow = ({ organizationId }: Scope): Prepared => ({
-  ...fewEnough,
+export const guardWindowLimit = ({ organizationId }: Scope): Prepared => ({
+  ...windowLimitGuard,
   parameters: [organizationId, maintenanceBounds.windows.value],
   otherwise: () =>
     new AppError(
@@ -172,39 +183,39 @@ export const mustHaveRoomForWindow = ({ organizationId }: Scope): Prepared => ({
 });
 
 /** Queue for evaluating one rule at a time, because some rules take milliseconds. Organizations take turns. */
-const evaluations = fairQueue({ atOnce: 1 });
+const evaluations = createFairQueue({ atOnce: 1 });
 const searchedMs = 50 * 366 * dayMs;
 const maxCalendarMs = 62 * dayMs;
 /** Maximum occurrences per window. Six weeks of hourly occurrences have 1,008. */
 const maxCalendarEntries = 1_100;
 
 /** Throws VALIDATION_ERROR for invalid times. */
-export async function mustBePossible({ organizationId }: Scope, times: Times) {
+export async function assertTimesPossible({ organizationId }: Scope, times: Times) {
   const issue =
     times.rrule === null
       ? validateTimes(times)
       : await evaluations.run(organizationId, async () => validateTimes(times));
-  if (issue !== null) throw invalid(issue.path, issue.message);
+  if (issue !== null) throw invalidFieldError(issue.path, issue.message);
 }
 
-function mustKnow(scope: Scope, { monitorIds, groupIds }: MaintenanceWindowPatch) {
+function guardReferences(scope: Scope, { monitorIds, groupIds }: MaintenanceWindowPatch) {
   return [
-    ...mustName(scope, "monitorIds", monitors, monitorIds),
-    ...mustName(scope, "groupIds", monitorGroups, groupIds),
+    ...guardFieldExists(scope, "monitorIds", monitors, monitorIds),
+    ...guardFieldExists(scope, "groupIds", monitorGroups, groupIds),
   ];
 }
 
-function shown(window: StoredWindow, now: number): MaintenanceRecord {
-  const { state, current, next } = situationAt(window, now);
+function toRecord(window: StoredWindow, now: number): MaintenanceRecord {
+  const { state, current, next } = computeSituation(window, now);
   return {
     ...window,
     state,
-    current: current && occurrenceFields(current),
-    next: next && occurrenceFields(next),
+    current: current && formatOccurrence(current),
+    next: next && formatOccurrence(next),
   };
 }
 
-const occurrenceFields = ({ start, end }: Occurrence) => ({
-  startsAt: timestamp(start),
-  endsAt: timestamp(end),
+const formatOccurrence = ({ start, end }: Occurrence) => ({
+  startsAt: formatTimestamp(start),
+  endsAt: formatTimestamp(end),
 });

@@ -1,22 +1,22 @@
 /** Reads and writes maintenance windows, their monitors and groups, and the marks of running occurrences. */
-import { offsetOf } from "../../core/paging.ts";
+import { computeOffset } from "../../core/paging.ts";
 import { mapYielding } from "../../core/time/yielding.ts";
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
 import {
-  insertInto,
-  mustText,
+  createInsert,
+  guardText,
   type Parameter,
   StaleRead,
   type Statement,
   type Store,
-  updateOf,
+  createUpdate,
 } from "../../database/store.ts";
 import {
   maintenanceGroups,
   maintenanceMonitors,
   maintenanceWindows,
 } from "../../database/tables/monitoring.ts";
-import { situationAt, type Times } from "./rules.ts";
+import { computeSituation, type Times } from "./rules.ts";
 import type { MaintenanceQuery, MaintenanceWindow } from "./schema.ts";
 
 /** A stored window, without the fields that depend on the time. */
@@ -32,20 +32,20 @@ type Row = Omit<StoredWindow, "countsUptime" | "public" | "monitorIds" | "groupI
   groupIds: string;
 };
 
-const idsOf = (table: string, column: string) => `(
+const buildIdsText = (table: string, column: string) => `(
   select json_group_array(${column} order by position) from ${table} its
   where its.organization_id = w.organization_id and its.window_id = w.id)`;
 
-const windows = `select w.organization_id as organizationId, w.id, w.title, w.description,
+const windowsText = `select w.organization_id as organizationId, w.id, w.title, w.description,
     w.starts_at as startsAt, w.ends_at as endsAt, w.time_zone as timeZone, w.rrule,
     w.counts_uptime as countsUptime, w.public, w.version,
     w.created_at as createdAt, w.updated_at as updatedAt,
-    ${idsOf("maintenance_monitors", "monitor_id")} as monitorIds,
-    ${idsOf("maintenance_groups", "group_id")} as groupIds
+    ${buildIdsText("maintenance_monitors", "monitor_id")} as monitorIds,
+    ${buildIdsText("maintenance_groups", "group_id")} as groupIds
   from maintenance_windows w`;
 
-async function select(store: Store, condition: string, parameters: readonly Parameter[]) {
-  const rows = await store.query<Row>(`${windows} where ${condition}`, parameters);
+async function selectWindows(store: Store, condition: string, parameters: readonly Parameter[]) {
+  const rows = await store.query<Row>(`${windowsText} where ${condition}`, parameters);
   return rows.map((row) => ({
     ...row,
     countsUptime: row.countsUptime === 1,
@@ -56,16 +56,19 @@ async function select(store: Store, condition: string, parameters: readonly Para
 }
 
 export async function findWindow({ store, organizationId }: Tenant, id: string) {
-  const [found] = await select(store, "w.organization_id = ? and w.id = ?", [organizationId, id]);
+  const [found] = await selectWindows(store, "w.organization_id = ? and w.id = ?", [
+    organizationId,
+    id,
+  ]);
   return found ?? null;
 }
 
 /** Lists all windows of the organization, oldest first. */
-export function allWindows({ store, organizationId }: Tenant) {
-  return select(store, "w.organization_id = ? order by w.id", [organizationId]);
+export function listAllWindows({ store, organizationId }: Tenant) {
+  return selectWindows(store, "w.organization_id = ? order by w.id", [organizationId]);
 }
 
-const holdsFor = `(
+const appliesToMonitorText = `(
   exists (select 1 from maintenance_monitors its where its.organization_id = w.organization_id
     and its.window_id = w.id and its.monitor_id = ?)
   or exists (select 1 from monitors m join maintenance_groups its
@@ -73,13 +76,13 @@ const holdsFor = `(
     where m.organization_id = w.organization_id and m.id = ? and its.window_id = w.id))`;
 
 /** Returns one page of an organization's windows, newest first, and the total. */
-export async function pageOfWindows(
+export async function listWindowPage(
   { store, organizationId }: Tenant,
   query: MaintenanceQuery,
   now: number,
 ): Promise<{ windows: StoredWindow[]; total: number }> {
   const { state, monitorId } = query;
-  const where = `w.organization_id = ?${monitorId === undefined ? "" : ` and ${holdsFor}`}`;
+  const where = `w.organization_id = ?${monitorId === undefined ? "" : ` and ${appliesToMonitorText}`}`;
   const named = [organizationId, ...(monitorId === undefined ? [] : [monitorId, monitorId])];
   const times = await store.query<Times & { id: string }>(
     `select id, starts_at as startsAt, ends_at as endsAt, time_zone as timeZone, rrule
@@ -87,20 +90,22 @@ export async function pageOfWindows(
     named,
   );
   const states =
-    state === undefined ? [] : await mapYielding(times, (one) => situationAt(one, now).state);
+    state === undefined ? [] : await mapYielding(times, (one) => computeSituation(one, now).state);
   const found = state === undefined ? times : times.filter((_, index) => states[index] === state);
-  const ids = found.slice(offsetOf(query), offsetOf(query) + query.per_page).map(({ id }) => id);
-  const shown = await select(
+  const ids = found
+    .slice(computeOffset(query), computeOffset(query) + query.per_page)
+    .map(({ id }) => id);
+  const windowsOfPage = await selectWindows(
     store,
     "w.organization_id = ? and w.id in (select value from json_each(?)) order by w.id desc",
     [organizationId, JSON.stringify(ids)],
   );
-  return { windows: shown, total: found.length };
+  return { windows: windowsOfPage, total: found.length };
 }
 
 /** Lists public windows. Omits windows without a rule that ended by `endedBefore`, RFC 3339. */
-export function publicWindows(store: Store, organizationId: string, endedBefore: string) {
-  return select(
+export function listPublicWindows(store: Store, organizationId: string, endedBefore: string) {
+  return selectWindows(
     store,
     `w.organization_id = ? and w.public and (w.rrule is not null or w.ends_at > ?)
      order by w.starts_at, w.id`,
@@ -108,8 +113,8 @@ export function publicWindows(store: Store, organizationId: string, endedBefore:
   );
 }
 
-export const insertWindow = insertInto(maintenanceWindows);
-const updateWindow = updateOf(maintenanceWindows, [
+export const insertWindow = createInsert(maintenanceWindows);
+const updateWindow = createUpdate(maintenanceWindows, [
   "title",
   "description",
   "startsAt",
@@ -140,9 +145,13 @@ export function replaceMembers(
 }
 
 /** Lists windows that are not over or whose end has no event yet, of one organization or of all. */
-export function plannedWindows(store: Store, now: string, organizationId: string | null = null) {
+export function listPlannedWindows(
+  store: Store,
+  now: string,
+  organizationId: string | null = null,
+) {
   const marked = `exists (select 1 from followers f where f.name = '${markPrefix}' || w.organization_id || ' ' || w.id)`;
-  return select(
+  return selectWindows(
     store,
     `(w.rrule is not null or w.ends_at > ? or ${marked})${
       organizationId === null ? "" : " and w.organization_id = ?"
@@ -155,7 +164,7 @@ export function plannedWindows(store: Store, now: string, organizationId: string
  * Maps monitors to their group, if it is among `groupIds`. Without `monitorIds`, includes all monitors of the
  * organization.
  */
-export async function groupsOfMonitors(
+export async function findGroupsOfMonitors(
   store: Store,
   organizationId: string,
   groupIds: readonly string[],
@@ -176,7 +185,7 @@ export async function groupsOfMonitors(
 }
 
 /** Lists monitors that were in maintenance at their last check. */
-export function maintainedMonitors(store: Store) {
+export function listMaintainedMonitors(store: Store) {
   return store.query<{ organizationId: string; id: string }>(
     `select organization_id as organizationId, monitor_id as id from monitor_states
      where status = 'maintenance'`,
@@ -200,27 +209,28 @@ export async function findMarks(store: Store): Promise<Mark[]> {
   });
 }
 
-const nameOf = ({ organizationId, windowId }: Mark) => `${markPrefix}${organizationId} ${windowId}`;
+const markNameOf = ({ organizationId, windowId }: Mark) =>
+  `${markPrefix}${organizationId} ${windowId}`;
 
 /** Fails the write unless the window has exactly this mark, or, if `isSet` is false, unless it has no mark. */
-export function mustBeMarked(mark: Mark, isSet: boolean): Statement {
-  const name = nameOf(mark);
+export function guardMarked(mark: Mark, isSet: boolean): Statement {
+  const name = markNameOf(mark);
   const guard = isSet
-    ? { ...whileMarked, parameters: [name, mark.start] }
-    : { ...whileUnmarked, parameters: [name] };
+    ? { ...markedGuard, parameters: [name, mark.start] }
+    : { ...unmarkedGuard, parameters: [name] };
   return { ...guard, otherwise: () => new StaleRead() };
 }
 
-const whileMarked = mustText("exists (select 1 from followers where name = ? and seq = ?)");
-const whileUnmarked = mustText("not exists (select 1 from followers where name = ?)");
+const markedGuard = guardText("exists (select 1 from followers where name = ? and seq = ?)");
+const unmarkedGuard = guardText("not exists (select 1 from followers where name = ?)");
 
 export function setMark(mark: Mark): Statement {
   return {
     text: "insert into followers (name, seq, version) values (?, ?, 1)",
-    parameters: [nameOf(mark), mark.start],
+    parameters: [markNameOf(mark), mark.start],
   };
 }
 
 export function clearMark(mark: Mark): Statement {
-  return { text: "delete from followers where name = ?", parameters: [nameOf(mark)] };
+  return { text: "delete from followers where name = ?", parameters: [markNameOf(mark)] };
 }

@@ -1,24 +1,24 @@
 /** Tracks which monitors are in maintenance, and appends an event when a window starts or ends. */
-import { type Lease, type Leases, LeaseLost, underLease } from "../../cluster/leases.ts";
-import { type Clock, timestamp } from "../../core/time/clock.ts";
+import { type Lease, type Leases, LeaseLost, guardStoreWithLease } from "../../cluster/leases.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { mapYielding } from "../../core/time/yielding.ts";
-import { mustBeUnchanged } from "../../database/references.ts";
+import { guardVersion } from "../../database/references.ts";
 import { StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { maintenanceWindows } from "../../database/tables/monitoring.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
-import { appendEvent, lastSeq, readSince } from "../../events/log.ts";
+import { appendEvent, findLastSeq, readSince } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { concernOf } from "../monitors/events.ts";
-import { type Occurrence, occurrencesBetween, situationAt } from "./rules.ts";
+import { type Occurrence, listOccurrences, computeSituation } from "./rules.ts";
 import {
   clearMark,
   findMarks,
-  groupsOfMonitors,
-  maintainedMonitors,
+  findGroupsOfMonitors,
+  listMaintainedMonitors,
   type Mark,
-  mustBeMarked,
-  plannedWindows,
+  guardMarked,
+  listPlannedWindows,
   setMark,
   type StoredWindow,
 } from "./store.ts";
@@ -59,7 +59,7 @@ export class MaintenanceWatch {
   async start() {
     const { events } = this.dependencies;
     this.subscription = events.subscribe("maintenance", await this.load(), (added) =>
-      this.take(added),
+      this.handleEvents(added),
     );
     this.timer = setInterval(() => void this.tick(), tickMs);
   }
@@ -81,12 +81,12 @@ export class MaintenanceWatch {
     }
     const events = await readSince(this.dependencies.store, this.cursor, 10_000);
     this.cursor = events.at(-1)?.seq ?? this.cursor;
-    await this.take(events);
+    await this.handleEvents(events);
   }
 
   /** Returns the effect of the current maintenance on a monitor; null outside maintenance. */
   of = ({ organizationId, id }: { organizationId: string; id: string }) =>
-    this.plans.get(organizationId)?.effectsAt(this.dependencies.clock()).get(id) ?? null;
+    this.plans.get(organizationId)?.getEffects(this.dependencies.clock()).get(id) ?? null;
 
   /** Sets the listener for monitors whose maintenance starts or ends. It is also called for earlier changes. */
   onChange(listener: Listener) {
@@ -95,10 +95,10 @@ export class MaintenanceWatch {
 
   private async load(): Promise<number> {
     const { store, clock } = this.dependencies;
-    const seq = await lastSeq(store);
+    const seq = await findLastSeq(store);
     await this.readMarks();
-    const windows = await plannedWindows(store, timestamp(clock()));
-    const maintained = await maintainedMonitors(store);
+    const windows = await listPlannedWindows(store, formatTimestamp(clock()));
+    const maintained = await listMaintainedMonitors(store);
     for (const [organizationId, own] of Map.groupBy(maintained, (one) => one.organizationId))
       this.announced.set(organizationId, new Set(own.map(({ id }) => id)));
     for (const [organizationId, own] of Map.groupBy(windows, (one) => one.organizationId))
@@ -112,26 +112,26 @@ export class MaintenanceWatch {
     const groups =
       groupIds.length === 0
         ? new Map<string, string>()
-        : await groupsOfMonitors(store, organizationId, groupIds);
+        : await findGroupsOfMonitors(store, organizationId, groupIds);
     // Fills the cache of long gaps, so that later evaluations are quick.
-    await mapYielding(windows, (window) => situationAt(window, clock()));
+    await mapYielding(windows, (window) => computeSituation(window, clock()));
     if (windows.length === 0) this.plans.delete(organizationId);
     else this.plans.set(organizationId, new Plan(windows, groups));
   }
 
   private async readMarks() {
     const { store, leases } = this.dependencies;
-    this.lease = leases.named("maintenance");
+    this.lease = leases.findNamed("maintenance");
     this.marks = new Map((await findMarks(store)).map((mark) => [mark.windowId, mark]));
   }
 
-  private async take(events: readonly LoggedEvent[]) {
+  private async handleEvents(events: readonly LoggedEvent[]) {
     const { store, clock } = this.dependencies;
     if (events.some(({ type }) => type === "organization.deleted")) await this.readMarks();
     for (const [organizationId, own] of Map.groupBy(events, (event) => event.organizationId)) {
       const concerned = new Set(own.map(concernOf));
       if (concerned.has("windows") || concerned.has("organization")) {
-        const windows = await plannedWindows(store, timestamp(clock()), organizationId);
+        const windows = await listPlannedWindows(store, formatTimestamp(clock()), organizationId);
         await this.plan(organizationId, windows);
       } else if (concerned.has("group")) await this.regroup(organizationId, null);
       else if (concerned.has("monitor")) {
@@ -152,7 +152,7 @@ export class MaintenanceWatch {
     const { store } = this.dependencies;
     plan.regroup(
       monitorIds,
-      await groupsOfMonitors(store, organizationId, plan.groupIds, monitorIds),
+      await findGroupsOfMonitors(store, organizationId, plan.groupIds, monitorIds),
     );
   }
 
@@ -172,8 +172,8 @@ export class MaintenanceWatch {
     if (this.listener === null) return;
     const now = this.dependencies.clock();
     for (const organizationId of new Set([...this.plans.keys(), ...this.announced.keys()])) {
-      const effects = this.plans.get(organizationId)?.effectsAt(now) ?? nobody;
-      const known = this.announced.get(organizationId) ?? nobody;
+      const effects = this.plans.get(organizationId)?.getEffects(now) ?? noEffects;
+      const known = this.announced.get(organizationId) ?? noEffects;
       if (effects === known) continue;
       this.announced.set(organizationId, effects);
       const began = [...effects.keys()].filter((id) => !known.has(id));
@@ -186,29 +186,30 @@ export class MaintenanceWatch {
   private async recordChanges() {
     const { clock, leases } = this.dependencies;
     const now = clock();
-    if (leases.named("maintenance") === null) return;
-    if (leases.named("maintenance") !== this.lease) await this.readMarks();
+    if (leases.findNamed("maintenance") === null) return;
+    if (leases.findNamed("maintenance") !== this.lease) await this.readMarks();
     const plans = [...this.plans.values()];
     const running = new Map(
-      plans.flatMap((plan) => plan.runningAt(now)).map((one) => [one.window.id, one]),
+      plans.flatMap((plan) => plan.listRunning(now)).map((one) => [one.window.id, one]),
     );
     const before = this.marks;
     for (const mark of before.values())
-      if (running.get(mark.windowId)?.start !== mark.start) await this.write(this.end(mark, now));
+      if (running.get(mark.windowId)?.start !== mark.start)
+        await this.write(this.buildEndStatements(mark, now));
     for (const one of running.values())
       if (!this.marks.has(one.window.id)) await this.write(startStatements(one, now));
   }
 
   /** Creates the statements for an end: the planned time if it is past, or now if the window was cut short. */
-  private end(mark: Mark, now: number): Statement[] {
+  private buildEndStatements(mark: Mark, now: number): Statement[] {
     const plan = this.plans.get(mark.organizationId);
     const window = plan?.windows.find(({ id }) => id === mark.windowId);
-    const [last] = window ? occurrencesBetween(window, mark.start, mark.start + 1, 1) : [];
+    const [last] = window ? listOccurrences(window, mark.start, mark.start + 1, 1) : [];
     const end = last?.start === mark.start ? Math.min(last.end, now) : now;
     return [
-      mustBeMarked(mark, true),
+      guardMarked(mark, true),
       clearMark(mark),
-      eventOf("maintenance.ended", mark, end, now),
+      buildEvent("maintenance.ended", mark, end, now),
     ];
   }
 
@@ -216,7 +217,7 @@ export class MaintenanceWatch {
   private async write(statements: readonly Statement[]) {
     if (this.lease === null) return;
     try {
-      await underLease(this.dependencies.store, this.lease).atomic(statements);
+      await guardStoreWithLease(this.dependencies.store, this.lease).atomic(statements);
     } catch (error) {
       if (!(error instanceof StaleRead || error instanceof LeaseLost)) throw error;
     }
@@ -228,24 +229,24 @@ function startStatements({ window, start, end }: Running, now: number): Statemen
   const { organizationId, id } = window;
   const mark = { organizationId, windowId: id, start };
   return [
-    mustBeUnchanged(maintenanceWindows, organizationId, window),
-    mustBeMarked(mark, false),
+    guardVersion(maintenanceWindows, organizationId, window),
+    guardMarked(mark, false),
     setMark(mark),
-    eventOf("maintenance.started", mark, end, now),
+    buildEvent("maintenance.started", mark, end, now),
   ];
 }
 
-const nobody: ReadonlyMap<string, MaintenanceEffect> = new Map();
+const noEffects: ReadonlyMap<string, MaintenanceEffect> = new Map();
 
-function eventOf(
+function buildEvent(
   type: "maintenance.started" | "maintenance.ended",
   mark: Mark,
   end: number,
   now: number,
 ): Statement {
   const { organizationId, windowId, start } = mark;
-  const data = { startsAt: timestamp(start), endsAt: timestamp(end) };
-  return appendEvent({ organizationId, at: timestamp(now), type, subjectId: windowId, data });
+  const data = { startsAt: formatTimestamp(start), endsAt: formatTimestamp(end) };
+  return appendEvent({ organizationId, at: formatTimestamp(now), type, subjectId: windowId, data });
 }
 
 /** Effect of maintenance on a monitor. */
@@ -278,12 +279,12 @@ class Plan {
   }
 
   /** Returns the effect on each monitor in maintenance. Returns the same object until something changes. */
-  effectsAt(now: number): ReadonlyMap<string, MaintenanceEffect> {
+  getEffects(now: number): ReadonlyMap<string, MaintenanceEffect> {
     this.renew(now);
     return this.effects;
   }
 
-  runningAt(now: number): readonly Running[] {
+  listRunning(now: number): readonly Running[] {
     this.renew(now);
     return this.running;
   }
@@ -298,14 +299,14 @@ class Plan {
       else this.groupOf.set(id, groupId);
     }
     if (moved.length > 0 && this.running.length > 0)
-      this.effects = effectsOf(this.running, this.groupOf);
+      this.effects = computeEffects(this.running, this.groupOf);
   }
 
   private renew(now: number) {
     if (now >= this.since && now < this.until) return;
     for (const one of this.situations) {
       if (now >= this.since && now < one.until) continue;
-      const times = occurrencesBetween(one.window, now, now + lookAheadMs, 2);
+      const times = listOccurrences(one.window, now, now + lookAheadMs, 2);
       one.current = times.find(({ start }) => start <= now) ?? null;
       const next = times.find(({ start }) => start > now);
       one.until = Math.min(one.current?.end ?? Infinity, next?.start ?? now + lookAheadMs);
@@ -315,21 +316,21 @@ class Plan {
     this.running = this.situations.flatMap(({ window, current }) =>
       current ? { window, ...current } : [],
     );
-    this.effects = effectsOf(this.running, this.groupOf);
+    this.effects = computeEffects(this.running, this.groupOf);
   }
 }
 
 /** Computes the effects of running windows. If one of several windows does not count in uptime, it wins. */
-function effectsOf(running: readonly Running[], groupOf: ReadonlyMap<string, string>) {
+function computeEffects(running: readonly Running[], groupOf: ReadonlyMap<string, string>) {
   const effects = new Map<string, MaintenanceEffect>();
-  const hold = (id: string, countsUptime: boolean) => {
+  const applyEffect = (id: string, countsUptime: boolean) => {
     if (!countsUptime || !effects.has(id)) effects.set(id, { countsUptime });
   };
   const ofGroups = Map.groupBy(groupOf.keys(), (id) => groupOf.get(id));
   for (const { window } of running) {
-    for (const id of window.monitorIds) hold(id, window.countsUptime);
+    for (const id of window.monitorIds) applyEffect(id, window.countsUptime);
     for (const groupId of window.groupIds)
-      for (const id of ofGroups.get(groupId) ?? []) hold(id, window.countsUptime);
+      for (const id of ofGroups.get(groupId) ?? []) applyEffect(id, window.countsUptime);
   }
   return effects;
 }

@@ -4,19 +4,19 @@ import { isDecimal } from "../../core/text/decimals.ts";
 import { monitorBounds } from "../../core/limits.ts";
 import type { Scalar } from "../../core/text/placeholders.ts";
 
-export { exactNumber } from "../../core/text/decimals.ts";
+export { parseExactNumber } from "../../core/text/decimals.ts";
 
 const ofMonitor = monitorBounds.assertions.value;
 const maxPath = monitorBounds.assertionPath.value;
 const maxValue = monitorBounds.assertionValue.value;
 const maxExpression = monitorBounds.assertionExpression.value;
 
-const lone = "must be valid Unicode, without lone surrogates";
+const loneSurrogateIssue = "must be valid Unicode, without lone surrogates";
 const text = (max: number) =>
   z
     .string()
     .max(max)
-    .refine((value) => value.isWellFormed(), lone);
+    .refine((value) => value.isWellFormed(), loneSurrogateIssue);
 
 export const JsonPath = text(maxPath)
   .regex(
@@ -68,7 +68,7 @@ export type AssertionSource = keyof typeof assertionSources;
 const isLongNumber = (text: string) => text.length > 15 && isDecimal(text);
 
 /** Returns why the value is invalid for the source and operator; null for a valid value. */
-function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | null {
+function findValueIssue(source: Source, op: AssertionOp, value: Scalar): string | null {
   const of = typeof value;
   switch (op) {
     case "exists":
@@ -98,7 +98,7 @@ function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | nu
   }
 }
 
-const assertionAbout = (sources: readonly [AssertionSource, ...AssertionSource[]]) =>
+const assertionSchema = (sources: readonly [AssertionSource, ...AssertionSource[]]) =>
   z
     .strictObject({
       source: z.enum(sources).meta({
@@ -123,22 +123,22 @@ const assertionAbout = (sources: readonly [AssertionSource, ...AssertionSource[]
         }),
     })
     .superRefine(({ source: name, path, op, value }, context) => {
-      const issue = (field: string, message: string) =>
+      const addIssue = (field: string, message: string) =>
         context.addIssue({ code: "custom", path: [field], message });
       const source: Source = assertionSources[name];
       if (source.path === null) {
-        if (path !== null) issue("path", `must be null or left out: ${name} has no parts`);
+        if (path !== null) addIssue("path", `must be null or left out: ${name} has no parts`);
       } else {
         const found = source.path.safeParse(path ?? "");
-        if (!found.success) issue("path", found.error.issues[0]?.message ?? "is not valid");
+        if (!found.success) addIssue("path", found.error.issues[0]?.message ?? "is not valid");
       }
       if (!source.ops.includes(op))
-        return issue("op", `must be one of: ${source.ops.join(", ")}, as the source is ${name}`);
-      const wrong = valueIssue(source, op, value);
-      if (wrong !== null) issue("value", wrong);
+        return addIssue("op", `must be one of: ${source.ops.join(", ")}, as the source is ${name}`);
+      const wrong = findValueIssue(source, op, value);
+      if (wrong !== null) addIssue("value", wrong);
     });
 
-export const Assertion = assertionAbout(Object.keys(assertionSources) as [AssertionSource]).meta({
+export const Assertion = assertionSchema(Object.keys(assertionSources) as [AssertionSource]).meta({
   id: "Assertion",
 });
 export type Assertion = z.infer<typeof Assertion>;
@@ -146,9 +146,9 @@ export type Assertion = z.infer<typeof Assertion>;
 export const maxAssertions = ofMonitor;
 
 /** Schema of assertions for a monitor type that supports only some sources. */
-export const assertionsAbout = (...sources: readonly [AssertionSource, ...AssertionSource[]]) =>
+export const assertionsSchema = (...sources: readonly [AssertionSource, ...AssertionSource[]]) =>
   z
-    .array(assertionAbout(sources))
+    .array(assertionSchema(sources))
     .max(maxAssertions)
     .meta({ description: "What the answer must fulfil, all of it." });
 

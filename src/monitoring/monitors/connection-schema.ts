@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { filledSecret, Host, line, ProxyUrl, nullable } from "../../core/fields.ts";
-import { pem } from "../../core/security/pem.ts";
+import { pemSchema } from "../../core/security/pem.ts";
 
 /** Whether a proxy username or password has at most 255 bytes (RFC 1929). */
 const isShort = (text: string) => new TextEncoder().encode(text).length <= 255;
@@ -8,10 +8,10 @@ const tooLong = "must be at most 255 bytes";
 
 /** Fields for the connection of an `http` monitor: client certificate, proxy and choice of address. */
 export const connectionFields = {
-  clientCertificate: nullable(pem("CERTIFICATE")).meta({
+  clientCertificate: nullable(pemSchema("CERTIFICATE")).meta({
     description: "What the host knows this appliance by, in PEM. Redirects elsewhere don't get it.",
   }),
-  clientKey: nullable(pem("PRIVATE KEY").meta({ writeOnly: true })),
+  clientKey: nullable(pemSchema("PRIVATE KEY").meta({ writeOnly: true })),
   proxyUrl: nullable(ProxyUrl).meta({
     description:
       "Every request goes through it: an HTTP proxy (with CONNECT for https) or a SOCKS5 proxy, which finds the address of the target by itself.",
@@ -32,5 +32,5 @@ export const connectionFields = {
 };
 
 /** Removes the proxy credentials if there is no proxy. */
-export const withoutIdleLogin = (monitor: Record<string, unknown>): Record<string, unknown> =>
+export const dropIdleLogin = (monitor: Record<string, unknown>): Record<string, unknown> =>
   monitor["proxyUrl"] === null ? { ...monitor, proxyUsername: null, proxyPassword: null } : monitor;

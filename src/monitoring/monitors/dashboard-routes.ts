@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
-import { changeMany, orderMonitors } from "./service.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
+import { changeMonitorsInBulk, orderMonitors } from "./service.ts";
 import { ManyMonitors, MonitorOrder } from "./schema.ts";
 
 /** Routes for many monitors at once, which only the admin page uses. */
-export const monitorDashboardRoutes = routesUnder("/monitors")
+export const monitorDashboardRoutes = createRouter("/monitors")
   .put(
-    ...endpoint("/order", {
+    ...defineEndpoint("/order", {
       name: "orderMonitors",
       access: "write",
       summary: "Set the order of a group's monitors, or of the ungrouped list",
@@ -18,13 +18,13 @@ export const monitorDashboardRoutes = routesUnder("/monitors")
     }),
   )
   .post(
-    ...endpoint("/bulk", {
+    ...defineEndpoint("/bulk", {
       name: "changeMonitors",
       access: "write",
       summary: "Change or delete many monitors, all or none",
       body: ManyMonitors,
       data: z.object({ changed: z.int() }),
       errors: ["NOT_FOUND"],
-      handle: ({ scope, body }) => changeMany(scope, body),
+      handle: ({ scope, body }) => changeMonitorsInBulk(scope, body),
     }),
   );

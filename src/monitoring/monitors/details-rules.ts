@@ -76,7 +76,7 @@ export type DetailsOf<T extends MonitorType> = Partial<
 export type Details = Readonly<Partial<Record<string, string | number>>>;
 
 /** Returns the declared details with their values. Stored details can be older than the declaration. */
-export function shownDetails(
+export function listShownDetails(
   type: string,
   details: Details,
 ): (Detail & { value: string | number })[] {

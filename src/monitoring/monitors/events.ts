@@ -1,4 +1,4 @@
-import { effectOn, type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
+import { findEffect, type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
 
 /** Part of monitoring that an event affects: a monitor, a group, an organization or maintenance windows. */
 const concerns: EventEffects<"monitor" | "group" | "organization" | "windows"> = {
@@ -12,4 +12,4 @@ const concerns: EventEffects<"monitor" | "group" | "organization" | "windows"> =
   "organization.deleted": "organization",
 };
 
-export const concernOf = ({ type }: LoggedEvent) => effectOn(concerns, type) ?? null;
+export const concernOf = ({ type }: LoggedEvent) => findEffect(concerns, type) ?? null;

@@ -1,12 +1,12 @@
 /** Field schemas that monitor types share, and the destinations of their secrets. */
 import { z } from "zod";
 import {
-  noOtherOrigins,
-  noWeaker,
-  sameHost,
-  sameIn,
-  sameOrigin,
-  sameValue,
+  hasNoOtherOrigins,
+  createStrengthCheck,
+  isSameHost,
+  createFieldsCheck,
+  isSameOrigin,
+  isSameValue,
 } from "../../core/security/destinations.ts";
 import {
   filledSecret,
@@ -19,10 +19,10 @@ import {
   secret,
   Timestamp,
   Variables,
-  withPlaceholders,
+  limitPlaceholders,
   nullable,
 } from "../../core/fields.ts";
-import { assertionsAbout } from "./assertions-schema.ts";
+import { assertionsSchema } from "./assertions-schema.ts";
 import { connectionFields } from "./connection-schema.ts";
 import {
   Body,
@@ -34,7 +34,7 @@ import {
   oauth2Fields,
   Save,
   Steps,
-  wellFormed,
+  wellFormedText,
 } from "./request-schema.ts";
 
 export const certificateExpiryDays = integer(1, 3650)
@@ -93,13 +93,13 @@ export const http = {
   ...connectionFields,
 };
 
-export const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
+export const toUrl = { url: isSameOrigin, verifyTls: createStrengthCheck(false, true) };
 /** Destination of HTTP secrets. Steps are included, because they can send values that a secret gave access to. */
 const toHttp = {
   ...toUrl,
-  connectTo: sameHost,
-  proxyUrl: sameOrigin,
-  steps: noOtherOrigins,
+  connectTo: isSameHost,
+  proxyUrl: isSameOrigin,
+  steps: hasNoOtherOrigins,
 };
 
 export const httpSecrets = {
@@ -108,9 +108,9 @@ export const httpSecrets = {
   "headers.*": toHttp,
   "variables.*": toHttp,
   // The secret is sent to `tokenUrl`, and the access token to `url`.
-  "oauth2.clientSecret": { ...toHttp, oauth2: sameIn({ tokenUrl: sameOrigin }) },
+  "oauth2.clientSecret": { ...toHttp, oauth2: createFieldsCheck({ tokenUrl: isSameOrigin }) },
   clientKey: toHttp,
-  proxyPassword: { proxyUrl: sameOrigin },
+  proxyPassword: { proxyUrl: isSameOrigin },
 };
 export const httpShown = {
   basicAuth: z.object(BasicAuth).nullable(),
@@ -135,7 +135,7 @@ export const password = nullable(secret());
 const sqlQuery = line(4096)
   .default("SELECT 1")
   .meta({ description: "Its rows are judged as JSON." });
-const ofRows = assertionsAbout("json", "latency", "certificateDays").default([]);
+const ofRows = assertionsSchema("json", "latency", "certificateDays").default([]);
 export const sql = {
   username: userName,
   password,
@@ -149,16 +149,16 @@ export const sqlWords =
 const mailTls = ["none", "starttls", "tls"] as const;
 type MailTls = (typeof mailTls)[number];
 
-export const toHost = { host: sameHost, port: sameValue };
+export const toHost = { host: isSameHost, port: isSameValue };
 export const toSecuredHost = {
   ...toHost,
-  tls: noWeaker(false, true),
-  serverName: sameValue,
-  verifyTls: noWeaker(false, true),
+  tls: createStrengthCheck(false, true),
+  serverName: isSameValue,
+  verifyTls: createStrengthCheck(false, true),
 };
 
 /** Shared fields of mail monitors, with the default port and TLS mode of the protocol. */
-export const mail = (port: number, tls: MailTls) => ({
+export const mailFields = (port: number, tls: MailTls) => ({
   host: Host,
   port: Port.default(port),
   username,
@@ -169,7 +169,7 @@ export const mail = (port: number, tls: MailTls) => ({
       "`starttls` begins in the clear and must become encrypted, `tls` is from the start.",
   }),
 });
-export const mailSecrets = { password: { ...toSecuredHost, tls: noWeaker(...mailTls) } };
+export const mailSecrets = { password: { ...toSecuredHost, tls: createStrengthCheck(...mailTls) } };
 export const signsIn = "after signing in if you set a `username`";
 
 /** Fingerprint of an SSH host key, as `ssh-keygen -lf` prints it. */
@@ -224,7 +224,7 @@ export const Program = line(255)
   .meta({ example: "backup-age.sh" });
 
 export const ProgramArguments = z
-  .array(wellFormed(1000).refine((text) => !text.includes("\0"), "must not contain NUL"))
+  .array(wellFormedText(1000).refine((text) => !text.includes("\0"), "must not contain NUL"))
   .max(50);
 
 /** Name of a systemd unit. */
@@ -237,7 +237,7 @@ export const Unit = z
 /** Steps that a `browser` monitor performs on the page. */
 export const PageSteps = z
   .array(
-    withPlaceholders(
+    limitPlaceholders(
       line(1000).regex(
         /^(?:(?:click|wait) \S.*|fill \S.* with .+|expect \S.*)$/u,
         "must be a step, such as: click #send · fill #name with Ann · wait .done · expect Welcome",

@@ -1,6 +1,6 @@
-import { minuteInUtc, timestamp } from "../../core/time/clock.ts";
+import { formatUtcMinute, formatTimestamp } from "../../core/time/clock.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
-import { notJudged } from "../../core/text/words.ts";
+import { notJudgedPrefix } from "../../core/text/words.ts";
 
 /** Displayed status: `unknown` if a fault of the appliance prevents a judgement. */
 export type ShownStatus = MonitorStatus | "unknown";
@@ -13,31 +13,31 @@ type Judged = {
 };
 
 /** Replaces a good status by `unknown` while the monitor can't be judged. `down` stays visible. */
-export function shownStatus({
+export function determineShownStatus({
   status,
   lastMessage,
 }: Pick<Judged, "status" | "lastMessage">): ShownStatus {
-  return mayHide(status) && lastMessage?.startsWith(notJudged) === true ? "unknown" : status;
+  return canHide(status) && lastMessage?.startsWith(notJudgedPrefix) === true ? "unknown" : status;
 }
 
-const mayHide = (status: MonitorStatus) =>
+const canHide = (status: MonitorStatus) =>
   status === "up" || status === "degraded" || status === "pending";
 
 /**
  * Marks a stored state as outdated while results can't be stored: since `failingSince`, in Unix milliseconds. Null means
  * that results are stored.
  */
-export function asJudged<T extends Judged>(stored: T, failingSince: number | null): T {
+export function adjustToPresent<T extends Judged>(stored: T, failingSince: number | null): T {
   if (stored.status === "paused") return { ...stored, notJudgedSince: null };
   if (failingSince === null) return stored;
-  const since = timestamp(failingSince);
+  const since = formatTimestamp(failingSince);
   const { status, lastMessage, notJudgedSince } = stored;
   return {
     ...stored,
-    lastMessage: mayHide(status) ? unstoredMessage(failingSince) : lastMessage,
+    lastMessage: canHide(status) ? formatUnstoredMessage(failingSince) : lastMessage,
     notJudgedSince: notJudgedSince !== null && notJudgedSince < since ? notJudgedSince : since,
   };
 }
 
-export const unstoredMessage = (failingSince: number) =>
-  `${notJudged}results have not been stored since ${minuteInUtc(failingSince)}.`;
+export const formatUnstoredMessage = (failingSince: number) =>
+  `${notJudgedPrefix}results have not been stored since ${formatUtcMinute(failingSince)}.`;

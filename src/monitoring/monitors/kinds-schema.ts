@@ -1,6 +1,10 @@
 /** Declares the monitor types: fields, secrets, and the condition for being up. */
 import { z } from "zod";
-import { type Destination, noWeaker, sameList } from "../../core/security/destinations.ts";
+import {
+  type Destination,
+  createStrengthCheck,
+  isSameList,
+} from "../../core/security/destinations.ts";
 import {
   Headers,
   Host,
@@ -12,11 +16,11 @@ import {
   WebSocketUrl,
   nullable,
 } from "../../core/fields.ts";
-import { type Kind, kind } from "../../core/kinds.ts";
-import { pem } from "../../core/security/pem.ts";
-import { withoutIdleLogin } from "./connection-schema.ts";
-import { assertionsAbout } from "./assertions-schema.ts";
-import { wellFormed } from "./request-schema.ts";
+import { type Kind, defineKind } from "../../core/kinds.ts";
+import { pemSchema } from "../../core/security/pem.ts";
+import { dropIdleLogin } from "./connection-schema.ts";
+import { assertionsSchema } from "./assertions-schema.ts";
+import { wellFormedText } from "./request-schema.ts";
 import {
   certificateExpiryDays,
   Resolver,
@@ -33,7 +37,7 @@ import {
   sqlWords,
   toHost,
   toSecuredHost,
-  mail,
+  mailFields,
   mailSecrets,
   signsIn,
   Container,
@@ -62,7 +66,7 @@ type MonitorKind<F extends Record<string, z.ZodType>> = {
   cleared?: Kind["cleared"];
 };
 
-const monitorKind = <F extends Record<string, z.ZodType>>({
+const defineMonitorKind = <F extends Record<string, z.ZodType>>({
   name,
   upWhen,
   fields,
@@ -70,7 +74,7 @@ const monitorKind = <F extends Record<string, z.ZodType>>({
   shown,
   cleared,
 }: MonitorKind<F>) => ({
-  ...kind(fields, secrets, shown, cleared),
+  ...defineKind(fields, secrets, shown, cleared),
   description: `${name}: up when ${upWhen}`,
   name,
   upWhen,
@@ -78,32 +82,32 @@ const monitorKind = <F extends Record<string, z.ZodType>>({
 
 /** All monitor types. `checks/kinds` implements their checks. */
 export const monitorKinds = {
-  http: monitorKind({
+  http: defineMonitorKind({
     name: "HTTP",
     upWhen:
       "the response has an expected status. You can also require or forbid a keyword, require a value at a JSON path, or write assertions. Up to 5 redirects are followed, and the last response counts. Further `steps` can use values of earlier responses.",
     fields: http,
     secrets: httpSecrets,
     shown: httpShown,
-    cleared: withoutIdleLogin,
+    cleared: dropIdleLogin,
   }),
-  tcp: monitorKind({
+  tcp: defineMonitorKind({
     name: "TCP port",
     upWhen: "the port accepts the connection. You can send text, and expect text in the response.",
     fields: {
       host: Host,
       port: Port,
-      send: nullable(wellFormed(4096)),
-      expect: nullable(wellFormed(4096)),
+      send: nullable(wellFormedText(4096)),
+      expect: nullable(wellFormedText(4096)),
     },
   }),
-  ping: monitorKind({
+  ping: defineMonitorKind({
     name: "Ping",
     upWhen:
       "the host returns the packets. It uses the `ping` program of the system (Debian: `iputils-ping`).",
     fields: { host: Host, packets: integer(1, 10).default(1) },
   }),
-  dns: monitorKind({
+  dns: defineMonitorKind({
     name: "DNS",
     upWhen:
       "there are records of the type, including the expected values. You can name a resolver; the default is the system's.",
@@ -114,7 +118,7 @@ export const monitorKinds = {
       expected: z.array(line(1000)).max(50).default([]),
     },
   }),
-  tls: monitorKind({
+  tls: defineMonitorKind({
     name: "Certificate",
     upWhen:
       "the certificate is trusted and valid for this name. It is degraded when the certificate expires within 14 days (`certificateExpiryDays`), and down when it has expired.",
@@ -125,7 +129,7 @@ export const monitorKinds = {
       certificateExpiryDays,
     },
   }),
-  push: monitorKind({
+  push: defineMonitorKind({
     name: "Push",
     upWhen: "a job reports in time.",
     fields: { grace: integer(0, 86_400).default(60) },
@@ -137,25 +141,25 @@ export const monitorKinds = {
       }),
     },
   }),
-  smtp: monitorKind({
+  smtp: defineMonitorKind({
     name: "SMTP",
     upWhen: `the mail server greets and answers \`EHLO\`, ${signsIn}. It sends no mail.`,
-    fields: mail(25, "starttls"),
+    fields: mailFields(25, "starttls"),
     secrets: mailSecrets,
   }),
-  imap: monitorKind({
+  imap: defineMonitorKind({
     name: "IMAP",
     upWhen: `the mail server greets and lists its capabilities, ${signsIn}.`,
-    fields: mail(993, "tls"),
+    fields: mailFields(993, "tls"),
     secrets: mailSecrets,
   }),
-  pop3: monitorKind({
+  pop3: defineMonitorKind({
     name: "POP3",
     upWhen: `the mail server greets, ${signsIn}. That locks the mailbox for a moment.`,
-    fields: mail(995, "tls"),
+    fields: mailFields(995, "tls"),
     secrets: mailSecrets,
   }),
-  ssh: monitorKind({
+  ssh: defineMonitorKind({
     name: "SSH",
     upWhen:
       "the server proves its host key, which must match the `fingerprint` if you set one. Of several keys, Ed25519 is preferred, then ECDSA, then RSA. The check does not sign in.",
@@ -167,7 +171,7 @@ export const monitorKinds = {
       }),
     },
   }),
-  mqtt: monitorKind({
+  mqtt: defineMonitorKind({
     name: "MQTT",
     upWhen:
       "the broker accepts the connection, and the subscription if you set a `topic`. With `waitForMessage` or `assertions`, a message must arrive within the timeout, and the first one must fulfill all `assertions`. A retained message counts at any age, unless `ignoreRetained` is set.",
@@ -184,31 +188,31 @@ export const monitorKinds = {
         description:
           "Whether to wait for a message that is published after the subscription. A broker returns a retained message even if its publisher is gone.",
       }),
-      assertions: assertionsAbout("body", "json").default([]),
+      assertions: assertionsSchema("body", "json").default([]),
       ...secured,
     },
     secrets: { password: toSecuredHost },
   }),
-  redis: monitorKind({
+  redis: defineMonitorKind({
     name: "Redis",
     upWhen:
       "the server responds to `PING`, after signing in if you set a `username` or a `password`.",
     fields: { host: Host, port: Port.default(6379), username, password, ...secured },
     secrets: { password: toSecuredHost },
   }),
-  postgres: monitorKind({
+  postgres: defineMonitorKind({
     name: "PostgreSQL",
     upWhen: sqlWords,
     fields: { host: Host, port: Port.default(5432), ...sql, ...secured },
     secrets: { password: toSecuredHost },
   }),
-  mysql: monitorKind({
+  mysql: defineMonitorKind({
     name: "MySQL, MariaDB",
     upWhen: `${sqlWords} For MariaDB too.`,
     fields: { host: Host, port: Port.default(3306), ...sql, ...secured },
     secrets: { password: toSecuredHost },
   }),
-  mongodb: monitorKind({
+  mongodb: defineMonitorKind({
     name: "MongoDB",
     upWhen:
       "the server responds to `hello`, after signing in (SCRAM-SHA-256) if you set a `username`.",
@@ -222,12 +226,12 @@ export const monitorKinds = {
     },
     secrets: { password: toSecuredHost },
   }),
-  mssql: monitorKind({
+  mssql: defineMonitorKind({
     name: "SQL Server",
     upWhen: "the server responds to the pre-login message. The check does not sign in.",
     fields: { host: Host, port: Port.default(1433) },
   }),
-  kafka: monitorKind({
+  kafka: defineMonitorKind({
     name: "Kafka",
     upWhen:
       "a broker returns the metadata of its cluster, after signing in if you set a `username`. If you set a `topic`, all its partitions must have a leader.",
@@ -245,31 +249,31 @@ export const monitorKinds = {
     secrets: {
       password: {
         ...toSecuredHost,
-        mechanism: noWeaker("plain", "scram-sha-256", "scram-sha-512"),
+        mechanism: createStrengthCheck("plain", "scram-sha-256", "scram-sha-512"),
       },
     },
   }),
-  websocket: monitorKind({
+  websocket: defineMonitorKind({
     name: "WebSocket",
     upWhen:
       "the server accepts the WebSocket. You can send text, and expect text in one of its messages.",
     fields: {
       url: WebSocketUrl,
       headers: Headers.default({}),
-      send: nullable(wellFormed(4096)),
-      expect: nullable(wellFormed(4096)),
+      send: nullable(wellFormedText(4096)),
+      expect: nullable(wellFormedText(4096)),
       verifyTls,
       certificateExpiryDays,
     },
     secrets: { "headers.*": toUrl },
   }),
-  grpc: monitorKind({
+  grpc: defineMonitorKind({
     name: "gRPC",
     upWhen:
       "the server reports by the gRPC health protocol that the `service`, or the whole server, is serving.",
     fields: { host: Host, port: Port, service: nullable(line(255)), ...secured },
   }),
-  docker: monitorKind({
+  docker: defineMonitorKind({
     name: "Docker",
     upWhen:
       "the container of this name, or each one with `label=KEY=VALUE`, is running and not unhealthy. Without a `host`, the Docker socket of this machine is used. That is available only while the appliance has a single organization.",
@@ -282,15 +286,15 @@ export const monitorKinds = {
         .boolean()
         .default(true)
         .meta({ description: "Whether to connect to the host over TLS." }),
-      clientCertificate: nullable(pem("CERTIFICATE")).meta({
+      clientCertificate: nullable(pemSchema("CERTIFICATE")).meta({
         description: "Client certificate for the host, in PEM.",
       }),
-      clientKey: nullable(pem("PRIVATE KEY").meta({ writeOnly: true })),
+      clientKey: nullable(pemSchema("PRIVATE KEY").meta({ writeOnly: true })),
     },
     secrets: { clientKey: toSecuredHost },
     shown: { clientCertificate: z.string().nullable() },
   }),
-  snmp: monitorKind({
+  snmp: defineMonitorKind({
     name: "SNMP",
     upWhen:
       "the device returns the value of the object `oid`, and all `assertions` about it hold. `community` is for versions 1 and 2c (null means `public`), user and passwords are for version 3.",
@@ -305,7 +309,7 @@ export const monitorKinds = {
       privProtocol: z.enum(["des", "aes", "aes256b", "aes256r"]).default("aes"),
       privPassword: nullable(secret(255)),
       oid: Oid.default("1.3.6.1.2.1.1.3.0"),
-      assertions: assertionsAbout("body", "latency").default([]),
+      assertions: assertionsSchema("body", "latency").default([]),
     },
     secrets: {
       community: toHost,
@@ -313,7 +317,7 @@ export const monitorKinds = {
       privPassword: toHost,
     },
   }),
-  radius: monitorKind({
+  radius: defineMonitorKind({
     name: "RADIUS",
     upWhen: "the server accepts the user, and signs its response with the shared secret.",
     fields: {
@@ -325,7 +329,7 @@ export const monitorKinds = {
     },
     secrets: { secret: toHost, password: toHost },
   }),
-  ntp: monitorKind({
+  ntp: defineMonitorKind({
     name: "NTP",
     upWhen:
       "the server is synchronized, its clock differs from that of this machine by no more than `maxOffsetMs`, and its stratum is not above `maxStratum`.",
@@ -336,7 +340,7 @@ export const monitorKinds = {
       maxStratum: nullable(integer(1, 15)),
     },
   }),
-  domain: monitorKind({
+  domain: defineMonitorKind({
     name: "Domain",
     upWhen:
       "the domain is registered for at least `minDays` more days, according to its registry (RDAP). The registry is queried once a day; its response is reused in between. After a failure, the next check queries it again, unless the registry names a later time. Enter the domain as registered: `example.org`, not `www.example.org`.",
@@ -348,7 +352,7 @@ export const monitorKinds = {
       }),
     },
   }),
-  game: monitorKind({
+  game: defineMonitorKind({
     name: "Game server",
     upWhen:
       "the game server reports its number of players: Source-engine games (`protocol` is `source`) or Minecraft Java edition (`minecraft`).",
@@ -358,7 +362,7 @@ export const monitorKinds = {
       port: Port,
     },
   }),
-  command: monitorKind({
+  command: defineMonitorKind({
     name: "Command",
     upWhen:
       "the program exits with 0. It must be in the folder of `serve --allow-commands DIR`, gets the `arguments` without a shell and is killed after `timeout`. The first line of its output is the message. Available only while the appliance has a single organization.",
@@ -367,13 +371,13 @@ export const monitorKinds = {
       arguments: ProgramArguments.default([]),
     },
   }),
-  systemd: monitorKind({
+  systemd: defineMonitorKind({
     name: "systemd unit",
     upWhen:
       "the systemd unit of this machine is active. Available only while the appliance has a single organization.",
     fields: { unit: Unit },
   }),
-  browser: monitorKind({
+  browser: defineMonitorKind({
     name: "Browser",
     upWhen:
       "Chromium loads the page, its status is below 400, all `steps` succeed, and it contains the `keyword`. A step is `click SELECTOR`, `fill SELECTOR with TEXT`, `wait SELECTOR` or `expect TEXT`, with CSS selectors. `{{username}}` and `{{password}}` insert these fields. The password is filled only into password fields on the origin of `url`.",
@@ -385,7 +389,7 @@ export const monitorKinds = {
       password,
       verifyTls,
     },
-    secrets: { password: { ...toUrl, steps: sameList } },
+    secrets: { password: { ...toUrl, steps: isSameList } },
     shown: { screenshotAt },
   }),
 };

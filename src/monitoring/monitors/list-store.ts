@@ -1,13 +1,13 @@
 /** Lists the monitors of an organization page by page, with filters and search. */
-import { offsetOf } from "../../core/paging.ts";
-import { inBytes, type Listed, StreamedList } from "../../core/text/streamed-list.ts";
-import { turn } from "../../core/time/yielding.ts";
+import { computeOffset } from "../../core/paging.ts";
+import { splitByBytes, type Listed, StreamedList } from "../../core/text/streamed-list.ts";
+import { yieldToEventLoop } from "../../core/time/yielding.ts";
 import {
-  allOf,
+  combineConditions,
   type Condition,
-  containing,
-  matchingIds,
-  pageOfIds,
+  buildContains,
+  findMatchingIds,
+  collectPage,
 } from "../../database/search.ts";
 import type { Parameter } from "../../database/store.ts";
 import type { MonitorQuery } from "./schema.ts";
@@ -31,19 +31,19 @@ const filters = {
 type Searching = Reading & { signal?: AbortSignal | null };
 
 /** Returns one page of an organization's monitors, newest first, and the total. */
-export async function pageOfMonitors(
+export async function listMonitorPage(
   reading: Searching,
   query: MonitorQuery,
 ): Promise<{ monitors: Listed<StoredMonitor>; total: number }> {
-  const conditions = conditionsIn(query);
-  if (conditions.length > 0) return filteredPage(reading, allOf(conditions), query);
+  const conditions = buildConditions(query);
+  if (conditions.length > 0) return listFilteredPage(reading, combineConditions(conditions), query);
   const { store, organizationId } = reading;
-  const place = [organizationId, query.per_page, offsetOf(query)];
+  const place = [organizationId, query.per_page, computeOffset(query)];
   const [found, [count]] = await Promise.all([
     store.query<Sized>(pageText, place),
     store.query<{ total: number }>(countText, [organizationId]),
   ]);
-  return { monitors: await sized(reading, found), total: count?.total ?? 0 };
+  return { monitors: await listSized(reading, found), total: count?.total ?? 0 };
 }
 
 /** Pages above this size are read in portions while the response is sent. */
@@ -56,8 +56,8 @@ const pageText = `${sizedText} order by m.id desc limit ? offset ?`;
 const amongText = "m.organization_id = ? and m.id in (select value from json_each(?))";
 
 /** Returns these monitors, newest first. Reads pages above `listedBytes` in portions. */
-async function sized(reading: Reading, all: readonly Sized[]): Promise<Listed<StoredMonitor>> {
-  const among = (ids: readonly string[]) =>
+async function listSized(reading: Reading, all: readonly Sized[]): Promise<Listed<StoredMonitor>> {
+  const selectAmong = (ids: readonly string[]) =>
     selectMonitors(reading, amongText, [
       reading.organizationId,
       JSON.stringify(ids),
@@ -65,18 +65,18 @@ async function sized(reading: Reading, all: readonly Sized[]): Promise<Listed<St
       0,
     ]);
   const ids = all.map(({ id }) => id);
-  if (all.reduce((sum, { bytes }) => sum + bytes, 0) <= listedBytes) return among(ids);
+  if (all.reduce((sum, { bytes }) => sum + bytes, 0) <= listedBytes) return selectAmong(ids);
   return new StreamedList(async function* () {
-    for (const portion of inBytes(all, portionBytes)) {
-      yield await among(portion.map(({ id }) => id));
-      await turn();
+    for (const portion of splitByBytes(all, portionBytes)) {
+      yield await selectAmong(portion.map(({ id }) => id));
+      await yieldToEventLoop();
     }
   });
 }
 
 const countText = "select count(*) as total from monitors m where m.organization_id = ?";
 
-function conditionsIn(query: MonitorQuery): Condition[] {
+function buildConditions(query: MonitorQuery): Condition[] {
   const values: { [K in keyof typeof filters]?: Parameter | undefined } = {
     ...query,
     paused: query.paused && Number(query.paused === "true"),
@@ -85,18 +85,18 @@ function conditionsIn(query: MonitorQuery): Condition[] {
     const value = values[name as keyof typeof filters];
     return value === undefined ? [] : [{ text, parameters: [value], cost: 1 }];
   });
-  return query.q === undefined ? conditions : [...conditions, containing("m.name", query.q)];
+  return query.q === undefined ? conditions : [...conditions, buildContains("m.name", query.q)];
 }
 
 const foundText = `${sizedText} and m.id in (select value from json_each(?)) order by m.id desc`;
 
-async function filteredPage(reading: Searching, matching: Condition, query: MonitorQuery) {
+async function listFilteredPage(reading: Searching, matching: Condition, query: MonitorQuery) {
   const { store, organizationId, signal } = reading;
   const where = { text: "m.organization_id = ?", parameters: [organizationId], cost: 0 };
   const source = { store, from: withStates, id: "m.id", where };
-  const portions = matchingIds(source, matching, signal);
-  const { ids, total } = await pageOfIds(portions, offsetOf(query), query.per_page);
+  const portions = findMatchingIds(source, matching, signal);
+  const { ids, total } = await collectPage(portions, computeOffset(query), query.per_page);
   const parameters = [organizationId, JSON.stringify(ids)];
   const found = await store.query<Sized>(foundText, parameters);
-  return { monitors: await sized(reading, found), total };
+  return { monitors: await listSized(reading, found), total };
 }

@@ -1,15 +1,15 @@
 /** Converts monitors between database rows, editable input and API responses. */
 import type { Scope } from "../../events/scope.ts";
-import { randomToken, sha256 } from "../../core/ids.ts";
+import { createToken, sha256 } from "../../core/ids.ts";
 import {
   joinSecrets,
   OpenedRecord,
-  secretsSetOf,
+  listSecretPaths,
   splitSecrets,
 } from "../../core/security/kind-secrets.ts";
-import { settingsIn } from "../../core/kinds.ts";
+import { parseSettings } from "../../core/kinds.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { asJudged } from "./judgement-rules.ts";
+import { adjustToPresent } from "./judgement-rules.ts";
 import { monitorKinds } from "./kinds-schema.ts";
 import { type Monitor, type NewMonitor } from "./schema.ts";
 import type { MonitorRow, StoredMonitor } from "./store.ts";
@@ -20,7 +20,7 @@ export type MonitorRecord = Monitor & { version: number };
 /** Key of the push token in the sealed secrets. The server generates the token, so `secretsSet` omits it. */
 const pushToken = "pushToken";
 
-function placeOf({ organizationId }: { organizationId: string }, id: string): string {
+function buildVaultPath({ organizationId }: { organizationId: string }, id: string): string {
   return `${organizationId}/monitor/${id}`;
 }
 
@@ -28,7 +28,7 @@ function placeOf({ organizationId }: { organizationId: string }, id: string): st
  * Computes the columns of a parsed monitor and seals its secrets. A push monitor gets the imported token `brought`, or
  * else its previous token, or else a new token.
  */
-export function columnsOf(
+export function buildColumns(
   scope: Scope,
   id: string,
   input: NewMonitor,
@@ -36,8 +36,9 @@ export function columnsOf(
   brought?: string,
 ) {
   const { settings, secrets } = splitSecrets(monitorKinds, input.type, input);
-  const known = before && openAll(scope.vault, placeOf(scope, id), before.secrets)[pushToken];
-  const token = input.type === "push" ? (brought ?? known ?? randomToken(32)) : undefined;
+  const known =
+    before && openAll(scope.vault, buildVaultPath(scope, id), before.secrets)[pushToken];
+  const token = input.type === "push" ? (brought ?? known ?? createToken(32)) : undefined;
   return {
     name: input.name,
     type: input.type,
@@ -58,14 +59,14 @@ export function columnsOf(
     settings: JSON.stringify(settings),
     secrets: sealAll(
       scope.vault,
-      placeOf(scope, id),
+      buildVaultPath(scope, id),
       token === undefined ? secrets : { ...secrets, [pushToken]: token },
     ),
     pushTokenHash: token === undefined ? null : sha256(token),
   };
 }
 
-function common(row: MonitorRow) {
+function parseCommonFields(row: MonitorRow) {
   return {
     name: row.name,
     type: row.type,
@@ -88,18 +89,22 @@ function common(row: MonitorRow) {
 }
 
 /** Returns the monitor in the input format, including secrets. */
-export function editable({ vault }: Scope, row: MonitorRow): OpenedRecord {
-  const fields = { ...settingsOf(vault, row), ...common(row) };
+export function openMonitor({ vault }: Scope, row: MonitorRow): OpenedRecord {
+  const fields = { ...openSettings(vault, row), ...parseCommonFields(row) };
   return new OpenedRecord(monitorKinds, row.type, fields);
 }
 
 /** Returns the type-specific fields, including decrypted secrets. */
-export function settingsOf(
+export function openSettings(
   vault: Vault,
   row: Pick<MonitorRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
 ): Record<string, unknown> {
-  const settings = settingsIn(monitorKinds, row.type, row.settings);
-  const { [pushToken]: _token, ...secrets } = openAll(vault, placeOf(row, row.id), row.secrets);
+  const settings = parseSettings(monitorKinds, row.type, row.settings);
+  const { [pushToken]: _token, ...secrets } = openAll(
+    vault,
+    buildVaultPath(row, row.id),
+    row.secrets,
+  );
   return joinSecrets(monitorKinds, row.type, settings, secrets);
 }
 
@@ -108,20 +113,20 @@ type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
 };
 
 /** Returns the monitor as an API response. */
-export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
+export function toMonitorRecord(scope: Scope, stored: ShownMonitor): MonitorRecord {
   const { monitor, alertChannelIds, screenshotAt, uptime24h } = stored;
-  const state = asJudged(
+  const state = adjustToPresent(
     { ...stored.state, status: stored.state.paused ? "paused" : stored.state.status },
-    scope.store.writes.failingSince(),
+    scope.store.writes.getFailingSince(),
   );
   return {
-    ...settingsIn(monitorKinds, monitor.type, monitor.settings),
-    ...(monitor.type === "push" && { pushUrl: pushUrlOf(scope, monitor) }),
+    ...parseSettings(monitorKinds, monitor.type, monitor.settings),
+    ...(monitor.type === "push" && { pushUrl: buildPushUrl(scope, monitor) }),
     ...(monitor.type === "browser" && { screenshotAt }),
-    ...common(monitor),
+    ...parseCommonFields(monitor),
     id: monitor.id,
     alertChannelIds,
-    secretsSet: secretsSetOf(monitorKinds, monitor.type, monitor.secrets),
+    secretsSet: listSecretPaths(monitorKinds, monitor.type, monitor.secrets),
     status: state.status,
     statusSince: state.since,
     lastCheckedAt: state.lastCheckedAt,
@@ -138,7 +143,7 @@ export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
 }
 
 /** Returns the push URL. Null without write access, because everyone who knows the URL can report. */
-function pushUrlOf(scope: Scope, { id, secrets }: MonitorRow): string | null {
+function buildPushUrl(scope: Scope, { id, secrets }: MonitorRow): string | null {
   if (!scope.mayWrite) return null;
-  return `${scope.origin}/push/${openAll(scope.vault, placeOf(scope, id), secrets)[pushToken]}`;
+  return `${scope.origin}/push/${openAll(scope.vault, buildVaultPath(scope, id), secrets)[pushToken]}`;
 }

@@ -1,7 +1,7 @@
 /** Schema of the requests of an `http` monitor: body, conditions on the response, saved values and steps. */
 import { z } from "zod";
 import {
-  badPlaceholder,
+  placeholderNameIssue,
   HttpUrl,
   line,
   placeholderName,
@@ -9,11 +9,16 @@ import {
   ShownHeaders,
   nullable,
 } from "../../core/fields.ts";
-import { inBraces } from "../../core/text/words.ts";
+import { formatPlaceholders } from "../../core/text/words.ts";
 import { Assertions, assertionSources, JsonPath } from "./assertions-schema.ts";
-import { filledJson, isJson, namesHost, namesIn } from "../../core/text/placeholders.ts";
+import {
+  fillJson,
+  isJson,
+  hasHostPlaceholder,
+  listPlaceholderNames,
+} from "../../core/text/placeholders.ts";
 
-export const wellFormed = (max: number) =>
+export const wellFormedText = (max: number) =>
   z
     .string()
     .max(max)
@@ -27,12 +32,12 @@ export const BodyType = z.enum(bodyTypes).meta({
     "What is sent: `body` as it is, `body` as JSON, or `form` as application/x-www-form-urlencoded or as multipart/form-data. Each but `text` sets the Content-Type.",
 });
 
-export const Body = wellFormed(64 * 1024);
+export const Body = wellFormedText(64 * 1024);
 
 const FormField = z
   .strictObject({
     name: line(255),
-    value: wellFormed(16 * 1024).default(""),
+    value: wellFormedText(16 * 1024).default(""),
     fileName: nullable(line(255)).meta({ description: "Sends the value as a file; multipart." }),
     contentType: nullable(
       z
@@ -89,23 +94,24 @@ export const Save = z
   .array(
     z
       .strictObject({
-        name: z.string().regex(placeholderName, badPlaceholder),
+        name: z.string().regex(placeholderName, placeholderNameIssue),
         source: z.enum(["json", "header", "body"]),
-        path: nullable(wellFormed(500)).meta({
+        path: nullable(wellFormedText(500)).meta({
           description: "The path of a value in `json`, or the name of a `header`.",
         }),
-        expression: nullable(wellFormed(maxExpression)).meta({
+        expression: nullable(wellFormedText(maxExpression)).meta({
           description:
             "A regular expression as RE2 has them: its first group is taken, or all that it finds.",
         }),
       })
       .superRefine(({ source, path }, context) => {
-        const issue = (message: string) =>
+        const addIssue = (message: string) =>
           context.addIssue({ code: "custom", path: ["path"], message });
         const known = assertionSources[source].path;
-        if (known === null && path !== null) issue("must be null or left out: body has no parts");
+        if (known === null && path !== null)
+          addIssue("must be null or left out: body has no parts");
         const found = known?.safeParse(path ?? "");
-        if (found?.success === false) issue(found.error.issues[0]?.message ?? "is not valid");
+        if (found?.success === false) addIssue(found.error.issues[0]?.message ?? "is not valid");
       })
       .meta({ id: "SavedValue" }),
   )
@@ -136,7 +142,7 @@ const StepUrl = z
   .max(2048)
   .superRefine((text, context) => {
     const issue = (message: string) => context.addIssue({ code: "custom", message });
-    if (namesHost(text)) return issue("must not have a placeholder before its path");
+    if (hasHostPlaceholder(text)) return issue("must not have a placeholder before its path");
     if (/^[/\\]{2}/.test(text)) return issue("must be a path, or begin with http:// or https://");
     const whole = text.startsWith("/") ? `http://host${text}` : text;
     const found = HttpUrl.safeParse(whole);
@@ -179,7 +185,7 @@ const isBodiless = ({ expectedStatus }: Pick<Part, "expectedStatus">) =>
   expectedStatus.every((range) => /^(?:1\d\d(?:-1\d\d)?|204(?:-204)?|304(?:-304)?)$/.test(range));
 
 /** Finds conditions on the body of a response that has none. They would always fail or always hold. */
-function bodilessIssues(part: Part): { keys: (string | number)[]; message: string }[] {
+function listBodilessIssues(part: Part): { keys: (string | number)[]; message: string }[] {
   const why =
     part.method === "HEAD"
       ? "a response to HEAD has no body. Use GET"
@@ -192,19 +198,19 @@ function bodilessIssues(part: Part): { keys: (string | number)[]; message: strin
     (name) => part[name] !== null,
   );
   const isBody = ({ source }: { source: string }) => source === "body" || source === "json";
-  const at = (name: string, list: readonly { source: string }[]) =>
+  const listBodyIssues = (name: string, list: readonly { source: string }[]) =>
     list.flatMap((one, index) => (isBody(one) ? [{ keys: [name, index, "source"], message }] : []));
   return [
     ...short.map((name) => ({ keys: [name], message })),
-    ...at("assertions", part.assertions),
-    ...at("save", part.save),
+    ...listBodyIssues("assertions", part.assertions),
+    ...listBodyIssues("save", part.save),
   ];
 }
 
 type RequestIssue = { path: (string | number)[]; message: string };
 
 /** Finds problems that involve several fields, such as an unknown placeholder or a body that is not of its type. */
-export function requestIssues(monitor: HttpRequests): RequestIssue[] {
+export function listRequestIssues(monitor: HttpRequests): RequestIssue[] {
   const issues: RequestIssue[] = [];
   const known = new Set(Object.keys(monitor.variables));
   for (const [index, part] of [monitor, ...monitor.steps].entries()) {
@@ -212,15 +218,15 @@ export function requestIssues(monitor: HttpRequests): RequestIssue[] {
       issues.push({ path: index === 0 ? keys : ["steps", index - 1, ...keys], message });
     const { url, headers, bodyType, body, form, jsonPath, jsonEquals, save } = part;
     const hasNames = index > 0 || known.size > 0;
-    const json = body !== null && hasNames ? filledJson(body, () => 0) : body;
+    const json = body !== null && hasNames ? fillJson(body, () => 0) : body;
     if (bodyType === "json" && json !== null && !isJson(json))
       issue("must be JSON, as bodyType says", "body");
     if (jsonPath === null && jsonEquals !== null)
       issue("is required where jsonEquals is given", "jsonPath");
-    for (const { keys, message } of bodilessIssues(part)) issue(message, ...keys);
-    const mustBeKnown = (text: string, ...keys: (string | number)[]) => {
-      if (namesIn(text).every((name) => known.has(name))) return;
-      const others = inBraces([...known]).join(", ");
+    for (const { keys, message } of listBodilessIssues(part)) issue(message, ...keys);
+    const reportUnknownNames = (text: string, ...keys: (string | number)[]) => {
+      if (listPlaceholderNames(text).every((name) => known.has(name))) return;
+      const others = formatPlaceholders([...known]).join(", ");
       issue(
         others === ""
           ? "must have no placeholders: there are no variables, and nothing is saved before"
@@ -229,11 +235,11 @@ export function requestIssues(monitor: HttpRequests): RequestIssue[] {
       );
     };
     if (hasNames) {
-      mustBeKnown(url, "url");
-      mustBeKnown(body ?? "", "body");
-      for (const value of Object.values(headers)) mustBeKnown(value, "headers");
-      for (const [at, { value }] of form.entries()) mustBeKnown(value, "form", at, "value");
-      if (index === 0 && namesHost(url))
+      reportUnknownNames(url, "url");
+      reportUnknownNames(body ?? "", "body");
+      for (const value of Object.values(headers)) reportUnknownNames(value, "headers");
+      for (const [at, { value }] of form.entries()) reportUnknownNames(value, "form", at, "value");
+      if (index === 0 && hasHostPlaceholder(url))
         issue("must not have a placeholder before its path", "url");
     }
     for (const [at, { name }] of save.entries()) {

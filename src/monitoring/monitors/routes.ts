@@ -1,32 +1,32 @@
 /** REST routes of monitors. */
-import { Deleted, pageOf } from "../../core/paging.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { Deleted, pageSchema } from "../../core/paging.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { Monitor, MonitorPatch, MonitorQuery, NewMonitor } from "./schema.ts";
 import {
   createMonitor,
   deleteMonitor,
   getMonitor,
   listMonitors,
-  tablesOfMonitors,
+  monitorTables,
   updateMonitor,
 } from "./service.ts";
 
-export const monitorRoutes = routesUnder("/api/v1/monitors")
+export const monitorRoutes = createRouter("/api/v1/monitors")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listMonitors",
       access: "read",
-      cached: tablesOfMonitors,
+      cached: monitorTables,
       summary: "List monitors",
       description: "Newest first.",
       query: MonitorQuery,
-      response: pageOf(Monitor),
+      response: pageSchema(Monitor),
       handle: ({ scope, query }) => listMonitors(scope, query),
     }),
   )
   .post(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "createMonitor",
       access: "write",
       summary: "Create a monitor",
@@ -38,17 +38,17 @@ export const monitorRoutes = routesUnder("/api/v1/monitors")
     }),
   )
   .get(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "getMonitor",
       access: "read",
-      cached: tablesOfMonitors,
+      cached: monitorTables,
       summary: "Get a monitor",
       data: Monitor,
       handle: ({ scope, params }) => getMonitor(scope, params.id),
     }),
   )
   .patch(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "updateMonitor",
       access: "write",
       summary: "Update a monitor",
@@ -61,7 +61,7 @@ export const monitorRoutes = routesUnder("/api/v1/monitors")
     }),
   )
   .delete(
-    ...endpoint("/:id", {
+    ...defineEndpoint("/:id", {
       name: "deleteMonitor",
       access: "write",
       summary: "Delete a monitor",

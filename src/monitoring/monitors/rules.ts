@@ -1,28 +1,28 @@
 /** Derives facts from a monitor's fields: its targets, regular expressions, channels and unused credentials. */
 import type { Assertion } from "./assertions-schema.ts";
 import type { Save } from "./request-schema.ts";
-import { watchedInWords } from "./target-rules.ts";
+import { formatWatched } from "./target-rules.ts";
 import { type Place, portOf } from "../../core/security/target-guard.ts";
 
 /** Host for targets on this machine, such as the Docker socket. They need the permission for loopback addresses. */
 export const thisMachine = "127.0.0.1";
 
 /** Lists the targets that a monitor's checks connect to, each with the path of its field. */
-export function targetsOf(monitor: { type: string; [field: string]: unknown }): Place[] {
-  const text = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
-  const host = text("host");
+export function listTargets(monitor: { type: string; [field: string]: unknown }): Place[] {
+  const getText = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
+  const host = getText("host");
   const port = typeof monitor["port"] === "number" ? monitor["port"] : null;
-  const url = URL.parse(text("url") ?? "");
-  const instead = text("connectTo");
-  const resolver = parseResolver(text("resolver") ?? "");
+  const url = URL.parse(getText("url") ?? "");
+  const instead = getText("connectTo");
+  const resolver = parseResolver(getText("resolver") ?? "");
   const steps = (monitor.type === "http" ? (monitor["steps"] ?? []) : []) as { url: string }[];
   const { tokenUrl = "" } = (monitor["oauth2"] ?? {}) as { tokenUrl?: string };
   return [
-    ...ofUrl("url", text("url") ?? ""),
-    ...ofUrl("oauth2.tokenUrl", tokenUrl),
-    ...ofUrl("proxyUrl", text("proxyUrl") ?? ""),
-    ...ofUrl("server", text("server") ?? ""),
-    ...steps.flatMap((step, index) => ofUrl(`steps[${index}].url`, step.url)),
+    ...parseTarget("url", getText("url") ?? ""),
+    ...parseTarget("oauth2.tokenUrl", tokenUrl),
+    ...parseTarget("proxyUrl", getText("proxyUrl") ?? ""),
+    ...parseTarget("server", getText("server") ?? ""),
+    ...steps.flatMap((step, index) => parseTarget(`steps[${index}].url`, step.url)),
     ...(monitor.type === "docker" && host === null
       ? [{ path: "host", host: thisMachine, port: null }]
       : []),
@@ -36,7 +36,7 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
   ];
 }
 
-function ofUrl(path: string, text: string): Place[] {
+function parseTarget(path: string, text: string): Place[] {
   const url = URL.parse(text);
   return url === null ? [] : [{ path, host: url.hostname, port: portOf(url) }];
 }
@@ -48,7 +48,7 @@ type Searching = {
 };
 
 /** Lists the regular expressions of a monitor and its steps, each with the path of its field. */
-export function expressionsIn(monitor: object): [path: string, expression: string][] {
+export function listExpressions(monitor: object): [path: string, expression: string][] {
   const { steps = [], ...own } = monitor as Searching;
   return [own, ...steps].flatMap(({ assertions = [], save = [] }, index) => {
     const at = index === 0 ? "" : `steps[${index - 1}].`;
@@ -71,40 +71,42 @@ type Target = { type: string; url: string | null; watched: string | null; port: 
  * Returns the target of a monitor for alerts and the overview. Omits the user, query and fragment of a URL, which can
  * contain tokens. Null for a push monitor, which has no target.
  */
-export function targetOf({ type, url, watched, port }: Target): string | null {
+export function formatTarget({ type, url, watched, port }: Target): string | null {
   const address = URL.parse(url ?? "");
   if (address !== null) {
     const { protocol, host, pathname } = address;
     return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
   }
-  return watched === null ? null : watchedInWords(type, watched, port);
+  return watched === null ? null : formatWatched(type, watched, port);
 }
 
-const withPort = /^\[?(?<host>[\d.]+|[\da-f:.]+(?=\]))\]?:(?<port>\d{1,5})$/i;
+const hostPortPattern = /^\[?(?<host>[\d.]+|[\da-f:.]+(?=\]))\]?:(?<port>\d{1,5})$/i;
 
 /** Parses a name server such as `192.0.2.1:53` or `[2001:db8::1]:53`. The default port is 53. */
 export function parseResolver(text: string): { host: string; port: number } | null {
   if (text === "") return null;
-  const { host = text, port = "53" } = withPort.exec(text)?.groups ?? {};
+  const { host = text, port = "53" } = hostPortPattern.exec(text)?.groups ?? {};
   return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
 }
 
 /** Joins lists of channels. A duplicate stays at its first position. */
-export function channelsTogether(...lists: readonly (readonly string[])[]): string[] {
+export function mergeChannels(...lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())];
 }
 
 /** Lists the channels of a new monitor: its own, those of its group, and the oldest default channels up to `limit`. */
-export function channelsOfNew(
+export function chooseChannels(
   own: readonly string[],
   defaults: readonly string[],
   ofGroup: readonly string[],
   limit: number,
 ): string[] {
-  const asked = new Set(channelsTogether(own, ofGroup));
-  const others = defaults.filter((id) => !asked.has(id)).slice(0, Math.max(0, limit - asked.size));
-  const attached = new Set([...asked, ...others]);
-  return channelsTogether(own, defaults, ofGroup).filter((id) => attached.has(id));
+  const requested = new Set(mergeChannels(own, ofGroup));
+  const others = defaults
+    .filter((id) => !requested.has(id))
+    .slice(0, Math.max(0, limit - requested.size));
+  const attached = new Set([...requested, ...others]);
+  return mergeChannels(own, defaults, ofGroup).filter((id) => attached.has(id));
 }
 
 /** Monitor types that sign in only if a username is set. */
@@ -123,7 +125,7 @@ type Credentials = { type: string } & Partial<
 >;
 
 /** Returns a credential that the check would ignore, with the reason; null if all are used. */
-export function unusedCredential(monitor: Credentials): { path: string; issue: string } | null {
+export function findUnusedCredential(monitor: Credentials): { path: string; issue: string } | null {
   const { type, username = null, password = null, snmpVersion } = monitor;
   if (userTypes.includes(type) && username === null && password !== null)
     return {

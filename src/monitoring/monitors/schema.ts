@@ -2,7 +2,7 @@
 import { monitorStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import {
-  bodyOf,
+  bodySchema,
   Id,
   idSet,
   integer,
@@ -14,17 +14,17 @@ import {
   Timestamp,
   nullable,
 } from "../../core/fields.ts";
-import { newOf, patchOfKinds, shownOf } from "../../core/kinds.ts";
+import { createInputSchema, createPatchSchema, createReadSchema } from "../../core/kinds.ts";
 import { alertBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
 import { detailsOfTypes } from "./details-rules.ts";
 import { monitorKinds } from "./kinds-schema.ts";
-import { type HttpRequests, requestIssues } from "./request-schema.ts";
+import { type HttpRequests, listRequestIssues } from "./request-schema.ts";
 
 const defaultTimeout = 10;
 
 /** Default timeout in seconds, at most the interval. */
-export const timeoutFor = (interval: number) => Math.min(defaultTimeout, interval);
+export const computeDefaultTimeout = (interval: number) => Math.min(defaultTimeout, interval);
 
 /** Fields of all monitor types. */
 export const monitorFields = {
@@ -98,7 +98,7 @@ const readOnly = [
   "updatedAt",
 ];
 
-const whole = newOf(monitorKinds, monitorFields, {
+const whole = createInputSchema(monitorKinds, monitorFields, {
   id: "NewMonitor",
   example: { type: "http", name: "Intranet", url: "http://intranet.lan/health" },
 });
@@ -106,32 +106,32 @@ const whole = newOf(monitorKinds, monitorFields, {
 type ParsedMonitor = z.infer<typeof whole>;
 export type NewMonitor = ParsedMonitor & { timeout: number };
 
-export const NewMonitor = bodyOf(
+export const NewMonitor = bodySchema(
   readOnly,
   whole
     .superRefine((monitor, context) => {
-      const issue = (path: string, message: string) =>
+      const addIssue = (path: string, message: string) =>
         context.addIssue({ code: "custom", path: [path], message });
       if ((monitor.timeout ?? 0) > monitor.interval)
-        issue("timeout", `must be at most the interval, ${monitor.interval} s`);
+        addIssue("timeout", `must be at most the interval, ${monitor.interval} s`);
       if (monitor.type !== "http") return;
       const [certificate, key] = [monitor["clientCertificate"], monitor["clientKey"]];
       if (certificate === null && key !== null)
-        issue("clientCertificate", "is required where clientKey is given");
+        addIssue("clientCertificate", "is required where clientKey is given");
       if (certificate !== null && key === null)
-        issue("clientKey", "is required where clientCertificate is given");
+        addIssue("clientKey", "is required where clientCertificate is given");
       if (monitor["connectTo"] !== null && monitor["proxyUrl"] !== null)
-        issue("connectTo", "can't be used with proxyUrl: the proxy resolves the address");
-      for (const { path, message } of requestIssues(monitor as unknown as HttpRequests))
+        addIssue("connectTo", "can't be used with proxyUrl: the proxy resolves the address");
+      for (const { path, message } of listRequestIssues(monitor as unknown as HttpRequests))
         context.addIssue({ code: "custom", path, message });
     })
     .transform((monitor): NewMonitor => ({
       ...monitor,
-      timeout: monitor.timeout ?? timeoutFor(monitor.interval),
+      timeout: monitor.timeout ?? computeDefaultTimeout(monitor.interval),
     })),
 );
 
-export const MonitorPatch = patchOfKinds(monitorKinds, monitorFields, readOnly, {
+export const MonitorPatch = createPatchSchema(monitorKinds, monitorFields, readOnly, {
   id: "MonitorPatch",
   example: { paused: true },
 });
@@ -142,7 +142,7 @@ const MonitorStatus = z.enum(monitorStatuses).meta({ id: "MonitorStatus" });
 const seconds = z.int().min(0).meta({ description: "Seconds." });
 const milliseconds = z.int().min(0).meta({ description: "Milliseconds." });
 
-export const Monitor = shownOf(
+export const Monitor = createReadSchema(
   monitorKinds,
   {
     name: z.string(),

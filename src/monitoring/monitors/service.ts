@@ -1,36 +1,47 @@
 /** Lists, creates, changes, orders and deletes monitors. */
 import { commit, commitEach, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { inSearchTurn } from "../../events/turns.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { runInSearchTurn } from "../../events/turns.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
-import { deleted, page } from "../../core/paging.ts";
+import { createId } from "../../core/ids.ts";
+import { deletedBody, buildPage } from "../../core/paging.ts";
 import { mapListed } from "../../core/text/streamed-list.ts";
-import { invalid } from "../../core/validation.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import {
-  mustBeUnchanged,
-  mustBeWithin,
-  mustExist,
-  unknownReference,
+  guardVersion,
+  guardLimit,
+  guardExists,
+  unknownReferenceError,
 } from "../../database/references.ts";
-import { found, mustName, firstVersion, nextVersion } from "../../database/rows.ts";
-import { resolvingStatements } from "../../incidents/by-monitor.ts";
-import { inPortions, must, retrying, StaleRead, type Statement } from "../../database/store.ts";
+import {
+  assertFound,
+  guardFieldExists,
+  buildFirstVersion,
+  buildNextVersion,
+} from "../../database/rows.ts";
+import { buildResolvingStatements } from "../../incidents/by-monitor.ts";
+import {
+  splitIntoPortions,
+  guard,
+  retryOnStaleRead,
+  StaleRead,
+  type Statement,
+} from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
   assignMonitors,
   listGroups,
-  followPauses,
+  applyPauses,
   type GroupRecord,
-  mustHaveFewChannels,
+  guardChannelLimit,
   touchGroup,
 } from "../groups/store.ts";
-import { changedMonitor, mustBeCheckable } from "./input-service.ts";
-import { pageOfMonitors } from "./list-store.ts";
-import { columnsOf, type MonitorRecord, shown } from "./record.ts";
-import { channelsOfNew, channelsTogether } from "./rules.ts";
+import { applyMonitorPatch, assertCheckable } from "./input-service.ts";
+import { listMonitorPage } from "./list-store.ts";
+import { buildColumns, type MonitorRecord, toMonitorRecord } from "./record.ts";
+import { chooseChannels, mergeChannels } from "./rules.ts";
 import {
   type ChangeOfMany,
   type ManyMonitors,
@@ -43,38 +54,38 @@ import {
   attachChannels,
   changeMonitor,
   changeMonitors,
-  defaultChannelIds,
+  listDefaultChannelIds,
   detachChannels,
   findMonitor,
-  fitsTags,
+  fitsTagLimit,
   insertMonitor,
-  mustFitMonitors,
+  guardMonitorsSize,
   type MonitorRow,
-  namesAllOf,
+  containsAllMonitors,
   removeMonitors,
   replaceMonitorChannels,
   type StoredMonitor,
-  storedBytes,
-  unchecked,
+  countStoredBytes,
+  initialState,
 } from "./store.ts";
 
-export { changedMonitor, mustBeCheckable } from "./input-service.ts";
-export { tablesOfMonitors } from "./store.ts";
+export { applyMonitorPatch, assertCheckable } from "./input-service.ts";
+export { monitorTables } from "./store.ts";
 
 export async function listMonitors(scope: Scope, query: MonitorQuery) {
-  const read = () => pageOfMonitors(scope, query);
-  const { monitors, total } = await (query.q === undefined ? read() : inSearchTurn(scope, read));
-  const { meta } = page(query, [], total);
-  return { data: mapListed(monitors, (monitor) => shown(scope, monitor)), meta };
+  const read = () => listMonitorPage(scope, query);
+  const { monitors, total } = await (query.q === undefined ? read() : runInSearchTurn(scope, read));
+  const { meta } = buildPage(query, [], total);
+  return { data: mapListed(monitors, (monitor) => toMonitorRecord(scope, monitor)), meta };
 }
 
 /** Throws NOT_FOUND. */
 export async function getMonitor(scope: Scope, id: string): Promise<MonitorRecord> {
-  return shown(scope, await getStored(scope, id));
+  return toMonitorRecord(scope, await getStored(scope, id));
 }
 
 async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
-  return found(await findMonitor(scope, id), "monitor");
+  return assertFound(await findMonitor(scope, id), "monitor");
 }
 
 /**
@@ -83,64 +94,70 @@ async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
  */
 export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorRecord> {
   const { organizationId, limits } = scope;
-  return retrying(async () => {
-    await mustBeCheckable(scope, input);
+  return retryOnStaleRead(async () => {
+    await assertCheckable(scope, input);
     const now = scope.clock();
-    const at = timestamp(now);
-    const id = newId(now);
-    const group = await groupToJoin(scope, input.groupId);
-    const alertChannelIds = channelsOfNew(
+    const at = formatTimestamp(now);
+    const id = createId(now);
+    const group = await getGroupToJoin(scope, input.groupId);
+    const alertChannelIds = chooseChannels(
       input.alertChannelIds,
-      await defaultChannelIds(scope),
+      await listDefaultChannelIds(scope),
       group?.alertChannelIds ?? [],
       limits["alert-channels-of-a-monitor"],
     );
     const monitor: MonitorRow = {
       organizationId,
       id,
-      ...columnsOf(scope, id, input),
+      ...buildColumns(scope, id, input),
       groupId: input.groupId,
       position: 0,
-      ...firstVersion(at),
+      ...buildFirstVersion(at),
     };
     const paused = monitor.paused || (group?.paused ?? false);
-    const state = { ...unchecked, since: at, paused };
+    const state = { ...initialState, since: at, paused };
     return commit(
       scope,
       [
-        ...mustKnow(scope, input.alertChannelIds, alertChannelIds),
+        ...guardChannels(scope, input.alertChannelIds, alertChannelIds),
         ...insertMonitor(scope, monitor, at),
-        mustBeWithin(scope, "monitors", monitors),
-        mustFitMonitors(organizationId),
-        ...(group === null ? [] : move(scope, monitor, group, at)),
+        guardLimit(scope, "monitors", monitors),
+        guardMonitorsSize(organizationId),
+        ...(group === null ? [] : buildMoveStatements(scope, monitor, group, at)),
         ...replaceMonitorChannels(scope, id, alertChannelIds),
-        mustHaveFewChannels(scope, [id]),
-        ...followPauses(organizationId, at, [id]),
+        guardChannelLimit(scope, [id]),
+        ...applyPauses(organizationId, at, [id]),
       ],
       { action: "monitor.created", subjectId: id },
-      shown(scope, { monitor, state, alertChannelIds, screenshotAt: null, uptime24h: null }),
+      toMonitorRecord(scope, {
+        monitor,
+        state,
+        alertChannelIds,
+        screenshotAt: null,
+        uptime24h: null,
+      }),
     );
   });
 }
 
 /** Updates a monitor. Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for an invalid result. */
 export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const stored = await getStored(scope, id);
     const before = stored.monitor;
-    const input = await changedMonitor(scope, before, patch);
-    const at = timestamp(scope.clock());
+    const input = await applyMonitorPatch(scope, before, patch);
+    const at = formatTimestamp(scope.clock());
     const moves = input.groupId !== before.groupId;
-    const group = moves ? await groupToJoin(scope, input.groupId) : null;
-    const alertChannelIds = channelsTogether(
+    const group = moves ? await getGroupToJoin(scope, input.groupId) : null;
+    const alertChannelIds = mergeChannels(
       patch.alertChannelIds ?? stored.alertChannelIds,
       group?.alertChannelIds ?? [],
     );
     const monitor: MonitorRow = {
       ...before,
-      ...columnsOf(scope, id, input, before),
+      ...buildColumns(scope, id, input, before),
       groupId: input.groupId,
-      ...nextVersion(before, at),
+      ...buildNextVersion(before, at),
     };
     const groupPaused = moves ? (group?.paused ?? false) : stored.groupPaused;
     const paused = monitor.paused || groupPaused;
@@ -151,56 +168,58 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
     return commit(
       scope,
       [
-        ...mustKnow(scope, patch.alertChannelIds ?? [], alertChannelIds),
+        ...guardChannels(scope, patch.alertChannelIds ?? [], alertChannelIds),
         ...guardCurrent(scope, monitors, before),
-        ...(moves ? move(scope, before, group, at) : []),
+        ...(moves ? buildMoveStatements(scope, before, group, at) : []),
         changeMonitor(scope, monitor),
-        ...(storedBytes(monitor) > storedBytes(before)
-          ? [mustFitMonitors(scope.organizationId)]
+        ...(countStoredBytes(monitor) > countStoredBytes(before)
+          ? [guardMonitorsSize(scope.organizationId)]
           : []),
         ...replaceMonitorChannels(scope, id, alertChannelIds),
-        ...(moves || patch.alertChannelIds ? [mustHaveFewChannels(scope, [id])] : []),
-        ...followPauses(scope.organizationId, at, [id]),
+        ...(moves || patch.alertChannelIds ? [guardChannelLimit(scope, [id])] : []),
+        ...applyPauses(scope.organizationId, at, [id]),
       ],
       { action: "monitor.updated", subjectId: id, fields: Object.keys(patch) },
-      shown(scope, { ...stored, monitor, state, alertChannelIds }),
+      toMonitorRecord(scope, { ...stored, monitor, state, alertChannelIds }),
     );
   });
 }
 
 /** Returns a monitor after a patch, including secrets, without storing it. Throws NOT_FOUND, VALIDATION_ERROR. */
-export async function monitorAfter(scope: Scope, id: string, patch: MonitorPatch) {
+export async function previewMonitorPatch(scope: Scope, id: string, patch: MonitorPatch) {
   const { monitor } = await getStored(scope, id);
-  return changedMonitor(scope, monitor, patch);
+  return applyMonitorPatch(scope, monitor, patch);
 }
 
 /** Reads the group to join; null for the ungrouped list. Throws NOT_FOUND. */
-async function groupToJoin(scope: Scope, groupId: string | null): Promise<GroupRecord | null> {
+async function getGroupToJoin(scope: Scope, groupId: string | null): Promise<GroupRecord | null> {
   if (groupId === null) return null;
   const [group] = await listGroups(scope, groupId);
-  if (group === undefined) throw unknownReference("groupId", "monitor group");
+  if (group === undefined) throw unknownReferenceError("groupId", "monitor group");
   return group;
 }
 
 /** Moves a monitor to the end of the group, or of the ungrouped list for null. */
-function move(scope: Scope, { id }: MonitorRow, group: GroupRecord | null, at: string) {
+function buildMoveStatements(
+  scope: Scope,
+  { id }: MonitorRow,
+  group: GroupRecord | null,
+  at: string,
+) {
   const joined =
     group === null
       ? []
-      : [
-          mustBeUnchanged(monitorGroups, scope.organizationId, group),
-          touchGroup(scope, group.id, at),
-        ];
+      : [guardVersion(monitorGroups, scope.organizationId, group), touchGroup(scope, group.id, at)];
   return [...joined, ...assignMonitors(scope, group?.id ?? null, [id], "end", at)];
 }
 
 /**
  * Requires all channels to exist. A missing `given` channel is the caller's error; a missing other one causes a retry.
  */
-function mustKnow(scope: Scope, given: readonly string[], all: readonly string[]) {
+function guardChannels(scope: Scope, givenIds: readonly string[], all: readonly string[]) {
   return [
-    ...mustName(scope, "alertChannelIds", alertChannels, given),
-    ...mustExist(alertChannels, scope.organizationId, all, () => new StaleRead()),
+    ...guardFieldExists(scope, "alertChannelIds", alertChannels, givenIds),
+    ...guardExists(alertChannels, scope.organizationId, all, () => new StaleRead()),
   ];
 }
 
@@ -208,19 +227,19 @@ function mustKnow(scope: Scope, given: readonly string[], all: readonly string[]
  * Deletes a monitor with its results. Its incidents stay. Incidents that it opened automatically are resolved.
  * Throws NOT_FOUND, PRECONDITION_FAILED.
  */
-export function deleteMonitor(scope: Scope, id: string): Promise<typeof deleted> {
-  return retrying(async () => {
+export function deleteMonitor(scope: Scope, id: string): Promise<typeof deletedBody> {
+  return retryOnStaleRead(async () => {
     const { monitor } = await getStored(scope, id);
-    const at = timestamp(scope.clock());
+    const at = formatTimestamp(scope.clock());
     return commit(
       scope,
       [
         ...guardCurrent(scope, monitors, monitor),
-        ...(await resolvingStatements(scope, [id])),
+        ...(await buildResolvingStatements(scope, [id])),
         ...removeMonitors(scope.organizationId, [id], at),
       ],
       { action: "monitor.deleted", subjectId: id },
-      deleted,
+      deletedBody,
     );
   });
 }
@@ -231,22 +250,22 @@ export function deleteMonitor(scope: Scope, id: string): Promise<typeof deleted>
  */
 export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrder) {
   const { organizationId } = scope;
-  return retrying(async () => {
-    const group = await groupToJoin(scope, groupId);
-    const at = timestamp(scope.clock());
+  return retryOnStaleRead(async () => {
+    const group = await getGroupToJoin(scope, groupId);
+    const at = formatTimestamp(scope.clock());
     return commit(
       scope,
       [
-        ...mustName(scope, "monitorIds", monitors, monitorIds),
+        ...guardFieldExists(scope, "monitorIds", monitors, monitorIds),
         ...(group === null
           ? []
           : [...guardCurrent(scope, monitorGroups, group), touchGroup(scope, group.id, at)]),
-        must(
-          namesAllOf(organizationId, groupId, monitorIds),
+        guard(
+          containsAllMonitors(organizationId, groupId, monitorIds),
           () => new AppError("CONFLICT", "The order leaves monitors out. Read them again."),
         ),
         ...assignMonitors(scope, groupId, monitorIds, 0, at),
-        ...followPauses(organizationId, at, monitorIds),
+        ...applyPauses(organizationId, at, monitorIds),
       ],
       groupId === null
         ? { action: "group.reordered", subjectId: organizationId, fields: ["monitorIds"] }
@@ -260,20 +279,20 @@ export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrde
  * Changes or deletes many monitors in one atomic write. Throws NOT_FOUND for an unknown ID, VALIDATION_ERROR for too many
  * tags.
  */
-export function changeMany(scope: Scope, { monitorIds, change }: ManyMonitors) {
+export function changeMonitorsInBulk(scope: Scope, { monitorIds, change }: ManyMonitors) {
   const { organizationId } = scope;
-  return retrying(async () => {
-    const at = timestamp(scope.clock());
+  return retryOnStaleRead(async () => {
+    const at = formatTimestamp(scope.clock());
     return commitEach(
       scope,
       [
-        ...mustName(scope, "monitorIds", monitors, monitorIds),
+        ...guardFieldExists(scope, "monitorIds", monitors, monitorIds),
         ...(change === undefined
           ? [
-              ...(await resolvingStatements(scope, monitorIds)),
+              ...(await buildResolvingStatements(scope, monitorIds)),
               ...removeMonitors(organizationId, monitorIds, at),
             ]
-          : changing(scope, monitorIds, change, at)),
+          : buildBulkStatements(scope, monitorIds, change, at)),
       ],
       {
         action: change === undefined ? "monitor.deleted" : "monitor.updated",
@@ -289,42 +308,47 @@ export function changeMany(scope: Scope, { monitorIds, change }: ManyMonitors) {
  * Returns the statements of a bulk change. The group is last, so that the change does not detach the channels of the new
  * group.
  */
-function changing(scope: Scope, ids: readonly string[], change: ChangeOfMany, at: string) {
+function buildBulkStatements(
+  scope: Scope,
+  ids: readonly string[],
+  change: ChangeOfMany,
+  at: string,
+) {
   const { organizationId } = scope;
   const { paused, muted, groupId, addTags, removeTags } = change;
   const { addAlertChannelIds, removeAlertChannelIds } = change;
   const tags =
     (addTags ?? removeTags) ? { remove: removeTags ?? [], add: addTags ?? [] } : undefined;
   const statements: Statement[] = [];
-  const alike = (make: (some: readonly string[]) => Statement[]) =>
-    void statements.push(...inPortions(ids, make));
+  const addInPortions = (make: (some: readonly string[]) => Statement[]) =>
+    void statements.push(...splitIntoPortions(ids, make));
   if (tags !== undefined)
-    alike((some) => [
-      must(fitsTags(organizationId, some, tags.remove, tags.add), () =>
-        invalid("change.addTags", "would give a monitor more than 10 tags"),
+    addInPortions((some) => [
+      guard(fitsTagLimit(organizationId, some, tags.remove, tags.add), () =>
+        invalidFieldError("change.addTags", "would give a monitor more than 10 tags"),
       ),
     ]);
-  alike((some) => [changeMonitors(organizationId, some, { paused, muted, tags }, at)]);
+  addInPortions((some) => [changeMonitors(organizationId, some, { paused, muted, tags }, at)]);
   if (removeAlertChannelIds !== undefined)
-    alike((some) => [detachChannels(organizationId, some, removeAlertChannelIds)]);
+    addInPortions((some) => [detachChannels(organizationId, some, removeAlertChannelIds)]);
   if (addAlertChannelIds !== undefined) {
     statements.push(
-      ...mustName(scope, "change.addAlertChannelIds", alertChannels, addAlertChannelIds),
+      ...guardFieldExists(scope, "change.addAlertChannelIds", alertChannels, addAlertChannelIds),
     );
-    alike((some) => [
+    addInPortions((some) => [
       attachChannels(organizationId, some, addAlertChannelIds),
-      mustHaveFewChannels(scope, some),
+      guardChannelLimit(scope, some),
     ]);
   }
   if (groupId !== undefined) {
     if (groupId !== null)
       statements.push(
-        ...mustName(scope, "change.groupId", monitorGroups, [groupId]),
+        ...guardFieldExists(scope, "change.groupId", monitorGroups, [groupId]),
         touchGroup(scope, groupId, at),
       );
     statements.push(...assignMonitors(scope, groupId, ids, "end", at));
   }
   if (groupId !== undefined || paused !== undefined)
-    statements.push(...followPauses(organizationId, at, ids));
+    statements.push(...applyPauses(organizationId, at, ids));
   return statements;
 }

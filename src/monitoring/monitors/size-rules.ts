@@ -1,12 +1,12 @@
 import { splitSecrets } from "../../core/security/kind-secrets.ts";
-import { amountIn, type Bound, monitorBounds } from "../../core/limits.ts";
+import { formatBound, type Bound, monitorBounds } from "../../core/limits.ts";
 import { monitorKinds } from "./kinds-schema.ts";
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? "");
 
 type Sized = { type: string };
 
-function sizesOf(monitor: Sized) {
+function measureSizes(monitor: Sized) {
   const { settings, secrets } = splitSecrets(monitorKinds, monitor.type, monitor);
   return { all: bytesOf(monitor), own: bytesOf([settings, secrets]), secrets: bytesOf(secrets) };
 }
@@ -15,25 +15,31 @@ function sizesOf(monitor: Sized) {
  * Returns why a monitor is too large, with the path of its largest field. Null if it fits or if its type-specific fields
  * did not grow. `before` is called only for a monitor above a limit.
  */
-export function sizeIssue(
+export function findSizeIssue(
   monitor: Sized,
   before: () => Sized | null = () => null,
 ): { path: string; message: string } | null {
-  const size = sizesOf(monitor);
+  const size = measureSizes(monitor);
   const isTooSecret = size.secrets > monitorBounds.secrets.value;
   if (!isTooSecret && size.all <= monitorBounds.size.value) return null;
   const known = before();
-  if (known !== null && size.own <= sizesOf(known).own) return null;
+  if (known !== null && size.own <= measureSizes(known).own) return null;
   if (!isTooSecret)
-    return { path: largestIn(monitor), message: shorter("fields", monitorBounds.size) };
+    return {
+      path: findLargestField(monitor),
+      message: describeSizeLimit("fields", monitorBounds.size),
+    };
   const { secrets } = splitSecrets(monitorKinds, monitor.type, monitor);
-  return { path: largestIn(secrets), message: shorter("secrets", monitorBounds.secrets) };
+  return {
+    path: findLargestField(secrets),
+    message: describeSizeLimit("secrets", monitorBounds.secrets),
+  };
 }
 
-const shorter = (what: string, bound: Bound) =>
-  `must be shorter: all ${what} of a monitor can have ${amountIn(bound)} together`;
+const describeSizeLimit = (what: string, bound: Bound) =>
+  `must be shorter: all ${what} of a monitor can have ${formatBound(bound)} together`;
 
-const largestIn = (fields: object) =>
+const findLargestField = (fields: object) =>
   Object.entries(fields)
     .map(([name, value]) => ({ name, bytes: bytesOf(value) }))
     .reduce((largest, one) => (one.bytes > largest.bytes ? one : largest)).name;

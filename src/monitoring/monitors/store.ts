@@ -1,13 +1,19 @@
 /** Reads and writes monitors, their states, channels and tags. */
 import { getTableName, type SQL, sql } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/time/clock.ts";
-import { turn } from "../../core/time/yielding.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
+import { yieldToEventLoop } from "../../core/time/yielding.ts";
 import { AppError } from "../../core/errors.ts";
-import { amountIn, monitorBounds } from "../../core/limits.ts";
-import { mustHaveRoom } from "../../database/file/usage.ts";
-import { listed } from "../../database/references.ts";
-import { columnsOf, matching, naming, replaceLinks, type Tenant } from "../../database/rows.ts";
-import { inPortions, type Parameter, type Statement } from "../../database/store.ts";
+import { formatBound, monitorBounds } from "../../core/limits.ts";
+import { guardRoom } from "../../database/file/usage.ts";
+import { buildIdTable } from "../../database/references.ts";
+import {
+  prepareColumns,
+  matchValues,
+  matchReference,
+  replaceLinks,
+  type Tenant,
+} from "../../database/rows.ts";
+import { splitIntoPortions, type Parameter, type Statement } from "../../database/store.ts";
 import { alertChannels, monitorChannels } from "../../database/tables/alerting.ts";
 import { incidentMonitors, incidents } from "../../database/tables/incidents.ts";
 import {
@@ -18,8 +24,8 @@ import {
   screenshots,
   uptimeHours,
 } from "../../database/tables/monitoring.ts";
-import { endOf } from "../groups/store.ts";
-import { uptime24hOf } from "../uptime/store.ts";
+import { buildEndPosition } from "../groups/store.ts";
+import { computeUptime24h } from "../uptime/store.ts";
 import type { ChangeOfMany } from "./schema.ts";
 import { watchedFields } from "./target-rules.ts";
 
@@ -41,19 +47,19 @@ export type StoredMonitor = {
   uptime24h: number | null;
 };
 
-export const inGroup = naming(monitors, monitors.groupId, monitorGroups);
-export const ofMonitor = naming(monitorStates, monitorStates.monitorId, monitors);
+export const inGroup = matchReference(monitors, monitors.groupId, monitorGroups);
+export const ofMonitor = matchReference(monitorStates, monitorStates.monitorId, monitors);
 
 /** SQL for the current status. A pause of the monitor or its group hides the last result. */
 export const currentStatus = sql<string>`case when ${monitorStates.paused}
   then 'paused' else ${monitorStates.status} end`;
 
 // The SQL text is built once. A query builder and its row mapping would take longer than the query.
-const monitorColumns = columnsOf(monitors, "m");
-const stateColumns = columnsOf(monitorStates, "s");
+const monitorColumns = prepareColumns(monitors, "m");
+const stateColumns = prepareColumns(monitorStates, "s");
 export const withStates = `monitors m
   join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
-const joined = `from ${withStates}`;
+const joinedText = `from ${withStates}`;
 const channelsText = `(
     select json_group_array(c.channel_id order by c.position, c.channel_id) from monitor_channels c
       where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds`;
@@ -61,10 +67,10 @@ const rowsText = `select ${monitorColumns.text}, ${stateColumns.text},
     coalesce(g.paused, 0) as groupPaused, ${channelsText}, (
     select at from screenshots p
       where p.organization_id = m.organization_id and p.monitor_id = m.id) as screenshotAt
-  ${joined} left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
+  ${joinedText} left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
 /** Tables that affect the response for a monitor, directly or by cascading deletions. */
-export const tablesOfMonitors = [
+export const monitorTables = [
   monitors,
   monitorStates,
   monitorGroups,
@@ -91,9 +97,9 @@ export async function selectMonitors(
     state: stateColumns.read(row),
     groupPaused: row.groupPaused === 1,
     alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
-    screenshotAt: row.screenshotAt === null ? null : timestamp(row.screenshotAt),
+    screenshotAt: row.screenshotAt === null ? null : formatTimestamp(row.screenshotAt),
   }));
-  const uptime24h = await uptime24hOf(
+  const uptime24h = await computeUptime24h(
     store,
     found.map(({ state }) => state.key),
     clock(),
@@ -121,23 +127,23 @@ const someText = `select ${monitorColumns.text}, ${channelsText} from json_each(
 const stride = 500;
 
 /** Lists all monitors of the organization in dashboard order, ungrouped monitors last. */
-export async function allMonitors(tenant: Tenant) {
-  const names = await namesOfMonitors(tenant);
+export async function listAllMonitors(tenant: Tenant) {
+  const names = await listMonitorNames(tenant);
   const ids = names.map(({ id }) => id);
   const all: (MonitorRow & { alertChannelIds: string[] })[] = [];
   for (let from = 0; from < ids.length; from += stride) {
-    if (from > 0) await turn();
-    all.push(...(await monitorsAmong(tenant, ids.slice(from, from + stride))));
+    if (from > 0) await yieldToEventLoop();
+    all.push(...(await findMonitorsByIds(tenant, ids.slice(from, from + stride))));
   }
   return all;
 }
 
 /** Lists the IDs, names and sizes in bytes of all monitors in dashboard order. */
-export const namesOfMonitors = ({ store, organizationId }: Tenant) =>
+export const listMonitorNames = ({ store, organizationId }: Tenant) =>
   store.query<{ id: string; name: string; bytes: number }>(orderText, [organizationId]);
 
 /** Lists the monitors with these IDs, in the given order. */
-export async function monitorsAmong({ store, organizationId }: Tenant, ids: readonly string[]) {
+export async function findMonitorsByIds({ store, organizationId }: Tenant, ids: readonly string[]) {
   const parameters = [JSON.stringify(ids), organizationId];
   const rows = await store.query<Pick<Row, "alertChannelIds">>(someText, parameters);
   return rows.map((row) => ({
@@ -147,21 +153,21 @@ export async function monitorsAmong({ store, organizationId }: Tenant, ids: read
 }
 
 /** Computes the size of a monitor in bytes, as the triggers of `organization_usage` do. */
-export const storedBytes = ({ description, settings, secrets }: MonitorRow) =>
+export const countStoredBytes = ({ description, settings, secrets }: MonitorRow) =>
   Buffer.byteLength(description) + Buffer.byteLength(settings) + Buffer.byteLength(secrets);
 
-const tooLarge = () =>
+const tooLargeError = () =>
   new AppError(
     "CONFLICT",
-    `All monitors of an organization can have at most ${amountIn(monitorBounds.totalSize)} of settings. Remove monitors, or shorten their bodies, headers and variables.`,
+    `All monitors of an organization can have at most ${formatBound(monitorBounds.totalSize)} of settings. Remove monitors, or shorten their bodies, headers and variables.`,
   );
 
 /**
  * Fails the write if the monitors of the organization exceed their maximum total size. Must follow the statements that
  * write the monitors.
  */
-export const mustFitMonitors = (organizationId: string) =>
-  mustHaveRoom(organizationId, "monitors", { bytes: monitorBounds.totalSize.value }, tooLarge);
+export const guardMonitorsSize = (organizationId: string) =>
+  guardRoom(organizationId, "monitors", { bytes: monitorBounds.totalSize.value }, tooLargeError);
 
 /**
  * Appends the monitor to the ungrouped list. It can join a group afterwards. With `key`, the monitor gets the results
@@ -174,8 +180,15 @@ export function insertMonitor(
   key?: number,
 ) {
   const { id } = monitor;
-  const position = sql<number>`(${endOf(organizationId, null)})`;
-  const state = { ...unchecked, organizationId, monitorId: id, since: at, paused: false, epoch: 0 };
+  const position = sql<number>`(${buildEndPosition(organizationId, null)})`;
+  const state = {
+    ...initialState,
+    organizationId,
+    monitorId: id,
+    since: at,
+    paused: false,
+    epoch: 0,
+  };
   return [
     store.db.insert(monitors).values({ ...monitor, groupId: null, position }),
     store.db.insert(monitorStates).values({ ...state, key }),
@@ -183,7 +196,7 @@ export function insertMonitor(
 }
 
 /** Initial state of a monitor, before its first check. */
-export const unchecked = {
+export const initialState = {
   status: "pending",
   failures: 0,
   successes: 0,
@@ -198,7 +211,7 @@ export const unchecked = {
 /** Writes the editable fields. The group and position change only by joining or leaving a group. */
 export function changeMonitor({ store }: Tenant, monitor: MonitorRow): Statement {
   const { organizationId, id, groupId: _group, position: _position, ...change } = monitor;
-  return store.db.update(monitors).set(change).where(matching(monitors, { organizationId, id }));
+  return store.db.update(monitors).set(change).where(matchValues(monitors, { organizationId, id }));
 }
 
 /** Replaces the channels of a monitor. */
@@ -212,7 +225,7 @@ export function replaceMonitorChannels(
 
 /** Removes monitors. Their incidents stay and list the remaining monitors. Their results are deleted later. */
 export function removeMonitors(organizationId: string, ids: readonly string[], at: string) {
-  const among = sql`(select value from ${listed(ids)})`;
+  const among = sql`(select value from ${buildIdTable(ids)})`;
   return [
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (select group_id from ${monitors}
@@ -225,23 +238,23 @@ export function removeMonitors(organizationId: string, ids: readonly string[], a
               and its.incident_id = incidents.id and its.monitor_id not in ${among}))
       where organization_id = ${organizationId} and id in (select incident_id from ${incidentMonitors}
         where organization_id = ${organizationId} and monitor_id in ${among})`,
-    ...inPortions(ids, (some) => {
-      const gone = sql`(select value from ${listed(some)})`;
+    ...splitIntoPortions(ids, (some) => {
+      const removedIds = sql`(select value from ${buildIdTable(some)})`;
       return [
         sql`insert into ${removedMonitors} (key) select key from ${monitorStates}
-          where organization_id = ${organizationId} and monitor_id in ${gone}`,
-        sql`delete from ${monitors} where organization_id = ${organizationId} and id in ${gone}`,
+          where organization_id = ${organizationId} and monitor_id in ${removedIds}`,
+        sql`delete from ${monitors} where organization_id = ${organizationId} and id in ${removedIds}`,
       ];
     }),
   ];
 }
 
 /** Lists the IDs of the default channels, oldest first. */
-export async function defaultChannelIds({ store, organizationId }: Tenant): Promise<string[]> {
+export async function listDefaultChannelIds({ store, organizationId }: Tenant): Promise<string[]> {
   const rows = await store.db
     .select({ id: alertChannels.id })
     .from(alertChannels)
-    .where(matching(alertChannels, { organizationId, isDefault: true }))
+    .where(matchValues(alertChannels, { organizationId, isDefault: true }))
     .orderBy(alertChannels.id);
   return rows.map(({ id }) => id);
 }
@@ -250,37 +263,37 @@ export async function defaultChannelIds({ store, organizationId }: Tenant): Prom
 const maxTags = 10;
 
 /** Condition that the list contains every monitor of the group, or of the ungrouped list for null. */
-export function namesAllOf(
+export function containsAllMonitors(
   organizationId: string,
   groupId: string | null,
   monitorIds: readonly string[],
 ): SQL {
   return sql`not exists (select 1 from ${monitors} where organization_id = ${organizationId}
-    and group_id is ${groupId} and id not in (select value from ${listed(monitorIds)}))`;
+    and group_id is ${groupId} and id not in (select value from ${buildIdTable(monitorIds)}))`;
 }
 
 function isAmong(organizationId: string, ids: readonly string[]): SQL {
-  return sql`organization_id = ${organizationId} and id in (select value from ${listed(ids)})`;
+  return sql`organization_id = ${organizationId} and id in (select value from ${buildIdTable(ids)})`;
 }
 
 /** SQL for the tags of a monitor after removing and appending tags, each with its position. */
-function tagsAfter(remove: readonly string[], add: readonly string[]): SQL {
+function buildTagsSql(remove: readonly string[], add: readonly string[]): SQL {
   return sql`select tag, min(place) as place from (
       select value as tag, key as place from json_each(monitors.tags)
-        where value not in (select value from ${listed(remove)})
-      union all select value, 1000 + key from ${listed(add)})
+        where value not in (select value from ${buildIdTable(remove)})
+      union all select value, 1000 + key from ${buildIdTable(add)})
     group by tag`;
 }
 
 /** Condition that no monitor exceeds the maximum of tags after the change. */
-export function fitsTags(
+export function fitsTagLimit(
   organizationId: string,
   ids: readonly string[],
   remove: readonly string[],
   add: readonly string[],
 ): SQL {
   return sql`not exists (select 1 from ${monitors} where ${isAmong(organizationId, ids)}
-    and (select count(*) from (${tagsAfter(remove, add)})) > ${maxTags})`;
+    and (select count(*) from (${buildTagsSql(remove, add)})) > ${maxTags})`;
 }
 
 type TagChange = { remove: readonly string[]; add: readonly string[] };
@@ -300,7 +313,7 @@ export function changeMonitors(
       ? []
       : [
           sql`tags = (select json_group_array(tag order by place)
-            from (${tagsAfter(tags.remove, tags.add)}))`,
+            from (${buildTagsSql(tags.remove, tags.add)}))`,
         ]),
   ];
   return sql`update ${monitors} set ${sql.join(columns, sql`, `)}
@@ -313,8 +326,8 @@ export function detachChannels(
   channelIds: readonly string[],
 ): Statement {
   return sql`delete from ${monitorChannels} where organization_id = ${organizationId}
-    and monitor_id in (select value from ${listed(ids)})
-    and channel_id in (select value from ${listed(channelIds)})`;
+    and monitor_id in (select value from ${buildIdTable(ids)})
+    and channel_id in (select value from ${buildIdTable(channelIds)})`;
 }
 
 /** Appends channels to the list of each monitor. */
@@ -327,6 +340,6 @@ export function attachChannels(
     select ${organizationId}, m.value, c.value, c.key + (
       select coalesce(max(position) + 1, 0) from monitor_channels has
       where has.organization_id = ${organizationId} and has.monitor_id = m.value)
-    from ${listed(ids)} m cross join ${listed(channelIds)} c
+    from ${buildIdTable(ids)} m cross join ${buildIdTable(channelIds)} c
     where true on conflict do nothing`;
 }

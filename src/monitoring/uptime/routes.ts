@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import {
   Heartbeat,
   HeartbeatQuery,
@@ -9,22 +9,22 @@ import {
   ScreenshotQuery,
   Uptime,
 } from "./schema.ts";
-import { heartbeatsOf, latenciesOf, screenshotOf, uptimeOf } from "./service.ts";
+import { listMonitorHeartbeats, listLatencies, getScreenshot, getUptime } from "./service.ts";
 
-export const uptimeRoutes = routesUnder("/api/v1/monitors")
+export const uptimeRoutes = createRouter("/api/v1/monitors")
   .get(
-    ...endpoint("/:id/heartbeats", {
+    ...defineEndpoint("/:id/heartbeats", {
       name: "listHeartbeats",
       access: "read",
       summary: "List a monitor's heartbeats",
       description: "Newest first. They are kept for 14 days, unless configured otherwise.",
       query: HeartbeatQuery,
       data: z.array(Heartbeat),
-      handle: ({ scope, params, query }) => heartbeatsOf(scope, params.id, query),
+      handle: ({ scope, params, query }) => listMonitorHeartbeats(scope, params.id, query),
     }),
   )
   .get(
-    ...endpoint("/:id/screenshot", {
+    ...defineEndpoint("/:id/screenshot", {
       name: "getScreenshot",
       access: "read",
       bytes: "image/jpeg",
@@ -33,20 +33,20 @@ export const uptimeRoutes = routesUnder("/api/v1/monitors")
         "Of a `browser` monitor, whose `screenshotAt` says when that was. Kept until the next failure, as long as the heartbeat.",
       query: ScreenshotQuery,
       response: z.instanceof(Uint8Array),
-      handle: ({ scope, params, query }) => screenshotOf(scope, params.id, query.at ?? null),
+      handle: ({ scope, params, query }) => getScreenshot(scope, params.id, query.at ?? null),
     }),
   )
   .get(
-    ...endpoint("/:id/uptime", {
+    ...defineEndpoint("/:id/uptime", {
       name: "getUptime",
       access: "read",
       summary: "Get a monitor's uptime",
       data: Uptime,
-      handle: ({ scope, params }) => uptimeOf(scope, params.id),
+      handle: ({ scope, params }) => getUptime(scope, params.id),
     }),
   )
   .get(
-    ...endpoint("/:id/latency", {
+    ...defineEndpoint("/:id/latency", {
       name: "getLatency",
       access: "read",
       summary: "Get a monitor's latency over time",
@@ -54,6 +54,6 @@ export const uptimeRoutes = routesUnder("/api/v1/monitors")
         "The last 24 hours unless `from` and `to` say otherwise, oldest first; without the times in which nothing was measured. Long spans come from hourly or daily sums, which then begin on the hour or day.",
       query: LatencyQuery,
       data: z.array(LatencyPoint),
-      handle: ({ scope, params, query }) => latenciesOf(scope, params.id, query),
+      handle: ({ scope, params, query }) => listLatencies(scope, params.id, query),
     }),
   );

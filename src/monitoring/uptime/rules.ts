@@ -31,14 +31,14 @@ export function statusOfCode(code: number): HeartbeatStatus {
 type HeartbeatFound = { status: HeartbeatStatus; seconds: number; latencyMs: number | null };
 
 /** Returns the sums of a single heartbeat, for adding to its hour and day. */
-export function sumsOf({ status, seconds, latencyMs }: HeartbeatFound): Sums {
-  const of = (wanted: HeartbeatStatus) => (status === wanted ? seconds : 0);
+export function buildSums({ status, seconds, latencyMs }: HeartbeatFound): Sums {
+  const secondsIfStatus = (wanted: HeartbeatStatus) => (status === wanted ? seconds : 0);
   return {
-    upSeconds: of("up"),
-    degradedSeconds: of("degraded"),
-    downSeconds: of("down"),
-    unknownSeconds: of("unknown"),
-    maintenanceSeconds: of("maintenance"),
+    upSeconds: secondsIfStatus("up"),
+    degradedSeconds: secondsIfStatus("degraded"),
+    downSeconds: secondsIfStatus("down"),
+    unknownSeconds: secondsIfStatus("unknown"),
+    maintenanceSeconds: secondsIfStatus("maintenance"),
     latencyCount: latencyMs === null ? 0 : 1,
     latencySum: latencyMs ?? 0,
     latencyMin: latencyMs,
@@ -47,25 +47,28 @@ export function sumsOf({ status, seconds, latencyMs }: HeartbeatFound): Sums {
   };
 }
 
-const least = (one: number | null, other: number | null) =>
+const minKnown = (one: number | null, other: number | null) =>
   one === null || other === null ? (one ?? other) : Math.min(one, other);
-const most = (one: number | null, other: number | null) =>
+const maxKnown = (one: number | null, other: number | null) =>
   one === null || other === null ? (one ?? other) : Math.max(one, other);
 
 /** Adds up the sums of several periods. */
 export function addSums(all: readonly Sums[]): Sums & { latencyCounts: LatencyCounts } {
-  const sum = (name: keyof Seconds | "latencyCount" | "latencySum") =>
+  const sumField = (name: keyof Seconds | "latencyCount" | "latencySum") =>
     all.reduce((total, sums) => total + sums[name], 0);
   return {
-    upSeconds: sum("upSeconds"),
-    degradedSeconds: sum("degradedSeconds"),
-    downSeconds: sum("downSeconds"),
-    unknownSeconds: sum("unknownSeconds"),
-    maintenanceSeconds: sum("maintenanceSeconds"),
-    latencyCount: sum("latencyCount"),
-    latencySum: sum("latencySum"),
-    latencyMin: all.reduce<number | null>((lowest, one) => least(lowest, one.latencyMin), null),
-    latencyMax: all.reduce<number | null>((highest, one) => most(highest, one.latencyMax), null),
+    upSeconds: sumField("upSeconds"),
+    degradedSeconds: sumField("degradedSeconds"),
+    downSeconds: sumField("downSeconds"),
+    unknownSeconds: sumField("unknownSeconds"),
+    maintenanceSeconds: sumField("maintenanceSeconds"),
+    latencyCount: sumField("latencyCount"),
+    latencySum: sumField("latencySum"),
+    latencyMin: all.reduce<number | null>((lowest, one) => minKnown(lowest, one.latencyMin), null),
+    latencyMax: all.reduce<number | null>(
+      (highest, one) => maxKnown(highest, one.latencyMax),
+      null,
+    ),
     latencyCounts: addCounts(all.map(({ latencyCounts }) => latencyCounts)),
   };
 }
@@ -76,7 +79,7 @@ export type Measured = Pick<Seconds, "upSeconds" | "degradedSeconds" | "downSeco
  * Returns the uptime of a period, from 0 to 1; null if nothing was measured. Unknown and maintenance seconds
  * are excluded. The ratio is never rounded, so 1 means no failure at all.
  */
-export function ratioOf({ upSeconds, degradedSeconds, downSeconds }: Measured): number | null {
+export function computeRatio({ upSeconds, degradedSeconds, downSeconds }: Measured): number | null {
   const succeeded = upSeconds + degradedSeconds;
   const measured = succeeded + downSeconds;
   return measured === 0 ? null : succeeded / measured;
@@ -89,7 +92,7 @@ export function isMeasured(sums: Measured & Pick<Seconds, "maintenanceSeconds">)
 }
 
 /** Returns the worst status of a period, for its bar in charts. Maintenance counts only if nothing was measured. */
-export function toneOf(
+export function determineTone(
   sums: Measured & Pick<Seconds, "maintenanceSeconds">,
 ): "up" | "degraded" | "down" | "maintenance" | "none" {
   const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = sums;
@@ -100,7 +103,7 @@ export function toneOf(
 }
 
 /** Lists the last `count` hours or days, including the current one, as their numbers since 1970 in UTC. */
-export function lastPeriods(nowMs: number, periodMs: number, count: number): number[] {
+export function listLastPeriods(nowMs: number, periodMs: number, count: number): number[] {
   const current = Math.floor(nowMs / periodMs);
   return Array.from({ length: count }, (_, index) => current - count + 1 + index);
 }
@@ -120,7 +123,7 @@ export type SpanName = keyof typeof spans;
  * from before the creation count, too. `firstMs` is the start of the first measured period, `periodMs` the length of a
  * period.
  */
-export function beginOfSpan(
+export function computeSpanStart(
   spanMs: number,
   createdMs: number,
   firstMs: number | null,
@@ -145,7 +148,7 @@ const maxDays = 10_000;
  * Chooses the data for a latency chart. Uses heartbeats for points closer than an hour in spans of up to three days:
  * at most about 50,000 rows. Otherwise uses hourly or daily sums, and extends the span to whole hours or days.
  */
-export function latencySpan({ points, ...query }: LatencyQuery, nowMs: number): LatencySpan {
+export function chooseLatencySpan({ points, ...query }: LatencyQuery, nowMs: number): LatencySpan {
   const to = query.to ?? nowMs;
   const from = query.from ?? to - dayMs;
   const width = Math.max(1, Math.ceil((to - from) / points));

@@ -2,7 +2,7 @@
 import { heartbeatStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import { instant, Timestamp } from "../../core/fields.ts";
-import { countUpTo } from "../../core/paging.ts";
+import { cappedCount } from "../../core/paging.ts";
 
 export const HeartbeatStatus = z.enum(heartbeatStatuses).meta({
   id: "HeartbeatStatus",
@@ -40,13 +40,13 @@ const span = {
   from: instant.optional().meta({ override: { type: "string", format: "date-time" } }),
   to: instant.optional().meta({ override: { type: "string", format: "date-time" } }),
 };
-const inOrder = ({ from, to }: { from?: number | undefined; to?: number | undefined }) =>
+const isInOrder = ({ from, to }: { from?: number | undefined; to?: number | undefined }) =>
   from === undefined || to === undefined || from < to;
 const notInOrder = { path: ["from"], message: "must be before to" };
 
 export const HeartbeatQuery = z
-  .strictObject({ ...span, limit: countUpTo(1000, 100, "Entries") })
-  .refine(inOrder, notInOrder);
+  .strictObject({ ...span, limit: cappedCount(1000, 100, "Entries") })
+  .refine(isInOrder, notInOrder);
 export type HeartbeatQuery = z.infer<typeof HeartbeatQuery>;
 
 export const ScreenshotQuery = z.strictObject({
@@ -57,8 +57,8 @@ export const ScreenshotQuery = z.strictObject({
 });
 
 export const LatencyQuery = z
-  .strictObject({ ...span, points: countUpTo(1000, 100, "Points") })
-  .refine(inOrder, notInOrder);
+  .strictObject({ ...span, points: cappedCount(1000, 100, "Points") })
+  .refine(isInOrder, notInOrder);
 export type LatencyQuery = z.infer<typeof LatencyQuery>;
 
 const percentile = z.int().min(0).nullable().meta({

@@ -1,17 +1,17 @@
 /** Returns the heartbeats, uptime, latency and screenshots of a monitor to API clients. */
-import { timestamp } from "../../core/time/clock.ts";
-import { found } from "../../database/rows.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { assertFound } from "../../database/rows.ts";
 import type { Scope } from "../../events/scope.ts";
-import { percentilesOf } from "../../core/collections/percentiles.ts";
+import { computePercentiles } from "../../core/collections/percentiles.ts";
 import {
   addSums,
-  beginOfSpan,
+  computeSpanStart,
   dayMs,
   hourMs,
   isMeasured,
-  lastPeriods,
-  latencySpan,
-  ratioOf,
+  listLastPeriods,
+  chooseLatencySpan,
+  computeRatio,
   type SpanName,
   spans,
   type Sums,
@@ -20,40 +20,44 @@ import type { HeartbeatQuery, LatencyPoint, LatencyQuery, SpanFigures, Uptime } 
 import { findMeasured, findScreenshot, listHeartbeats, listPoints, listSums } from "./store.ts";
 
 /** Finds the key of a monitor's results and its creation time. Throws NOT_FOUND. */
-export async function measuredOf({ store, organizationId }: Scope, monitorId: string) {
-  return found(await findMeasured(store, organizationId, monitorId), "monitor");
+export async function getMeasured({ store, organizationId }: Scope, monitorId: string) {
+  return assertFound(await findMeasured(store, organizationId, monitorId), "monitor");
 }
 
 /** Lists heartbeats, newest first. Throws NOT_FOUND. */
-export async function heartbeatsOf(scope: Scope, monitorId: string, query: HeartbeatQuery) {
-  return listHeartbeats(scope.store, (await measuredOf(scope, monitorId)).key, query);
+export async function listMonitorHeartbeats(
+  scope: Scope,
+  monitorId: string,
+  query: HeartbeatQuery,
+) {
+  return listHeartbeats(scope.store, (await getMeasured(scope, monitorId)).key, query);
 }
 
 /**
  * Returns the screenshot of the last failed check. If `at` is given, the check must be of that time. Throws NOT_FOUND.
  */
-export async function screenshotOf(
+export async function getScreenshot(
   scope: Scope,
   monitorId: string,
   at: number | null,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { store, organizationId } = scope;
-  await measuredOf(scope, monitorId);
-  return found(await findScreenshot(store, organizationId, monitorId, at), "screenshot");
+  await getMeasured(scope, monitorId);
+  return assertFound(await findScreenshot(store, organizationId, monitorId, at), "screenshot");
 }
 
 /** Lists at most `points` points, oldest first. Omits points without measurements. Throws NOT_FOUND. */
-export async function latenciesOf(
+export async function listLatencies(
   scope: Scope,
   monitorId: string,
   query: LatencyQuery,
 ): Promise<LatencyPoint[]> {
-  const { key } = await measuredOf(scope, monitorId);
-  const points = await listPoints(scope.store, key, latencySpan(query, scope.clock()));
+  const { key } = await getMeasured(scope, monitorId);
+  const points = await listPoints(scope.store, key, chooseLatencySpan(query, scope.clock()));
   return points
     .filter(({ latencyCount }) => latencyCount > 0)
     .map(({ at, latencySum, latencyCount, latencyMin, latencyMax, p50Ms, p95Ms, p99Ms }) => ({
-      at: timestamp(at),
+      at: formatTimestamp(at),
       averageMs: latencySum / latencyCount,
       minMs: latencyMin ?? 0,
       maxMs: latencyMax ?? 0,
@@ -67,26 +71,26 @@ export async function latenciesOf(
 type Periods = readonly (Sums & { period: number })[];
 
 /** Returns the uptime figures of all spans and days. Throws NOT_FOUND. */
-export async function uptimeOf(scope: Scope, monitorId: string): Promise<Uptime> {
+export async function getUptime(scope: Scope, monitorId: string): Promise<Uptime> {
   const { store } = scope;
-  const { key, createdAt } = await measuredOf(scope, monitorId);
+  const { key, createdAt } = await getMeasured(scope, monitorId);
   const now = scope.clock();
-  const lastOf = (name: SpanName) =>
-    lastPeriods(now, spans[name].unit === "hours" ? hourMs : dayMs, spans[name].count);
+  const listLast = (name: SpanName) =>
+    listLastPeriods(now, spans[name].unit === "hours" ? hourMs : dayMs, spans[name].count);
   const [hours, days] = await Promise.all([
-    listSums(store, key, "hours", lastOf("7d")),
-    listSums(store, key, "days", lastOf("365d")),
+    listSums(store, key, "hours", listLast("7d")),
+    listSums(store, key, "days", listLast("365d")),
   ]);
-  const figuresOf = (name: SpanName) => {
+  const computeFigures = (name: SpanName) => {
     const [all, periodMs] = spans[name].unit === "hours" ? [hours, hourMs] : [days, dayMs];
-    return spanFigures(all, periodMs, lastOf(name)[0] ?? 0, Date.parse(createdAt));
+    return computeSpanFigures(all, periodMs, listLast(name)[0] ?? 0, Date.parse(createdAt));
   };
   const figures = {
-    "24h": figuresOf("24h"),
-    "7d": figuresOf("7d"),
-    "30d": figuresOf("30d"),
-    "90d": figuresOf("90d"),
-    "365d": figuresOf("365d"),
+    "24h": computeFigures("24h"),
+    "7d": computeFigures("7d"),
+    "30d": computeFigures("30d"),
+    "90d": computeFigures("90d"),
+    "365d": computeFigures("365d"),
   };
   return {
     ratios: {
@@ -98,8 +102,8 @@ export async function uptimeOf(scope: Scope, monitorId: string): Promise<Uptime>
     },
     spans: figures,
     days: days.map(({ period, ...sums }) => ({
-      date: timestamp(period * dayMs).slice(0, 10),
-      ratio: ratioOf(sums),
+      date: formatTimestamp(period * dayMs).slice(0, 10),
+      ratio: computeRatio(sums),
       upSeconds: sums.upSeconds,
       degradedSeconds: sums.degradedSeconds,
       downSeconds: sums.downSeconds,
@@ -110,25 +114,25 @@ export async function uptimeOf(scope: Scope, monitorId: string): Promise<Uptime>
 }
 
 /** Computes the figures of a span that starts with the period `first`. */
-function spanFigures(
+function computeSpanFigures(
   all: Periods,
   periodMs: number,
   first: number,
   createdMs: number,
 ): SpanFigures {
-  const its = all.filter(({ period }) => period >= first);
+  const periods = all.filter(({ period }) => period >= first);
   const { latencyCount, latencySum, latencyMin, latencyMax, latencyCounts, ...seconds } =
-    addSums(its);
-  const measured = its.find(isMeasured);
-  const begin = measured === undefined ? null : measured.period * periodMs;
-  const from = beginOfSpan(first * periodMs, createdMs, begin, periodMs);
+    addSums(periods);
+  const measured = periods.find(isMeasured);
+  const startMs = measured === undefined ? null : measured.period * periodMs;
+  const from = computeSpanStart(first * periodMs, createdMs, startMs, periodMs);
   return {
-    from: timestamp(from),
+    from: formatTimestamp(from),
     isPartial: from > first * periodMs,
-    ratio: ratioOf(seconds),
+    ratio: computeRatio(seconds),
     ...seconds,
     checks: latencyCount,
     averageMs: latencyCount === 0 ? null : latencySum / latencyCount,
-    ...percentilesOf({ latencyCount, latencyMin, latencyMax, latencyCounts }),
+    ...computePercentiles({ latencyCount, latencyMin, latencyMax, latencyCounts }),
   };
 }

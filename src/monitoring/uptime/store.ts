@@ -5,10 +5,10 @@ import type { Prepared, Store } from "../../database/store.ts";
 import { type heartbeats, uptimeDays, uptimeHours } from "../../database/tables/monitoring.ts";
 import {
   bucketOf,
-  exactPercentiles,
+  computeExactPercentiles,
   type LatencyCounts,
   type Percentiles,
-  percentilesOf,
+  computePercentiles,
 } from "../../core/collections/percentiles.ts";
 import {
   addSums,
@@ -16,8 +16,8 @@ import {
   hourMs,
   type LatencySpan,
   dayMs,
-  lastPeriods,
-  ratioOf,
+  listLastPeriods,
+  computeRatio,
   type Seconds,
   statusOfCode,
   type Sums,
@@ -29,18 +29,18 @@ type StoredHeartbeat = typeof heartbeats.$inferSelect;
 export type HeartbeatRow = Omit<StoredHeartbeat, "status"> & { status: HeartbeatStatus };
 
 /** SQL for results in a single JSON parameter, so that a write of any size needs the same few statements. */
-const given = `with given (monitor_key, at, status, latency_ms, seconds, message, epoch, bucket) as materialized (
+const givenText = `with given (monitor_key, at, status, latency_ms, seconds, message, epoch, bucket) as materialized (
   select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7
   from json_each(?))`;
 // If the clock was set back, a millisecond can already have a heartbeat. Only that result is skipped.
-const taken = `(epoch is null
+const isAcceptedText = `(epoch is null
     or exists (select 1 from monitor_states s where s.key = given.monitor_key and s.epoch = given.epoch))
   and not exists (select 1 from heartbeats h where h.monitor_key = given.monitor_key and h.at = given.at)`;
 const heartbeatText = `insert into heartbeats (monitor_key, at, status, latency_ms, seconds, message)
-  ${given} select monitor_key, at, status, latency_ms, seconds, message from given where ${taken}`;
+  ${givenText} select monitor_key, at, status, latency_ms, seconds, message from given where ${isAcceptedText}`;
 const texts = [
-  rollupText(uptimeHours, hourMs),
-  rollupText(uptimeDays, dayMs),
+  buildRollupText(uptimeHours, hourMs),
+  buildRollupText(uptimeDays, dayMs),
   // Must be last, because the sums skip results whose heartbeat already exists.
   heartbeatText,
 ];
@@ -77,14 +77,14 @@ const excess = `with early (monitor_key, at) as (select value ->> 0, value ->> 1
       cross join heartbeats h on h.monitor_key = early.monitor_key and h.at = (
         select max(p.at) from heartbeats p where p.monitor_key = early.monitor_key and p.at < early.at))`;
 const endTexts = [
-  takeBackText(uptimeHours, hourMs),
-  takeBackText(uptimeDays, dayMs),
+  buildTakeBackText(uptimeHours, hourMs),
+  buildTakeBackText(uptimeDays, dayMs),
   `update heartbeats set seconds = used
   from (${excess} select * from pairs where seconds > used) ended
   where heartbeats.monitor_key = ended.monitor_key and heartbeats.at = ended.at`,
 ];
 
-function takeBackText(table: typeof uptimeHours, periodMs: number): string {
+function buildTakeBackText(table: typeof uptimeHours, periodMs: number): string {
   const sums = heartbeatStatuses.map(
     (status) => `sum((seconds - used) * (status = ${codeOf(status)})) as ${status}`,
   );
@@ -135,7 +135,7 @@ export async function findScreenshot(
   return row === undefined ? null : Uint8Array.fromBase64(row.image);
 }
 
-function rollupText(table: typeof uptimeHours, periodMs: number): string {
+function buildRollupText(table: typeof uptimeHours, periodMs: number): string {
   const { period: _period, monitorKey: _monitorKey, ...sums } = getTableColumns(table);
   const secondsOf = (status: HeartbeatStatus) => `seconds * (status = ${codeOf(status)})`;
   const values: Record<keyof typeof sums, string> = {
@@ -165,9 +165,9 @@ function rollupText(table: typeof uptimeHours, periodMs: number): string {
   });
   const names = Object.values(sums).map(({ name }) => name);
   return `insert into ${getTableName(table)} (${table.period.name}, monitor_key, ${names.join(", ")})
-    ${given} select at / ${periodMs}, monitor_key, ${Object.keys(sums)
+    ${givenText} select at / ${periodMs}, monitor_key, ${Object.keys(sums)
       .map((key) => values[key as keyof typeof sums])
-      .join(", ")} from given where ${taken}
+      .join(", ")} from given where ${isAcceptedText}
     on conflict do update set ${changes.join(", ")}`;
 }
 
@@ -207,13 +207,13 @@ const secondsByStatus = heartbeatStatuses
   .join(", ");
 
 // Joining both lists first makes SQLite look up each period and monitor, instead of scanning the table.
-const inPeriods = (table: typeof uptimeHours) =>
+const buildPeriodJoin = (table: typeof uptimeHours) =>
   `from json_each(?) periods cross join json_each(?) keys cross join ${getTableName(table)} sums
    on sums.${table.period.name} = periods.value and sums.monitor_key = keys.value`;
-const hoursText = `select monitor_key as monitorKey, ${secondsByStatus} ${inPeriods(uptimeHours)} group by monitor_key`;
+const hoursText = `select monitor_key as monitorKey, ${secondsByStatus} ${buildPeriodJoin(uptimeHours)} group by monitor_key`;
 
 /** Adds up the given hours for each monitor. Monitors without results are absent. */
-export async function sumsOfHours(
+export async function sumHours(
   store: Store,
   monitorKeys: readonly number[],
   periods: readonly number[],
@@ -226,15 +226,15 @@ export async function sumsOfHours(
 }
 
 /** Reads the uptime of monitors in the last 24 hours, including the current hour. Returns a lookup by monitor key. */
-export async function uptime24hOf(
+export async function computeUptime24h(
   store: Store,
   monitorKeys: readonly number[],
   nowMs: number,
 ): Promise<(monitorKey: number) => number | null> {
-  const sums = await sumsOfHours(store, monitorKeys, lastPeriods(nowMs, hourMs, 24));
+  const sums = await sumHours(store, monitorKeys, listLastPeriods(nowMs, hourMs, 24));
   return (monitorKey) => {
     const found = sums.get(monitorKey);
-    return found === undefined ? null : ratioOf(found);
+    return found === undefined ? null : computeRatio(found);
   };
 }
 
@@ -242,9 +242,9 @@ const sumColumns = Object.entries(getTableColumns(uptimeHours))
   .slice(2)
   .map(([key, { name }]) => `${name} as ${key}`)
   .join(", ");
-const periodText = (table: typeof uptimeHours) =>
-  `select ${table.period.name} as period, ${sumColumns} ${inPeriods(table)} order by period`;
-const periodTexts = { hours: periodText(uptimeHours), days: periodText(uptimeDays) };
+const buildPeriodText = (table: typeof uptimeHours) =>
+  `select ${table.period.name} as period, ${sumColumns} ${buildPeriodJoin(table)} order by period`;
+const periodTexts = { hours: buildPeriodText(uptimeHours), days: buildPeriodText(uptimeDays) };
 
 /** Lists the periods in which the monitor has results, oldest first. */
 export async function listSums(
@@ -258,10 +258,10 @@ export async function listSums(
     JSON.stringify(periods),
     JSON.stringify([monitorKey]),
   ]);
-  return rows.map((row) => ({ ...row, latencyCounts: countsIn(row.latencyCounts) }));
+  return rows.map((row) => ({ ...row, latencyCounts: parseCounts(row.latencyCounts) }));
 }
 
-const countsIn = (text: string | null) =>
+const parseCounts = (text: string | null) =>
   text === null ? null : (JSON.parse(text) as LatencyCounts);
 
 /** Figures of one part of a span. All parts have the same `width`. */
@@ -286,15 +286,15 @@ export async function listPoints(
     ]);
     return rows.map(({ latencies, ...sums }) => ({
       ...sums,
-      ...exactPercentiles(JSON.parse(latencies) as number[]),
+      ...computeExactPercentiles(JSON.parse(latencies) as number[]),
     }));
   }
   const periodMs = source === "hours" ? hourMs : dayMs;
-  const sums = await listSums(store, monitorKey, source, periodsBetween(from, to, periodMs));
+  const sums = await listSums(store, monitorKey, source, listPeriods(from, to, periodMs));
   const points = Map.groupBy(sums, ({ period }) => Math.floor((period * periodMs - from) / width));
   return [...points].map(([point, its]) => {
     const total = addSums(its);
-    return { at: from + point * width, ...total, ...percentilesOf(total) };
+    return { at: from + point * width, ...total, ...computePercentiles(total) };
   });
 }
 
@@ -310,7 +310,7 @@ const reasonText = `select (at - ?) / ? * ? + ? as at, status, message, max(at) 
   group by 1, status order by 1, status`;
 
 /** Maps the start of each point to the message of its last failure, or else of its last degraded result. */
-export async function reasonsOf(
+export async function findReasons(
   store: Store,
   key: number,
   { from, to, width }: Pick<LatencySpan, "from" | "to" | "width">,
@@ -331,7 +331,7 @@ export async function reasonsOf(
 }
 
 /** Lists the periods of a span that starts and ends on period boundaries. */
-function periodsBetween(from: number, to: number, periodMs: number): number[] {
+function listPeriods(from: number, to: number, periodMs: number): number[] {
   const first = from / periodMs;
   return Array.from({ length: to / periodMs - first }, (_, index) => first + index);
 }

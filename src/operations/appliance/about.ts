@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { version } from "../../core/assets.ts";
 import type { Scope } from "../../events/scope.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { apiKeys, memberships } from "../../database/tables/accounts.ts";
 import { incidentCounts } from "../../database/tables/incidents.ts";
@@ -11,7 +11,7 @@ import type { About } from "./schema.ts";
 
 /** Counts the organization's records for the About page. */
 export async function getAbout({ store, organizationId }: Scope): Promise<About> {
-  const countOf = (
+  const countRows = (
     table:
       | typeof alertChannels
       | typeof apiKeys
@@ -26,15 +26,15 @@ export async function getAbout({ store, organizationId }: Scope): Promise<About>
     .where(eq(incidentCounts.organizationId, organizationId));
   return {
     version,
-    startedAt: timestamp(Math.round(performance.timeOrigin)),
+    startedAt: formatTimestamp(Math.round(performance.timeOrigin)),
     counts: {
-      monitors: await countOf(monitors),
-      monitorGroups: await countOf(monitorGroups),
+      monitors: await countRows(monitors),
+      monitorGroups: await countRows(monitorGroups),
       incidents: incidents.reduce((sum, { count }) => sum + count, 0),
-      alertChannels: await countOf(alertChannels),
-      statusPages: await countOf(statusPages),
-      people: await countOf(memberships),
-      apiKeys: await countOf(apiKeys),
+      alertChannels: await countRows(alertChannels),
+      statusPages: await countRows(statusPages),
+      people: await countRows(memberships),
+      apiKeys: await countRows(apiKeys),
     },
   };
 }

@@ -1,8 +1,8 @@
 /** Routes of the About page, and of administration of the whole appliance. */
 import { z } from "zod";
-import { Deleted, deleted } from "../../core/paging.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { Deleted, deletedBody } from "../../core/paging.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { NewOrganization } from "../../accounts/organizations/schema.ts";
 import { OwnMembership } from "../../accounts/people/schema.ts";
 import { getAbout } from "./about.ts";
@@ -16,20 +16,20 @@ import {
 import {
   deleteOrganization,
   type FigureDependencies,
-  figuresOf,
-  foundOrganization,
+  readFigures,
+  createOwnedOrganization,
   grantAdministrator,
   listAdministrators,
   listOrganizationEntries,
   revokeAdministrator,
-  runningBy,
+  createRunningContext,
 } from "./service.ts";
 
 /** Routes about the appliance as a whole. All except `/about` require an administrator. */
-export const applianceRoutes = (dependencies: FigureDependencies) =>
-  routesUnder("")
+export const createApplianceRoutes = (dependencies: FigureDependencies) =>
+  createRouter("")
     .get(
-      ...endpoint("/about", {
+      ...defineEndpoint("/about", {
         name: "getAbout",
         access: "read",
         summary: "Get the version, how long it has been running, and what the organization has",
@@ -38,25 +38,25 @@ export const applianceRoutes = (dependencies: FigureDependencies) =>
       }),
     )
     .get(
-      ...endpoint("/appliance", {
+      ...defineEndpoint("/appliance", {
         name: "getApplianceFigures",
         access: "administrator",
         summary: "Get the totals of all organizations, and the state of the machines",
         data: ApplianceFigures,
-        handle: ({ context }) => figuresOf({ ...context, ...dependencies }),
+        handle: ({ context }) => readFigures({ ...context, ...dependencies }),
       }),
     )
     .get(
-      ...endpoint("/organizations", {
+      ...defineEndpoint("/organizations", {
         name: "listOrganizations",
         access: "administrator",
         summary: "List all organizations by name, with their record counts",
         data: z.array(OrganizationEntry),
-        handle: ({ context }) => listOrganizationEntries(runningBy(context)),
+        handle: ({ context }) => listOrganizationEntries(createRunningContext(context)),
       }),
     )
     .post(
-      ...endpoint("/organizations", {
+      ...defineEndpoint("/organizations", {
         name: "foundOrganization",
         access: "administrator",
         summary: "Create an organization and own it",
@@ -64,44 +64,45 @@ export const applianceRoutes = (dependencies: FigureDependencies) =>
         data: OwnMembership,
         status: 201,
         isLocated: false,
-        handle: ({ context, body }) => foundOrganization(context, body),
+        handle: ({ context, body }) => createOwnedOrganization(context, body),
       }),
     )
     .delete(
-      ...endpoint("/organizations/:id", {
+      ...defineEndpoint("/organizations/:id", {
         name: "deleteOrganization",
         access: "administrator",
         summary: "Delete an organization permanently, with all its data",
         response: Deleted,
         errors: ["CONFLICT"],
         handle: async ({ context, params }) => {
-          await deleteOrganization(runningBy(context), params.id);
-          return deleted;
+          await deleteOrganization(createRunningContext(context), params.id);
+          return deletedBody;
         },
       }),
     )
     .get(
-      ...endpoint("/administrators", {
+      ...defineEndpoint("/administrators", {
         name: "listAdministrators",
         access: "administrator",
         summary: "List the administrators of the appliance",
         data: z.array(Administrator),
-        handle: ({ context }) => listAdministrators(runningBy(context)),
+        handle: ({ context }) => listAdministrators(createRunningContext(context)),
       }),
     )
     .post(
-      ...endpoint("/administrators", {
+      ...defineEndpoint("/administrators", {
         name: "grantAdministrator",
         access: "administrator",
         summary: "Make a person an administrator of the appliance",
         body: NewAdministrator,
         data: Administrator,
         errors: ["NOT_FOUND", "CONFLICT"],
-        handle: ({ context, body }) => grantAdministrator(runningBy(context), body.personId),
+        handle: ({ context, body }) =>
+          grantAdministrator(createRunningContext(context), body.personId),
       }),
     )
     .delete(
-      ...endpoint("/administrators/:id", {
+      ...defineEndpoint("/administrators/:id", {
         name: "revokeAdministrator",
         access: "administrator",
         summary: "Remove an administrator",
@@ -109,8 +110,8 @@ export const applianceRoutes = (dependencies: FigureDependencies) =>
         response: Deleted,
         errors: ["CONFLICT"],
         handle: async ({ context, params }) => {
-          await revokeAdministrator(runningBy(context), params.id);
-          return deleted;
+          await revokeAdministrator(createRunningContext(context), params.id);
+          return deletedBody;
         },
       }),
     );

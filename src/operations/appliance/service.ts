@@ -1,52 +1,57 @@
 /** Manages the appliance as a whole: administrators, organizations and totals. */
 import type { DatabaseNode } from "../../database/file/data-directory.ts";
-import { clusterStatus } from "../../cluster/status.ts";
+import { readClusterStatus } from "../../cluster/status.ts";
 import type { Actor } from "../../events/scope.ts";
-import { type Clock, timestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { retrying, type Statement, type Store } from "../../database/store.ts";
+import { retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
 import { problemTitles } from "../../alerting/deciding/problem-titles.ts";
-import { problemKey, openProblems, storageProblem } from "../../events/problems.ts";
+import { buildProblemKey, listOpenProblems, findStorageProblem } from "../../events/problems.ts";
 import { appendEvent } from "../../events/log.ts";
 import type { Membership } from "../../http/access/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import type { NewOrganization } from "../../accounts/organizations/schema.ts";
-import { founded } from "../../accounts/people/service.ts";
+import { buildFoundation } from "../../accounts/people/service.ts";
 import {
   findPerson,
-  mustKeepAdministrators,
-  mustStillAdminister,
-  organizationsOf,
+  guardAdministratorsBelong,
+  guardAdministrator,
+  findOrganizationIds,
 } from "../../accounts/people/store.ts";
-import { auditIn } from "../../accounts/sessions/service.ts";
+import { buildAuditRows } from "../../accounts/sessions/service.ts";
 import type { Administrator, ApplianceFigures, OrganizationEntry } from "./schema.ts";
 import {
-  administratorsOf,
+  findAdministrators,
   closeOrganization,
-  countsOf,
+  countAll,
   deletePeopleWithoutOrganization,
-  mustBeAdministrator,
-  mustHaveAdministrator,
-  organizationEntries,
+  guardAdministratorState,
+  administratorGuard,
+  findOrganizationEntries,
   setAdministrator,
-  bytesOf,
+  readDataBytes,
 } from "./store.ts";
 
 /** Context of an action on the whole appliance, by an administrator or the command line. */
 export type Running = { store: Store; clock: Clock; requestId: string | null; actor: Actor };
 
-export function runningBy({ store, clock, requestId, session }: SignedInContext): Running {
+export function createRunningContext({
+  store,
+  clock,
+  requestId,
+  session,
+}: SignedInContext): Running {
   const { id, name } = session.person;
   return { store, clock, requestId, actor: { type: "person", id, name } };
 }
 
 /** Guards that the actor still is an administrator at the time of the write. */
-function mayRun({ actor }: Running): Statement[] {
-  return actor.type === "person" && actor.id !== null ? [mustStillAdminister(actor.id)] : [];
+function guardActingAdministrator({ actor }: Running): Statement[] {
+  return actor.type === "person" && actor.id !== null ? [guardAdministrator(actor.id)] : [];
 }
 
 export function listAdministrators({ store }: Running): Promise<Administrator[]> {
-  return administratorsOf(store);
+  return findAdministrators(store);
 }
 
 /** Makes a person an administrator. Throws NOT_FOUND, and CONFLICT if the person is one already. */
@@ -56,14 +61,14 @@ export async function grantAdministrator(by: Running, personId: string): Promise
   if (person === null) throw new AppError("NOT_FOUND", "There is no person with this id.");
   const { id, name, email } = person;
   await store.atomic([
-    ...mayRun(by),
-    mustBeAdministrator(
+    ...guardActingAdministrator(by),
+    guardAdministratorState(
       id,
       false,
       () => new AppError("CONFLICT", "This person is already an administrator, or was removed."),
     ),
     setAdministrator(store, id, true),
-    ...auditIn(await organizationsOf(store, id), by, by.actor, {
+    ...buildAuditRows(await findOrganizationIds(store, id), by, by.actor, {
       action: "person.administrator-granted",
       subjectId: id,
     }),
@@ -75,15 +80,15 @@ export async function grantAdministrator(by: Running, personId: string): Promise
 export async function revokeAdministrator(by: Running, personId: string): Promise<void> {
   const { store } = by;
   await store.atomic([
-    ...mayRun(by),
-    mustBeAdministrator(
+    ...guardActingAdministrator(by),
+    guardAdministratorState(
       personId,
       true,
       () => new AppError("NOT_FOUND", "There is no administrator with this id."),
     ),
     setAdministrator(store, personId, false),
-    mustHaveAdministrator,
-    ...auditIn(await organizationsOf(store, personId), by, by.actor, {
+    administratorGuard,
+    ...buildAuditRows(await findOrganizationIds(store, personId), by, by.actor, {
       action: "person.administrator-revoked",
       subjectId: personId,
     }),
@@ -91,18 +96,21 @@ export async function revokeAdministrator(by: Running, personId: string): Promis
 }
 
 export function listOrganizationEntries({ store }: Running): Promise<OrganizationEntry[]> {
-  return organizationEntries(store);
+  return findOrganizationEntries(store);
 }
 
 /** Creates another organization, with the actor as its owner. */
-export function foundOrganization(
+export function createOwnedOrganization(
   context: SignedInContext,
   { name, timeZone }: NewOrganization,
 ): Promise<Membership> {
   const { person } = context.session;
-  return retrying(async () => {
-    const { organization, statements } = await founded(context, name, person, timeZone);
-    await context.store.atomic([...mayRun(runningBy(context)), ...statements]);
+  return retryOnStaleRead(async () => {
+    const { organization, statements } = await buildFoundation(context, name, person, timeZone);
+    await context.store.atomic([
+      ...guardActingAdministrator(createRunningContext(context)),
+      ...statements,
+    ]);
     return organization;
   });
 }
@@ -114,13 +122,13 @@ export function foundOrganization(
  */
 export async function deleteOrganization(by: Running, organizationId: string): Promise<void> {
   const { store, clock, actor } = by;
-  const at = timestamp(clock());
+  const at = formatTimestamp(clock());
   const type = "organization.deleted";
-  const others = actor.id === null ? [] : await organizationsOf(store, actor.id);
+  const others = actor.id === null ? [] : await findOrganizationIds(store, actor.id);
   await store.atomic([
-    ...mayRun(by),
+    ...guardActingAdministrator(by),
     ...closeOrganization(organizationId, at),
-    mustKeepAdministrators(
+    guardAdministratorsBelong(
       () =>
         new AppError(
           "CONFLICT",
@@ -129,7 +137,7 @@ export async function deleteOrganization(by: Running, organizationId: string): P
     ),
     deletePeopleWithoutOrganization,
     appendEvent({ organizationId, at, type, subjectId: organizationId }),
-    ...auditIn(
+    ...buildAuditRows(
       others.filter((id) => id !== organizationId),
       by,
       actor,
@@ -143,17 +151,17 @@ export type FigureDependencies = {
   databaseNodes: () => Promise<DatabaseNode[]>;
 };
 
-export async function figuresOf(
+export async function readFigures(
   context: Pick<SignedInContext, "store" | "clock"> & FigureDependencies,
 ): Promise<ApplianceFigures> {
   const { store } = context;
-  const storage = storageProblem(store);
-  const open = [...(storage === null ? [] : [storage]), ...(await openProblems(store))];
+  const storage = findStorageProblem(store);
+  const open = [...(storage === null ? [] : [storage]), ...(await listOpenProblems(store))];
   // Each organization stores its own copy of an appliance problem.
-  const problems = new Map(open.toReversed().map((one) => [problemKey(one), one]));
+  const problems = new Map(open.toReversed().map((one) => [buildProblemKey(one), one]));
   return {
-    dataBytes: await bytesOf(store),
-    ...(await countsOf(store)),
+    dataBytes: await readDataBytes(store),
+    ...(await countAll(store)),
     problems: [...problems.values()].toReversed().map(({ name, message, severity, since }) => ({
       name,
       title: problemTitles[name].begins,
@@ -161,6 +169,6 @@ export async function figuresOf(
       severity,
       since,
     })),
-    cluster: await clusterStatus(context),
+    cluster: await readClusterStatus(context),
   };
 }

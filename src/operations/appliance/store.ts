@@ -1,13 +1,13 @@
 /** Queries of administrators and totals, and the removal of deleted organizations. */
 import { asc, eq, sql } from "drizzle-orm";
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Sweeping } from "../../database/backup/portions.ts";
-import { must, type Prepared, type Statement, type Store } from "../../database/store.ts";
+import { guard, type Prepared, type Statement, type Store } from "../../database/store.ts";
 import { people } from "../../database/tables/accounts.ts";
 import type { Administrator, OrganizationEntry } from "./schema.ts";
 
-export function administratorsOf(store: Store): Promise<Administrator[]> {
+export function findAdministrators(store: Store): Promise<Administrator[]> {
   return store.db
     .select({ id: people.id, name: people.name, email: people.email })
     .from(people)
@@ -20,19 +20,19 @@ export function setAdministrator(store: Store, personId: string, administrator: 
 }
 
 /** Guards that this person is an administrator, or is none if `is` is false. */
-export function mustBeAdministrator(
+export function guardAdministratorState(
   personId: string,
   is: boolean,
   otherwise: () => AppError,
 ): Prepared {
-  return must(
+  return guard(
     sql`exists (select 1 from ${people} where id = ${personId} and administrator = ${is ? 1 : 0})`,
     otherwise,
   );
 }
 
 /** Guards that an administrator is left. Append it to writes that can remove one. */
-export const mustHaveAdministrator: Prepared = must(
+export const administratorGuard: Prepared = guard(
   sql`exists (select 1 from ${people} where administrator)`,
   () =>
     new AppError(
@@ -41,29 +41,29 @@ export const mustHaveAdministrator: Prepared = must(
     ),
 );
 
-const living = "from organizations o where o.deleted_at is null";
+const livingOrganizationsSql = "from organizations o where o.deleted_at is null";
 
-export function organizationEntries(store: Store): Promise<OrganizationEntry[]> {
+export function findOrganizationEntries(store: Store): Promise<OrganizationEntry[]> {
   return store.query(
     `select o.id, o.slug, o.name, o.created_at as createdAt,
        (select count(*) from memberships c where c.organization_id = o.id) as people,
        (select count(*) from monitors c where c.organization_id = o.id) as monitors,
        (select count(*) from status_pages c where c.organization_id = o.id) as statusPages
-     ${living} order by o.name, o.slug`,
+     ${livingOrganizationsSql} order by o.name, o.slug`,
     [],
   );
 }
 
-export async function countsOf(store: Store) {
+export async function countAll(store: Store) {
   const [row] = await store.query<{ organizations: number; people: number; monitors: number }>(
-    `select (select count(*) ${living}) as organizations, (select count(*) from people) as people,
-       (select count(*) from monitors m where exists (select 1 ${living} and o.id = m.organization_id)) as monitors`,
+    `select (select count(*) ${livingOrganizationsSql}) as organizations, (select count(*) from people) as people,
+       (select count(*) from monitors m where exists (select 1 ${livingOrganizationsSql} and o.id = m.organization_id)) as monitors`,
     [],
   );
   return row ?? { organizations: 0, people: 0, monitors: 0 };
 }
 
-const inOrganization = (text: string, id: string): Prepared => ({ text, parameters: [id] });
+const prepareForOrganization = (text: string, id: string): Prepared => ({ text, parameters: [id] });
 
 /**
  * Hides an organization in one write: removes its members, keys, channels and status pages, stops
@@ -71,24 +71,27 @@ const inOrganization = (text: string, id: string): Prepared => ({ text, paramete
  */
 export function closeOrganization(id: string, at: string): Statement[] {
   return [
-    must(
+    guard(
       sql`exists (select 1 from organizations where id = ${id} and deleted_at is null)`,
       () => new AppError("NOT_FOUND", "There is no organization with this id."),
     ),
-    inOrganization("delete from invitations where organization_id = ?", id),
-    inOrganization("delete from api_keys where organization_id = ?", id),
-    inOrganization("delete from memberships where organization_id = ?", id),
-    inOrganization("delete from status_pages where organization_id = ?", id),
-    inOrganization("delete from alert_channels where organization_id = ?", id),
-    inOrganization("delete from alert_memory where organization_id = ?", id),
-    inOrganization("delete from maintenance_windows where organization_id = ?", id),
+    prepareForOrganization("delete from invitations where organization_id = ?", id),
+    prepareForOrganization("delete from api_keys where organization_id = ?", id),
+    prepareForOrganization("delete from memberships where organization_id = ?", id),
+    prepareForOrganization("delete from status_pages where organization_id = ?", id),
+    prepareForOrganization("delete from alert_channels where organization_id = ?", id),
+    prepareForOrganization("delete from alert_memory where organization_id = ?", id),
+    prepareForOrganization("delete from maintenance_windows where organization_id = ?", id),
     // Removes the progress of maintenance windows, and of followers that have not finished the
     // organization's events.
-    inOrganization("delete from followers where name like 'maintenance ' || ? || ' %'", id),
-    inOrganization("delete from followers where name like '%/' || ?", id),
-    inOrganization("delete from housekeeping where name like '%/' || ?", id),
-    inOrganization("update monitors set push_token_hash = null where organization_id = ?", id),
-    inOrganization(
+    prepareForOrganization("delete from followers where name like 'maintenance ' || ? || ' %'", id),
+    prepareForOrganization("delete from followers where name like '%/' || ?", id),
+    prepareForOrganization("delete from housekeeping where name like '%/' || ?", id),
+    prepareForOrganization(
+      "update monitors set push_token_hash = null where organization_id = ?",
+      id,
+    ),
+    prepareForOrganization(
       "update monitor_states set paused = 1, epoch = epoch + 1 where organization_id = ?",
       id,
     ),
@@ -104,7 +107,7 @@ export const deletePeopleWithoutOrganization: Statement = sql`delete from ${peop
   where not exists (select 1 from memberships where person_id = ${people.id})`;
 
 /** Tables with rows of a deleted organization, each with a key column to delete by. Referring tables are first. */
-export const tablesOfOrganization = [
+export const organizationTables = [
   ["deliveries", "seq"],
   ["alerts", "id"],
   ["alert_memory", "monitor_id"],
@@ -130,21 +133,21 @@ export const tablesOfOrganization = [
 ] as const;
 
 /** Maximum rows per write. It is low because deletions in these tables cascade. */
-const mostAtOnce = 200;
+const maxRowsAtOnce = 200;
 /** Time after which every follower has processed the deletion. */
 const followedMs = 60_000;
 
 /** Removes the remaining rows of deleted organizations in portions. */
 export async function sweepOrganizations(sweeping: Sweeping): Promise<void> {
   const { store, now, isOver } = sweeping;
-  const gone = await store.query<{ id: string }>(
+  const deletedOrganizations = await store.query<{ id: string }>(
     "select id from organizations where deleted_at <= ?",
-    [timestamp(now - followedMs)],
+    [formatTimestamp(now - followedMs)],
   );
-  for (const { id } of gone) {
-    for (const [table, key] of tablesOfOrganization) await sweepTable(sweeping, id, table, key);
+  for (const { id } of deletedOrganizations) {
+    for (const [table, key] of organizationTables) await sweepTable(sweeping, id, table, key);
     if (isOver()) return;
-    await store.atomic([inOrganization("delete from organizations where id = ?", id)]);
+    await store.atomic([prepareForOrganization("delete from organizations where id = ?", id)]);
   }
 }
 
@@ -158,11 +161,11 @@ async function sweepTable(
   await inPortions(async (size) => {
     const rows = await store.query<{ key: string | number }>(next, [
       organizationId,
-      Math.min(size, mostAtOnce),
+      Math.min(size, maxRowsAtOnce),
     ]);
     if (rows.length === 0) return false;
     const parameters = [organizationId, JSON.stringify(rows.map((row) => row.key))];
-    const its = `organization_id = ? and ${key} in (select value from json_each(?))`;
+    const rowCondition = `organization_id = ? and ${key} in (select value from json_each(?))`;
     await store.atomic([
       // Check results are removed later, based on these rows.
       ...(table === "monitors"
@@ -174,14 +177,14 @@ async function sweepTable(
             },
           ]
         : []),
-      { text: `delete from ${table} where ${its}`, parameters },
+      { text: `delete from ${table} where ${rowCondition}`, parameters },
     ]);
     return true;
   });
 }
 
 /** Returns the size of the whole database in bytes. */
-export async function bytesOf(store: Store): Promise<number> {
+export async function readDataBytes(store: Store): Promise<number> {
   const [row] = await store.query<{ bytes: number }>(
     "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()",
     [],

@@ -1,17 +1,17 @@
 /** Routes that list and download the audit log. */
 import { z } from "zod";
 import { isAtLeast } from "../../core/roles.ts";
-import { pageOf } from "../../core/paging.ts";
-import { signedInSession } from "../../http/access/authentication.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { type RequestContext, routesUnder } from "../../http/request-context.ts";
+import { pageSchema } from "../../core/paging.ts";
+import { getSignedInSession } from "../../http/access/authentication.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { type RequestContext, createRouter } from "../../http/request-context.ts";
 import type { Sessions } from "../../http/access/session.ts";
-import { organizationOf } from "../../http/access/session.ts";
+import { resolveOrganization } from "../../http/access/session.ts";
 import { AuditEntry, AuditFilters, AuditQuery, exportFormats } from "./schema.ts";
 import { downloadAuditLog, listAuditEntries } from "./service.ts";
 
 /** Whether the client still has permission to read the log. */
-function mayRead({
+function createReadCheck({
   request,
   requestContext,
   services: { sessions },
@@ -20,29 +20,29 @@ function mayRead({
   requestContext: RequestContext;
   services: { sessions: Sessions };
 }): () => Promise<boolean> {
-  const session = signedInSession(requestContext);
-  const { id: organizationId } = organizationOf(request, session);
+  const session = getSignedInSession(requestContext);
+  const { id: organizationId } = resolveOrganization(request, session);
   return () =>
     sessions.isStillOpen(session.id, ({ organizations }) =>
       organizations.some(({ id, role }) => id === organizationId && isAtLeast(role, "admin")),
     );
 }
 
-export const auditLogRoutes = routesUnder("/audit-log")
+export const auditLogRoutes = createRouter("/audit-log")
   .get(
-    ...endpoint("/", {
+    ...defineEndpoint("/", {
       name: "listAuditEntries",
       access: "read",
       role: "admin",
       summary: "List the audit log",
       description: "Newest first.",
       query: AuditQuery,
-      response: pageOf(AuditEntry),
+      response: pageSchema(AuditEntry),
       handle: ({ scope, query }) => listAuditEntries(scope, query),
     }),
   )
   .get(
-    ...endpoint("/export.csv", {
+    ...defineEndpoint("/export.csv", {
       name: "exportAuditLogAsCsv",
       access: "read",
       role: "admin",
@@ -51,11 +51,11 @@ export const auditLogRoutes = routesUnder("/audit-log")
       summary: "Download the audit log as CSV, oldest first",
       response: z.never(),
       handle: async ({ scope, query, ...asked }) =>
-        downloadAuditLog(scope, "csv", query, mayRead(asked)),
+        downloadAuditLog(scope, "csv", query, createReadCheck(asked)),
     }),
   )
   .get(
-    ...endpoint("/export.jsonl", {
+    ...defineEndpoint("/export.jsonl", {
       name: "exportAuditLogAsJsonLines",
       access: "read",
       role: "admin",
@@ -64,6 +64,6 @@ export const auditLogRoutes = routesUnder("/audit-log")
       summary: "Download the audit log as JSON Lines, oldest first",
       response: z.never(),
       handle: async ({ scope, query, ...asked }) =>
-        downloadAuditLog(scope, "jsonl", query, mayRead(asked)),
+        downloadAuditLog(scope, "jsonl", query, createReadCheck(asked)),
     }),
   );

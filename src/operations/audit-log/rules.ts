@@ -1,4 +1,4 @@
-import { csvRow } from "../../core/text/words.ts";
+import { formatCsvRow } from "../../core/text/words.ts";
 import type { AuditEntry, ExportFormat } from "./schema.ts";
 
 const columns: Record<string, (entry: AuditEntry) => string | null> = {
@@ -13,9 +13,9 @@ const columns: Record<string, (entry: AuditEntry) => string | null> = {
   fields: ({ fields }) => fields.join(" "),
 };
 
-export const csvHead = csvRow(Object.keys(columns));
+export const csvHead = formatCsvRow(Object.keys(columns));
 
-export function lineOf(format: ExportFormat, entry: AuditEntry): string {
+export function formatLine(format: ExportFormat, entry: AuditEntry): string {
   if (format === "jsonl") return `${JSON.stringify(entry)}\n`;
-  return csvRow(Object.values(columns).map((valueOf) => valueOf(entry) ?? ""));
+  return formatCsvRow(Object.values(columns).map((valueOf) => valueOf(entry) ?? ""));
 }

@@ -3,7 +3,7 @@ import type { AuditAction, NounOf, VerbOf } from "../../events/catalogue.ts";
 import type { AuditEntry } from "./schema.ts";
 
 /** Phrases of actions that need their own wording. `#` stands for the subject. */
-const phrases = {
+const fixedPhrases = {
   "invitation.created": "invited #",
   "invitation.accepted": "joined",
   "invitation.revoked": "revoked the invitation of #",
@@ -48,9 +48,9 @@ const phrases = {
 } satisfies Partial<Record<AuditAction | "incident.corrected" | "incident.edited", string>>;
 
 /** Actions whose phrases consist of a verb and a noun. */
-type Composed = Exclude<AuditAction, keyof typeof phrases>;
+type ComposedAction = Exclude<AuditAction, keyof typeof fixedPhrases>;
 
-const nouns: Record<NounOf<Composed>, [named: string, nameless: string]> = {
+const nouns: Record<NounOf<ComposedAction>, [named: string, nameless: string]> = {
   monitor: ["the monitor", "a monitor"],
   group: ["the group", "a group"],
   incident: ["the incident", "an incident"],
@@ -66,7 +66,7 @@ const nouns: Record<NounOf<Composed>, [named: string, nameless: string]> = {
 /** Nouns whose subjects have no name, even if they still exist. */
 const neverNamed = new Set(["subscriber", "api-key", "organization"]);
 
-const verbs: Record<VerbOf<Composed>, string> = {
+const verbs: Record<VerbOf<ComposedAction>, string> = {
   created: "created",
   updated: "changed",
   deleted: "deleted",
@@ -84,16 +84,16 @@ const actors: Record<string, string> = {
 };
 
 /** Renders the actor: people by name, other actors with their type. */
-export function actorLabel({ type, name }: AuditEntry["actor"]): string {
+export function describeActor({ type, name }: AuditEntry["actor"]): string {
   if (type === "command-line") return "The command line";
   if (type === "visitor") return "A visitor";
   return actors[type] === undefined ? name : `${actors[type]} ${name}`;
 }
 
-type Deed = Pick<AuditEntry, "action" | "actor" | "fields">;
+type ActionFacts = Pick<AuditEntry, "action" | "actor" | "fields">;
 
 /** Returns the action that the actor performed. Older versions named some actions by their result. */
-function deedOf({ action, actor, fields }: Deed): string {
+function actualActionOf({ action, actor, fields }: ActionFacts): string {
   const byHand = actor.type !== "visitor";
   if (action === "subscriber.confirmed" && byHand) return "subscriber.added";
   if (action === "subscriber.asked" && byHand) return "subscriber.invited";
@@ -103,13 +103,13 @@ function deedOf({ action, actor, fields }: Deed): string {
 }
 
 /** Returns the sentence in three parts: text before the subject's name, the name, and text after it. */
-export function actionLabel({
+export function describeAction({
   subjectName: name,
   ...entry
-}: Deed & Pick<AuditEntry, "subjectName">): [before: string, name: string, after: string] {
-  const action = deedOf(entry);
+}: ActionFacts & Pick<AuditEntry, "subjectName">): [before: string, name: string, after: string] {
+  const action = actualActionOf(entry);
   const [noun = "", verb = ""] = action.split(".");
-  const known = (phrases as Record<string, string>)[action];
+  const known = (fixedPhrases as Record<string, string>)[action];
   if (known !== undefined) {
     const [before = "", after] = known.split("#");
     if (after === undefined) return [before, "", ""];
@@ -119,19 +119,22 @@ export function actionLabel({
   }
   const deed = (verbs as Record<string, string>)[verb] ?? verb.replaceAll("-", " ");
   const plain = noun.replaceAll("-", " ");
-  const [named, nameless] = (nouns as Record<string, [string, string]>)[noun] ?? [plain, plain];
-  if (name !== null) return [`${deed} ${named} `, name, ""];
+  const [namedPhrase, nameless] = (nouns as Record<string, [string, string]>)[noun] ?? [
+    plain,
+    plain,
+  ];
+  if (name !== null) return [`${deed} ${namedPhrase} `, name, ""];
   const since = verb === "deleted" || neverNamed.has(noun) ? "" : ", since deleted";
   return [`${deed} ${nameless}${since}`, "", ""];
 }
 
 /** Lists the changed fields in words, without fields that an incident's verb implies. */
-export function fieldsLabel({ action, fields }: Pick<AuditEntry, "action" | "fields">): string {
+export function describeFields({ action, fields }: Pick<AuditEntry, "action" | "fields">): string {
   const isSaid = (field: string) =>
     action.startsWith("incident.") && ["status", "message", "updates"].includes(field);
   return fields
     .filter((field) => !isSaid(field))
-    .map(fieldLabel)
+    .map(describeField)
     .join(", ");
 }
 
@@ -139,7 +142,7 @@ export function fieldsLabel({ action, fields }: Pick<AuditEntry, "action" | "fie
  * Renders a field name as words: `retryInterval` as `retry interval`, `proxyUrl` as `proxy URL`,
  * `monitorIds` as `monitors`.
  */
-export const fieldLabel = (field: string) =>
+export const describeField = (field: string) =>
   field === "smtp"
     ? "mail server"
     : field
@@ -148,14 +151,14 @@ export const fieldLabel = (field: string) =>
         .replace(/\b(api|dns|id|ip|json|snmp|tls|url)\b/g, (word) => word.toUpperCase());
 
 /** An audit entry as stored. `fields` is a JSON list. */
-type Kept = Readonly<Record<"actorType" | "actorName" | "action", string>> &
+type StoredEntry = Readonly<Record<"actorType" | "actorName" | "action", string>> &
   Readonly<Record<"subjectName" | "fields", string | null>>;
 
 /**
  * Creates a test of whether an entry's sentence or action contains these words. The current name of
  * the subject is searched elsewhere.
  */
-export function saying(words: string): (entry: Kept) => boolean {
+export function createTextFilter(words: string): (entry: StoredEntry) => boolean {
   const wanted = words.toLowerCase();
   // Caches results, because many entries of a log have the same sentence.
   const judged = new Map<string, boolean>();
@@ -169,9 +172,11 @@ export function saying(words: string): (entry: Kept) => boolean {
       fields: fields === null ? [] : (JSON.parse(fields) as string[]),
       subjectName: subjectName ?? (action.endsWith(".deleted") ? null : ""),
     };
-    const parts = [actorLabel(entry.actor), ...actionLabel(entry)].map((part) => part.trim());
+    const parts = [describeActor(entry.actor), ...describeAction(entry)].map((part) => part.trim());
     const sentence = parts.filter((part) => part !== "").join(" ");
-    const isSaid = `${sentence}: ${fieldsLabel(entry)}\n${action}`.toLowerCase().includes(wanted);
+    const isSaid = `${sentence}: ${describeFields(entry)}\n${action}`
+      .toLowerCase()
+      .includes(wanted);
     judged.set(key, isSaid);
     return isSaid;
   };

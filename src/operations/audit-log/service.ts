@@ -1,9 +1,9 @@
 /** Lists, searches and downloads the audit log. */
-import { timestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Scope } from "../../events/scope.ts";
-import { inSearchTurn } from "../../events/turns.ts";
+import { runInSearchTurn } from "../../events/turns.ts";
 import type { Tenant } from "../../database/rows.ts";
-import { page } from "../../core/paging.ts";
+import { buildPage } from "../../core/paging.ts";
 import {
   type AuditEntry,
   type AuditFilters,
@@ -11,28 +11,30 @@ import {
   type ExportFormat,
   exportFormats,
 } from "./schema.ts";
-import { csvHead, lineOf } from "./rules.ts";
-import { allEntries, type EntryRow, pageOfEntries } from "./store.ts";
+import { csvHead, formatLine } from "./rules.ts";
+import { readAllEntries, type EntryRow, findEntryPage } from "./store.ts";
 
 /** Returns a page of the organization's audit log, newest first. */
 export async function listAuditEntries(scope: Scope, query: AuditQuery) {
-  const read = () => pageOfEntries(scope, query);
-  const { rows, total } = await (query.q === undefined ? read() : inSearchTurn(scope, read));
-  return page(query, rows.map(shown), total);
+  const readEntryPage = () => findEntryPage(scope, query);
+  const { rows, total } = await (query.q === undefined
+    ? readEntryPage()
+    : runInSearchTurn(scope, readEntryPage));
+  return buildPage(query, rows.map(toAuditEntry), total);
 }
 
 /** Maximum entries per query. */
-const atOnce = 200;
+const entriesPerPortion = 200;
 
 /** Yields the filtered audit log of an organization as lines of a file, oldest first. */
-export async function* exportedLines(
+export async function* exportLines(
   tenant: Tenant,
   format: ExportFormat,
   filters: AuditFilters = {},
 ): AsyncGenerator<string> {
   if (format === "csv") yield csvHead;
-  for await (const rows of allEntries(tenant, filters, atOnce))
-    yield rows.map((row) => lineOf(format, shown(row))).join("");
+  for await (const rows of readAllEntries(tenant, filters, entriesPerPortion))
+    yield rows.map((row) => formatLine(format, toAuditEntry(row))).join("");
 }
 
 /** Streams the log at the client's speed, and stops if the client loses the permission. */
@@ -43,7 +45,7 @@ export function downloadAuditLog(
   mayGoOn: () => Promise<boolean>,
 ): Response {
   const encoder = new TextEncoder();
-  const lines = exportedLines(scope, format, filters);
+  const lines = exportLines(scope, format, filters);
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (!(await mayGoOn()))
@@ -56,7 +58,7 @@ export function downloadAuditLog(
       await lines.return(undefined);
     },
   });
-  const day = timestamp(scope.clock()).slice(0, 10);
+  const day = formatTimestamp(scope.clock()).slice(0, 10);
   return new Response(body, {
     headers: {
       "Content-Type": exportFormats[format],
@@ -66,7 +68,14 @@ export function downloadAuditLog(
   });
 }
 
-function shown({ seq, actorType, actorId, actorName, fields, ...row }: EntryRow): AuditEntry {
+function toAuditEntry({
+  seq,
+  actorType,
+  actorId,
+  actorName,
+  fields,
+  ...row
+}: EntryRow): AuditEntry {
   return {
     ...row,
     id: String(seq),

@@ -1,17 +1,17 @@
 /** Queries audit entries, and removes old ones. */
 import { getTableName } from "drizzle-orm";
-import { dayMs, timestamp } from "../../core/time/clock.ts";
-import { offsetOf } from "../../core/paging.ts";
+import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
+import { computeOffset } from "../../core/paging.ts";
 import { type Sweeping, sweepLog } from "../../database/backup/portions.ts";
-import { containing, matchingIds } from "../../database/search.ts";
-import { turn } from "../../core/time/yielding.ts";
+import { buildContains, findMatchingIds } from "../../database/search.ts";
+import { yieldToEventLoop } from "../../core/time/yielding.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { namedTables } from "../../database/subject-names.ts";
 import { memberships, people } from "../../database/tables/accounts.ts";
 import { auditEntries } from "../../database/tables/events.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 import type { AuditFilters, AuditQuery } from "./schema.ts";
-import { saying } from "./sentence-rules.ts";
+import { createTextFilter } from "./sentence-rules.ts";
 
 const names = namedTables.map(
   ([table, column]) =>
@@ -38,22 +38,22 @@ export type EntryRow = {
 };
 
 /** Rows read per event-loop turn. */
-const stride = 2_500;
+const entriesPerPortion = 2_500;
 
 const members = `${getTableName(people)} p join ${getTableName(memberships)} m on m.person_id = p.id`;
 
 /** Returns the IDs of people and records whose name contains this text. */
-async function subjectsNamed({ store, organizationId, signal }: Searching, name: string) {
+async function findSubjectsNamed({ store, organizationId, signal }: Searching, name: string) {
   const ids = new Set<string>();
-  const search = async (from: string, alias: string, owner: string, column: string) => {
+  const searchNames = async (from: string, alias: string, owner: string, column: string) => {
     const where = { text: `${owner}.organization_id = ?`, parameters: [organizationId], cost: 0 };
     const source = { store, from, id: `${alias}.id`, where };
-    const named = containing(`${alias}.${column}`, name);
-    for await (const found of matchingIds(source, named, signal))
+    const named = buildContains(`${alias}.${column}`, name);
+    for await (const found of findMatchingIds(source, named, signal))
       for (const id of found) ids.add(id);
   };
-  await search(members, "p", "m", "name");
-  for (const [table, column] of namedTables) await search(`${table} t`, "t", "t", column);
+  await searchNames(members, "p", "m", "name");
+  for (const [table, column] of namedTables) await searchNames(`${table} t`, "t", "t", column);
   return ids;
 }
 
@@ -61,13 +61,13 @@ async function subjectsNamed({ store, organizationId, signal }: Searching, name:
 type Searching = Tenant & { signal?: AbortSignal | null };
 
 /** Returns the SQL condition of all filters except the text search. */
-function conditionOf({ noun, actor, from, to }: AuditFilters) {
+function buildCondition({ noun, actor, from, to }: AuditFilters) {
   const parts: { text: string; parameters: string[] }[] = [];
   if (noun !== undefined)
     parts.push({ text: "e.action >= ? and e.action < ?", parameters: [`${noun}.`, `${noun}/`] });
   if (actor !== undefined) parts.push({ text: "e.actor_type = ?", parameters: [actor] });
-  if (from !== undefined) parts.push({ text: "e.at >= ?", parameters: [timestamp(from)] });
-  if (to !== undefined) parts.push({ text: "e.at < ?", parameters: [timestamp(to)] });
+  if (from !== undefined) parts.push({ text: "e.at >= ?", parameters: [formatTimestamp(from)] });
+  if (to !== undefined) parts.push({ text: "e.at < ?", parameters: [formatTimestamp(to)] });
   return {
     text: parts.map(({ text }) => ` and ${text}`).join(""),
     parameters: parts.flatMap(({ parameters }) => parameters),
@@ -80,49 +80,54 @@ const orders = {
 };
 
 /** Yields the positions of matching entries in portions, between which other work can run. */
-async function* placesOf(
+async function* findPositions(
   tenant: Searching,
   filters: AuditFilters,
   order: keyof typeof orders,
 ): AsyncGenerator<number[]> {
   const { store, organizationId } = tenant;
   const { first, beyond, upTo, direction } = orders[order];
-  const subjects = filters.q === undefined ? null : await subjectsNamed(tenant, filters.q);
-  const { text, parameters } = conditionOf(filters);
-  const isSaid = filters.q === undefined ? () => true : saying(filters.q);
-  const place = `from ${getTableName(auditEntries)} e where e.organization_id = ? and e.seq ${beyond} ?`;
-  const endText = `select e.seq ${place} order by e.seq ${direction} limit 1 offset ${stride - 1}`;
+  const subjects = filters.q === undefined ? null : await findSubjectsNamed(tenant, filters.q);
+  const { text, parameters } = buildCondition(filters);
+  const isSaid = filters.q === undefined ? () => true : createTextFilter(filters.q);
+  const fromClause = `from ${getTableName(auditEntries)} e where e.organization_id = ? and e.seq ${beyond} ?`;
+  const endText = `select e.seq ${fromClause} order by e.seq ${direction} limit 1 offset ${entriesPerPortion - 1}`;
   const foundText = `select e.seq, e.actor_type as "actorType", e.actor_name as "actorName", e.action,
-    e.subject_id as "subjectId", e.subject_name as "subjectName", e.fields ${place} and e.seq ${upTo} ?${text} order by e.seq ${direction}`;
-  type Found = Pick<
+    e.subject_id as "subjectId", e.subject_name as "subjectName", e.fields ${fromClause} and e.seq ${upTo} ?${text} order by e.seq ${direction}`;
+  type MatchingEntry = Pick<
     EntryRow,
     "seq" | "actorType" | "actorName" | "action" | "subjectId" | "subjectName" | "fields"
   >;
   for (let from = first; ;) {
     const [end] = await store.query<{ seq: number }>(endText, [organizationId, from]);
     const to = end?.seq ?? (order === "newest" ? 0 : Number.MAX_SAFE_INTEGER);
-    const found = await store.query<Found>(foundText, [organizationId, from, to, ...parameters]);
+    const found = await store.query<MatchingEntry>(foundText, [
+      organizationId,
+      from,
+      to,
+      ...parameters,
+    ]);
     yield found
       .filter((one) => subjects?.has(one.subjectId) === true || isSaid(one))
       .map(({ seq }) => seq);
     if (end === undefined) return;
     from = to;
-    await turn();
+    await yieldToEventLoop();
   }
 }
 
 const entriesText = `${columns} and e.seq in (select value from json_each(?)) order by e.seq`;
 
-const entriesAt = ({ store, organizationId }: Tenant, seqs: readonly number[]) =>
+const readEntries = ({ store, organizationId }: Tenant, seqs: readonly number[]) =>
   store.query<EntryRow>(entriesText, [organizationId, JSON.stringify(seqs)]);
 
 /** Returns a page of matching entries, newest first, and the total number of matches. */
-export async function pageOfEntries(
+export async function findEntryPage(
   tenant: Searching,
   { page, per_page, ...filters }: AuditQuery,
 ): Promise<{ rows: EntryRow[]; total: number }> {
   const { store, organizationId } = tenant;
-  const offset = offsetOf({ page, per_page });
+  const offset = computeOffset({ page, per_page });
   if (Object.values(filters).every((value) => value === undefined)) {
     const [count] = await store.query<{ total: number }>(
       `select count(*) as total from ${getTableName(auditEntries)} e where e.organization_id = ?`,
@@ -137,24 +142,24 @@ export async function pageOfEntries(
   }
   const seqs: number[] = [];
   let total = 0;
-  for await (const places of placesOf(tenant, filters, "newest")) {
+  for await (const positions of findPositions(tenant, filters, "newest")) {
     const from = Math.max(0, offset - total);
-    seqs.push(...places.slice(from, from + per_page - seqs.length));
-    total += places.length;
+    seqs.push(...positions.slice(from, from + per_page - seqs.length));
+    total += positions.length;
   }
-  return { rows: (await entriesAt(tenant, seqs)).reverse(), total };
+  return { rows: (await readEntries(tenant, seqs)).reverse(), total };
 }
 
 /** Yields matching entries, oldest first, at most `atOnce` at a time. */
-export async function* allEntries(
+export async function* readAllEntries(
   tenant: Tenant,
   filters: AuditFilters,
   atOnce: number,
 ): AsyncGenerator<EntryRow[]> {
-  for await (const places of placesOf(tenant, filters, "oldest"))
+  for await (const places of findPositions(tenant, filters, "oldest"))
     for (let from = 0; from < places.length; from += atOnce) {
-      yield entriesAt(tenant, places.slice(from, from + atOnce));
-      await turn();
+      yield readEntries(tenant, places.slice(from, from + atOnce));
+      await yieldToEventLoop();
     }
 }
 

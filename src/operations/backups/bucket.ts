@@ -2,22 +2,22 @@
 import { type XmlElement, parseXml } from "@rgrove/parse-xml";
 import { AwsV4Signer } from "aws4fetch";
 import { statSync } from "node:fs";
-import { release } from "../../core/system/garbage.ts";
+import { releaseBuffer } from "../../core/system/garbage.ts";
 import { exchange, type ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
-import { named } from "../../core/outgoing/http/response.ts";
+import { formatStatus } from "../../core/outgoing/http/response.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import type { Bucket } from "./schedule-schema.ts";
 
 const partBytes = 8 * 1024 * 1024;
 /** Objects per page of a listing, so that the response stays below the size limit. */
-const namesAtOnce = 100;
+const namesPerRequest = 100;
 
 /** Timeout and maximum attempts of one request. */
-export type Patience = { timeoutMs: number; attempts: number };
+export type RetryOptions = { timeoutMs: number; attempts: number };
 
 /** Defaults. The timeout is long enough to upload a part at 14 kB/s. */
-const usual: Patience = { timeoutMs: 600_000, attempts: 3 };
+const defaultRetries: RetryOptions = { timeoutMs: 600_000, attempts: 3 };
 /** Wait after the first attempt, in milliseconds. Each further wait is four times as long. */
 const waitMs = 200;
 
@@ -33,9 +33,9 @@ type RequestParameters = [method: string, key: string, query?: Query, body?: Con
 export class BucketClient {
   readonly #bucket: Bucket;
   readonly #targets: TargetGuard;
-  readonly #patience: Patience;
+  readonly #patience: RetryOptions;
 
-  constructor(bucket: Bucket, targets: TargetGuard, patience: Patience = usual) {
+  constructor(bucket: Bucket, targets: TargetGuard, patience: RetryOptions = defaultRetries) {
     this.#bucket = bucket;
     this.#targets = targets;
     this.#patience = patience;
@@ -52,14 +52,14 @@ export class BucketClient {
     return size;
   }
 
-  async keys(prefix: string): Promise<string[]> {
+  async listKeys(prefix: string): Promise<string[]> {
     const keys: string[] = [];
     let page: Query = {};
     for (;;) {
-      const query = { "list-type": "2", "max-keys": String(namesAtOnce), prefix, ...page };
+      const query = { "list-type": "2", "max-keys": String(namesPerRequest), prefix, ...page };
       const { body } = await this.#request("GET", "", query);
-      keys.push(...textsOf(body, "Key"));
-      const [token] = textsOf(body, "NextContinuationToken");
+      keys.push(...extractTexts(body, "Key"));
+      const [token] = extractTexts(body, "NextContinuationToken");
       if (token === undefined) return keys;
       page = { "continuation-token": token };
     }
@@ -71,7 +71,7 @@ export class BucketClient {
 
   async #putInParts(key: string, file: string, size: number) {
     const { body } = await this.#request("POST", key, { uploads: "" });
-    const uploadId = textsOf(body, "UploadId")[0] ?? "";
+    const uploadId = extractTexts(body, "UploadId")[0] ?? "";
     try {
       const tags: string[] = [];
       for (let at = 0; at < size; at += partBytes) {
@@ -81,11 +81,11 @@ export class BucketClient {
         const query = { partNumber: String(tags.length + 1), uploadId };
         const { headers } = await this.#request("PUT", key, query, part);
         tags.push(headers.get("etag") ?? "");
-        release(part);
+        releaseBuffer(part);
       }
       // A failure can have status 200, because S3 starts the response before it knows the outcome.
-      const answer = await this.#request("POST", key, { uploadId }, completionOf(tags));
-      if (textsOf(answer.body, "ETag").length === 0) throw refused(answer);
+      const answer = await this.#request("POST", key, { uploadId }, buildCompletion(tags));
+      if (extractTexts(answer.body, "ETag").length === 0) throw createBucketError(answer);
     } catch (error) {
       await this.#requestOnce("DELETE", key, { uploadId }).catch(() => {});
       throw error;
@@ -101,7 +101,8 @@ export class BucketClient {
         return null;
       });
       if (answer !== null && isSuccess(answer)) return answer;
-      if (answer !== null && (attempt === attempts || answer.status < 500)) throw refused(answer);
+      if (answer !== null && (attempt === attempts || answer.status < 500))
+        throw createBucketError(answer);
       await Bun.sleep(waitMs * 4 ** (attempt - 1));
     }
   }
@@ -129,7 +130,7 @@ export class BucketClient {
   }
 }
 
-function completionOf(tags: readonly string[]): string {
+function buildCompletion(tags: readonly string[]): string {
   const parts = tags.map(
     (tag, index) =>
       `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</ETag></Part>`,
@@ -143,26 +144,26 @@ const isSuccess = ({ status }: ShortAnswer) => status >= 200 && status < 300;
  * Creates an error with the service's error code. The service's message is left out, because it can
  * contain anything.
  */
-function refused({ status, body }: ShortAnswer): TargetFailure {
-  const [code = ""] = /^\s*</.test(body) ? textsOf(body, "Code") : [];
+function createBucketError({ status, body }: ShortAnswer): TargetFailure {
+  const [code = ""] = /^\s*</.test(body) ? extractTexts(body, "Code") : [];
   const isCode = /^[A-Za-z]{1,60}$/.test(code);
   const elsewhere = status >= 300 && status < 400 ? "; name the final address instead" : "";
   return new TargetFailure(
-    `The service answered ${named(status)}${isCode ? `: ${code}` : ""}${elsewhere}.`,
+    `The service answered ${formatStatus(status)}${isCode ? `: ${code}` : ""}${elsewhere}.`,
   );
 }
 
 /** Returns the texts of all elements with this name; empty if the text is not XML. */
-function textsOf(xml: string, name: string): string[] {
-  const inside = (element: XmlElement): string[] =>
+function extractTexts(xml: string, name: string): string[] {
+  const collectTexts = (element: XmlElement): string[] =>
     element.children.flatMap((child) => {
       if (child.type !== "element") return [];
       const one = child as XmlElement;
-      return one.name === name ? [one.text] : inside(one);
+      return one.name === name ? [one.text] : collectTexts(one);
     });
   try {
     const { root } = parseXml(xml);
-    return root === null ? [] : inside(root);
+    return root === null ? [] : collectTexts(root);
   } catch {
     return [];
   }

@@ -1,11 +1,11 @@
 /** Stores backups in a folder or a bucket. */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { newId } from "../../core/ids.ts";
+import { createId } from "../../core/ids.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { copyPrefix } from "../../database/backup/backup-file.ts";
 import type { Copying } from "../../database/backup/copy.ts";
-import { BucketClient, type Patience } from "./bucket.ts";
+import { BucketClient, type RetryOptions } from "./bucket.ts";
 import { isPart } from "./rules.ts";
 import type { BackupPlan, Bucket } from "./schedule-schema.ts";
 
@@ -17,7 +17,7 @@ type Destination = {
   remove(name: string): Promise<void>;
 };
 
-type Means = {
+type DestinationContext = {
   /** Folder for the file until it is uploaded. */
   workIn: string;
   targets: TargetGuard;
@@ -25,16 +25,19 @@ type Means = {
   /** Writes a backup to a file. */
   copyTo: (file: string) => Copying["done"];
   /** Timeouts of bucket requests, if not the default. */
-  patience?: Patience;
+  patience?: RetryOptions;
 };
 
-export function destinationOf({ to, folder, s3 }: BackupPlan, means: Means): Destination {
-  if (to === "folder" && folder !== null) return folderAt(folder, means);
-  if (to === "s3" && s3 !== null) return inBucket(s3, means);
+export function createDestination(
+  { to, folder, s3 }: BackupPlan,
+  means: DestinationContext,
+): Destination {
+  if (to === "folder" && folder !== null) return createFolderDestination(folder, means);
+  if (to === "s3" && s3 !== null) return createBucketDestination(s3, means);
   throw new Error("No destination for backups is set.");
 }
 
-function folderAt(folder: string, { copyTo }: Means): Destination {
+function createFolderDestination(folder: string, { copyTo }: DestinationContext): Destination {
   return {
     async put(name) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -47,12 +50,15 @@ function folderAt(folder: string, { copyTo }: Means): Destination {
   };
 }
 
-function inBucket(s3: Bucket, { workIn, targets, clock, copyTo, patience }: Means): Destination {
+function createBucketDestination(
+  s3: Bucket,
+  { workIn, targets, clock, copyTo, patience }: DestinationContext,
+): Destination {
   const { prefix } = s3;
   const bucket = new BucketClient(s3, targets, patience);
   return {
     async put(name) {
-      const file = join(workIn, `${copyPrefix}${newId(clock())}`);
+      const file = join(workIn, `${copyPrefix}${createId(clock())}`);
       try {
         await copyTo(file);
         return await bucket.put(`${prefix}${name}`, file);
@@ -60,7 +66,7 @@ function inBucket(s3: Bucket, { workIn, targets, clock, copyTo, patience }: Mean
         rmSync(file, { force: true });
       }
     },
-    names: async () => (await bucket.keys(prefix)).map((key) => key.slice(prefix.length)),
+    names: async () => (await bucket.listKeys(prefix)).map((key) => key.slice(prefix.length)),
     remove: (name) => bucket.remove(`${prefix}${name}`),
   };
 }

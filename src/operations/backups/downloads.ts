@@ -2,12 +2,12 @@
 import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { type Clock, timestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
+import { createId } from "../../core/ids.ts";
 import { copyPrefix } from "../../database/backup/backup-file.ts";
 import type { Copying, Sealing } from "../../database/backup/copy.ts";
-import { fileNameOf } from "./rules.ts";
+import { createFileName } from "./rules.ts";
 
 /** Time until an unused copy expires. */
 const validMs = 10 * 60_000;
@@ -16,7 +16,7 @@ const chunkBytes = 256 * 1024;
 /** Copies of the whole database. Each is for the administrator who requested it. */
 export type Backups = {
   /** Creates a copy. Throws CONFLICT while another copy is in progress, UNAVAILABLE if it can't be written. */
-  make(personId: string, sealing: Sealing | null): Promise<Backup>;
+  createBackup(personId: string, sealing: Sealing | null): Promise<Backup>;
   /** Streams a copy once, while `mayContinue` returns true. Returns null for an unknown copy. */
   take(
     personId: string,
@@ -45,7 +45,7 @@ export class BackupDownloads implements Backups {
     this.#removeAll();
   }
 
-  async make(personId: string, sealing: Sealing | null): Promise<Backup> {
+  async createBackup(personId: string, sealing: Sealing | null): Promise<Backup> {
     if (this.#running !== null)
       throw new AppError(
         "CONFLICT",
@@ -53,14 +53,14 @@ export class BackupDownloads implements Backups {
       );
     const { clock } = this.#dependencies;
     const now = clock();
-    const id = newId(now);
-    const file = this.#fileOf(id);
+    const id = createId(now);
+    const file = this.#pathOf(id);
     await this.#copy(file, sealing);
     const backup = {
       id,
-      fileName: fileNameOf(now, sealing !== null),
+      fileName: createFileName(now, sealing !== null),
       bytes: statSync(file).size,
-      expiresAt: timestamp(clock() + validMs),
+      expiresAt: formatTimestamp(clock() + validMs),
     };
     const expiry = setTimeout(() => {
       this.#waiting.delete(id);
@@ -75,7 +75,7 @@ export class BackupDownloads implements Backups {
     const found = this.#waiting.get(id);
     if (found === undefined || found.personId !== personId) return null;
     this.#forget(id);
-    const file = this.#fileOf(id);
+    const file = this.#pathOf(id);
     const remove = () => rmSync(file, { force: true });
     return { backup: found.backup, bytes: readOnce(file, mayContinue, remove) };
   }
@@ -86,7 +86,7 @@ export class BackupDownloads implements Backups {
     this.#removeAll();
   }
 
-  #fileOf(id: string) {
+  #pathOf(id: string) {
     return join(this.#dependencies.directory, `${copyPrefix}${id}`);
   }
 
@@ -130,7 +130,7 @@ function readOnce(
   over: () => void,
 ): ReadableStream<Uint8Array> {
   let handle: FileHandle;
-  async function end() {
+  async function closeFile() {
     await handle.close();
     over();
   }
@@ -140,14 +140,14 @@ function readOnce(
     },
     async pull(controller) {
       if (!(await mayContinue())) {
-        await end();
+        await closeFile();
         return controller.error(new Error("You may no longer download this."));
       }
       const { bytesRead, buffer } = await handle.read(new Uint8Array(chunkBytes));
       if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
-      await end();
+      await closeFile();
       controller.close();
     },
-    cancel: end,
+    cancel: closeFile,
   });
 }

@@ -1,7 +1,7 @@
 import { endAllSessions } from "../../accounts/sessions/store.ts";
 import { listOrganizations } from "../../accounts/organizations/service.ts";
-import { auditIn } from "../../accounts/sessions/service.ts";
-import { afterRestoring } from "../../alerting/deciding/restored.ts";
+import { buildAuditRows } from "../../accounts/sessions/service.ts";
+import { prepareRestoredAlerts } from "../../alerting/deciding/restored.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { copiedVersion } from "../../database/backup/backup-file.ts";
 import type { Store } from "../../database/store.ts";
@@ -17,9 +17,9 @@ export async function startRestored(store: Store, clock: Clock): Promise<boolean
   const ids = (await listOrganizations(store)).map(({ id }) => id);
   await store.atomic([
     endAllSessions,
-    ...afterRestoring(clock()),
+    ...prepareRestoredAlerts(clock()),
     ...ids.flatMap((subjectId) =>
-      auditIn([subjectId], { clock, requestId: null }, commandLine, {
+      buildAuditRows([subjectId], { clock, requestId: null }, commandLine, {
         action: "backup.restored",
         subjectId,
       }),

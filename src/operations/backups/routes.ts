@@ -1,19 +1,19 @@
 /** Routes of backups and their schedule. */
 import { z } from "zod";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { getBackupSchedule, updateBackupSchedule } from "./schedule-service.ts";
 import { BackupPlanPatch, BackupSchedule } from "./schedule-schema.ts";
 import { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
-import { type BackupDependencies, makeBackup, offerBackup, takeBackup } from "./service.ts";
+import { type BackupDependencies, makeBackup, offerBackup, downloadBackup } from "./service.ts";
 
 /** Idle timeout of a download, in seconds. */
-const patienceSeconds = 240;
+const timeoutSeconds = 240;
 
-export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies) =>
-  routesUnder("/backup")
+export const createBackupRoutes = ({ backups, runScheduledBackup }: BackupDependencies) =>
+  createRouter("/backup")
     .get(
-      ...endpoint("/", {
+      ...defineEndpoint("/", {
         name: "offerBackup",
         access: "administrator",
         summary: "Get the maximum size of a backup",
@@ -22,10 +22,10 @@ export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies
       }),
     )
     .post(
-      ...endpoint("/", {
+      ...defineEndpoint("/", {
         name: "makeBackup",
         access: "administrator",
-        timeoutSeconds: patienceSeconds,
+        timeoutSeconds: timeoutSeconds,
         summary: "Copy the whole database, of every organization",
         body: NewBackup.prefault({}),
         data: MadeBackup,
@@ -35,7 +35,7 @@ export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies
       }),
     )
     .get(
-      ...endpoint("/schedule", {
+      ...defineEndpoint("/schedule", {
         name: "getBackupSchedule",
         access: "administrator",
         summary: "Get the backup schedule, with the last outcomes",
@@ -44,7 +44,7 @@ export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies
       }),
     )
     .patch(
-      ...endpoint("/schedule", {
+      ...defineEndpoint("/schedule", {
         name: "updateBackupSchedule",
         access: "administrator",
         summary: "Update the backup schedule",
@@ -54,10 +54,10 @@ export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies
       }),
     )
     .post(
-      ...endpoint("/schedule/run", {
+      ...defineEndpoint("/schedule/run", {
         name: "runBackupNow",
         access: "administrator",
-        timeoutSeconds: patienceSeconds,
+        timeoutSeconds: timeoutSeconds,
         summary: "Create a scheduled backup now",
         data: BackupSchedule,
         errors: ["CONFLICT"],
@@ -68,15 +68,15 @@ export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies
       }),
     )
     .get(
-      ...endpoint("/:id", {
+      ...defineEndpoint("/:id", {
         name: "takeBackup",
         access: "administrator",
         streams: "application/vnd.sqlite3",
         summary: "Download a copy, once",
         response: z.never(),
         handle: async ({ context, services, request, params }) => {
-          services.extendTimeout(request, patienceSeconds);
-          return takeBackup(context, backups, params.id);
+          services.extendTimeout(request, timeoutSeconds);
+          return downloadBackup(context, backups, params.id);
         },
       }),
     );

@@ -1,17 +1,17 @@
 /** Decides when a backup is due, how it is named, and which backups to remove. */
-import { dayMs, fileStamp } from "../../core/time/clock.ts";
+import { dayMs, formatFileStamp } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 
-const ending = (isEncrypted: boolean) => (isEncrypted ? "age" : "db");
+const extensionOf = (isEncrypted: boolean) => (isEncrypted ? "age" : "db");
 
 /** Returns a file name such as `signalbox-2026-11-20-2302.db`, in UTC. Names sort by age. */
-export function fileNameOf(now: number, isEncrypted: boolean): string {
-  return `signalbox-${fileStamp(now).slice(0, 15)}.${ending(isEncrypted)}`;
+export function createFileName(now: number, isEncrypted: boolean): string {
+  return `signalbox-${formatFileStamp(now).slice(0, 15)}.${extensionOf(isEncrypted)}`;
 }
 
 /** Returns the file name of a scheduled backup, with seconds. */
-export function scheduledNameOf(now: number, isEncrypted: boolean): string {
-  return `signalbox-${fileStamp(now)}.${ending(isEncrypted)}`;
+export function createScheduledName(now: number, isEncrypted: boolean): string {
+  return `signalbox-${formatFileStamp(now)}.${extensionOf(isEncrypted)}`;
 }
 
 const scheduledName = /^signalbox-(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)\.(?:db|age)$/;
@@ -21,37 +21,45 @@ export const isPart = (name: string) =>
   name.endsWith(".part") && scheduledName.test(name.slice(0, -".part".length));
 
 /** Returns the creation time in a scheduled backup's name; null for any other file. */
-export function timeIn(name: string): number | null {
+export function parseTime(name: string): number | null {
   const [, day, hour, minute, second] = scheduledName.exec(name) ?? [];
   const at = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
   return Number.isNaN(at) ? null : at;
 }
 
-type Keep = { keepDaily: number; keepWeekly: number; keepMonthly: number };
+type RetentionCounts = { keepDaily: number; keepWeekly: number; keepMonthly: number };
 
 /**
  * Returns the scheduled backups beyond the retention. The last backup of each of the latest days,
  * weeks (from Monday) and months is retained, in UTC. Periods without a backup don't count. Other
  * files are never returned.
  */
-export function outdated(names: readonly string[], keep: Keep): string[] {
+export function listOutdated(names: readonly string[], keep: RetentionCounts): string[] {
   const backups = names
     .flatMap((name) => {
-      const at = timeIn(name);
+      const at = parseTime(name);
       return at === null ? [] : [{ name, at }];
     })
     .toSorted((one, other) => other.at - one.at);
-  const day = (at: number) => Math.floor(at / dayMs);
-  const kept = new Set([
-    ...lastOfEach(backups, day, keep.keepDaily),
+  const dayNumberOf = (at: number) => Math.floor(at / dayMs);
+  const retained = new Set([
+    ...pickLastOfEachPeriod(backups, dayNumberOf, keep.keepDaily),
     // Weeks are counted from a Monday; 1 January 1970 was a Thursday.
-    ...lastOfEach(backups, (at) => Math.floor((day(at) + 3) / 7), keep.keepWeekly),
-    ...lastOfEach(backups, (at) => new Date(at).toISOString().slice(0, 7), keep.keepMonthly),
+    ...pickLastOfEachPeriod(
+      backups,
+      (at) => Math.floor((dayNumberOf(at) + 3) / 7),
+      keep.keepWeekly,
+    ),
+    ...pickLastOfEachPeriod(
+      backups,
+      (at) => new Date(at).toISOString().slice(0, 7),
+      keep.keepMonthly,
+    ),
   ]);
-  return backups.map(({ name }) => name).filter((name) => !kept.has(name));
+  return backups.map(({ name }) => name).filter((name) => !retained.has(name));
 }
 
-function lastOfEach(
+function pickLastOfEachPeriod(
   newestFirst: readonly { name: string; at: number }[],
   periodOf: (at: number) => string | number,
   count: number,
@@ -65,20 +73,22 @@ function lastOfEach(
 type Daily = { time: string; timeZone: string };
 
 /** Returns the latest instant up to `now` at which the local time of the zone was `time`. */
-export function lastMoment({ time, timeZone }: Daily, now: number): number {
+export function findLastMoment({ time, timeZone }: Daily, now: number): number {
   const today = toLocal(now, timeZone);
-  const moments = [0, 1, 2].map((days) => momentOn({ time, timeZone }, today - days * dayMs));
+  const moments = [0, 1, 2].map((days) => momentOnDay({ time, timeZone }, today - days * dayMs));
   return moments.find((moment) => moment <= now) ?? now;
 }
 
 /** Returns the first instant after `now` at which the local time of the zone will be `time`. */
-export function nextMoment({ time, timeZone }: Daily, now: number): number {
+export function findNextMoment({ time, timeZone }: Daily, now: number): number {
   const today = toLocal(now, timeZone);
-  const moments = [-1, 0, 1, 2].map((days) => momentOn({ time, timeZone }, today + days * dayMs));
+  const moments = [-1, 0, 1, 2].map((days) =>
+    momentOnDay({ time, timeZone }, today + days * dayMs),
+  );
   return moments.find((moment) => moment > now) ?? now + dayMs;
 }
 
-function momentOn({ time, timeZone }: Daily, local: number): number {
+function momentOnDay({ time, timeZone }: Daily, local: number): number {
   const [hours = 0, minutes = 0] = time.split(":").map(Number);
   const midnight = Math.floor(local / dayMs) * dayMs;
   return toInstant(midnight + (hours * 60 + minutes) * 60_000, timeZone);
@@ -91,7 +101,7 @@ export function isDue(
   now: number,
 ): boolean {
   return (
-    lastMoment(daily, now) > triedFor ||
+    findLastMoment(daily, now) > triedFor ||
     triedFor > now + dayMs ||
     (retryAt !== null && (retryAt <= now || retryAt > now + dayMs))
   );

@@ -1,18 +1,22 @@
 /** Wire format of the backup schedule. */
 import { z } from "zod";
-import { fixedAddress, sameIn, sameOrigin } from "../../core/security/destinations.ts";
 import {
-  bodyOf,
+  fixedDestination,
+  createFieldsCheck,
+  isSameOrigin,
+} from "../../core/security/destinations.ts";
+import {
+  bodySchema,
   HttpUrl,
   integer,
   line,
-  patchOf,
+  toPatchShape,
   secret,
   Timestamp,
   TimeZone,
   nullable,
 } from "../../core/fields.ts";
-import { kind } from "../../core/kinds.ts";
+import { defineKind } from "../../core/kinds.ts";
 import { Passphrase } from "./schema.ts";
 
 const s3 = {
@@ -61,10 +65,10 @@ const schedule = {
 };
 
 export const backupKinds = {
-  schedule: kind(schedule, {
-    "s3.secretAccessKey": { s3: sameIn({ endpoint: sameOrigin }) },
+  schedule: defineKind(schedule, {
+    "s3.secretAccessKey": { s3: createFieldsCheck({ endpoint: isSameOrigin }) },
     // A passphrase is not sent anywhere, so no destination can change.
-    passphrase: fixedAddress,
+    passphrase: fixedDestination,
   }),
 };
 
@@ -82,11 +86,11 @@ export const BackupPlan = z.strictObject(schedule).superRefine((plan, context) =
 });
 export type BackupPlan = z.output<typeof BackupPlan>;
 
-export const BackupPlanPatch = bodyOf(
+export const BackupPlanPatch = bodySchema(
   ["secretsSet", "updatedAt", "nextAt", "last", "failure"],
   z.strictObject({
-    ...patchOf(schedule),
-    s3: z.strictObject(patchOf(s3)).nullable().optional(),
+    ...toPatchShape(schedule),
+    s3: z.strictObject(toPatchShape(s3)).nullable().optional(),
   }),
 );
 export type BackupPlanPatch = z.output<typeof BackupPlanPatch>;

@@ -1,20 +1,20 @@
 /** Reads and updates the backup schedule. */
-import { auditOfPerson } from "../../accounts/sessions/service.ts";
-import { mustStillAdminister } from "../../accounts/people/store.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { buildPersonAudit } from "../../accounts/sessions/service.ts";
+import { guardAdministrator } from "../../accounts/people/store.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import {
   joinSecrets,
   OpenedRecord,
-  secretsSetOf,
+  listSecretPaths,
   splitSecrets,
 } from "../../core/security/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { mustBeAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
+import { assertTargetsAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
 import { parse } from "../../core/validation.ts";
-import { retrying } from "../../database/store.ts";
+import { retryOnStaleRead } from "../../database/store.ts";
 import { recordProblemEnd } from "../../events/problems.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
-import { nextMoment } from "./rules.ts";
+import { findNextMoment } from "./rules.ts";
 import {
   backupKinds,
   BackupPlan,
@@ -27,19 +27,19 @@ const kind = "schedule";
 const location = "appliance/backup";
 
 /** Returns the stored schedule with decrypted secrets, or the defaults. */
-export function planOf(vault: Vault, row: ScheduleRow | null): BackupPlan {
+export function openPlan(vault: Vault, row: ScheduleRow | null): BackupPlan {
   if (row === null) return BackupPlan.parse({});
   const secrets = openAll(vault, location, row.secrets);
   return BackupPlan.parse(joinSecrets(backupKinds, kind, JSON.parse(row.settings), secrets));
 }
 
-function shown(vault: Vault, row: ScheduleRow | null, now: number): BackupSchedule {
-  const plan = planOf(vault, row);
+function toSchedule(vault: Vault, row: ScheduleRow | null, now: number): BackupSchedule {
+  const plan = openPlan(vault, row);
   const { lastSuccessAt = null, lastFile = null, failingSince = null } = row ?? {};
   return {
     ...plan,
-    secretsSet: row === null ? [] : secretsSetOf(backupKinds, kind, row.secrets),
-    nextAt: plan.enabled ? timestamp(nextMoment(plan, now)) : null,
+    secretsSet: row === null ? [] : listSecretPaths(backupKinds, kind, row.secrets),
+    nextAt: plan.enabled ? formatTimestamp(findNextMoment(plan, now)) : null,
     last:
       lastSuccessAt === null
         ? null
@@ -54,10 +54,10 @@ export async function getBackupSchedule({
   vault,
   clock,
 }: SignedInContext): Promise<BackupSchedule> {
-  return shown(vault, await findSchedule(store), clock());
+  return toSchedule(vault, await findSchedule(store), clock());
 }
 
-const placesOf = ({ s3 }: BackupPlan): Place[] => {
+const listTargets = ({ s3 }: BackupPlan): Place[] => {
   if (s3 === null) return [];
   const url = new URL(s3.endpoint);
   return [{ path: "s3.endpoint", host: url.hostname, port: portOf(url) }];
@@ -69,12 +69,12 @@ export function updateBackupSchedule(
   patch: BackupPlanPatch,
 ): Promise<BackupSchedule> {
   const { store, vault, clock, session, targets } = context;
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const row = await findSchedule(store);
-    const before = new OpenedRecord(backupKinds, kind, planOf(vault, row));
-    const after = before.patched(patch, (whole) => parse(BackupPlan, whole));
-    const placesBefore = before.derive((fields) => placesOf(fields as BackupPlan));
-    await mustBeAllowed(targets, placesOf(after), placesBefore);
+    const before = new OpenedRecord(backupKinds, kind, openPlan(vault, row));
+    const after = before.applyPatch(patch, (whole) => parse(BackupPlan, whole));
+    const placesBefore = before.derive((fields) => listTargets(fields as BackupPlan));
+    await assertTargetsAllowed(targets, listTargets(after), placesBefore);
     const { settings, secrets } = splitSecrets(backupKinds, kind, after);
     const now = clock();
     const next: ScheduleRow = {
@@ -88,19 +88,19 @@ export function updateBackupSchedule(
       settings: JSON.stringify(settings),
       secrets: sealAll(vault, location, secrets),
       version: (row?.version ?? 0) + 1,
-      updatedAt: timestamp(now),
+      updatedAt: formatTimestamp(now),
       // The first backup is due at the next scheduled time.
       triedFor: now,
       retryAt: null,
     };
     await store.atomic([
-      mustStillAdminister(session.person.id),
+      guardAdministrator(session.person.id),
       ...putSchedule(store, next),
       ...(after.enabled
         ? []
         : recordProblemEnd({ name: "backup" }, "Scheduled backups are off.", now)),
-      ...auditOfPerson(context, "backup.scheduled", Object.keys(patch)),
+      ...buildPersonAudit(context, "backup.scheduled", Object.keys(patch)),
     ]);
-    return shown(vault, next, now);
+    return toSchedule(vault, next, now);
   });
 }

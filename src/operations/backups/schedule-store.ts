@@ -1,4 +1,4 @@
-import { must, StaleRead, type Statement, type Store } from "../../database/store.ts";
+import { guard, StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { sql } from "drizzle-orm";
 import { backupSchedule } from "../../database/tables/operations.ts";
 
@@ -14,7 +14,7 @@ export async function findSchedule(store: Store): Promise<ScheduleRow | null> {
 export function putSchedule(store: Store, row: ScheduleRow): Statement[] {
   const { id: _id, ...columns } = row;
   return [
-    must(
+    guard(
       sql`coalesce((select version from ${backupSchedule}), 0) = ${row.version - 1}`,
       () => new StaleRead(),
     ),

@@ -1,22 +1,22 @@
 /** Creates scheduled backups, and removes those beyond the retention. */
 import type { Leases } from "../../cluster/leases.ts";
-import { type Clock, hourMs, timestamp } from "../../core/time/clock.ts";
+import { type Clock, hourMs, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { type Collector, family } from "../../core/metrics.ts";
+import { type Collector, createFamily } from "../../core/metrics.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import type { Copying, Sealing } from "../../database/backup/copy.ts";
 import type { Store } from "../../database/store.ts";
 import {
-  organizationsOfAdministrators,
+  listAdministratorOrganizations,
   recordProblem,
   recordProblemEnd,
 } from "../../events/problems.ts";
-import { destinationOf } from "./destination.ts";
-import { isDue, lastMoment, outdated, scheduledNameOf } from "./rules.ts";
+import { createDestination } from "./destination.ts";
+import { isDue, findLastMoment, listOutdated, createScheduledName } from "./rules.ts";
 import type { BackupPlan } from "./schedule-schema.ts";
-import { planOf } from "./schedule-service.ts";
+import { openPlan } from "./schedule-service.ts";
 import { findSchedule, recordOutcome, type ScheduleRow } from "./schedule-store.ts";
 
 const tickMs = 30_000;
@@ -69,10 +69,10 @@ export class ScheduledBackups implements Collector {
   /** Creates a backup if one is due. Tests use it instead of `start`. */
   async runOnce() {
     const { store, vault, leases, clock } = this.#dependencies;
-    if (this.#running !== null || leases.named("backups") === null) return;
+    if (this.#running !== null || leases.findNamed("backups") === null) return;
     const row = await findSchedule(store);
     if (row === null || this.#running !== null) return;
-    const { enabled, ...daily } = planOf(vault, row);
+    const { enabled, ...daily } = openPlan(vault, row);
     if (enabled && isDue(daily, row, clock())) await this.#run(row);
   }
 
@@ -88,7 +88,7 @@ export class ScheduledBackups implements Collector {
         "Another backup is in progress. Try again when it is finished.",
       );
     const row = await findSchedule(store);
-    if (row === null || !planOf(vault, row).enabled)
+    if (row === null || !openPlan(vault, row).enabled)
       throw new AppError("CONFLICT", "Scheduled backups are off. Turn them on first.");
     const reason = await this.#run(row);
     if (reason !== null) throw new AppError("UNAVAILABLE", `The backup failed: ${reason}`);
@@ -99,25 +99,25 @@ export class ScheduledBackups implements Collector {
     const row = await findSchedule(store);
     const lastSuccessAt = row?.lastSuccessAt ?? null;
     return [
-      family(
+      createFamily(
         "signalbox_backup_enabled",
         "gauge",
         "1 while scheduled backups are on.",
-        Number(row !== null && planOf(vault, row).enabled),
+        Number(row !== null && openPlan(vault, row).enabled),
       ),
-      family(
+      createFamily(
         "signalbox_backup_last_success_timestamp_seconds",
         "gauge",
         "Unix time of the last successful scheduled backup.",
         lastSuccessAt === null ? null : Date.parse(lastSuccessAt) / 1_000,
       ),
-      family(
+      createFamily(
         "signalbox_backup_last_size_bytes",
         "gauge",
         "Size of the last successful scheduled backup.",
         row?.lastBytes ?? null,
       ),
-      family(
+      createFamily(
         "signalbox_backup_failing",
         "gauge",
         "1 while the last scheduled backup failed.",
@@ -127,26 +127,26 @@ export class ScheduledBackups implements Collector {
   }
 
   #run(row: ScheduleRow): Promise<string | null> {
-    this.#running ??= this.#makeBackup(row).finally(() => (this.#running = null));
+    this.#running ??= this.#createBackup(row).finally(() => (this.#running = null));
     return this.#running;
   }
 
-  async #makeBackup(row: ScheduleRow): Promise<string | null> {
+  async #createBackup(row: ScheduleRow): Promise<string | null> {
     const { store, vault, clock, log } = this.#dependencies;
-    const plan = planOf(vault, row);
+    const plan = openPlan(vault, row);
     const now = clock();
-    const name = scheduledNameOf(now, plan.passphrase !== null);
-    const triedFor = lastMoment(plan, now);
+    const name = createScheduledName(now, plan.passphrase !== null);
+    const triedFor = findLastMoment(plan, now);
     let isMade = false;
     try {
-      const destination = this.#destination(plan);
-      const lastBytes = await inTime(destination.put(name));
-      const lastSuccessAt = timestamp(clock());
+      const destination = this.#createDestination(plan);
+      const lastBytes = await withTimeout(destination.put(name));
+      const lastSuccessAt = formatTimestamp(clock());
       const success = { triedFor, lastSuccessAt, lastFile: name, lastBytes };
       await store.atomic([recordOutcome(store, success)]);
       isMade = true;
-      for (const old of outdated(await inTime(destination.names()), plan))
-        await inTime(destination.remove(old));
+      for (const old of listOutdated(await withTimeout(destination.names()), plan))
+        await withTimeout(destination.remove(old));
       const over = { retryAt: null, failingSince: null, lastError: null };
       await store.atomic([
         recordOutcome(store, over),
@@ -158,8 +158,8 @@ export class ScheduledBackups implements Collector {
       if (this.#isStopped) return null;
       this.#copying?.cancel();
       const reason = isMade
-        ? `It was made, but older ones can't be removed: ${reasonOf(error)}`
-        : reasonOf(error);
+        ? `It was made, but older ones can't be removed: ${describeReason(error)}`
+        : describeReason(error);
       const retryAt = isMade ? null : clock() + retryMs;
       await this.#recordFailure(row, { triedFor, retryAt, lastError: reason });
       return reason;
@@ -168,11 +168,11 @@ export class ScheduledBackups implements Collector {
     }
   }
 
-  #destination(plan: BackupPlan) {
+  #createDestination(plan: BackupPlan) {
     const { workIn, targets, clock, copyTo } = this.#dependencies;
     const { passphrase, includeKey } = plan;
     const sealing = passphrase === null ? null : { passphrase, withKey: includeKey };
-    return destinationOf(plan, {
+    return createDestination(plan, {
       workIn,
       targets,
       clock,
@@ -196,13 +196,13 @@ export class ScheduledBackups implements Collector {
       until: null,
     } as const;
     await store.atomic([
-      recordOutcome(store, { ...outcome, failingSince: row.failingSince ?? timestamp(now) }),
-      ...recordProblem(await organizationsOfAdministrators(store), problem, now),
+      recordOutcome(store, { ...outcome, failingSince: row.failingSince ?? formatTimestamp(now) }),
+      ...recordProblem(await listAdministratorOrganizations(store), problem, now),
     ]);
   }
 }
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error("It took too long.")), timeoutMs);
   try {
@@ -213,7 +213,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 }
 
 /** Returns the error as one sentence, without the prefix of a child process. */
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   const { message, code } = error as Error & { code?: string };
   const text = (message || code || String(error)).replace(/^signalbox: /, "").trim();
   return /[.!?]$/.test(text) ? text : `${text}.`;

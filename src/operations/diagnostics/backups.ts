@@ -10,21 +10,27 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Clock, dayMs, minuteInUtc, timestamp } from "../../core/time/clock.ts";
-import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
+import { type Clock, dayMs, formatUtcMinute, formatTimestamp } from "../../core/time/clock.ts";
+import {
+  okFinding,
+  type Finding,
+  problemFinding,
+  skippedFinding,
+  warningFinding,
+} from "../../core/finding.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
-import { bytesInWords, durationInWords } from "../../core/text/words.ts";
-import { freeBytesOf } from "../../database/file/data-files.ts";
+import { formatBytes, formatDuration } from "../../core/text/words.ts";
+import { measureFreeBytes } from "../../database/file/data-files.ts";
 import { isEncrypted } from "../../database/backup/encrypted-file.ts";
 import type { Store } from "../../database/store.ts";
-import { bytesOf } from "../appliance/store.ts";
-import { destinationOf } from "../backups/destination.ts";
-import { nextMoment, timeIn } from "../backups/rules.ts";
-import { planOf } from "../backups/schedule-service.ts";
+import { readDataBytes } from "../appliance/store.ts";
+import { createDestination } from "../backups/destination.ts";
+import { findNextMoment, parseTime } from "../backups/rules.ts";
+import { openPlan } from "../backups/schedule-service.ts";
 import { findSchedule } from "../backups/schedule-store.ts";
 import type { Diagnosis } from "./diagnostic.ts";
-import { adviceOn, hostMs, sentenceOf } from "./hosts.ts";
+import { adviseOnFailure, hostMs, describeFailure } from "./hosts.ts";
 
 const subject = "backup";
 const turnOn =
@@ -32,19 +38,23 @@ const turnOn =
 /** Maximum age of the last backup. Schedules are daily, so a second missed backup is a problem. */
 const maxAgeMs = 2 * dayMs;
 
-type Stored = { store: Store; vault: Vault; clock: Clock };
+type BackupContext = { store: Store; vault: Vault; clock: Clock };
 
 /** Examines the last success of scheduled backups. Returns nothing if they are off. */
-export async function examineSchedule({ store, vault, clock }: Stored): Promise<Diagnosis[]> {
+export async function examineSchedule({
+  store,
+  vault,
+  clock,
+}: BackupContext): Promise<Diagnosis[]> {
   const now = clock();
   const row = await findSchedule(store);
-  const plan = planOf(vault, row);
+  const plan = openPlan(vault, row);
   if (row === null || !plan.enabled) return [];
   const { updatedAt, lastSuccessAt, failingSince, lastError } = row;
   // No problem is opened here, because the scheduler opens one for each failed backup.
   if (failingSince !== null)
     return [
-      problem(
+      problemFinding(
         subject,
         `it fails since ${failingSince}: ${lastError ?? ""}`,
         "Put that right, then choose Back up now under Settings → Backup.",
@@ -54,21 +64,21 @@ export async function examineSchedule({ store, vault, clock }: Stored): Promise<
   // The age is counted from the last change of the schedule at the earliest, because the schedule
   // can have been off before.
   const judgedSince = Math.max(since, Date.parse(updatedAt));
-  const age = ago(now, since);
+  const age = describeAge(now, since);
   if (now - judgedSince <= maxAgeMs) {
-    const next = `the next is due at ${timestamp(nextMoment(plan, now))}`;
+    const next = `the next is due at ${formatTimestamp(findNextMoment(plan, now))}`;
     const message =
       lastSuccessAt === null ? `scheduled, ${next}` : `the last was made ${age} ago, ${next}`;
-    return [fine(subject, message)];
+    return [okFinding(subject, message)];
   }
-  const found = problem(
+  const found = problemFinding(
     subject,
     lastSuccessAt === null
       ? `scheduled for ${age}, and none was made`
       : `the last was made ${age} ago, at ${lastSuccessAt}`,
     "Is the server running? `signalbox service status`; its log (`journalctl -u signalbox`) says why none was made.",
   );
-  const message = `There has been no scheduled backup since ${minuteInUtc(judgedSince)}, for more than two days. See Settings → Backup.`;
+  const message = `There has been no scheduled backup since ${formatUtcMinute(judgedSince)}, for more than two days. See Settings → Backup.`;
   return [
     {
       ...found,
@@ -82,63 +92,70 @@ export async function examineBackups({
   path,
   folder,
   ...stored
-}: Stored & { path: string; folder?: string | undefined }): Promise<Finding[]> {
+}: BackupContext & { path: string; folder?: string | undefined }): Promise<Finding[]> {
   const { store, vault, clock } = stored;
   const now = clock();
   if (folder !== undefined) return [examineFolder(folder, now)];
   const scheduled = await examineSchedule(stored);
   if (scheduled.length > 0) {
-    const plan = planOf(vault, await findSchedule(store));
+    const plan = openPlan(vault, await findSchedule(store));
     if (plan.to !== "folder") return scheduled;
-    return [...scheduled, ...examineTarget(plan.folder ?? "", path, await bytesOf(store))];
+    return [...scheduled, ...examineTarget(plan.folder ?? "", path, await readDataBytes(store))];
   }
   if (existsSync(join(path, ".signalbox.db-litestream")))
-    return [fine(subject, "litestream copies the database")];
+    return [okFinding(subject, "litestream copies the database")];
   const message = "no schedule, and no backup that is known of";
   // A missing backup is no warning on the first day.
-  if (now - (await beganAt(store, now)) < dayMs) return [skipped(subject, message, turnOn)];
-  return [warning(subject, message, turnOn)];
+  if (now - (await findFirstCreation(store, now)) < dayMs)
+    return [skippedFinding(subject, message, turnOn)];
+  return [warningFinding(subject, message, turnOn)];
 }
 
-const ago = (now: number, at: number) => durationInWords(Math.max(0, now - at) / 1000);
+const describeAge = (now: number, at: number) => formatDuration(Math.max(0, now - at) / 1000);
 
 /** Examines whether the folder of scheduled backups is writable and has space for one more. */
 function examineTarget(folder: string, path: string, needed: number): Finding[] {
   const where = "backup folder";
   const owner = "Give it to the account that `serve` runs as: chown signalbox";
   // The first backup creates the folder, so its nearest existing parent is examined.
-  const there = nearestExisting(folder);
+  const existingFolder = findNearestExisting(folder);
   try {
-    accessSync(there, constants.W_OK);
+    accessSync(existingFolder, constants.W_OK);
   } catch {
-    return [problem(where, `${there} can't be written by this user`, `${owner} ${there}`)];
+    return [
+      problemFinding(
+        where,
+        `${existingFolder} can't be written by this user`,
+        `${owner} ${existingFolder}`,
+      ),
+    ];
   }
-  const free = freeBytesOf(there);
+  const free = measureFreeBytes(existingFolder);
   if (free < needed)
     return [
-      problem(
+      problemFinding(
         where,
-        `${folder} has ${bytesInWords(free)} free, and a backup takes ${bytesInWords(needed)}`,
+        `${folder} has ${formatBytes(free)} free, and a backup takes ${formatBytes(needed)}`,
         "Make room there, or keep fewer under Settings → Backup.",
       ),
     ];
-  const isSame = statSync(there).dev === statSync(path).dev;
+  const isSame = statSync(existingFolder).dev === statSync(path).dev;
   return [
-    fine(
+    okFinding(
       where,
       isSame ? `${folder}, on the same disk as the data: copy them elsewhere, too` : folder,
     ),
   ];
 }
 
-function nearestExisting(folder: string): string {
+function findNearestExisting(folder: string): string {
   return existsSync(folder) || folder === dirname(folder)
     ? folder
-    : nearestExisting(dirname(folder));
+    : findNearestExisting(dirname(folder));
 }
 
 /** Returns when the first organization was created; `now` without one. */
-async function beganAt(store: Store, now: number): Promise<number> {
+async function findFirstCreation(store: Store, now: number): Promise<number> {
   const [row] = await store.query<{ at: string | null }>(
     "select min(created_at) as at from organizations",
     [],
@@ -149,16 +166,16 @@ async function beganAt(store: Store, now: number): Promise<number> {
 /** Examines the newest backup in a folder, by its modification time. */
 function examineFolder(folder: string, now: number): Finding {
   const naming = "Name the folder that backups are written to: --backups FOLDER.";
-  if (!existsSync(folder)) return problem(subject, `${folder} does not exist`, naming);
+  if (!existsSync(folder)) return problemFinding(subject, `${folder} does not exist`, naming);
   const times = readdirSync(folder)
     .map((name) => join(folder, name))
     .filter((file) => statSync(file).isFile() && isBackup(file))
     .map((file) => statSync(file).mtimeMs);
-  if (times.length === 0) return problem(subject, `${folder} holds no backup`, naming);
-  const message = `the last in ${folder} is ${ago(now, Math.max(...times))} old`;
+  if (times.length === 0) return problemFinding(subject, `${folder} holds no backup`, naming);
+  const message = `the last in ${folder} is ${describeAge(now, Math.max(...times))} old`;
   return now - Math.max(...times) <= maxAgeMs
-    ? fine(subject, message)
-    : problem(subject, message, "See what writes them: cron, a timer, `journalctl`.");
+    ? okFinding(subject, message)
+    : problemFinding(subject, message, "See what writes them: cron, a timer, `journalctl`.");
 }
 
 function isBackup(file: string): boolean {
@@ -176,15 +193,15 @@ export async function examineBucket({
   path,
   clock,
   targets,
-}: Stored & { path: string; targets: TargetGuard }): Promise<Finding[]> {
+}: BackupContext & { path: string; targets: TargetGuard }): Promise<Finding[]> {
   const row = await findSchedule(store);
-  const plan = planOf(vault, row);
+  const plan = openPlan(vault, row);
   if (row === null || !plan.enabled || plan.to !== "s3" || plan.s3 === null) return [];
   const where = "backup bucket";
   const { endpoint, bucket } = plan.s3;
   const name = `${bucket} at ${new URL(endpoint).origin}`;
   try {
-    const destination = destinationOf(plan, {
+    const destination = createDestination(plan, {
       workIn: path,
       targets,
       clock,
@@ -192,19 +209,23 @@ export async function examineBucket({
       patience: { timeoutMs: hostMs, attempts: 1 },
     });
     const names = await destination.names();
-    const backups = names.filter((one) => timeIn(one) !== null);
+    const backups = names.filter((one) => parseTime(one) !== null);
     if (row.lastFile !== null && !backups.includes(row.lastFile))
       return [
-        warning(
+        warningFinding(
           where,
           `${name} does not hold ${row.lastFile}, the last that was sent`,
           "See who removes it: a lifecycle rule of the bucket, or a person.",
         ),
       ];
-    return [fine(where, `${name} answers, backups in it: ${backups.length}`)];
+    return [okFinding(where, `${name} answers, backups in it: ${backups.length}`)];
   } catch (error) {
     return [
-      problem(where, `${name}: ${sentenceOf(error)}`, adviceOn(error, new URL(endpoint).origin)),
+      problemFinding(
+        where,
+        `${name}: ${describeFailure(error)}`,
+        adviseOnFailure(error, new URL(endpoint).origin),
+      ),
     ];
   }
 }

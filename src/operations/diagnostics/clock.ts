@@ -3,10 +3,16 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { lookup } from "node:dns/promises";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
-import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
-import { exchange, inTime } from "../../core/outgoing/http/exchange.ts";
+import {
+  okFinding,
+  type Finding,
+  problemFinding,
+  skippedFinding,
+  warningFinding,
+} from "../../core/finding.ts";
+import { exchange, withTimeout } from "../../core/outgoing/http/exchange.ts";
 import { queryTime } from "../../core/outgoing/ntp.ts";
-import { httpDate } from "../../core/outgoing/http/retry-after.ts";
+import { parseHttpDate } from "../../core/outgoing/http/retry-after.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 
 const ntpPort = 123;
@@ -33,16 +39,18 @@ type Sources = {
 export async function examineClock(sources: Sources): Promise<Finding[]> {
   const { ntp, targets, timeoutMs = ntpMs } = sources;
   const origins = sources.destinations.hosts.map(({ origin }) => origin);
-  const servers = ntp === undefined ? await timeServers() : [ntp];
-  const first = (offsets: Promise<Offset>[]) => Promise.any(offsets).catch(() => null);
+  const servers = ntp === undefined ? await findTimeServers() : [ntp];
+  const findFirstSuccess = (offsets: Promise<Offset>[]) => Promise.any(offsets).catch(() => null);
   const found =
-    (await first(
-      servers.slice(0, concurrency).map((name) => offsetByNtp(name, targets, timeoutMs)),
+    (await findFirstSuccess(
+      servers.slice(0, concurrency).map((name) => measureOffsetByNtp(name, targets, timeoutMs)),
     )) ??
-    (await first(origins.slice(0, concurrency).map((origin) => offsetByDate(origin, targets))));
+    (await findFirstSuccess(
+      origins.slice(0, concurrency).map((origin) => measureOffsetByDate(origin, targets)),
+    ));
   if (found !== null) return [judgeOffset(found)];
   return [
-    skipped(
+    skippedFinding(
       "clock",
       servers.length + origins.length === 0
         ? "no time server is configured on this system"
@@ -66,9 +74,9 @@ type Offset = {
 function judgeOffset({ name, offsetMs, precisionMs }: Offset): Finding {
   const amount = Math.abs(offsetMs);
   if (amount <= slightMs + precisionMs)
-    return fine("clock", `it agrees with ${name} (${(amount / 1000).toFixed(1)} s)`);
+    return okFinding("clock", `it agrees with ${name} (${(amount / 1000).toFixed(1)} s)`);
   const side = offsetMs > 0 ? "behind" : "ahead of";
-  return (amount > severeMs ? problem : warning)(
+  return (amount > severeMs ? problemFinding : warningFinding)(
     "clock",
     `it is ${Math.round(amount / 1000)} s ${side} ${name}: codes to sign in and signatures of webhooks are refused when it is far off`,
     "`timedatectl set-ntp true`, or start chrony or another NTP client.",
@@ -76,9 +84,13 @@ function judgeOffset({ name, offsetMs, precisionMs }: Offset): Finding {
 }
 
 /** Queries a time server of the system, even in a network that the target guard blocks. */
-async function offsetByNtp(name: string, targets: TargetGuard, timeoutMs: number): Promise<Offset> {
+async function measureOffsetByNtp(
+  name: string,
+  targets: TargetGuard,
+  timeoutMs: number,
+): Promise<Offset> {
   const { hostname, port } = new URL(`ntp://${name}`);
-  const { isSynchronized, stratum, offsetMs } = await inTime(
+  const { isSynchronized, stratum, offsetMs } = await withTimeout(
     { targets, timeoutMs, cancelled: new AbortController().signal },
     async (context) => {
       const found = await lookup(hostname.replace(/^\[|\]$/g, ""), { all: true });
@@ -98,7 +110,7 @@ async function offsetByNtp(name: string, targets: TargetGuard, timeoutMs: number
  * Reads the Date header of a response, which has whole seconds (RFC 9110 §6.6.1). The request
  * contains no path and no credentials.
  */
-async function offsetByDate(origin: URL, targets: TargetGuard): Promise<Offset> {
+async function measureOffsetByDate(origin: URL, targets: TargetGuard): Promise<Offset> {
   const before = Date.now();
   const request = {
     url: new URL("/", origin),
@@ -113,7 +125,7 @@ async function offsetByDate(origin: URL, targets: TargetGuard): Promise<Offset> 
     cancelled: new AbortController().signal,
   });
   const now = Date.now();
-  const date = httpDate(headers.get("date") ?? "", now);
+  const date = parseHttpDate(headers.get("date") ?? "", now);
   if (date === null) throw new Error("it has no date");
   const middle = (before + now) / 2;
   return {
@@ -133,7 +145,7 @@ const configurations = [
 const folders = ["etc/chrony/sources.d", "etc/chrony/conf.d", "etc/systemd/timesyncd.conf.d"];
 
 /** Returns the time servers in the configuration of chrony, ntpd or systemd-timesyncd. */
-export async function timeServers(root = "/"): Promise<string[]> {
+export async function findTimeServers(root = "/"): Promise<string[]> {
   const more = folders.flatMap((folder) => {
     const path = join(root, folder);
     return existsSync(path) ? readdirSync(path).map((name) => join(folder, name)) : [];
@@ -142,12 +154,12 @@ export async function timeServers(root = "/"): Promise<string[]> {
     const path = join(root, file);
     return existsSync(path) ? readFileSync(path, "utf8") : "";
   });
-  if (root === "/") texts.push(await timesyncdServers());
-  return [...new Set(texts.flatMap(serversIn))];
+  if (root === "/") texts.push(await queryTimesyncdServers());
+  return [...new Set(texts.flatMap(parseServers))];
 }
 
 /** Parses `server HOST …` and `pool HOST …` of chrony and ntpd, and `NTP=HOST …` of systemd-timesyncd. */
-function serversIn(text: string): string[] {
+function parseServers(text: string): string[] {
   const lines = text.matchAll(/^\s*(?:(?:server|pool|peer)\s+(\S+)|(?:Fallback)?NTP=(.*))/gm);
   return (
     [...lines]
@@ -159,7 +171,7 @@ function serversIn(text: string): string[] {
 }
 
 /** Returns servers that timesyncd uses without a configuration file: its defaults and those from DHCP. */
-async function timesyncdServers(): Promise<string> {
+async function queryTimesyncdServers(): Promise<string> {
   const command = Bun.which("timedatectl");
   if (command === null) return "";
   const child = Bun.spawn(

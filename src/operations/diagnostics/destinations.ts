@@ -1,6 +1,6 @@
 /** Lists the hosts and mail servers to which alerts are sent. */
 import { and, eq, isNull } from "drizzle-orm";
-import { smtpOf } from "../../accounts/settings/service.ts";
+import { openSmtp } from "../../accounts/settings/service.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import { addressOf, channelKinds, type ChannelType } from "../../alerting/channels/kinds-schema.ts";
 import { settingsOf } from "../../alerting/channels/service.ts";
@@ -27,7 +27,7 @@ export type Destinations = {
  * Returns the destinations of alerts of all organizations. URL paths are left out, because chat
  * services put secrets into them.
  */
-export async function destinationsOf(store: Store, vault: Vault): Promise<Destinations> {
+export async function findDestinations(store: Store, vault: Vault): Promise<Destinations> {
   const [channels, settings] = await Promise.all([
     store.db
       .select({ channel: alertChannels, organization: organizations.name })
@@ -60,7 +60,7 @@ export async function destinationsOf(store: Store, vault: Vault): Promise<Destin
     );
     const names = own.map(({ channel: { name } }) => name);
     try {
-      return [{ organization, smtp: smtpOf(vault, row), channels: names }];
+      return [{ organization, smtp: openSmtp(vault, row), channels: names }];
     } catch {
       sealed.push(`the mail server of ${organization}`);
       return [];

@@ -1,7 +1,7 @@
 /** Defines diagnostics, and runs a list of them within a time budget. */
-import { type Finding, problem, skipped } from "../../core/finding.ts";
+import { type Finding, problemFinding, skippedFinding } from "../../core/finding.ts";
 import type { Problem } from "../../core/problems.ts";
-import { asTheOwner } from "../../database/examine.ts";
+import { runAsOwnerAdvice } from "../../database/examine.ts";
 
 /** The areas of the report, in display order. */
 export const areas = [
@@ -46,12 +46,12 @@ export async function runDiagnostics<Context>(
   const results: Report[] = [];
   const deadline = performance.now() + timeMs;
   const remaining = diagnostics.entries();
-  const worker = async () => {
+  const runWorker = async () => {
     for (const [index, diagnostic] of remaining) {
       const findings =
         performance.now() < deadline
-          ? await findingsOf(diagnostic, context)
-          : [skipped(diagnostic.id, "not examined: the others took too long")];
+          ? await collectFindings(diagnostic, context)
+          : [skippedFinding(diagnostic.id, "not examined: the others took too long")];
       results[index] = findings.map(({ verdict, subject, message, advice }) => ({
         area: diagnostic.area,
         verdict,
@@ -61,16 +61,16 @@ export async function runDiagnostics<Context>(
       }));
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  await Promise.all(Array.from({ length: concurrency }, runWorker));
   return results.flat();
 }
 
-async function findingsOf<Context>({ id, examine }: Diagnostic<Context>, context: Context) {
+async function collectFindings<Context>({ id, examine }: Diagnostic<Context>, context: Context) {
   try {
     return await examine(context);
   } catch (error) {
     // Reports only the error's code, because the message can contain a secret.
     const { code, name } = error as NodeJS.ErrnoException;
-    return [problem(id, `it could not be examined (${code ?? name})`, asTheOwner)];
+    return [problemFinding(id, `it could not be examined (${code ?? name})`, runAsOwnerAdvice)];
   }
 }

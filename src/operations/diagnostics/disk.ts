@@ -1,12 +1,17 @@
 /** Examines the free disk space, and the size and growth of the database. */
 import { existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
-import { type Clock, dayMs, timestamp } from "../../core/time/clock.ts";
-import { fine, type Finding, problem, warning } from "../../core/finding.ts";
-import { bytesInWords } from "../../core/text/words.ts";
-import { files } from "../../database/file/data-files.ts";
+import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
+import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
+import { formatBytes } from "../../core/text/words.ts";
+import { getDataFiles } from "../../database/file/data-files.ts";
 import type { Store } from "../../database/store.ts";
-import { bytesPerDay, daysUntilFull, type Growing, rowBytes } from "../retention/growth.ts";
+import {
+  sumBytesPerDay,
+  computeDaysUntilFull,
+  type Growing,
+  rowBytes,
+} from "../retention/growth.ts";
 import type { Diagnosis } from "./diagnostic.ts";
 
 /** Free space that an upgrade needs for its copy, as a multiple of the database size. See `copyBeforeUpgrade`. */
@@ -27,7 +32,7 @@ const margin = 1.2;
 /** Free and total bytes of a file system. `free` is the space available to this process. */
 export type Disk = { free: number; total: number };
 
-export async function diskOf(path: string): Promise<Disk> {
+export async function measureDisk(path: string): Promise<Disk> {
   const { bavail, blocks, bsize } = await statfs(path);
   return { free: bavail * bsize, total: blocks * bsize };
 }
@@ -36,23 +41,23 @@ const roomAdvice = "Make room, or move the data directory to a larger disk.";
 
 export function examineDiskSpace({ free, total }: Disk, isOpen: boolean): Diagnosis {
   const subject = "disk space";
-  const message = `${bytesInWords(free)} of ${bytesInWords(total)} are free`;
+  const message = `${formatBytes(free)} of ${formatBytes(total)} are free`;
   const threshold = Math.max(minFreeBytes, total * minFreeShare) * (isOpen ? margin : 1);
-  if (free >= threshold) return fine(subject, message);
+  if (free >= threshold) return okFinding(subject, message);
   return {
-    ...problem(subject, message, roomAdvice),
+    ...problemFinding(subject, message, roomAdvice),
     problem: {
       name: "disk",
       stage: "",
       severity: "error",
-      message: `The disk of the data directory has ${bytesInWords(free)} left of ${bytesInWords(total)}. When it is full, no check results and no alerts can be stored. Free some space, or keep less (--keep-results).`,
+      message: `The disk of the data directory has ${formatBytes(free)} left of ${formatBytes(total)}. When it is full, no check results and no alerts can be stored. Free some space, or keep less (--keep-results).`,
       until: null,
     },
   };
 }
 
 type Retention = { keepResults: number; keepHours: number };
-type Examined = {
+type DiskContext = {
   path: string;
   store: Store;
   clock: Clock;
@@ -67,65 +72,71 @@ export async function examineDatabaseSize({
   clock,
   settings,
   diskOf,
-}: Examined): Promise<Finding[]> {
+}: DiskContext): Promise<Finding[]> {
   if (settings.database !== undefined) return [];
-  const { database } = files(path);
+  const { database } = getDataFiles(path);
   const { free } = await diskOf();
   const { size } = statSync(database);
   return [
-    growth(free, await growthOf(store, settings, clock())),
-    copies(free, size),
-    await sizeOf(store, size),
-    log(`${database}-wal`),
+    examineGrowth(free, await estimateGrowth(store, settings, clock())),
+    examineRoomForCopies(free, size),
+    await examineSize(store, size),
+    examineLog(`${database}-wal`),
   ];
 }
 
-function growth(free: number, growing: readonly Growing[]): Finding {
-  const days = daysUntilFull(free, growing);
-  const a = `it takes ${bytesInWords(bytesPerDay(growing))} more a day`;
-  if (days > 10 * 365) return fine("growth", `${a}, and the disk is enough for ten years`);
+function examineGrowth(free: number, growing: readonly Growing[]): Finding {
+  const days = computeDaysUntilFull(free, growing);
+  const a = `it takes ${formatBytes(sumBytesPerDay(growing))} more a day`;
+  if (days > 10 * 365) return okFinding("growth", `${a}, and the disk is enough for ten years`);
   const message = `${a}: the disk is full in ${Math.floor(days)} days`;
   return days < soonDays
-    ? warning("growth", message, `${roomAdvice} \`serve --keep-results DAYS\` keeps less.`)
-    : fine("growth", message);
+    ? warningFinding("growth", message, `${roomAdvice} \`serve --keep-results DAYS\` keeps less.`)
+    : okFinding("growth", message);
 }
 
-function copies(free: number, size: number): Finding {
+function examineRoomForCopies(free: number, size: number): Finding {
   const needed = Math.ceil(size * upgradeShare);
-  if (free >= needed) return fine("room for copies", "there is, for an upgrade and for a backup");
-  return warning(
+  if (free >= needed)
+    return okFinding("room for copies", "there is, for an upgrade and for a backup");
+  return warningFinding(
     "room for copies",
-    `an upgrade stores a copy of the old data if ${bytesInWords(needed)} are free, but there is less`,
+    `an upgrade stores a copy of the old data if ${formatBytes(needed)} are free, but there is less`,
     `${roomAdvice} Until then, upgrade with \`--require-copy\`, which fails without space for a copy.`,
   );
 }
 
-async function sizeOf(store: Store, size: number): Promise<Finding> {
+async function examineSize(store: Store, size: number): Promise<Finding> {
   const [row] = await store.query<{ bytes: number }>(
     "select freelist_count * page_size as bytes from pragma_freelist_count, pragma_page_size",
     [],
   );
   const unused = row?.bytes ?? 0;
   const more = unused < 1_000_000 ? "" : ` (\`signalbox compact\` gives it back)`;
-  return fine(
+  return okFinding(
     "size",
-    `${bytesInWords(size)}, of which ${bytesInWords(unused)} are room for new rows${more}`,
+    `${formatBytes(size)}, of which ${formatBytes(unused)} are room for new rows${more}`,
   );
 }
 
-function log(file: string): Finding {
+function examineLog(file: string): Finding {
   const bytes = existsSync(file) ? statSync(file).size : 0;
-  if (bytes <= longLogBytes) return fine("log", `the database's log has ${bytesInWords(bytes)}`);
-  return warning(
+  if (bytes <= longLogBytes)
+    return okFinding("log", `the database's log has ${formatBytes(bytes)}`);
+  return warningFinding(
     "log",
-    `the database's log has ${bytesInWords(bytes)}: a program keeps a read transaction open`,
+    `the database's log has ${formatBytes(bytes)}: a program keeps a read transaction open`,
     "Stop the program that has it open (`fuser -v signalbox.db`), such as a forgotten sqlite3, or restart the server.",
   );
 }
 
 /** Estimates the growth from the active monitors and the changes of recent days. */
-async function growthOf(store: Store, kept: Retention, now: number): Promise<Growing[]> {
-  const since = timestamp(now - observedDays * dayMs);
+async function estimateGrowth(
+  store: Store,
+  retentionDays: Retention,
+  now: number,
+): Promise<Growing[]> {
+  const since = formatTimestamp(now - observedDays * dayMs);
   const [counts] = await store.query<Record<string, number | null>>(
     `select
        (select count(*) from monitor_states where not paused) as monitors,
@@ -143,7 +154,7 @@ async function growthOf(store: Store, kept: Retention, now: number): Promise<Gro
     [since],
   );
   const count = (name: string) => counts?.[name] ?? 0;
-  const daysSince = (at: number | null | undefined) => (at == null ? 0 : (now - at) / dayMs);
+  const countDaysSince = (at: number | null | undefined) => (at == null ? 0 : (now - at) / dayMs);
   const firstHour = counts?.["first_hour"];
   const changes =
     count("state_changes") * rowBytes.stateChange +
@@ -153,11 +164,12 @@ async function growthOf(store: Store, kept: Retention, now: number): Promise<Gro
   return [
     {
       bytesPerDay: count("checks") * rowBytes.result,
-      daysLeft: kept.keepResults - daysSince(counts?.["first_result"]),
+      daysLeft: retentionDays.keepResults - countDaysSince(counts?.["first_result"]),
     },
     {
       bytesPerDay: count("monitors") * 24 * rowBytes.hour,
-      daysLeft: kept.keepHours - daysSince(firstHour == null ? null : firstHour * 3_600_000),
+      daysLeft:
+        retentionDays.keepHours - countDaysSince(firstHour == null ? null : firstHour * 3_600_000),
     },
     { bytesPerDay: count("monitors") * rowBytes.day, daysLeft: Infinity },
     { bytesPerDay: changes / observedDays, daysLeft: Infinity },

@@ -1,31 +1,31 @@
 /** Runs all diagnostics for the `doctor` command, without changing anything. */
 import { resolve } from "node:path";
 import { existsSync } from "node:fs";
-import { sharingOf } from "../../accounts/organizations/service.ts";
+import { createSharing } from "../../accounts/organizations/service.ts";
 import type { Clock } from "../../core/time/clock.ts";
-import { type Finding, skipped } from "../../core/finding.ts";
-import { targetGuard } from "../../core/security/target-guard.ts";
-import { clusterOf, type DataPlace } from "../../database/data.ts";
+import { type Finding, skippedFinding } from "../../core/finding.ts";
+import { createTargetGuard } from "../../core/security/target-guard.ts";
+import { resolveCluster, type DataPlace } from "../../database/data.ts";
 import { type Data, openToRead } from "../../database/file/data-directory.ts";
 import { examineCluster } from "../../database/examine-cluster.ts";
 import { examine } from "../../database/examine.ts";
 import type { Store } from "../../database/store.ts";
 import { findSchedule } from "../backups/schedule-store.ts";
-import { planOf } from "../backups/schedule-service.ts";
-import { destinationsOf } from "./destinations.ts";
+import { openPlan } from "../backups/schedule-service.ts";
+import { findDestinations } from "./destinations.ts";
 import { areas, type Diagnostic, type Report, runDiagnostics } from "./diagnostic.ts";
-import { diskOf } from "./disk.ts";
+import { measureDisk } from "./disk.ts";
 import {
   type DataContext,
   dataDiagnostics,
-  destinationDiagnostics,
+  createDestinationDiagnostics,
   directoryDiagnostics,
   type MachineContext,
   settingsDiagnostics,
 } from "./list.ts";
-import { certificateExpiresAt, type Settings } from "./settings.ts";
+import { readCertificateExpiry, type Settings } from "./settings.ts";
 
-type GuardOptions = NonNullable<Parameters<typeof targetGuard>[1]>;
+type GuardOptions = NonNullable<Parameters<typeof createTargetGuard>[1]>;
 
 /** The settings of `serve` to examine. */
 type DoctorSettings = Settings &
@@ -61,8 +61,8 @@ export async function examineAppliance(
     settings,
     path,
     clock,
-    diskOf: () => diskOf(path),
-    certificateExpiresAt: () => certificateExpiresAt(settings),
+    diskOf: () => measureDisk(path),
+    certificateExpiresAt: () => readCertificateExpiry(settings),
     isOpen: () => false,
     ...(data === null ? { monitors: 0, pings: 0 } : await countMonitors(data.store)),
     ignored,
@@ -74,11 +74,11 @@ export async function examineAppliance(
   if (data === null)
     report.push({
       area: "Alert channels",
-      ...skipped("all of them", "not examined: the data can't be read as it is"),
+      ...skippedFinding("all of them", "not examined: the data can't be read as it is"),
     });
   else {
-    const dataContext = await contextOf(data, context, settings, options);
-    const ofData = [...dataDiagnostics, ...destinationDiagnostics(dataContext.destinations)];
+    const dataContext = await createContext(data, context, settings, options);
+    const ofData = [...dataDiagnostics, ...createDestinationDiagnostics(dataContext.destinations)];
     report.push(...(await runAllowed(ofData, dataContext, offline)));
   }
   return areas.flatMap((area) => report.filter((finding) => finding.area === area));
@@ -93,22 +93,22 @@ async function runAllowed<C>(diagnostics: readonly Diagnostic<C>[], context: C, 
   ).difference(new Set(report.map(({ area }) => area)));
   return [
     ...report,
-    ...[...skippedAreas].map((area) => ({ area, ...skipped("--offline", "not examined") })),
+    ...[...skippedAreas].map((area) => ({ area, ...skippedFinding("--offline", "not examined") })),
   ];
 }
 
-type Readable = Pick<Data, "store" | "vault"> & Disposable;
+type ReadableData = Pick<Data, "store" | "vault"> & Disposable;
 
 /** Examines the database, in a file or on a cluster. `data` is null if it can't be read. */
 async function examineData(
   path: string,
   place: DataPlace,
   { migrations, clock, offline }: Options,
-): Promise<{ findings: Finding[]; data: Readable | null }> {
+): Promise<{ findings: Finding[]; data: ReadableData | null }> {
   const isOnCluster = place.database !== undefined;
   if (isOnCluster && offline === true)
-    return { findings: [skipped("--offline", "the cluster is not examined")], data: null };
-  const cluster = clusterOf(place);
+    return { findings: [skippedFinding("--offline", "the cluster is not examined")], data: null };
+  const cluster = resolveCluster(place);
   if (cluster !== null) return examineCluster(path, cluster, { migrations, clock });
   const findings = examine(path, migrations);
   const isReadable = findings.every(
@@ -128,21 +128,21 @@ async function countMonitors(store: Store): Promise<{ monitors: number; pings: n
   return row ?? { monitors: 0, pings: 0 };
 }
 
-async function contextOf(
-  { store, vault }: Readable,
+async function createContext(
+  { store, vault }: ReadableData,
   context: MachineContext,
   settings: DoctorSettings,
   { ntp, backups }: Options,
 ): Promise<DataContext> {
   const { host, port, publicPort = port, allowTarget: allowed, denyTarget: denied } = settings;
   const listeners = [port, publicPort].map((one) => ({ host, port: one }));
-  const destinations = await destinationsOf(store, vault);
-  const bucket = planOf(vault, await findSchedule(store)).s3;
+  const destinations = await findDestinations(store, vault);
+  const bucket = openPlan(vault, await findSchedule(store)).s3;
   return {
     ...context,
     store,
     vault,
-    targets: targetGuard(() => listeners, { allowed, denied, sharing: sharingOf(store) }),
+    targets: createTargetGuard(() => listeners, { allowed, denied, sharing: createSharing(store) }),
     progress: [],
     destinations,
     hosts: [

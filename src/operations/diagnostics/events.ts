@@ -1,5 +1,5 @@
-import { problem, fine, skipped } from "../../core/finding.ts";
-import { durationInWords } from "../../core/text/words.ts";
+import { problemFinding, okFinding, skippedFinding } from "../../core/finding.ts";
+import { formatDuration } from "../../core/text/words.ts";
 import type { Diagnosis } from "./diagnostic.ts";
 
 /** Progress of one follower of the event log. Times are monotonic milliseconds. */
@@ -17,7 +17,7 @@ export type Progress = {
 const stuckMs = 300_000;
 
 /** Sets a new target for each follower that reached its previous one. */
-export function nextProgress(
+export function updateProgress(
   before: readonly Progress[],
   reached: readonly { name: string; seq: number }[],
   lastSeq: number,
@@ -40,13 +40,13 @@ export function examineEvents(progress: readonly Progress[]): Diagnosis[] {
     .map(({ name }) => name);
   if (stuck.length === 0)
     return progress.every(({ isAdvancing }) => isAdvancing)
-      ? [fine(subject, "all subscribers handle them")]
-      : [skipped(subject, "being handled")];
-  const message = `What happened more than ${durationInWords(stuckMs / 1000)} ago was not handled by: ${stuck.join(", ")}.`;
+      ? [okFinding(subject, "all subscribers handle them")]
+      : [skippedFinding(subject, "being handled")];
+  const message = `What happened more than ${formatDuration(stuckMs / 1000)} ago was not handled by: ${stuck.join(", ")}.`;
   const advice = "See the log; a restart can help.";
   return [
     {
-      ...problem(subject, message, advice),
+      ...problemFinding(subject, message, advice),
       problem: {
         name: subject,
         stage: "",

@@ -4,81 +4,91 @@ import { getServers, lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { type Clock, dayMs } from "../../core/time/clock.ts";
-import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
-import { nameServersAnswer } from "../../core/outgoing/addresses.ts";
-import { dial } from "../../core/outgoing/connection.ts";
-import { inTime } from "../../core/outgoing/http/exchange.ts";
-import { Blocked, OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
 import {
-  deniedHere,
+  okFinding,
+  type Finding,
+  problemFinding,
+  skippedFinding,
+  warningFinding,
+} from "../../core/finding.ts";
+import { canReachNameServers } from "../../core/outgoing/addresses.ts";
+import { dial } from "../../core/outgoing/connection.ts";
+import { withTimeout } from "../../core/outgoing/http/exchange.ts";
+import { BlockedTarget, LocalFailure, TargetFailure } from "../../core/outgoing/failures.ts";
+import {
+  deniedIssue,
   isPrivate,
   portOf,
   type TargetGuard,
 } from "../../core/security/target-guard.ts";
-import { capitalized } from "../../core/text/words.ts";
+import { capitalize } from "../../core/text/words.ts";
 import type { ChannelHost } from "./destinations.ts";
 import { renewalDays } from "./certificate.ts";
 
 /** Timeout of one host, in milliseconds. */
 export const hostMs = 5_000;
 
-export type Reaching = { targets: TargetGuard; clock: Clock; timeoutMs?: number };
+export type ConnectionOptions = { targets: TargetGuard; clock: Clock; timeoutMs?: number };
 
 /** Connects to the host of some channels as an alert would, without sending anything. */
 export async function examineHost(
   { origin, channels }: ChannelHost,
-  reaching: Reaching,
+  reaching: ConnectionOptions,
 ): Promise<Finding> {
   const subject = origin.origin;
-  const whose = `for ${listed(channels)}`;
+  const whose = `for ${formatNames(channels)}`;
   const host = origin.hostname.replace(/^\[|\]$/g, "");
   const isSecure = origin.protocol === "https:";
   const port = portOf(origin);
   try {
-    const secured = await inTime(outside(reaching), async (context) => {
+    const secured = await withTimeout(createConnectionContext(reaching), async (context) => {
       context.step = "resolving the name";
       const addresses = await context.addressesOf(host, port);
       const connection = await dial(addresses, port, context, isSecure ? { name: host } : null);
       return connection.secured;
     });
-    if (secured === null) return fine(subject, `takes connections, ${whose}`);
+    if (secured === null) return okFinding(subject, `takes connections, ${whose}`);
     if (secured.issue !== null)
-      return problem(subject, `${secured.issue} It is ${whose}`, certificateAdvice(host));
+      return problemFinding(subject, `${secured.issue} It is ${whose}`, adviseOnCertificate(host));
     const end = Date.parse(secured.certificateExpiresAt ?? "");
     const days = Math.floor((end - reaching.clock()) / dayMs);
     const message = `takes connections, its certificate is valid for ${days} days; ${whose}`;
     return days < renewalDays
-      ? warning(subject, message, `The operator of ${host} must renew it before then.`)
-      : fine(subject, message);
+      ? warningFinding(subject, message, `The operator of ${host} must renew it before then.`)
+      : okFinding(subject, message);
   } catch (error) {
-    return problem(subject, `${sentenceOf(error)} It is ${whose}`, adviceOn(error, origin.origin));
+    return problemFinding(
+      subject,
+      `${describeFailure(error)} It is ${whose}`,
+      adviseOnFailure(error, origin.origin),
+    );
   }
 }
 
-export const outside = ({ targets, timeoutMs = hostMs }: Reaching) => ({
+export const createConnectionContext = ({ targets, timeoutMs = hostMs }: ConnectionOptions) => ({
   targets,
   timeoutMs,
   cancelled: new AbortController().signal,
 });
 
-export const certificateAdvice = (host: string) =>
+export const adviseOnCertificate = (host: string) =>
   `If ${host} has a certificate of your own authority, start serve and doctor with NODE_EXTRA_CA_CERTS=FILE; else it needs another one.`;
 
 /** Returns the reason of a failed connection. Rethrows other errors, because they can contain a secret. */
-export function sentenceOf(error: unknown): string {
+export function describeFailure(error: unknown): string {
   if (error instanceof TargetFailure) return error.message;
-  if (error instanceof OwnTrouble) return `${capitalized(error.message)}.`;
+  if (error instanceof LocalFailure) return `${capitalize(error.message)}.`;
   throw error;
 }
 
 /** Returns the advice after a failed connection. `what` is a URL that the administrator can test. */
-export function adviceOn(error: unknown, what: string): string {
-  if (error instanceof OwnTrouble)
+export function adviseOnFailure(error: unknown, what: string): string {
+  if (error instanceof LocalFailure)
     return "This machine is in the way: see /etc/resolv.conf, its network, and --allow-target.";
-  if (!(error instanceof Blocked))
+  if (!(error instanceof BlockedTarget))
     return `From this machine try \`curl -v ${what}\`: the name, a firewall or the service itself can be wrong.`;
   const { address, message } = error;
-  if (message.includes(deniedHere)) return "Change --deny-target, or name another host.";
+  if (message.includes(deniedIssue)) return "Change --deny-target, or name another host.";
   if (message.includes("this appliance itself"))
     return "It is the address of this appliance: name that of the service that takes the alerts.";
   const bits = isIP(address ?? "") === 6 ? 128 : 32;
@@ -86,7 +96,7 @@ export function adviceOn(error: unknown, what: string): string {
 }
 
 /** Lists up to three names. Of more names, it lists two and counts the others. */
-export function listed(names: readonly string[]): string {
+export function formatNames(names: readonly string[]): string {
   const shown = names.length > 3 ? names.slice(0, 2) : names;
   const others = names.length - shown.length;
   return others === 0 ? shown.join(", ") : `${shown.join(", ")} and ${others} others`;
@@ -99,53 +109,54 @@ export async function examineNetwork(hosts: readonly string[], root = "/"): Prom
   const plain = hosts.map((host) => host.replace(/^\[|\]$/g, ""));
   const names = plain.filter((host) => isIP(host) === 0);
   const [answers, found] = await Promise.all([
-    names.length === 0 || nameServersAnswer(),
-    Promise.all(names.map((name) => Promise.race([addressesOf(name), nothing()]))),
+    names.length === 0 || canReachNameServers(),
+    Promise.all(names.map((name) => Promise.race([resolveAddresses(name), waitForNothing()]))),
   ]);
   const unknown = names.filter((_, index) => found[index]?.length === 0);
   const addresses = [...plain.filter((host) => isIP(host) !== 0), ...found.flat()];
-  return [nameServers(names, unknown, answers), ...defaultRoute(addresses, root)];
+  return [examineNameServers(names, unknown, answers), ...examineDefaultRoute(addresses, root)];
 }
 
-const addressesOf = async (name: string): Promise<string[]> =>
+const resolveAddresses = async (name: string): Promise<string[]> =>
   (await lookup(name, { all: true }).catch(() => [])).map(({ address }) => address);
 
-const nothing = async (): Promise<string[]> => {
+const waitForNothing = async (): Promise<string[]> => {
   await Bun.sleep(networkMs);
   return [];
 };
 
-function nameServers(
+function examineNameServers(
   names: readonly string[],
   unknown: readonly string[],
   answers: boolean,
 ): Finding {
   const subject = "name servers";
-  if (names.length === 0) return skipped(subject, "nothing that is set up has a name to look up");
+  if (names.length === 0)
+    return skippedFinding(subject, "nothing that is set up has a name to look up");
   const servers = getServers().join(", ");
-  if (answers) return fine(subject, `${servers}: they answer`);
+  if (answers) return okFinding(subject, `${servers}: they answer`);
   // All names can be in the hosts file.
-  if (unknown.length === 0) return fine(subject, "none responds, and none is needed");
-  return problem(
+  if (unknown.length === 0) return okFinding(subject, "none responds, and none is needed");
+  return problemFinding(
     subject,
-    `${servers || "none"}: none answers, and ${listed(unknown)} can't be looked up`,
+    `${servers || "none"}: none answers, and ${formatNames(unknown)} can't be looked up`,
     "Correct /etc/resolv.conf, or ask the network's administrator.",
   );
 }
 
-function defaultRoute(addresses: readonly string[], root: string): Finding[] {
+function examineDefaultRoute(addresses: readonly string[], root: string): Finding[] {
   const file = join(root, "proc/net/route");
   if (!existsSync(file)) return [];
   const subject = "default route";
-  const ways = readFileSync(file, "utf8").matchAll(/^(\S+)\s+00000000\s/gm);
-  const devices = [...ways].map(([, device]) => device);
-  if (devices.length > 0) return [fine(subject, `by ${devices.join(", ")}`)];
+  const defaultRoutes = readFileSync(file, "utf8").matchAll(/^(\S+)\s+00000000\s/gm);
+  const devices = [...defaultRoutes].map(([, device]) => device);
+  if (devices.length > 0) return [okFinding(subject, `by ${devices.join(", ")}`)];
   const far = addresses.filter((address) => isIP(address) === 4 && !isPrivate(address));
-  if (far.length === 0) return [fine(subject, "there is none, and none is needed")];
+  if (far.length === 0) return [okFinding(subject, "there is none, and none is needed")];
   return [
-    problem(
+    problemFinding(
       subject,
-      `there is none, so that nothing gets to ${listed(far)}`,
+      `there is none, so that nothing gets to ${formatNames(far)}`,
       "Set a gateway: `ip route add default via ADDRESS`.",
     ),
   ];

@@ -1,5 +1,5 @@
 /** Lists all diagnostics. The doctor runs all of them; the running appliance runs `watched`. */
-import { problem } from "../../core/finding.ts";
+import { problemFinding } from "../../core/finding.ts";
 import type { ProblemName } from "../../core/problems.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
@@ -131,7 +131,7 @@ export const dataDiagnostics: readonly Diagnostic<DataContext>[] = [
 ];
 
 /** Creates one diagnostic per mail server and per host of alert channels. */
-export const destinationDiagnostics = ({
+export const createDestinationDiagnostics = ({
   hosts,
   mailServers,
   sealed,
@@ -152,7 +152,11 @@ export const destinationDiagnostics = ({
     id: "secrets",
     area: "Alert channels" as const,
     examine: () => [
-      problem("secrets", `those of ${name} can't be opened`, "Enter them again in the admin page."),
+      problemFinding(
+        "secrets",
+        `those of ${name} can't be opened`,
+        "Enter them again in the admin page.",
+      ),
     ],
   })),
 ];

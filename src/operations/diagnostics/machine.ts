@@ -1,9 +1,9 @@
 /** Examines the limits, file system, ping command and environment of this machine. */
 import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import { fine, type Finding, problem, warning } from "../../core/finding.ts";
-import { pingCommand } from "../../core/system/ping-command.ts";
-import { bytesInWords, excerpt, plural } from "../../core/text/words.ts";
+import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
+import { findPingCommand } from "../../core/system/ping-command.ts";
+import { formatBytes, excerptText, pluralize } from "../../core/text/words.ts";
 
 /** Open files that HTTP clients and the database need, in addition to one per monitor. */
 const filesBesideChecks = 512;
@@ -12,17 +12,17 @@ const memoryBytes = 512 * 1024 * 1024;
 
 /** Examines the limits and the file system. `root` replaces `/` in tests. */
 export function examineMachine(path: string, checks: number, root = "/"): Finding[] {
-  return [...openFiles(checks, root), ...memory(root), ...fileSystem(path)];
+  return [...openFiles(checks, root), ...examineMemory(root), ...examineFileSystem(path)];
 }
 
 function openFiles(checks: number, root: string): Finding[] {
-  const [, found] = /^Max open files +(\d+)/m.exec(textOf(root, "proc/self/limits")) ?? [];
+  const [, found] = /^Max open files +(\d+)/m.exec(readTextOrEmpty(root, "proc/self/limits")) ?? [];
   if (found === undefined) return [];
   const needed = filesBesideChecks + checks;
-  const message = `${found} may be open at once, ${needed} are enough for ${plural(checks, "monitor")}`;
-  if (Number(found) >= needed) return [fine("open files", message)];
+  const message = `${found} may be open at once, ${needed} are enough for ${pluralize(checks, "monitor")}`;
+  if (Number(found) >= needed) return [okFinding("open files", message)];
   return [
-    warning(
+    warningFinding(
       "open files",
       message,
       "`systemctl edit signalbox` with LimitNOFILE=65536 under [Service], or `ulimit -n 65536` before `serve`.",
@@ -30,23 +30,23 @@ function openFiles(checks: number, root: string): Finding[] {
   ];
 }
 
-function memory(root: string): Finding[] {
-  const limit = memoryLimit(root);
+function examineMemory(root: string): Finding[] {
+  const limit = readMemoryLimit(root);
   if (limit === null) return [];
-  const message = `its control group may use ${bytesInWords(limit)}`;
-  if (limit >= memoryBytes) return [fine("memory", message)];
+  const message = `its control group may use ${formatBytes(limit)}`;
+  if (limit >= memoryBytes) return [okFinding("memory", message)];
   return [
-    warning(
+    warningFinding(
       "memory",
-      `${message}; ${bytesInWords(memoryBytes)} are recommended`,
+      `${message}; ${formatBytes(memoryBytes)} are recommended`,
       "Give it more: `MemoryMax=` in the unit, `--memory` of a container.",
     ),
   ];
 }
 
 /** Returns the lowest memory limit of the control groups of this process, version 1 or 2; null for no limit. */
-function memoryLimit(root: string): number | null {
-  const limits = textOf(root, "proc/self/cgroup")
+function readMemoryLimit(root: string): number | null {
+  const limits = readTextOrEmpty(root, "proc/self/cgroup")
     .split("\n")
     .flatMap((line) => {
       const [, controllers = "", group = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
@@ -55,7 +55,9 @@ function memoryLimit(root: string): number | null {
       const parts = group.split("/").filter(Boolean);
       const groups = parts.map((_, index) => parts.slice(0, index + 1).join("/"));
       const [at, file] = isFirst ? ["memory", "memory.limit_in_bytes"] : ["", "memory.max"];
-      return ["", ...groups].map((one) => textOf(root, join("sys/fs/cgroup", at, one, file)));
+      return ["", ...groups].map((one) =>
+        readTextOrEmpty(root, join("sys/fs/cgroup", at, one, file)),
+      );
     })
     .map((text) => Number.parseInt(text, 10))
     // Version 1 represents “no limit” by a number larger than any memory.
@@ -78,12 +80,12 @@ const fileSystems = new Map<number, [name: string, sort: "network" | "memory" | 
 ]);
 
 /** Examines whether the file system is suitable for a database. */
-export function fileSystem(path: string, type = statfsSync(path).type): Finding[] {
+export function examineFileSystem(path: string, type = statfsSync(path).type): Finding[] {
   const [name = "", sort = ""] = fileSystems.get(type >>> 0) ?? [];
   const subject = "file system";
   if (sort === "network")
     return [
-      problem(
+      problemFinding(
         subject,
         `${path} is on ${name}, over the network: SQLite's log is not safe there`,
         "Move the data directory to a disk of this machine: stop the server, copy it, and name it with --data-dir.",
@@ -91,7 +93,7 @@ export function fileSystem(path: string, type = statfsSync(path).type): Finding[
     ];
   if (sort === "memory")
     return [
-      warning(
+      warningFinding(
         subject,
         `${path} is in memory (${name}): it is lost with the next restart of the machine`,
         "Name a directory on a disk with --data-dir.",
@@ -99,21 +101,21 @@ export function fileSystem(path: string, type = statfsSync(path).type): Finding[
     ];
   if (sort === "container")
     return [
-      warning(
+      warningFinding(
         subject,
         `${path} is in a container's own layer (${name}): it is lost with the container`,
         `Mount a volume there: \`-v signalbox:${path}\`.`,
       ),
     ];
-  return [fine(subject, `${path} is on a disk of this machine`)];
+  return [okFinding(subject, `${path} is on a disk of this machine`)];
 }
 
 /** Examines whether this user can run `ping`, by pinging this machine. */
-export async function examinePing(monitors: number, ping = pingCommand()): Promise<Finding[]> {
+export async function examinePing(monitors: number, ping = findPingCommand()): Promise<Finding[]> {
   if (monitors === 0) return [];
   if (ping === null)
     return [
-      problem(
+      problemFinding(
         "ping",
         `there is no \`ping\` on this machine, and ${monitors} ping monitors need it`,
         "Install it, such as with `apt install iputils-ping`.",
@@ -123,9 +125,9 @@ export async function examinePing(monitors: number, ping = pingCommand()): Promi
     stdio: ["ignore", "ignore", "ignore"],
     timeout: 5_000,
   });
-  if ((await exited) === 0) return [fine("ping", "this user may ping")];
+  if ((await exited) === 0) return [okFinding("ping", "this user may ping")];
   return [
-    problem(
+    problemFinding(
       "ping",
       "this user may not ping",
       'setcap cap_net_raw+ep "$(command -v ping)", or `sysctl net.ipv4.ping_group_range="0 2147483647"`.',
@@ -140,35 +142,38 @@ export function examineEnvironment(
 ): Finding[] {
   return [
     ...ignored.map((name) =>
-      fine("environment", `${name} is set and has no effect: every connection is a direct one`),
+      okFinding(
+        "environment",
+        `${name} is set and has no effect: every connection is a direct one`,
+      ),
     ),
     ...unknown.map((sentence) =>
-      warning("environment", sentence, "Correct its name, or remove it."),
+      warningFinding("environment", sentence, "Correct its name, or remove it."),
     ),
   ];
 }
 
 /** Returns the program that listens on a port, such as `nginx (pid 812)`; null if it can't be determined. */
-export function listenerOn(port: number, root = "/"): string | null {
+export function findListener(port: number, root = "/"): string | null {
   const inodes = ["proc/net/tcp", "proc/net/tcp6"].flatMap((file) =>
-    textOf(root, file)
+    readTextOrEmpty(root, file)
       .split("\n")
       .map((line) => line.trim().split(/\s+/))
-      .filter(([, local = "", , state]) => state === "0A" && portIn(local) === port)
+      .filter(([, local = "", , state]) => state === "0A" && parsePort(local) === port)
       .map((columns) => `socket:[${columns[9]}]`),
   );
   if (inodes.length === 0) return null;
-  for (const pid of namesIn(join(root, "proc")).filter((name) => /^\d+$/.test(name)))
-    for (const handle of namesIn(join(root, "proc", pid, "fd")))
-      if (inodes.includes(linkOf(join(root, "proc", pid, "fd", handle))))
-        return `${excerpt(textOf(root, `proc/${pid}/comm`).trim())} (pid ${pid})`;
+  for (const pid of listFolder(join(root, "proc")).filter((name) => /^\d+$/.test(name)))
+    for (const handle of listFolder(join(root, "proc", pid, "fd")))
+      if (inodes.includes(readLinkOrEmpty(join(root, "proc", pid, "fd", handle))))
+        return `${excerptText(readTextOrEmpty(root, `proc/${pid}/comm`).trim())} (pid ${pid})`;
   return null;
 }
 
-const portIn = (address: string) => Number.parseInt(address.split(":")[1] ?? "", 16);
+const parsePort = (address: string) => Number.parseInt(address.split(":")[1] ?? "", 16);
 
 /** Reads a file. Returns an empty text if it can't be read, such as on other systems or for an ended process. */
-function textOf(root: string, path: string): string {
+function readTextOrEmpty(root: string, path: string): string {
   const file = join(root, path);
   try {
     return existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -177,7 +182,7 @@ function textOf(root: string, path: string): string {
   }
 }
 
-function namesIn(folder: string): string[] {
+function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -185,7 +190,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function linkOf(file: string): string {
+function readLinkOrEmpty(file: string): string {
   try {
     return readlinkSync(file);
   } catch {

@@ -2,18 +2,18 @@
 import type { DeliveryContext } from "../../alerting/provider.ts";
 import { tryMailServer } from "../../alerting/providers/email.ts";
 import { dayMs } from "../../core/time/clock.ts";
-import { fine, type Finding, problem, warning } from "../../core/finding.ts";
-import { accessTokens } from "../../core/outgoing/access-tokens.ts";
-import { capitalized } from "../../core/text/words.ts";
+import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
+import { createAccessTokenCache } from "../../core/outgoing/access-tokens.ts";
+import { capitalize } from "../../core/text/words.ts";
 import { exchange } from "../../core/outgoing/http/exchange.ts";
 import type { MailServer } from "./destinations.ts";
 import {
-  adviceOn,
-  certificateAdvice,
-  listed,
-  outside,
-  type Reaching,
-  sentenceOf,
+  adviseOnFailure,
+  adviseOnCertificate,
+  formatNames,
+  createConnectionContext,
+  type ConnectionOptions,
+  describeFailure,
 } from "./hosts.ts";
 import { renewalDays } from "./certificate.ts";
 
@@ -22,42 +22,46 @@ const settings = "Correct it under Settings → Mail server, and send a test mai
 /** Connects and signs in with the organization's credentials, as for a mail, but sends none. */
 export async function examineMailServer(
   { organization, smtp, channels }: MailServer,
-  reaching: Reaching,
+  reaching: ConnectionOptions,
 ): Promise<Finding[]> {
   if (smtp === null) {
     if (channels.length === 0) return [];
-    const message = `none is set in ${organization}, but alerts are to go by it: ${listed(channels)}`;
-    return [problem("mail server", message, "Name one under Settings → Mail server.")];
+    const message = `none is set in ${organization}, but alerts are to go by it: ${formatNames(channels)}`;
+    return [problemFinding("mail server", message, "Name one under Settings → Mail server.")];
   }
   const subject = `${smtp.host}:${smtp.port}`;
   const whose = `it is the mail server of ${organization}`;
   const context: DeliveryContext = {
-    ...outside(reaching),
+    ...createConnectionContext(reaching),
     now: reaching.clock(),
     exchange,
     smtp,
-    accessTokens: accessTokens(),
+    accessTokens: createAccessTokenCache(),
     progress: null,
     messageTo: null,
   };
   try {
     const { verdict, certificateEnds } = await tryMailServer(smtp, context);
     if (verdict.outcome === "failed")
-      return [problem(subject, `${verdict.reason} ${capitalized(whose)}`, settings)];
+      return [problemFinding(subject, `${verdict.reason} ${capitalize(whose)}`, settings)];
     const user = smtp.user === null ? "asks for no user" : "takes the user and the credentials";
-    if (certificateEnds === null) return [fine(subject, `${user}, not encrypted; ${whose}`)];
+    if (certificateEnds === null) return [okFinding(subject, `${user}, not encrypted; ${whose}`)];
     const days = Math.floor((certificateEnds.getTime() - reaching.clock()) / dayMs);
     const message = `${user}, its certificate is valid for ${days} days; ${whose}`;
     return [
       days < renewalDays
-        ? warning(subject, message, `The operator of ${smtp.host} must renew it before then.`)
-        : fine(subject, message),
+        ? warningFinding(
+            subject,
+            message,
+            `The operator of ${smtp.host} must renew it before then.`,
+          )
+        : okFinding(subject, message),
     ];
   } catch (error) {
-    const message = sentenceOf(error);
+    const message = describeFailure(error);
     const advice = message.includes("certificate")
-      ? certificateAdvice(smtp.host)
-      : adviceOn(error, `smtp://${subject}`);
-    return [problem(subject, `${message} ${capitalized(whose)}`, advice)];
+      ? adviseOnCertificate(smtp.host)
+      : adviseOnFailure(error, `smtp://${subject}`);
+    return [problemFinding(subject, `${message} ${capitalize(whose)}`, advice)];
   }
 }

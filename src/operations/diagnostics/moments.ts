@@ -1,7 +1,7 @@
 /** Detects stalls of the event loop and jumps of the wall clock between two ticks. */
 import { hourMs } from "../../core/time/clock.ts";
 import type { Problem } from "../../core/problems.ts";
-import { durationInWords } from "../../core/text/words.ts";
+import { formatDuration } from "../../core/text/words.ts";
 
 export const tickMs = 1_000;
 const stallMs = 5_000;
@@ -13,7 +13,7 @@ const calmMs = 600_000;
 /** Readings of both clocks at the same time, in milliseconds. */
 export type Moment = { wall: number; monotonic: number };
 
-export function momentaryProblems(last: Moment, { wall, monotonic }: Moment): Problem[] {
+export function findMomentaryProblems(last: Moment, { wall, monotonic }: Moment): Problem[] {
   const stalled = monotonic - last.monotonic - tickMs;
   const jumped = wall - last.wall - (monotonic - last.monotonic);
   const common = { stage: "", severity: "warning", until: wall + calmMs } as const;
@@ -22,13 +22,13 @@ export function momentaryProblems(last: Moment, { wall, monotonic }: Moment): Pr
     found.push({
       ...common,
       name: "loop",
-      message: `Signalbox did nothing for ${durationInWords(Math.round(stalled / 1000))}: the machine was too busy, or paused it. Checks of that time are not judged.`,
+      message: `Signalbox did nothing for ${formatDuration(Math.round(stalled / 1000))}: the machine was too busy, or paused it. Checks of that time are not judged.`,
     });
   if (Math.abs(jumped) > jumpMs)
     found.push({
       ...common,
       name: "clock",
-      message: `The clock went ${jumped > 0 ? "forward" : "back"} by ${durationInWords(Math.round(Math.abs(jumped) / 1000))}: it was set, or the machine slept. Make sure that it is synchronized with a time server.`,
+      message: `The clock went ${jumped > 0 ? "forward" : "back"} by ${formatDuration(Math.round(Math.abs(jumped) / 1000))}: it was set, or the machine slept. Make sure that it is synchronized with a time server.`,
     });
   return found;
 }

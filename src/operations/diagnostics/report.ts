@@ -6,21 +6,21 @@ const verdictWidth =
   Math.max(...["skipped", "warning", "problem", "unusable"].map(({ length }) => length)) + 1;
 
 /** Renders the report for a terminal, with one paragraph per area and arrows in front of advice. */
-export function textOf(report: Report): string {
+export function formatReport(report: Report): string {
   const areas = Map.groupBy(report, ({ area }) => area);
   const paragraphs = [...areas].map(([area, findings]) =>
-    [area, ...findings.flatMap(linesOf)].join("\n"),
+    [area, ...findings.flatMap(formatFinding)].join("\n"),
   );
   return `${paragraphs.join("\n\n")}\n`;
 }
 
-function linesOf({ verdict, subject, message, advice }: Finding): string[] {
-  const lines = wrapped(`${subject}: ${message}`, verdict.padEnd(verdictWidth));
-  return advice === null ? lines : [...lines, ...wrapped(advice, `${" ".repeat(verdictWidth)}→ `)];
+function formatFinding({ verdict, subject, message, advice }: Finding): string[] {
+  const lines = wrapText(`${subject}: ${message}`, verdict.padEnd(verdictWidth));
+  return advice === null ? lines : [...lines, ...wrapText(advice, `${" ".repeat(verdictWidth)}→ `)];
 }
 
 /** Wraps text at spaces. Words longer than a line, such as paths and commands, are not split. */
-function wrapped(text: string, lead: string): string[] {
+function wrapText(text: string, lead: string): string[] {
   const lines: string[] = [];
   let line = lead;
   for (const word of text.split(" ")) {
@@ -34,7 +34,7 @@ function wrapped(text: string, lead: string): string[] {
 }
 
 /** Summarizes a report, such as `1 problem and 2 warnings`; null without problems and warnings. */
-export function summaryOf(report: Report): string | null {
+export function summarizeReport(report: Report): string | null {
   const counted = (["unusable", "problem", "warning"] as const).flatMap((verdict) => {
     const count = report.filter((finding) => finding.verdict === verdict).length;
     if (count === 0) return [];

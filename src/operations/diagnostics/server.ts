@@ -1,24 +1,30 @@
 /** Examines the running server and its ports, and lists its open problems. */
 import { existsSync, readFileSync } from "node:fs";
 import type { Clock } from "../../core/time/clock.ts";
-import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
-import { inTime } from "../../core/outgoing/http/exchange.ts";
+import {
+  okFinding,
+  type Finding,
+  problemFinding,
+  skippedFinding,
+  warningFinding,
+} from "../../core/finding.ts";
+import { withTimeout } from "../../core/outgoing/http/exchange.ts";
 import { send } from "../../core/outgoing/http/request.ts";
 import type { ProblemName } from "../../core/problems.ts";
-import { targetGuard } from "../../core/security/target-guard.ts";
-import { files } from "../../database/file/data-files.ts";
+import { createTargetGuard } from "../../core/security/target-guard.ts";
+import { getDataFiles } from "../../database/file/data-files.ts";
 import { isDirectoryLocked } from "../../database/file/directory-lock.ts";
 import type { Store } from "../../database/store.ts";
-import { problemKey, openProblems } from "../../events/problems.ts";
+import { buildProblemKey, listOpenProblems } from "../../events/problems.ts";
 import { isExpired } from "./moments.ts";
-import { listenerOn } from "./machine.ts";
+import { findListener } from "./machine.ts";
 
 type Settings = { host: string; port: number; publicPort?: number | undefined };
 
 /** Examines whether the ports are free, or used by the server that runs on this data. */
 export async function examinePorts(settings: Settings, path: string): Promise<Finding[]> {
   const { host, port, publicPort } = settings;
-  const running = isDirectoryLocked(path) ? addressIn(path) : null;
+  const running = isDirectoryLocked(path) ? readRunningAddress(path) : null;
   const findings = [await examinePort("port", { host, port, running, option: "--port" })];
   if (publicPort !== undefined) {
     const option = "--public-port";
@@ -27,72 +33,80 @@ export async function examinePorts(settings: Settings, path: string): Promise<Fi
   return running === null ? findings : [await examineServer(running), ...findings];
 }
 
-function addressIn(path: string): URL | null {
-  const { address } = files(path);
+function readRunningAddress(path: string): URL | null {
+  const { address } = getDataFiles(path);
   return existsSync(address) ? URL.parse(readFileSync(address, "utf8").trim()) : null;
 }
 
 async function examineServer(running: URL): Promise<Finding> {
-  if ((await signalboxAt(running)) === "healthy")
-    return fine("server", `it runs and answers at ${running.origin}`);
-  return problem(
+  if ((await identifySignalbox(running)) === "healthy")
+    return okFinding("server", `it runs and answers at ${running.origin}`);
+  return problemFinding(
     "server",
     `it runs, but does not answer at ${running.origin}`,
     "Read its log (`journalctl -u signalbox`), then restart it.",
   );
 }
 
-type Wanted = { host: string; port: number; running: URL | null; option: string };
+type WantedPort = { host: string; port: number; running: URL | null; option: string };
 
 async function examinePort(
   subject: string,
-  { host, port, running, option }: Wanted,
+  { host, port, running, option }: WantedPort,
 ): Promise<Finding> {
-  if (port === 0) return fine(subject, "the system chooses one");
+  if (port === 0) return okFinding(subject, "the system chooses one");
   const code = listenErrorCode(host, port);
   if (code === null)
     return running === null
-      ? fine(subject, `${port} is free`)
-      : skipped(
+      ? okFinding(subject, `${port} is free`)
+      : skippedFinding(
           subject,
           `${port} is free: the server that runs has other settings`,
           "Give `doctor` the same options as `serve`, so that it examines the running server.",
         );
   if (code === "EACCES")
-    return problem(
+    return problemFinding(
       subject,
       `${port} needs more rights than this user has`,
       `Run it with \`signalbox service install\`, or choose another ${option} from 1024 on.`,
     );
   if (code !== "EADDRINUSE")
-    return problem(subject, `this machine does not have the address ${host}`, "Change --host.");
-  if (running !== null && (await signalboxAt(withPort(running, port))) !== null)
-    return fine(subject, `${port} is that of the server that runs`);
-  const owner = listenerOn(port) ?? "another program";
-  return (running === null ? problem : warning)(
+    return problemFinding(
+      subject,
+      `this machine does not have the address ${host}`,
+      "Change --host.",
+    );
+  if (running !== null && (await identifySignalbox(replacePort(running, port))) !== null)
+    return okFinding(subject, `${port} is that of the server that runs`);
+  const owner = findListener(port) ?? "another program";
+  return (running === null ? problemFinding : warningFinding)(
     subject,
     `${port} is taken by ${owner}`,
     `Stop that program, or choose another ${option}.`,
   );
 }
 
-function withPort(url: URL, port: number): URL {
+function replacePort(url: URL, port: number): URL {
   const other = new URL(url);
   other.port = String(port);
   return other;
 }
 
 /** Problems that the doctor examines itself. */
-const examinedHere: readonly ProblemName[] = ["backup", "certificate", "disk"];
+const locallyExamined: readonly ProblemName[] = ["backup", "certificate", "disk"];
 
 /** Lists the open problems that the running server has reported. */
 export async function examineProblems(store: Store, clock: Clock): Promise<Finding[]> {
-  const open = (await openProblems(store)).filter(
-    ({ name, until }) => !examinedHere.includes(name) && !isExpired(until, clock()),
+  const open = (await listOpenProblems(store)).filter(
+    ({ name, until }) => !locallyExamined.includes(name) && !isExpired(until, clock()),
   );
-  const each = new Map(open.map((problem) => [problemKey(problem), problem])).values();
+  const each = new Map(open.map((problem) => [buildProblemKey(problem), problem])).values();
   return [...each].map(({ name, message, since }) =>
-    warning(name, `since ${since}: ${message}`, "The log says more: `journalctl -u signalbox`."),
+    warningFinding(
+      name,
+      `since ${since}: ${message}`,
+      "The log says more: `journalctl -u signalbox`.",
+    ),
   );
 }
 
@@ -110,7 +124,7 @@ function listenErrorCode(hostname: string, port: number): string | null {
  * Requests `/healthz` to identify the program. Returns null if it is not Signalbox, and `other` if
  * it is unhealthy or a public port.
  */
-async function signalboxAt(origin: URL): Promise<"healthy" | "other" | null> {
+async function identifySignalbox(origin: URL): Promise<"healthy" | "other" | null> {
   const request = {
     url: new URL("/healthz", origin),
     method: "GET",
@@ -119,8 +133,12 @@ async function signalboxAt(origin: URL): Promise<"healthy" | "other" | null> {
     verifyTls: false,
   };
   try {
-    const { status, headers } = await inTime(
-      { targets: targetGuard(() => []), timeoutMs: 2_000, cancelled: new AbortController().signal },
+    const { status, headers } = await withTimeout(
+      {
+        targets: createTargetGuard(() => []),
+        timeoutMs: 2_000,
+        cancelled: new AbortController().signal,
+      },
       async (context) => (await send(request, context)).answer,
     );
     if (!headers.has("x-request-id")) return null;

@@ -4,11 +4,11 @@ import { existsSync, statSync } from "node:fs";
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
-import { fine, type Finding, problem, warning } from "../../core/finding.ts";
+import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
 import { isLoopback } from "../../core/security/target-guard.ts";
 import type { Store } from "../../database/store.ts";
-import { tlsOf } from "../../http/listener.ts";
-import { metricsToken } from "../metrics/token.ts";
+import { readTls } from "../../http/listener.ts";
+import { createMetricsToken } from "../metrics/token.ts";
 import type { TrustedProxy } from "../../http/access/trusted-proxies.ts";
 
 type Paths = {
@@ -43,14 +43,14 @@ export function examineSettings(
     ...examineUrl(settings),
     ...examineTrust(settings),
     ...examineToken(settings),
-    ...missingPaths(settings).map(({ option, message, advice }) =>
-      problem(option, message, advice),
+    ...listMissingPaths(settings).map(({ option, message, advice }) =>
+      problemFinding(option, message, advice),
     ),
   ];
 }
 
 /** Returns options that name a missing file or folder. `serve` starts without it, so the doctor must report it. */
-export function missingPaths({ allowCommands, browser, apply }: Paths) {
+export function listMissingPaths({ allowCommands, browser, apply }: Paths) {
   const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory();
   const missing: { option: string; message: string; advice: string }[] = [];
   const add = (option: string, message: string, advice: string) =>
@@ -89,7 +89,7 @@ export async function examineLinks(
   );
   if (row === undefined || row.subscribers + row.mails === 0) return [];
   return [
-    warning(
+    warningFinding(
       "--url",
       `not set, so links in mails to ${row.subscribers > 0 ? "subscribers" : "people"} have the first address of this machine`,
       "Give `serve` the address under which people open this appliance: --url https://status.example.com.",
@@ -101,11 +101,11 @@ function examineToken({ metricsTokenFile: file }: Pick<Settings, "metricsTokenFi
   if (file === undefined) return [];
   const subject = "metrics token";
   try {
-    metricsToken(file);
-    return [fine(subject, `${file} can be used`)];
+    createMetricsToken(file);
+    return [okFinding(subject, `${file} can be used`)];
   } catch (error) {
     const advice = "Write one with `openssl rand -hex 32`, for the account of `serve` alone.";
-    return [problem(subject, (error as Error).message, advice)];
+    return [problemFinding(subject, (error as Error).message, advice)];
   }
 }
 
@@ -113,9 +113,9 @@ function examineToken({ metricsTokenFile: file }: Pick<Settings, "metricsTokenFi
  * Returns the expiry of the certificate in Unix milliseconds; null without usable TLS files, which
  * `examineSettings` reports.
  */
-export function certificateExpiresAt(settings: Pick<Settings, "tlsCert" | "tlsKey">) {
+export function readCertificateExpiry(settings: Pick<Settings, "tlsCert" | "tlsKey">) {
   try {
-    const tls = tlsOf(settings);
+    const tls = readTls(settings);
     return tls && new X509Certificate(tls.cert).validToDate.getTime();
   } catch {
     return null;
@@ -125,12 +125,12 @@ export function certificateExpiresAt(settings: Pick<Settings, "tlsCert" | "tlsKe
 function examineTls({ url, ...files }: UrlSettings): Finding[] {
   let certificate: X509Certificate;
   try {
-    const tls = tlsOf(files);
+    const tls = readTls(files);
     if (tls === null) return [];
     certificate = new X509Certificate(tls.cert);
   } catch (error) {
     return [
-      problem(
+      problemFinding(
         "TLS files",
         // The message of a rejected setting ends with the name of the setting.
         (error as Error).message,
@@ -143,7 +143,7 @@ function examineTls({ url, ...files }: UrlSettings): Finding[] {
   const covers = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
   if (covers !== undefined) return [];
   return [
-    problem(
+    problemFinding(
       "TLS certificate",
       `it is not for ${host}, which --url names`,
       "Get a certificate for that name, or correct --url.",
@@ -154,11 +154,11 @@ function examineTls({ url, ...files }: UrlSettings): Finding[] {
 function examineUrl({ url, tlsCert, trustProxy }: UrlSettings): Finding[] {
   const subject = "--url";
   if (url === undefined)
-    return [fine(subject, "not set: links in alerts have the first address of this machine")];
+    return [okFinding(subject, "not set: links in alerts have the first address of this machine")];
   const isSecure = url.startsWith("https:");
   if (isSecure && tlsCert === undefined && trustProxy.length === 0)
     return [
-      warning(
+      warningFinding(
         subject,
         `${url} is https, but there is neither --tls-cert nor --trust-proxy`,
         "If a proxy terminates TLS, name its address: --trust-proxy 127.0.0.1. Otherwise, set --tls-cert and --tls-key.",
@@ -166,9 +166,13 @@ function examineUrl({ url, tlsCert, trustProxy }: UrlSettings): Finding[] {
     ];
   if (!isSecure && tlsCert !== undefined)
     return [
-      warning(subject, `${url} is http, but --tls-cert makes every port https`, "Write https://."),
+      warningFinding(
+        subject,
+        `${url} is http, but --tls-cert makes every port https`,
+        "Write https://.",
+      ),
     ];
-  return [fine(subject, url)];
+  return [okFinding(subject, url)];
 }
 
 function examineTrust({ trustProxy }: UrlSettings): Finding[] {
@@ -181,13 +185,13 @@ function examineTrust({ trustProxy }: UrlSettings): Finding[] {
   });
   if (wide.length === 0)
     return [
-      fine(
+      okFinding(
         subject,
         trustProxy.map((one) => (typeof one === "string" ? one : one.join("/"))).join(", "),
       ),
     ];
   return [
-    warning(
+    warningFinding(
       subject,
       `${wide.join(", ")} is larger than any network of proxies: every machine in it can claim any client address`,
       "Name the proxies alone, such as --trust-proxy 127.0.0.1 10.0.5.2.",
@@ -206,7 +210,7 @@ export async function examineName({
   const found = await lookup(host, { all: true }).catch(() => []);
   if (found.length === 0)
     return [
-      warning(
+      warningFinding(
         subject,
         `${host} is not known on this machine`,
         "Links in alerts contain it: correct --url, or set the name up in DNS.",
@@ -220,11 +224,11 @@ export async function examineName({
   const others = found
     .map(({ address }) => address)
     .filter((address) => !own.has(address) && !isLoopback(address));
-  if (others.length === 0) return [fine(subject, `${host} is this machine`)];
+  if (others.length === 0) return [okFinding(subject, `${host} is this machine`)];
   const where = `${host} is ${others.join(", ")}, another machine`;
-  if (trustProxy.length > 0) return [fine(subject, `${where}; a proxy is trusted`)];
+  if (trustProxy.length > 0) return [okFinding(subject, `${where}; a proxy is trusted`)];
   return [
-    warning(
+    warningFinding(
       subject,
       where,
       "If that is a proxy, name its address with --trust-proxy. A router that forwards ports needs nothing.",

@@ -1,22 +1,22 @@
 /** Watches the appliance itself: opens and ends its problems, which alerting reports. */
-import { type Leases, ofNode } from "../../cluster/leases.ts";
-import { nodeNames } from "../../cluster/store.ts";
+import { type Leases, assignProblemToNode } from "../../cluster/leases.ts";
+import { findNodeNames } from "../../cluster/store.ts";
 import { hourMs, type Clock } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { type Problem, type ProblemName, storageEnds } from "../../core/problems.ts";
+import { type Problem, type ProblemName, storageRecoveredMessage } from "../../core/problems.ts";
 import type { Statement } from "../../database/store.ts";
-import { lastSeq } from "../../events/log.ts";
+import { findLastSeq } from "../../events/log.ts";
 import {
   type OpenProblem,
-  openProblems,
-  organizationsOfAdministrators,
+  listOpenProblems,
+  listAdministratorOrganizations,
   recordProblem,
   recordProblemEnd,
 } from "../../events/problems.ts";
 import type { EventReader } from "../../events/reader.ts";
-import { nextProgress, type Progress } from "./events.ts";
+import { updateProgress, type Progress } from "./events.ts";
 import { type WatchContext, watched } from "./list.ts";
-import { isExpired, type Moment, momentaryProblems, tickMs } from "./moments.ts";
+import { isExpired, type Moment, findMomentaryProblems, tickMs } from "./moments.ts";
 
 const examineMs = 30_000;
 
@@ -29,7 +29,7 @@ type Dependencies = Omit<WatchContext, "isOpen" | "progress"> & {
 };
 
 /** Message at the end of each problem. */
-const ends = {
+const endMessages = {
   alerts: "The outbox has room for alerts again.",
   backup: "A backup has been made again.",
   certificate: "No certificate expires within two weeks.",
@@ -40,7 +40,7 @@ const ends = {
   loop: "It has not stalled for ten minutes.",
   node: "It is back, or was taken out of service.",
   notices: "The outbox has room for notices again.",
-  storage: storageEnds,
+  storage: storageRecoveredMessage,
 } as const satisfies Record<ProblemName, string>;
 
 /** Whether a problem concerns all nodes. Backups have one schedule for all; every other problem belongs to one node. */
@@ -90,7 +90,7 @@ export class ProblemWatch {
 
   #tick() {
     const now = this.#moment();
-    for (const problem of momentaryProblems(this.#last, now)) {
+    for (const problem of findMomentaryProblems(this.#last, now)) {
       this.#momentary.set(problem.name, problem);
       this.#record(problem);
     }
@@ -114,30 +114,30 @@ export class ProblemWatch {
     this.#examinedAt = this.#monotonic();
     const now = clock();
     const momentary = [...this.#momentary.values()];
-    const all = await openProblems(store);
+    const all = await listOpenProblems(store);
     const open = all.filter((problem) => isOfNode(problem, leases));
     const { found, ended } = await this.#runDiagnostics(open);
-    const recipients = await organizationsOfAdministrators(store);
+    const recipients = await listAdministratorOrganizations(store);
     const isKnown = ({ name, stage }: Problem) =>
       recipients.every((id) =>
         open.some((one) => one.organizationId === id && one.name === name && one.stage === stage),
       );
-    const begun =
+    const startedProblems =
       recipients.length === 0
         ? []
         : [...momentary, ...found.filter((problem) => !isKnown(problem))];
     const over = open.filter(
       ({ name, until }) =>
-        !begun.some((problem) => problem.name === name) &&
+        !startedProblems.some((problem) => problem.name === name) &&
         (ended.includes(name) || isExpired(until, now)),
     );
-    const missing = await missingNodes(all, recipients, this.#dependencies);
+    const missing = await findMissingNodes(all, recipients, this.#dependencies);
     missing.begun.forEach((problem) => this.#record(problem));
     const statements = [
-      ...[...begun.map((problem) => onNode(problem, leases)), ...missing.begun].flatMap((problem) =>
-        recordProblem(recipients, problem, now),
+      ...[...startedProblems.map((problem) => addNode(problem, leases)), ...missing.begun].flatMap(
+        (problem) => recordProblem(recipients, problem, now),
       ),
-      ...over.flatMap((problem) => endProblem(problem, ends[problem.name], now)),
+      ...over.flatMap((problem) => endProblem(problem, endMessages[problem.name], now)),
       ...missing.over.flatMap(({ problem, reason }) => endProblem(problem, reason, now)),
     ];
     if (statements.length > 0) await store.atomic(statements);
@@ -151,10 +151,10 @@ export class ProblemWatch {
   async #runDiagnostics(open: readonly OpenProblem[]) {
     const { store, events, leases } = this.#dependencies;
     const monotonic = this.#monotonic();
-    this.#progress = nextProgress(
+    this.#progress = updateProgress(
       this.#progress,
       events.progress(),
-      await lastSeq(store),
+      await findLastSeq(store),
       monotonic,
     );
     const context: WatchContext = {
@@ -164,7 +164,8 @@ export class ProblemWatch {
     };
     // The scheduler gets an hour after the start to catch up on a backup that was missed while the
     // appliance was off.
-    const skipsShared = leases.named("problems") === null || monotonic - this.#startedAt < hourMs;
+    const skipsShared =
+      leases.findNamed("problems") === null || monotonic - this.#startedAt < hourMs;
     const found: Problem[] = [];
     const ended: ProblemName[] = [];
     for (const name of Object.keys(watched) as (keyof typeof watched)[]) {
@@ -191,28 +192,28 @@ export class ProblemWatch {
   }
 }
 
-const onNode = (problem: Problem, leases: Leases) =>
-  isShared(problem) ? problem : ofNode(leases, problem);
+const addNode = (problem: Problem, leases: Leases) =>
+  isShared(problem) ? problem : assignProblemToNode(leases, problem);
 
 const isOfNode = (open: OpenProblem, leases: Leases) =>
   isShared(open)
-    ? leases.named("problems") !== null
+    ? leases.findNamed("problems") !== null
     : open.name !== "node" && open.node === leases.node?.id;
 
 const endProblem = (problem: OpenProblem, reason: string, now: number): Statement[] =>
   recordProblemEnd(problem, reason, now, [problem.organizationId]);
 
 /** Finds missing nodes, nodes that returned, and problems of nodes that were removed permanently. */
-async function missingNodes(
+async function findMissingNodes(
   all: readonly OpenProblem[],
   recipients: readonly string[],
   { store, leases }: Pick<Dependencies, "store" | "leases">,
 ) {
-  const gone = leases.gone();
-  if (leases.node === null || leases.named("problems") === null || gone === null)
+  const goneNodes = leases.listDeadNodes();
+  if (leases.node === null || leases.findNamed("problems") === null || goneNodes === null)
     return { begun: [], over: [] };
-  const names = await nodeNames(store);
-  const missing = gone.filter((id) => names.has(id));
+  const names = await findNodeNames(store);
+  const missing = goneNodes.filter((id) => names.has(id));
   const isReported = (id: string) =>
     recipients.every((to) =>
       all.some((one) => one.name === "node" && one.node === id && one.organizationId === to),
@@ -226,16 +227,16 @@ async function missingNodes(
   return {
     begun: missing
       .filter((id) => !isReported(id))
-      .map((id) => nodeProblem(id, names.get(id) ?? id)),
+      .map((id) => createNodeProblem(id, names.get(id) ?? id)),
     over: all.flatMap((problem) => {
-      if (isBack(problem)) return [{ problem, reason: ends.node }];
+      if (isBack(problem)) return [{ problem, reason: endMessages.node }];
       if (!hasLeft(problem)) return [];
       return [{ problem, reason: "This machine was taken out of service." }];
     }),
   };
 }
 
-const nodeProblem = (node: string, name: string): Problem => ({
+const createNodeProblem = (node: string, name: string): Problem => ({
   name: "node",
   node,
   stage: "",

@@ -1,13 +1,13 @@
 /** Renders the metrics of the whole appliance for Prometheus. */
 import { readFileSync, statfsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { builtFrom, version } from "../../core/assets.ts";
+import { buildInfo, version } from "../../core/assets.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
-import { type Collector, family, type Family, metricsText } from "../../core/metrics.ts";
-import { waitingPasswords } from "../../core/security/passwords.ts";
-import { files } from "../../database/file/data-files.ts";
+import { type Collector, createFamily, type Family, formatMetrics } from "../../core/metrics.ts";
+import { countWaitingPasswords } from "../../core/security/passwords.ts";
+import { getDataFiles } from "../../database/file/data-files.ts";
 import type { Store } from "../../database/store.ts";
-import { storageFamily } from "./storage.ts";
+import { buildStorageFamily } from "./storage.ts";
 
 type Dependencies = {
   store: Store;
@@ -22,48 +22,48 @@ type Dependencies = {
  * Renders metrics of the whole appliance in Prometheus' text format. They are sums over all
  * organizations, without names.
  */
-export async function applianceMetrics({
+export async function renderApplianceMetrics({
   store,
   directory,
   pageQueue,
   collectors,
 }: Dependencies): Promise<string> {
   const parts: readonly Collector[] = [
-    { metrics: () => organizationMetrics(store) },
+    { metrics: () => collectOrganizationMetrics(store) },
     ...collectors,
-    { metrics: () => diskMetrics(directory) },
-    { metrics: processMetrics },
+    { metrics: () => collectDiskMetrics(directory) },
+    { metrics: collectProcessMetrics },
   ];
   // A failing part, such as an unreadable database, must not hide the other metrics.
   const collected = await Promise.allSettled(parts.map(async (part) => part.metrics()));
-  return metricsText([
-    family(
+  return formatMetrics([
+    createFamily(
       "signalbox_build_info",
       "gauge",
       "Version of Signalbox, its commit, and the version of Bun.",
-      [{ labels: { version, commit: builtFrom.commit ?? "", bun: Bun.version }, value: 1 }],
+      [{ labels: { version, commit: buildInfo.commit ?? "", bun: Bun.version }, value: 1 }],
     ),
-    family(
+    createFamily(
       "signalbox_collectors_failed",
       "gauge",
       "Groups of metrics that can't be read at the moment, usually because the database can't be read.",
       collected.filter(({ status }) => status === "rejected").length,
     ),
-    storageFamily(store),
+    buildStorageFamily(store),
     ...collected.flatMap((one) => (one.status === "fulfilled" ? one.value : [])),
-    family(
+    createFamily(
       "signalbox_queue_waiting",
       "gauge",
       "Length of queues: status pages without recent requests, and passwords to hash.",
       [
         { labels: { queue: "pages" }, value: pageQueue.waiting() },
-        { labels: { queue: "passwords" }, value: waitingPasswords() },
+        { labels: { queue: "passwords" }, value: countWaitingPasswords() },
       ],
     ),
   ]);
 }
 
-async function organizationMetrics(store: Store): Promise<Family[]> {
+async function collectOrganizationMetrics(store: Store): Promise<Family[]> {
   const [organizations] = await store.query<{ count: number }>(
     "select count(*) as count from organizations",
     [],
@@ -73,13 +73,13 @@ async function organizationMetrics(store: Store): Promise<Family[]> {
     [],
   );
   return [
-    family(
+    createFamily(
       "signalbox_organizations",
       "gauge",
       "Organizations on this appliance.",
       organizations?.count ?? null,
     ),
-    family(
+    createFamily(
       "signalbox_incidents",
       "gauge",
       "Incidents by status and severity.",
@@ -88,12 +88,12 @@ async function organizationMetrics(store: Store): Promise<Family[]> {
   ];
 }
 
-function diskMetrics(directory: string | null): Family[] {
-  const { database } = files(directory ?? "");
+function collectDiskMetrics(directory: string | null): Family[] {
+  const { database } = getDataFiles(directory ?? "");
   const found = { database, wal: `${database}-wal` };
   const disk = directory === null ? null : statfsSync(directory);
   return [
-    family(
+    createFamily(
       "signalbox_database_size_bytes",
       "gauge",
       "Size of the files of the database: the database itself, or its write-ahead log.",
@@ -103,13 +103,13 @@ function diskMetrics(directory: string | null): Family[] {
           return size === undefined ? [] : [{ labels: { file }, value: size }];
         }),
     ),
-    family(
+    createFamily(
       "signalbox_disk_size_bytes",
       "gauge",
       "Size of the disk with the data directory.",
       disk && disk.blocks * disk.bsize,
     ),
-    family(
+    createFamily(
       "signalbox_disk_free_bytes",
       "gauge",
       "Free bytes on the disk with the data directory.",
@@ -119,38 +119,38 @@ function diskMetrics(directory: string | null): Family[] {
 }
 
 /** Collects process metrics, with the names of Prometheus' client libraries. */
-async function processMetrics(): Promise<Family[]> {
+async function collectProcessMetrics(): Promise<Family[]> {
   const { user, system } = process.cpuUsage();
   const isLinux = process.platform === "linux";
   const limit = isLinux
     ? /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]
     : undefined;
   return [
-    family(
+    createFamily(
       "process_cpu_seconds_total",
       "counter",
       "CPU time of the process.",
       (user + system) / 1e6,
     ),
-    family(
+    createFamily(
       "process_resident_memory_bytes",
       "gauge",
       "Resident memory of the process.",
       process.memoryUsage.rss(),
     ),
-    family(
+    createFamily(
       "process_start_time_seconds",
       "gauge",
       "Unix time of the start of the process.",
       Math.round(performance.timeOrigin) / 1_000,
     ),
-    family(
+    createFamily(
       "process_open_fds",
       "gauge",
       "Open files and connections of the process, on Linux.",
       isLinux ? (await readdir("/proc/self/fd")).length : null,
     ),
-    family(
+    createFamily(
       "process_max_fds",
       "gauge",
       "Maximum number of open files and connections, on Linux.",

@@ -2,21 +2,21 @@
 import { and, eq, gt, sql } from "drizzle-orm";
 import { version } from "../../core/assets.ts";
 import type { Clock } from "../../core/time/clock.ts";
-import { family, type Family, metricsText, type Sample } from "../../core/metrics.ts";
-import { turn } from "../../core/time/yielding.ts";
-import { perOrganization } from "../../events/turns.ts";
+import { createFamily, type Family, formatMetrics, type Sample } from "../../core/metrics.ts";
+import { yieldToEventLoop } from "../../core/time/yielding.ts";
+import { createOrganizationTurns } from "../../events/turns.ts";
 import { hoursOf } from "../../dashboard/recent.ts";
 import type { Store } from "../../database/store.ts";
 import { incidentCounts } from "../../database/tables/incidents.ts";
 import { monitorGroups, monitors, monitorStates } from "../../database/tables/monitoring.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 import {
-  asJudged,
+  adjustToPresent,
   type ShownStatus,
-  shownStatus,
+  determineShownStatus,
 } from "../../monitoring/monitors/judgement-rules.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
-import { storageFamily } from "./storage.ts";
+import { buildStorageFamily } from "./storage.ts";
 import { currentStatus, inGroup, ofMonitor } from "../../monitoring/monitors/store.ts";
 
 type Caller = { store: Store; clock: Clock; organizationId: string };
@@ -25,12 +25,12 @@ type Caller = { store: Store; clock: Clock; organizationId: string };
  * Renders metrics of one organization in Prometheus' text format 0.0.4. Process metrics are
  * included only if it is the only organization, because they would reveal the load of others.
  */
-export const metricsOf = (caller: Caller): Promise<string> =>
-  inTurn(caller, () => madeMetrics(caller));
+export const renderMetrics = (caller: Caller): Promise<string> =>
+  runInMetricsTurn(caller, () => createMetrics(caller));
 
-const inTurn = perOrganization();
+const runInMetricsTurn = createOrganizationTurns();
 
-async function madeMetrics(caller: Caller): Promise<string> {
+async function createMetrics(caller: Caller): Promise<string> {
   const { store, organizationId } = caller;
   const incidents = await store.db
     .select({
@@ -40,23 +40,23 @@ async function madeMetrics(caller: Caller): Promise<string> {
     })
     .from(incidentCounts)
     .where(eq(incidentCounts.organizationId, organizationId));
-  const failingSince = store.writes.failingSince();
-  const rows = (await monitorsOf(caller)).map((stored) => {
-    const row = asJudged(stored, failingSince);
-    return { ...row, status: shownStatus(row) };
+  const failingSince = store.writes.getFailingSince();
+  const rows = (await readMonitors(caller)).map((stored) => {
+    const row = adjustToPresent(stored, failingSince);
+    return { ...row, status: determineShownStatus(row) };
   });
   const isAlone = (await store.db.$count(organizations)) === 1;
-  return metricsText([
-    family("signalbox_build_info", "gauge", "Version of the executable.", [
+  return formatMetrics([
+    createFamily("signalbox_build_info", "gauge", "Version of the executable.", [
       { labels: { version }, value: 1 },
     ]),
-    family(
+    createFamily(
       "signalbox_incidents",
       "gauge",
       "Incidents by status and severity.",
       incidents.map(({ value, ...labels }) => ({ labels, value })),
     ),
-    family(
+    createFamily(
       "signalbox_monitors",
       "gauge",
       "Monitors by type and status.",
@@ -67,17 +67,17 @@ async function madeMetrics(caller: Caller): Promise<string> {
         })),
       ),
     ),
-    storageFamily(store),
-    ...(await seriesOfMonitors(caller, rows)),
-    ...(isAlone ? seriesOfProcess() : []),
+    buildStorageFamily(store),
+    ...(await buildMonitorFamilies(caller, rows)),
+    ...(isAlone ? buildProcessFamilies() : []),
   ]);
 }
 
 /** Monitors read per event-loop turn. */
-const stride = 1_000;
+const monitorsPerQuery = 1_000;
 
-async function monitorsOf({ store, organizationId }: Caller) {
-  const after = async (id: string) =>
+async function readMonitors({ store, organizationId }: Caller) {
+  const readAfter = async (id: string) =>
     store.db
       .select({
         id: monitors.id,
@@ -96,23 +96,23 @@ async function monitorsOf({ store, organizationId }: Caller) {
       .leftJoin(monitorGroups, inGroup)
       .where(and(eq(monitors.organizationId, organizationId), gt(monitors.id, id)))
       .orderBy(monitors.id)
-      .limit(stride);
-  const rows: Awaited<ReturnType<typeof after>> = [];
+      .limit(monitorsPerQuery);
+  const rows: Awaited<ReturnType<typeof readAfter>> = [];
   for (;;) {
-    const some = await after(rows.at(-1)?.id ?? "");
+    const some = await readAfter(rows.at(-1)?.id ?? "");
     for (const row of some) rows.push(row);
-    if (some.length < stride) break;
-    await turn();
+    if (some.length < monitorsPerQuery) break;
+    await yieldToEventLoop();
   }
   return rows;
 }
 
-type MonitorRow = Omit<Awaited<ReturnType<typeof monitorsOf>>[number], "status"> & {
+type MonitorRow = Omit<Awaited<ReturnType<typeof readMonitors>>[number], "status"> & {
   status: ShownStatus;
 };
 
 /** Creates the metrics of each monitor. Unknown values and values from a pause are omitted. */
-async function seriesOfMonitors(
+async function buildMonitorFamilies(
   { store, clock }: Caller,
   rows: readonly MonitorRow[],
 ): Promise<Family[]> {
@@ -120,37 +120,49 @@ async function seriesOfMonitors(
     rows.map(({ key }) => key),
     clock(),
   );
-  const secondsOf = (text: string | null) => (text === null ? null : Date.parse(text) / 1_000);
-  const of = (
+  const toSeconds = (text: string | null) => (text === null ? null : Date.parse(text) / 1_000);
+  const buildFamily = (
     name: string,
     help: string,
     valueOf: (row: MonitorRow) => number | null,
     hasStatus = false,
-  ) => family(`signalbox_monitor_${name}`, "gauge", help, samplesOf(rows, valueOf, hasStatus));
+  ) =>
+    createFamily(
+      `signalbox_monitor_${name}`,
+      "gauge",
+      help,
+      createSamples(rows, valueOf, hasStatus),
+    );
   return [
-    of("status", "State of each monitor, as the label status.", () => 1, true),
-    of(
+    buildFamily("status", "State of each monitor, as the label status.", () => 1, true),
+    buildFamily(
       "up",
       "1 while a monitor is up or degraded, 0 while it is down; absent where it can't be judged.",
       ({ status }) => upOf[status] ?? null,
     ),
-    of("judged", "0 while the appliance's own trouble keeps a monitor from being judged.", (row) =>
-      row.status === "paused" ? null : Number(row.notJudgedSince === null),
+    buildFamily(
+      "judged",
+      "0 while the appliance's own trouble keeps a monitor from being judged.",
+      (row) => (row.status === "paused" ? null : Number(row.notJudgedSince === null)),
     ),
-    of("latency_seconds", "Latency of the last check.", ({ latencyMs, status }) =>
+    buildFamily("latency_seconds", "Latency of the last check.", ({ latencyMs, status }) =>
       latencyMs === null || status === "unknown" ? null : latencyMs / 1_000,
     ),
-    of("uptime_ratio", "Uptime of the last 24 hours in 0..1.", ({ key }) => dayOf(key).uptime24h),
-    of(
+    buildFamily(
+      "uptime_ratio",
+      "Uptime of the last 24 hours in 0..1.",
+      ({ key }) => dayOf(key).uptime24h,
+    ),
+    buildFamily(
       "certificate_expiry_timestamp_seconds",
       "Unix time at which the certificate expires.",
-      ({ certificateExpiresAt }) => secondsOf(certificateExpiresAt),
+      ({ certificateExpiresAt }) => toSeconds(certificateExpiresAt),
     ),
   ];
 }
 
 /** Yields samples while they are written, because each monitor has five. */
-function* samplesOf(
+function* createSamples(
   rows: readonly MonitorRow[],
   valueOf: (row: MonitorRow) => number | null,
   hasStatus: boolean,
@@ -165,10 +177,15 @@ function* samplesOf(
 
 const upOf: Record<string, number> = { up: 1, degraded: 1, down: 0 };
 
-function seriesOfProcess(): Family[] {
+function buildProcessFamilies(): Family[] {
   return [
-    family("process_resident_memory_bytes", "gauge", "Memory in use.", process.memoryUsage.rss()),
-    family(
+    createFamily(
+      "process_resident_memory_bytes",
+      "gauge",
+      "Memory in use.",
+      process.memoryUsage.rss(),
+    ),
+    createFamily(
       "process_start_time_seconds",
       "gauge",
       "Unix time of the start of the process.",

@@ -1,11 +1,11 @@
-import { family, type Family } from "../../core/metrics.ts";
+import { createFamily, type Family } from "../../core/metrics.ts";
 import type { Store } from "../../database/store.ts";
 
 /** Metric of whether check results can be stored. While they can't, monitors have no verdict. */
-export const storageFamily = ({ writes }: Pick<Store, "writes">): Family =>
-  family(
+export const buildStorageFamily = ({ writes }: Pick<Store, "writes">): Family =>
+  createFamily(
     "signalbox_storage_failing",
     "gauge",
     "1 while check results can't be stored, so that no monitor is judged.",
-    writes.failingSince() === null ? 0 : 1,
+    writes.getFailingSince() === null ? 0 : 1,
   );

@@ -19,16 +19,16 @@ export const rowBytes = {
 /** Daily growth of one kind of data, and the days until retention removes its oldest rows. */
 export type Growing = { bytesPerDay: number; daysLeft: number };
 
-export const bytesPerDay = (all: readonly Growing[]) =>
+export const sumBytesPerDay = (all: readonly Growing[]) =>
   all.filter(({ daysLeft }) => daysLeft > 0).reduce((sum, { bytesPerDay }) => sum + bytesPerDay, 0);
 
 /** Returns the days until growth fills `free` bytes; Infinity for never. */
-export function daysUntilFull(free: number, all: readonly Growing[]): number {
+export function computeDaysUntilFull(free: number, all: readonly Growing[]): number {
   const growing = all.filter(({ bytesPerDay, daysLeft }) => bytesPerDay > 0 && daysLeft > 0);
   if (growing.length === 0) return Infinity;
-  const rate = bytesPerDay(growing);
+  const rate = sumBytesPerDay(growing);
   const until = Math.min(...growing.map(({ daysLeft }) => daysLeft));
   if (free <= rate * until) return free / rate;
   const later = growing.map((one) => ({ ...one, daysLeft: one.daysLeft - until }));
-  return until + daysUntilFull(free - rate * until, later);
+  return until + computeDaysUntilFull(free - rate * until, later);
 }

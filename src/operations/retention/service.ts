@@ -3,12 +3,17 @@ import { sweepApiKeys } from "../../accounts/api-keys/service.ts";
 import { sweepInvitations } from "../../accounts/invitations/service.ts";
 import { sweepSessions } from "../../accounts/sessions/store.ts";
 import { sweepAlerts } from "../../alerting/sending/retention.ts";
-import { type Leases, underLease } from "../../cluster/leases.ts";
+import { type Leases, guardStoreWithLease } from "../../cluster/leases.ts";
 import { sweepNodes } from "../../cluster/store.ts";
-import { type Clock, timestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { type Collector, family } from "../../core/metrics.ts";
-import { setValue, type Sweeping, sweepingOf, valueOf } from "../../database/backup/portions.ts";
+import { type Collector, createFamily } from "../../core/metrics.ts";
+import {
+  setHousekeepingValue,
+  type Sweeping,
+  createSweeping,
+  findHousekeepingValue,
+} from "../../database/backup/portions.ts";
 import type { Store } from "../../database/store.ts";
 import { sweepEvents } from "../../events/retention.ts";
 import { sweepResponses } from "../../http/idempotency.ts";
@@ -78,10 +83,10 @@ export class Housekeeping implements Collector {
   }
 
   async metrics() {
-    const lastDay = await valueOf(this.#dependencies.store, "done");
+    const lastDay = await findHousekeepingValue(this.#dependencies.store, "done");
     const at = { minute: this.#lastEndedAt, day: lastDay };
     return [
-      family(
+      createFamily(
         "signalbox_housekeeping_last_success_timestamp_seconds",
         "gauge",
         "Unix time of the last successful housekeeping, by run: each minute or once a day.",
@@ -89,13 +94,13 @@ export class Housekeeping implements Collector {
           time === null ? [] : [{ labels: { run }, value: time / 1_000 }],
         ),
       ),
-      family(
+      createFamily(
         "signalbox_housekeeping_last_duration_seconds",
         "gauge",
         "Duration of the last housekeeping, by run, including the time for other work.",
         [...this.#durations].map(([run, value]) => ({ labels: { run }, value })),
       ),
-      family(
+      createFamily(
         "signalbox_housekeeping_failures_total",
         "counter",
         "Failed runs of housekeeping.",
@@ -108,19 +113,19 @@ export class Housekeeping implements Collector {
     const { leases, clock, eachMinute } = this.#dependencies;
     const startedAt = performance.now();
     await eachMinute?.();
-    const lease = leases.named("retention");
+    const lease = leases.findNamed("retention");
     if (lease === null) return;
-    const store = underLease(this.#dependencies.store, lease);
+    const store = guardStoreWithLease(this.#dependencies.store, lease);
     const memory = await readMemory(store, clock());
-    const now = await this.#believedTime(store, memory);
-    const isOver = () => this.#isStopped || leases.named("retention") !== lease;
-    const sweeping = sweepingOf(store, now, isOver);
+    const now = await this.#updateBelievedTime(store, memory);
+    const isOver = () => this.#isStopped || leases.findNamed("retention") !== lease;
+    const sweeping = createSweeping(store, now, isOver);
     await sweepShortLived(sweeping);
     const run: Run = isDue(memory.lastNow, now) ? "day" : "minute";
     if (run === "day") {
       await this.#sweepDaily(sweeping);
       if (sweeping.isOver()) return;
-      await store.atomic([setValue("done", now)]);
+      await store.atomic([setHousekeepingValue("done", now)]);
     }
     this.#lastEndedAt = clock();
     this.#durations.set(run, (performance.now() - startedAt) / 1_000);
@@ -130,7 +135,10 @@ export class Housekeeping implements Collector {
    * Stores the state of the clock, and returns the time by which age is judged. After a jump ahead,
    * that time stands still for three days.
    */
-  async #believedTime(store: Store, { clock: before }: Awaited<ReturnType<typeof readMemory>>) {
+  async #updateBelievedTime(
+    store: Store,
+    { clock: before }: Awaited<ReturnType<typeof readMemory>>,
+  ) {
     const { clock, log } = this.#dependencies;
     const state = clockAfter(before, clock());
     await store.atomic(rememberClock(state));
@@ -139,9 +147,9 @@ export class Housekeeping implements Collector {
       log.warn(
         "the clock jumped ahead, or nothing ran for days: nothing is removed for its age for three days",
         {
-          from: timestamp(believed),
-          to: timestamp(doubtedSince),
-          until: timestamp(doubtedSince + doubtMs),
+          from: formatTimestamp(believed),
+          to: formatTimestamp(doubtedSince),
+          until: formatTimestamp(doubtedSince + doubtMs),
         },
       );
     return believed;

@@ -1,4 +1,4 @@
-import { setValue } from "../../database/backup/portions.ts";
+import { setHousekeepingValue } from "../../database/backup/portions.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { ClockState } from "./rules.ts";
 
@@ -12,7 +12,7 @@ export async function readMemory(store: Store, now: number): Promise<Memory> {
     [],
   );
   const values = new Map(rows.map(({ name, value }) => [name, value]));
-  const believed = values.get("believed") ?? Math.min((await lastWritten(store)) ?? now, now);
+  const believed = values.get("believed") ?? Math.min((await findLastWrite(store)) ?? now, now);
   return {
     clock: {
       believed,
@@ -23,7 +23,7 @@ export async function readMemory(store: Store, now: number): Promise<Memory> {
   };
 }
 
-async function lastWritten(store: Store): Promise<number | null> {
+async function findLastWrite(store: Store): Promise<number | null> {
   const [row] = await store.query<{ at: string | null }>(
     `select max(at) as at from (select max(last_checked_at) as at from monitor_states
        union all select max(at) from (select at from events order by seq desc limit 1))`,
@@ -34,10 +34,10 @@ async function lastWritten(store: Store): Promise<number | null> {
 
 export function rememberClock({ believed, seen, doubtedSince }: ClockState): Statement[] {
   return [
-    setValue("believed", believed),
-    setValue("seen", seen),
+    setHousekeepingValue("believed", believed),
+    setHousekeepingValue("seen", seen),
     doubtedSince === null
       ? { text: "delete from housekeeping where name = 'doubted since'", parameters: [] }
-      : setValue("doubted since", doubtedSince),
+      : setHousekeepingValue("doubted since", doubtedSince),
   ];
 }

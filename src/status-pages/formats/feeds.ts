@@ -1,10 +1,10 @@
 /** Writes the incidents and maintenance of a status page as Atom and RSS feeds. */
-import { capitalized, countInWords, escapeXml, withoutTags } from "../../core/text/words.ts";
-import { formatIn, minuteFormat } from "../../core/time/times.ts";
+import { capitalize, formatCount, escapeXml, escapeTags } from "../../core/text/words.ts";
+import { getFormatter, minuteFormat } from "../../core/time/times.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import type { PublicWindow } from "../windows.ts";
-import type { WordsOf } from "../rendering/words.ts";
-import { earlierInWords } from "../rendering/view.ts";
+import type { RenderText } from "../rendering/words.ts";
+import { describeEarlierUpdates } from "../rendering/view.ts";
 
 /** A feed entry: an incident, or an occurrence of maintenance. */
 type Entry = {
@@ -20,11 +20,11 @@ type Entry = {
 };
 
 /** Data of a feed, including completed maintenance, with its texts rendered as HTML. */
-export type FeedData = Pick<PublicData, "page" | "incidents" | "windows"> & { words: WordsOf };
+export type FeedData = Pick<PublicData, "page" | "incidents" | "windows"> & { words: RenderText };
 
 /** Formats times with year and zone, because feeds are read later and in other time zones. */
-const timesIn = (timeZone: string) =>
-  formatIn(timeZone, {
+const createTimeFormat = (timeZone: string) =>
+  getFormatter(timeZone, {
     day: "numeric",
     month: "short",
     year: "numeric",
@@ -33,17 +33,19 @@ const timesIn = (timeZone: string) =>
   });
 
 /** Describes an incident with its postmortem and its updates, newest first. */
-function incidentEntry(
+function buildIncidentEntry(
   { id, title, status, createdAt, updates, earlier, postmortem }: PublicIncident,
-  { words, url }: { words: WordsOf; url: string },
+  { words, url }: { words: RenderText; url: string },
   times: Intl.DateTimeFormat,
 ): Entry {
   const address = `${url}/incidents/${id}`;
   const rest =
-    earlier === 0 ? "" : `<p><a href="${escapeXml(address)}">${earlierInWords(earlier)}</a></p>`;
+    earlier === 0
+      ? ""
+      : `<p><a href="${escapeXml(address)}">${describeEarlierUpdates(earlier)}</a></p>`;
   return {
     id,
-    title: `${capitalized(status)}: ${title}`,
+    title: `${capitalize(status)}: ${title}`,
     path: `/incidents/${id}`,
     published: createdAt,
     updated: [postmortem?.publishedAt ?? "", updates[0]?.createdAt ?? createdAt].toSorted().at(-1)!,
@@ -62,18 +64,22 @@ function incidentEntry(
       ]
         .map(
           ({ status, message, createdAt }) =>
-            `<p><strong>${capitalized(status)}</strong> (${times.format(Date.parse(createdAt))}):</p>${words(message).html}`,
+            `<p><strong>${capitalize(status)}</strong> (${times.format(Date.parse(createdAt))}):</p>${words(message).html}`,
         )
         .concat(rest)
         .join(""),
   };
 }
 
-function windowEntry(window: PublicWindow, words: WordsOf, times: Intl.DateTimeFormat): Entry {
+function buildWindowEntry(
+  window: PublicWindow,
+  words: RenderText,
+  times: Intl.DateTimeFormat,
+): Entry {
   const { occurrenceId, title, description, monitors, startsAt, endsAt } = window;
   const names = monitors.slice(0, maxNames).map(({ name }) => name);
   const more = monitors.length - names.length;
-  const affected = [...names, ...(more > 0 ? [`${countInWords(more)} more`] : [])].join(", ");
+  const affected = [...names, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join(", ");
   const step = window.isOver
     ? "Maintenance completed"
     : window.isRunning
@@ -99,20 +105,20 @@ const maxNames = 50;
 const maxEntries = 200;
 
 /** Lists the entries of a feed, the latest change first. */
-function entriesOf({ page, incidents, windows, words }: FeedData, url: string): Entry[] {
-  const times = timesIn(page.timeZone);
+function buildEntries({ page, incidents, windows, words }: FeedData, url: string): Entry[] {
+  const times = createTimeFormat(page.timeZone);
   const entries = [
-    ...incidents.map((incident) => incidentEntry(incident, { words, url }, times)),
-    ...windows.map((window) => windowEntry(window, words, times)),
+    ...incidents.map((incident) => buildIncidentEntry(incident, { words, url }, times)),
+    ...windows.map((window) => buildWindowEntry(window, words, times)),
   ];
   entries.sort((a, b) => (a.updated < b.updated ? 1 : a.updated > b.updated ? -1 : 0));
   return entries.slice(0, maxEntries);
 }
 
 /** Writes an Atom feed (RFC 4287), one piece per entry. `url` is the page's full address. */
-export function* atomOf(data: FeedData, url: string): Generator<string> {
+export function* renderAtom(data: FeedData, url: string): Generator<string> {
   const { page } = data;
-  const all = entriesOf(data, url);
+  const all = buildEntries(data, url);
   yield `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
   <id>urn:uuid:${page.id}</id>
@@ -139,19 +145,19 @@ export function* atomOf(data: FeedData, url: string): Generator<string> {
  * Writes an RSS 2.0 feed (https://www.rssboard.org/rss-specification), one piece per entry. Titles are escaped,
  * because many readers parse them as HTML.
  */
-export function* rssOf(data: FeedData, url: string): Generator<string> {
+export function* renderRss(data: FeedData, url: string): Generator<string> {
   const { page, words } = data;
   yield `<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
   <channel>
-    <title>${escapeXml(withoutTags(page.title))}</title>
+    <title>${escapeXml(escapeTags(page.title))}</title>
     <link>${escapeXml(url)}</link>
     <atom:link rel="self" type="application/rss+xml" href="${escapeXml(`${url}/feed.rss`)}"/>
-    <description>${escapeXml(withoutTags(words(page.description).text || `Incidents of ${page.title}`))}</description>
+    <description>${escapeXml(escapeTags(words(page.description).text || `Incidents of ${page.title}`))}</description>
 `;
-  for (const { id, title, path, updated, content } of entriesOf(data, url))
+  for (const { id, title, path, updated, content } of buildEntries(data, url))
     yield `    <item>
-      <title>${escapeXml(withoutTags(title))}</title>
+      <title>${escapeXml(escapeTags(title))}</title>
       <link>${escapeXml(`${url}${path}`)}</link>
       <guid isPermaLink="false">${id}</guid>
       <pubDate>${new Date(updated).toUTCString()}</pubDate>

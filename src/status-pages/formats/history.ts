@@ -1,53 +1,53 @@
-import type { Loaded } from "../load.ts";
-import { timesIn, viewOf } from "../rendering/view.ts";
-import { wordsOf, writtenIn } from "../rendering/words.ts";
+import type { LoadedPage } from "../load.ts";
+import { createTimeFormats, buildView } from "../rendering/view.ts";
+import { renderWords, collectTexts } from "../rendering/words.ts";
 
 const monthText = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
 /** Reads the month from a query, such as `2026-11`; empty for the current month or without one. */
-export function monthOf(query: URLSearchParams, now: number): string {
+export function parseMonth(query: URLSearchParams, now: number): string {
   const month = query.get("month") ?? "";
-  return monthText.test(month) && month !== monthAt(now) ? month : "";
+  return monthText.test(month) && month !== formatUtcMonth(now) ? month : "";
 }
 
 /** Returns the UTC month of a time. */
-export function monthAt(now: number): string {
+export function formatUtcMonth(now: number): string {
   return new Date(now).toISOString().slice(0, 7);
 }
 
 /** Returns the end of a UTC month, in Unix milliseconds. */
-export function endOf(month: string): number {
-  return Date.parse(`${monthFrom(month, 1)}-01T00:00:00.000Z`);
+export function endOfMonth(month: string): number {
+  return Date.parse(`${addMonthsTo(month, 1)}-01T00:00:00.000Z`);
 }
 
-export type History = NonNullable<Awaited<ReturnType<typeof monthlyHistory>>>;
+export type History = NonNullable<Awaited<ReturnType<typeof loadMonthlyHistory>>>;
 
 /**
  * Loads the incidents of a UTC month, newest first. An empty `month` is the current one. Null for a future month, or
  * one before the page's first incident.
  */
-export async function monthlyHistory(published: Loaded, month: string, now: number) {
-  const current = monthAt(now);
+export async function loadMonthlyHistory(published: LoadedPage, month: string, now: number) {
+  const current = formatUtcMonth(now);
   const wanted = month || current;
   if (wanted > current) return null;
   const from = Date.parse(`${wanted}-01T00:00:00.000Z`);
-  const to = endOf(wanted);
+  const to = endOfMonth(wanted);
   if (wanted < current && !(await published.hasBefore(to))) return null;
   const incidents = await published.openedBetween(from, to);
   const hasEarlier = await published.hasBefore(from);
   // The list shows only the last update of each incident.
   const quoted = incidents.map((one) => ({ ...one, updates: one.updates.slice(0, 1) }));
-  const words = await wordsOf(writtenIn({ page: published.page, incidents: quoted }));
+  const words = await renderWords(collectTexts({ page: published.page, incidents: quoted }));
   return {
-    month: timesIn("UTC", now).month(new Date(from).toISOString()),
-    incidents: viewOf({ ...published, incidents }, now).all,
-    earlier: hasEarlier ? monthFrom(wanted, -1) : null,
-    later: wanted < current ? monthFrom(wanted, 1) : null,
+    month: createTimeFormats("UTC", now).month(new Date(from).toISOString()),
+    incidents: buildView({ ...published, incidents }, now).all,
+    earlier: hasEarlier ? addMonthsTo(wanted, -1) : null,
+    later: wanted < current ? addMonthsTo(wanted, 1) : null,
     words,
   };
 }
 
-function monthFrom(month: string, count: number): string {
+function addMonthsTo(month: string, count: number): string {
   const [year = 0, number = 1] = month.split("-").map(Number);
   return new Date(Date.UTC(year, number - 1 + count, 1)).toISOString().slice(0, 7);
 }

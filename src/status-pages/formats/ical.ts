@@ -1,9 +1,9 @@
 /** Writes the maintenance of a status page as an iCalendar feed. */
 import type { PublicData } from "./public-data.ts";
-import type { WordsOf } from "../rendering/words.ts";
+import type { RenderText } from "../rendering/words.ts";
 
 /** Escapes a text value (RFC 5545 §3.3.11). */
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text
     .replace(/[\\;,]/g, "\\$&")
     .replace(/\r?\n/g, "\\n")
@@ -11,7 +11,7 @@ function escaped(text: string): string {
 }
 
 /** Formats a timestamp such as `20261122T010000Z`. */
-function stamp(timestamp: string): string {
+function formatStamp(timestamp: string): string {
   return timestamp.replace(/[-:]/g, "").replace(/\.\d+Z$/, "Z");
 }
 
@@ -19,7 +19,7 @@ function stamp(timestamp: string): string {
 const maxOctets = 74;
 
 /** Folds a line into lines of at most 75 octets (RFC 5545 §3.1). */
-function folded(line: string): string {
+function foldLine(line: string): string {
   const lines: string[] = [];
   let [start, end, octets] = [0, 0, 0];
   for (const character of line) {
@@ -35,7 +35,8 @@ function folded(line: string): string {
   return [...lines, line.slice(start)].join("\r\n ");
 }
 
-const linesOf = (lines: readonly string[]) => lines.map((line) => `${folded(line)}\r\n`).join("");
+const foldLines = (lines: readonly string[]) =>
+  lines.map((line) => `${foldLine(line)}\r\n`).join("");
 
 /** A time zone as the only component of a calendar without events, which needs one (RFC 5545 §3.4). */
 const utc = [
@@ -50,29 +51,29 @@ const utc = [
 ];
 
 /** Writes the maintenance of a page as a calendar (RFC 5545), one piece per event. `url` is the page's full address. */
-export function* calendarOf(
+export function* renderCalendar(
   { page, windows }: PublicData,
-  words: WordsOf,
+  words: RenderText,
   url: string,
 ): Generator<string> {
-  yield linesOf([
+  yield foldLines([
     "BEGIN:VCALENDAR",
     "VERSION:2.0",
     "PRODID:-//Signalbox//Status page//EN",
-    `X-WR-CALNAME:${escaped(`${page.title}: maintenance`)}`,
+    `X-WR-CALNAME:${escapeText(`${page.title}: maintenance`)}`,
   ]);
-  if (windows.length === 0) yield linesOf(utc);
+  if (windows.length === 0) yield foldLines(utc);
   for (const { occurrenceId, title, description, startsAt, endsAt, changedAt } of windows)
-    yield linesOf([
+    yield foldLines([
       "BEGIN:VEVENT",
       `UID:${occurrenceId}@signalbox`,
-      `DTSTAMP:${stamp(changedAt)}`,
-      `DTSTART:${stamp(startsAt)}`,
-      `DTEND:${stamp(endsAt)}`,
-      `SUMMARY:${escaped(title)}`,
-      ...(description === "" ? [] : [`DESCRIPTION:${escaped(words(description).text)}`]),
+      `DTSTAMP:${formatStamp(changedAt)}`,
+      `DTSTART:${formatStamp(startsAt)}`,
+      `DTEND:${formatStamp(endsAt)}`,
+      `SUMMARY:${escapeText(title)}`,
+      ...(description === "" ? [] : [`DESCRIPTION:${escapeText(words(description).text)}`]),
       `URL:${url}`,
       "END:VEVENT",
     ]);
-  yield linesOf(["END:VCALENDAR"]);
+  yield foldLines(["END:VCALENDAR"]);
 }

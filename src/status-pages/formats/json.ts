@@ -1,16 +1,16 @@
 /** Writes a status page as JSON, with figures instead of words. */
-import { dayMs, ratioOf } from "../../monitoring/uptime/rules.ts";
-import { type Totals, type PublicData, type PublicMonitor, uptimeOf } from "./public-data.ts";
+import { dayMs, computeRatio } from "../../monitoring/uptime/rules.ts";
+import { type Totals, type PublicData, type PublicMonitor, computeUptime } from "./public-data.ts";
 import type { StatusView } from "../rendering/view.ts";
 
 /** Writes the page as JSON, one piece per monitor and per incident. */
-export function* jsonOf(
+export function* renderJson(
   { page, sections, incidents, windows }: PublicData,
   view: StatusView,
   now: number,
 ): Generator<string> {
   const { slug, title, description, timeZone } = page;
-  const dates = datesOf(page.historyDays, now);
+  const dates = listDates(page.historyDays, now);
   const head = {
     page: { slug, title, description, timeZone },
     status: view.headline.tone,
@@ -20,19 +20,19 @@ export function* jsonOf(
   yield `${JSON.stringify(head).slice(0, -1)},"sections":[`;
   for (const [index, { name, monitors }] of sections.entries()) {
     yield `${index === 0 ? "" : ","}{"name":${JSON.stringify(name)},"monitors":[`;
-    for (const [place, monitor] of monitors.entries())
-      yield (place === 0 ? "" : ",") + monitorOf(monitor, page, dates, now);
+    for (const [position, monitor] of monitors.entries())
+      yield (position === 0 ? "" : ",") + renderMonitor(monitor, page, dates, now);
     yield "]}";
   }
   yield '],"incidents":[';
   for (const [index, { updatedAt: _at, updates, earlier, ...incident }] of incidents.entries()) {
-    const told = {
+    const monitorJson = {
       ...incident,
       monitor: incident.monitors[0] ?? null,
       earlierUpdates: earlier,
       updates: updates.map(({ isMarkdown: _typed, reports: _state, ...update }) => update),
     };
-    yield (index === 0 ? "" : ",") + JSON.stringify(told);
+    yield (index === 0 ? "" : ",") + JSON.stringify(monitorJson);
   }
   const tail = {
     maintenance: windows.map(({ id, title, description, startsAt, endsAt, isRunning }) => ({
@@ -47,7 +47,7 @@ export function* jsonOf(
   yield `],${JSON.stringify(tail).slice(1)}`;
 }
 
-function monitorOf(
+function renderMonitor(
   { id, name, description, state, latencyMs, days, lastCheckedAt, ...known }: PublicMonitor,
   { showLatency, historyDays }: PublicData["page"],
   dates: readonly string[],
@@ -61,25 +61,25 @@ function monitorOf(
     status: state,
     lastKnownStatus: known.lastKnown,
     notJudgedSince: known.notJudgedSince,
-    uptime: uptimeOf(days, today, historyDays),
+    uptime: computeUptime(days, today, historyDays),
     ...(showLatency && { latencyMs }),
     lastCheckedAt,
   };
   const all = Array.from({ length: historyDays }, (_, index) => {
     const day = today - historyDays + 1 + index;
-    return dayOf(dates[index] ?? "", days.get(day));
+    return renderDay(dates[index] ?? "", days.get(day));
   });
   return `${JSON.stringify(monitor).slice(0, -1)},"days":[${all.join(",")}]}`;
 }
 
 /** Formats the JSON of a day by hand, which is faster: a page has up to 100,000 days. */
-function dayOf(date: string, sums: Totals | undefined): string {
+function renderDay(date: string, sums: Totals | undefined): string {
   const { downSeconds = 0, degradedSeconds = 0, maintenanceSeconds = 0 } = sums ?? {};
-  const uptime = sums === undefined ? null : ratioOf(sums);
+  const uptime = sums === undefined ? null : computeRatio(sums);
   return `{"day":"${date}","uptime":${uptime},"downSeconds":${downSeconds},"degradedSeconds":${degradedSeconds},"maintenanceSeconds":${maintenanceSeconds}}`;
 }
 
-function datesOf(count: number, now: number): string[] {
+function listDates(count: number, now: number): string[] {
   return Array.from({ length: count }, (_, index) =>
     new Date(now - (count - 1 - index) * dayMs).toISOString().slice(0, 10),
   );

@@ -1,5 +1,5 @@
 /** Defines the published data of a status page, and computes uptime from its daily sums. */
-import { beginOfSpan, dayMs, ratioOf, type Sums } from "../../monitoring/uptime/rules.ts";
+import { computeSpanStart, dayMs, computeRatio, type Sums } from "../../monitoring/uptime/rules.ts";
 import type { Severity } from "../../core/fields.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import type { ShownStatus } from "../../monitoring/monitors/judgement-rules.ts";
@@ -105,7 +105,7 @@ export type PublicIncident = {
 };
 
 /** Computes the uptime of the last `count` days up to `today`, 0–1; null without measurements. */
-export function uptimeOf(days: DaySums, today: number, count: number): number | null {
+export function computeUptime(days: DaySums, today: number, count: number): number | null {
   const sums = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
   for (let day = today - count + 1; day <= today; day++) {
     const totals = days.get(day);
@@ -114,11 +114,11 @@ export function uptimeOf(days: DaySums, today: number, count: number): number | 
     sums.degradedSeconds += totals.degradedSeconds;
     sums.downSeconds += totals.downSeconds;
   }
-  return ratioOf(sums);
+  return computeRatio(sums);
 }
 
 /** Returns the start of a monitor that covers only some of the last `count` days, in Unix milliseconds; else null. */
-export function partialSince(
+export function findPartialStart(
   { createdAt, days }: Pick<PublicMonitor, "createdAt" | "days">,
   today: number,
   count: number,
@@ -129,6 +129,6 @@ export function partialSince(
   let measured = first;
   while (measured <= today && days.get(measured) === undefined) measured++;
   const firstMs = measured > today ? null : measured * dayMs;
-  const from = beginOfSpan(first * dayMs, createdMs, firstMs, dayMs);
+  const from = computeSpanStart(first * dayMs, createdMs, firstMs, dayMs);
   return from > first * dayMs ? from : null;
 }

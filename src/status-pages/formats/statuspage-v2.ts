@@ -1,14 +1,14 @@
 /** Serves a status page in the format of Statuspage's public API, version 2. */
 import { statusPageBounds } from "../../core/limits.ts";
-import { derivedId } from "../../core/ids.ts";
+import { deriveId } from "../../core/ids.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
-import { withoutTags } from "../../core/text/words.ts";
+import { escapeTags } from "../../core/text/words.ts";
 import { dayMs } from "../../monitoring/uptime/rules.ts";
-import type { Loaded } from "../load.ts";
+import type { LoadedPage } from "../load.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
-import { maintenanceAnchor } from "../rendering/view.ts";
+import { formatMaintenanceAnchor } from "../rendering/view.ts";
 import type { PublicWindow } from "../windows.ts";
-import { type WordsOf, wordsOf, writtenIn } from "../rendering/words.ts";
+import { type RenderText, renderWords, collectTexts } from "../rendering/words.ts";
 
 /** Documents of the API, which existing widgets and bots read: https://metastatuspage.com/api */
 export const v2Names = [
@@ -48,11 +48,11 @@ const maxComponents = 100;
 /** Maximum bytes of the incidents in a response. Maintenances have the same limit. */
 const maxBytes = statusPageBounds.texts.value / 2;
 
-type Component = ReturnType<typeof componentsOf>[number];
+type Component = ReturnType<typeof buildComponents>[number];
 
 /** Data that the descriptions of all incidents and maintenances share. */
 type Context = {
-  words: WordsOf;
+  words: RenderText;
   pageId: string;
   /** Full address of the page. */
   url: string;
@@ -61,9 +61,9 @@ type Context = {
 };
 
 /** Returns the document with this name; null for a component that the page does not show. */
-export async function v2Of(
+export async function buildV2Response(
   name: string,
-  published: Loaded,
+  published: LoadedPage,
   url: string,
   now: number,
 ): Promise<object | null> {
@@ -72,21 +72,21 @@ export async function v2Of(
   const year =
     name === "incidents" ? await published.openedBetween(now - 365 * dayMs, now + dayMs) : [];
   const listed = year.slice(0, maxListed);
-  const words = await wordsOf(
-    writtenIn({
+  const words = await renderWords(
+    collectTexts({
       ...published,
       windows: [...windows, ...over],
       incidents: [...published.incidents, ...listed],
     }),
   );
-  const components = componentsOf(published, words);
+  const components = buildComponents(published, words);
   const byId = new Map(components.map((component) => [component.id, component]));
   const context: Context = { words, pageId: page.slug, url, components: byId };
-  const updated_at = await lastChangeOf(published, over);
+  const updated_at = await findLastChange(published, over);
   const head = {
     page: {
       id: page.slug,
-      name: withoutTags(page.title),
+      name: escapeTags(page.title),
       url,
       time_zone: page.timeZone,
       updated_at,
@@ -98,53 +98,59 @@ export async function v2Of(
   }
   return {
     ...head,
-    ...contentOf(name as V2Name, published, { over, listed, components, context }),
+    ...buildContent(name as V2Name, published, { over, listed, components, context }),
   };
 }
 
-type Listed = {
+type ResponseContext = {
   over: readonly PublicWindow[];
   listed: readonly PublicIncident[];
   components: readonly Component[];
   context: Context;
 };
 
-function contentOf(name: V2Name, published: Loaded, { over, listed, components, context }: Listed) {
+function buildContent(
+  name: V2Name,
+  published: LoadedPage,
+  { over, listed, components, context }: ResponseContext,
+) {
   const { windows } = published;
   const open = published.incidents.filter(({ status }) => status !== "resolved");
-  const incidents = (some: readonly PublicIncident[]) => ({
-    incidents: fitting(some, (one) => incidentOf(one, context)),
+  const describeIncidents = (some: readonly PublicIncident[]) => ({
+    incidents: describeWithinLimit(some, (one) => buildIncident(one, context)),
   });
-  const maintenances = (some: readonly PublicWindow[]) => ({
-    scheduled_maintenances: fitting(some.slice(0, maxListed), (one) => windowOf(one, context)),
+  const describeMaintenances = (some: readonly PublicWindow[]) => ({
+    scheduled_maintenances: describeWithinLimit(some.slice(0, maxListed), (one) =>
+      buildMaintenance(one, context),
+    ),
   });
   switch (name) {
     case "status":
-      return { status: statusOf(published) };
+      return { status: summarizeStatus(published) };
     case "components":
       return { components };
     case "incidents":
-      return incidents(listed);
+      return describeIncidents(listed);
     case "incidents/unresolved":
-      return incidents(open);
+      return describeIncidents(open);
     case "scheduled-maintenances":
-      return maintenances([...windows.toReversed(), ...over]);
+      return describeMaintenances([...windows.toReversed(), ...over]);
     case "scheduled-maintenances/upcoming":
-      return maintenances(windows.filter(({ isRunning }) => !isRunning));
+      return describeMaintenances(windows.filter(({ isRunning }) => !isRunning));
     case "scheduled-maintenances/active":
-      return maintenances(windows.filter(({ isRunning }) => isRunning));
+      return describeMaintenances(windows.filter(({ isRunning }) => isRunning));
     case "summary":
       return {
         components,
-        ...incidents(open),
-        ...maintenances(windows),
-        status: statusOf(published),
+        ...describeIncidents(open),
+        ...describeMaintenances(windows),
+        status: summarizeStatus(published),
       };
   }
 }
 
 /** Describes as many of the first entries as fit into a response, but at least one. */
-function fitting<T>(all: readonly T[], describe: (one: T) => object): object[] {
+function describeWithinLimit<T>(all: readonly T[], describe: (one: T) => object): object[] {
   const some: object[] = [];
   let bytes = 0;
   for (const one of all) {
@@ -156,9 +162,12 @@ function fitting<T>(all: readonly T[], describe: (one: T) => object): object[] {
   return some;
 }
 
-async function lastChangeOf(published: Loaded, over: readonly PublicWindow[]): Promise<string> {
+async function findLastChange(
+  published: LoadedPage,
+  over: readonly PublicWindow[],
+): Promise<string> {
   const { page, sections, windows } = published;
-  return latest([
+  return findLatest([
     page.updatedAt,
     ...sections.flatMap(({ monitors }) => monitors.map(({ since }) => since)),
     ...[...windows, ...over].map(({ changedAt }) => changedAt),
@@ -166,7 +175,7 @@ async function lastChangeOf(published: Loaded, over: readonly PublicWindow[]): P
   ]);
 }
 
-function latest(times: readonly string[]): string {
+function findLatest(times: readonly string[]): string {
   return times.reduce((last, time) => (time > last ? time : last));
 }
 
@@ -175,7 +184,7 @@ function latest(times: readonly string[]): string {
  * incidents. An outage of all components is critical, an outage of some is major:
  * https://support.atlassian.com/statuspage/docs/top-level-status-and-incident-impact-calculations/
  */
-function statusOf({ sections, incidents, windows }: PublicData) {
+function summarizeStatus({ sections, incidents, windows }: PublicData) {
   const states = sections
     .flatMap(({ monitors }) => monitors.map(({ state }) => state))
     .filter((state) => state !== "paused" && state !== "pending");
@@ -204,7 +213,7 @@ const outageDescriptions = {
 };
 
 /** Returns the status of a group. With only some of its monitors down, it is a partial outage. */
-function groupStatusOf(monitors: PublicData["sections"][number]["monitors"]): string {
+function deriveGroupStatus(monitors: PublicData["sections"][number]["monitors"]): string {
   const states = monitors
     .map(({ lastKnown }) => lastKnown)
     .filter((state) => state !== "paused" && state !== "pending");
@@ -214,7 +223,7 @@ function groupStatusOf(monitors: PublicData["sections"][number]["monitors"]): st
   return componentStatus[worst ?? "up"];
 }
 
-function componentsOf({ page, sections }: PublicData, words: WordsOf) {
+function buildComponents({ page, sections }: PublicData, words: RenderText) {
   const common = {
     showcase: false,
     start_date: null,
@@ -224,24 +233,24 @@ function componentsOf({ page, sections }: PublicData, words: WordsOf) {
   return sections.flatMap(({ id: groupId, name, monitors }, index) => [
     {
       id: groupId,
-      name: withoutTags(name),
-      status: groupStatusOf(monitors),
+      name: escapeTags(name),
+      status: deriveGroupStatus(monitors),
       description: null,
       position: index + 1,
       group_id: null,
       group: true,
       components: monitors.map(({ id }) => id),
       created_at: page.createdAt,
-      updated_at: latest([page.updatedAt, ...monitors.map(({ since }) => since)]),
+      updated_at: findLatest([page.updatedAt, ...monitors.map(({ since }) => since)]),
       ...common,
     },
-    ...monitors.map((monitor, place) => ({
+    ...monitors.map((monitor, position) => ({
       id: monitor.id,
-      name: withoutTags(monitor.name),
+      name: escapeTags(monitor.name),
       status: componentStatus[monitor.lastKnown],
       not_judged_since: monitor.notJudgedSince,
-      description: monitor.description && withoutTags(words(monitor.description).text),
-      position: place + 1,
+      description: monitor.description && escapeTags(words(monitor.description).text),
+      position: position + 1,
       group_id: groupId,
       group: false,
       created_at: monitor.createdAt,
@@ -267,15 +276,20 @@ type Update = {
   changeOf: (index: number) => Change;
 };
 
-type Affected = readonly { id: string; name: string }[];
+type AffectedMonitors = readonly { id: string; name: string }[];
 
 /** Describes the updates and components of an incident or a maintenance. */
-function timelineOf(id: string, updates: readonly Update[], affected: Affected, context: Context) {
+function buildTimeline(
+  id: string,
+  updates: readonly Update[],
+  affected: AffectedMonitors,
+  context: Context,
+) {
   return {
     incident_updates: updates.map((update) => ({
       id: update.id,
       status: update.status,
-      body: withoutTags(update.body),
+      body: escapeTags(update.body),
       incident_id: id,
       created_at: update.at,
       updated_at: update.editedAt ?? update.at,
@@ -285,7 +299,7 @@ function timelineOf(id: string, updates: readonly Update[], affected: Affected, 
           ? null
           : affected.map((component, index) => ({
               code: component.id,
-              name: withoutTags(component.name),
+              name: escapeTags(component.name),
               ...update.changeOf(index),
             })),
       deliver_notifications: update.isNotified,
@@ -298,31 +312,33 @@ function timelineOf(id: string, updates: readonly Update[], affected: Affected, 
 }
 
 /** Describes an incident. Its impact is its severity, so Statuspage's `none` never occurs. */
-function incidentOf(incident: PublicIncident, context: Context) {
+function buildIncident(incident: PublicIncident, context: Context) {
   const { id, monitors, createdAt, updates, postmortem } = incident;
   const { words, url } = context;
   const status = "postmortem";
   const review = postmortem && {
-    id: derivedId(id, status),
+    id: deriveId(id, status),
     status,
     body: words(postmortem.message).text,
     at: postmortem.publishedAt,
     isNotified: false,
     changeOf: () => unknownChange,
   };
-  const told = updates.map(({ id, status, message, createdAt, editedAt }, index): Update => ({
-    id,
-    status,
-    body: words(message).text,
-    at: createdAt,
-    editedAt,
-    isNotified: true,
-    // An automatic update reports only the first monitor.
-    changeOf: (place) => (place === 0 ? changeIn(incident, index) : unknownChange),
-  }));
+  const shownUpdates = updates.map(
+    ({ id, status, message, createdAt, editedAt }, index): Update => ({
+      id,
+      status,
+      body: words(message).text,
+      at: createdAt,
+      editedAt,
+      isNotified: true,
+      // An automatic update reports only the first monitor.
+      changeOf: (place) => (place === 0 ? findReportedChange(incident, index) : unknownChange),
+    }),
+  );
   return {
     id,
-    name: withoutTags(incident.title),
+    name: escapeTags(incident.title),
     status: postmortem === null ? incident.status : status,
     impact: incident.severity,
     created_at: createdAt,
@@ -332,12 +348,17 @@ function incidentOf(incident: PublicIncident, context: Context) {
     resolved_at: incident.resolvedAt,
     shortlink: `${url}/incidents/${id}`,
     page_id: context.pageId,
-    ...timelineOf(id, [...(review === null ? [] : [review]), ...told], monitors, context),
+    ...buildTimeline(
+      id,
+      [...(review === null ? [] : [review]), ...shownUpdates],
+      monitors,
+      context,
+    ),
   };
 }
 
 /** Returns the status that an automatic update reports, and the status that the previous one reported. */
-function changeIn({ updates, earlier }: PublicIncident, index: number): Change {
+function findReportedChange({ updates, earlier }: PublicIncident, index: number): Change {
   const reported = updates[index]?.reports ?? null;
   if (reported === null) return unknownChange;
   const before = updates.slice(index + 1).find(({ reports }) => reports !== null)?.reports ?? null;
@@ -355,10 +376,10 @@ const stepChanges = {
   completed: { old_status: "under_maintenance", new_status: "operational" },
 } as const satisfies Record<string, Change>;
 
-function windowOf(window: PublicWindow, context: Context) {
+function buildMaintenance(window: PublicWindow, context: Context) {
   const { occurrenceId: id, title, startsAt, endsAt, announcedAt, isOver } = window;
-  const step = (status: keyof typeof stepChanges, at: string, body: string): Update => ({
-    id: derivedId(id, status),
+  const buildStep = (status: keyof typeof stepChanges, at: string, body: string): Update => ({
+    id: deriveId(id, status),
     status,
     body,
     at,
@@ -366,15 +387,15 @@ function windowOf(window: PublicWindow, context: Context) {
     changeOf: () => stepChanges[status],
   });
   const updates = [
-    ...(isOver ? [step("completed", endsAt, "The maintenance is completed.")] : []),
+    ...(isOver ? [buildStep("completed", endsAt, "The maintenance is completed.")] : []),
     ...(isOver || window.isRunning
-      ? [step("in_progress", startsAt, "The maintenance is in progress.")]
+      ? [buildStep("in_progress", startsAt, "The maintenance is in progress.")]
       : []),
-    step("scheduled", announcedAt, context.words(window.description).text || title),
+    buildStep("scheduled", announcedAt, context.words(window.description).text || title),
   ];
   return {
     id,
-    name: withoutTags(title),
+    name: escapeTags(title),
     status: updates[0]?.status,
     impact: "maintenance",
     created_at: announcedAt,
@@ -384,8 +405,8 @@ function windowOf(window: PublicWindow, context: Context) {
     resolved_at: isOver ? endsAt : null,
     scheduled_for: startsAt,
     scheduled_until: endsAt,
-    shortlink: `${context.url}#${maintenanceAnchor(id)}`,
+    shortlink: `${context.url}#${formatMaintenanceAnchor(id)}`,
     page_id: context.pageId,
-    ...timelineOf(id, updates, window.monitors.slice(0, maxComponents), context),
+    ...buildTimeline(id, updates, window.monitors.slice(0, maxComponents), context),
   };
 }

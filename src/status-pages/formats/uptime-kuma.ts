@@ -1,11 +1,11 @@
 /** Serves badges and page data in the formats of Uptime Kuma, for existing badges and widgets. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
-import { percent } from "../../core/text/words.ts";
-import { eachYielding, turn } from "../../core/time/yielding.ts";
+import { formatPercent } from "../../core/text/words.ts";
+import { forEachYielding, yieldToEventLoop } from "../../core/time/yielding.ts";
 import type { Store } from "../../database/store.ts";
-import { addSums, ratioOf } from "../../monitoring/uptime/rules.ts";
-import { listSums, uptime24hOf } from "../../monitoring/uptime/store.ts";
-import { badge, toneOfRatio } from "../rendering/badges.ts";
+import { addSums, computeRatio } from "../../monitoring/uptime/rules.ts";
+import { listSums, computeUptime24h } from "../../monitoring/uptime/store.ts";
+import { renderBadge, toneOfRatio } from "../rendering/badges.ts";
 import { findHead, findSlugShowing } from "../store.ts";
 import type { PublicData, PublicMonitor } from "./public-data.ts";
 import { stateTones } from "../rendering/view.ts";
@@ -15,9 +15,9 @@ import type { Tenant } from "../../database/rows.ts";
 // and status-page-router.js. Imported monitors have their number from there, other monitors their id here.
 
 /** Maximum heartbeats in a response. Pages with very many monitors get fewer per monitor. */
-const mostHeartbeats = 20_000;
+const maxHeartbeats = 20_000;
 /** Maximum heartbeats per monitor. */
-const heartbeatsOfMonitor = 100;
+const heartbeatsPerMonitor = 100;
 
 export type KumaMeasure = "status" | "uptime" | "ping" | "avg-response" | "response" | "cert-exp";
 
@@ -27,7 +27,7 @@ const labelNames = ["label", "upLabel", "downLabel"] as const;
 const maxLabel = 60;
 
 /** Reads the labels that the query of a badge sets. */
-export function labelsIn(query: URLSearchParams): Labels {
+export function parseLabels(query: URLSearchParams): Labels {
   return Object.fromEntries(
     labelNames.flatMap((name) => {
       const value = query.get(name);
@@ -38,7 +38,7 @@ export function labelsIn(query: URLSearchParams): Labels {
 
 /** Finds the monitor that was imported with this number and is on a public page; null for none. */
 export async function findNumberedMonitor(store: Store, number: string) {
-  for (const id of await monitorsWithNumber(store, number)) {
+  for (const id of await findMonitorsByNumber(store, number)) {
     const slug = await findSlugShowing(store, id);
     const head = slug === null ? null : await findHead(store, slug);
     if (head !== null) return { id, head };
@@ -47,7 +47,7 @@ export async function findNumberedMonitor(store: Store, number: string) {
 }
 
 /** Finds the ids of monitors that were imported with this number, the earliest import first. */
-async function monitorsWithNumber(store: Store, number: string): Promise<string[]> {
+async function findMonitorsByNumber(store: Store, number: string): Promise<string[]> {
   const rows = await store.query<{ id: string }>(
     `select record_id as id from external_records where noun = 'monitor' and external_id = ?
        and source like 'uptime-kuma:%' order by import_id, record_id limit 20`,
@@ -56,7 +56,7 @@ async function monitorsWithNumber(store: Store, number: string): Promise<string[
   return rows.map(({ id }) => id);
 }
 
-async function keysOf({ store, organizationId }: Tenant, ids: readonly string[]) {
+async function findMonitorKeys({ store, organizationId }: Tenant, ids: readonly string[]) {
   const rows = await store.query<{ id: string; key: number; endsAt: string | null }>(
     `select monitor_id as id, key, certificate_expires_at as endsAt from monitor_states
      where organization_id = ? and monitor_id in (select value from json_each(?))`,
@@ -66,7 +66,7 @@ async function keysOf({ store, organizationId }: Tenant, ids: readonly string[])
 }
 
 /** Draws a badge like Uptime Kuma's; null for a monitor without a stored state. */
-export async function kumaBadge(
+export async function renderKumaBadge(
   tenant: Tenant,
   { measure, span, labels }: { measure: KumaMeasure; span: string; labels: Labels },
   monitor: PublicMonitor,
@@ -74,24 +74,28 @@ export async function kumaBadge(
   now: number,
 ): Promise<string | null> {
   const { state, id } = monitor;
-  const of = (name: string) => labels.label ?? name;
+  const labelOr = (name: string) => labels.label ?? name;
   if (measure === "status") {
     const words = { up: labels.upLabel ?? "Up", down: labels.downLabel ?? "Down" };
     const other = state === "unknown" ? "not judged" : state;
     const text = state === "up" || state === "down" ? words[state] : other;
-    return badge(of("Status"), text, stateTones[state]);
+    return renderBadge(labelOr("Status"), text, stateTones[state]);
   }
-  const found = (await keysOf(tenant, [id])).get(id);
+  const found = (await findMonitorKeys(tenant, [id])).get(id);
   if (found === undefined) return null;
   if (measure === "cert-exp") {
-    if (found.endsAt === null) return badge(of("Cert Exp."), "No/Bad Cert", "none");
+    if (found.endsAt === null) return renderBadge(labelOr("Cert Exp."), "No/Bad Cert", "none");
     const days = Math.floor((Date.parse(found.endsAt) - now) / dayMs);
     const tone = days > 14 ? "up" : days > 7 ? "degraded" : "down";
-    return badge(of("Cert Exp."), `${days} days`, tone);
+    return renderBadge(labelOr("Cert Exp."), `${days} days`, tone);
   }
   if (measure === "response") {
     const ms = showLatency ? monitor.latencyMs : null;
-    return badge(of("Response"), ms === null ? "N/A" : `${ms} ms`, ms === null ? "none" : "up");
+    return renderBadge(
+      labelOr("Response"),
+      ms === null ? "N/A" : `${ms} ms`,
+      ms === null ? "none" : "up",
+    );
   }
   const [, count = "24", letter = "h"] = /^(\d+)([mhdy]?)$/.exec(span) ?? [];
   const name = `${count}${letter === "" ? "h" : letter}`;
@@ -102,18 +106,19 @@ export async function kumaBadge(
   const periods = Array.from({ length: many }, (_, index) => last - many + 1 + index);
   const sums = addSums(await listSums(tenant.store, found.key, unit, periods));
   if (measure === "uptime") {
-    const ratio = ratioOf(sums);
-    const text = ratio === null ? "N/A" : percent(ratio).replace(/\s/g, "");
-    return badge(of(`Uptime (${name})`), text, toneOfRatio(ratio));
+    const ratio = computeRatio(sums);
+    const text = ratio === null ? "N/A" : formatPercent(ratio).replace(/\s/g, "");
+    return renderBadge(labelOr(`Uptime (${name})`), text, toneOfRatio(ratio));
   }
-  const label = of(measure === "ping" ? `Ping (${name})` : `Avg. Response (${name})`);
-  if (!showLatency || sums.latencyCount === 0) return badge(label, "N/A", "none");
-  return badge(label, `${Math.round(sums.latencySum / sums.latencyCount)} ms`, "up");
+  const label = labelOr(measure === "ping" ? `Ping (${name})` : `Avg. Response (${name})`);
+  if (!showLatency || sums.latencyCount === 0) return renderBadge(label, "N/A", "none");
+  return renderBadge(label, `${Math.round(sums.latencySum / sums.latencyCount)} ms`, "up");
 }
 
-const timeOf = (at: string | number) => new Date(at).toISOString().replace("T", " ").slice(0, 23);
+const formatTime = (at: string | number) =>
+  new Date(at).toISOString().replace("T", " ").slice(0, 23);
 
-async function numbersOf({ store, organizationId }: Tenant, ids: readonly string[]) {
+async function findNumbers({ store, organizationId }: Tenant, ids: readonly string[]) {
   const rows = await store.query<{ id: string; number: string }>(
     `select record_id as id, external_id as number from external_records
      where organization_id = ? and noun = 'monitor' and source like 'uptime-kuma:%'
@@ -122,26 +127,26 @@ async function numbersOf({ store, organizationId }: Tenant, ids: readonly string
   );
   const numbers = new Map(rows.map(({ id, number }) => [id, Number(number)]));
   // Imports from two installations can have the same numbers. The second monitor uses its id instead.
-  const taken = new Set<number>();
+  const takenNumbers = new Set<number>();
   return new Map(
     ids.map((id): [string, number | string] => {
       const number = numbers.get(id);
-      const isFree = number !== undefined && !taken.has(number);
-      if (isFree) taken.add(number);
+      const isFree = number !== undefined && !takenNumbers.has(number);
+      if (isFree) takenNumbers.add(number);
       return [id, isFree ? number : id];
     }),
   );
 }
 
-const idsOn = ({ sections }: PublicData) =>
+const listMonitorIds = ({ sections }: PublicData) =>
   sections.flatMap(({ monitors }) => monitors.map(({ id }) => id));
 
 const styles = { critical: "danger", major: "warning", minor: "info" };
 
 /** Describes a page in Uptime Kuma's format. */
-export async function kumaPage(tenant: Tenant, data: PublicData): Promise<string> {
+export async function renderKumaPage(tenant: Tenant, data: PublicData): Promise<string> {
   const { page, sections, incidents, windows } = data;
-  const numbers = await numbersOf(tenant, idsOn(data));
+  const numbers = await findNumbers(tenant, listMonitorIds(data));
   const open = incidents
     .filter(({ resolvedAt }) => resolvedAt === null)
     .map(({ id, title, severity, updates, createdAt, updatedAt }) => ({
@@ -150,8 +155,8 @@ export async function kumaPage(tenant: Tenant, data: PublicData): Promise<string
       title,
       content: updates[0]?.message ?? "",
       pin: 1,
-      createdDate: timeOf(createdAt),
-      lastUpdatedDate: timeOf(updatedAt),
+      createdDate: formatTime(createdAt),
+      lastUpdatedDate: formatTime(updatedAt),
     }));
   return JSON.stringify({
     config: {
@@ -196,8 +201,8 @@ export async function kumaPage(tenant: Tenant, data: PublicData): Promise<string
 }
 
 /** Monitors per query. Other work can run between two queries. */
-const stride = 250;
-const beatText = `select k.value as key, h.at, h.status, h.latency_ms as latencyMs from json_each(?) k
+const monitorsPerQuery = 250;
+const heartbeatsText = `select k.value as key, h.at, h.status, h.latency_ms as latencyMs from json_each(?) k
      cross join heartbeats h on h.monitor_key = k.value and h.at >= coalesce((
        select at from heartbeats where monitor_key = k.value order by at desc limit 1 offset ?), 0)
    order by k.value, h.at`;
@@ -206,27 +211,28 @@ type Beat = { key: number; at: number; status: number; latencyMs: number | null 
 
 /** Uptime Kuma's numbers for the result of a heartbeat: 0 down, 1 up, 2 pending, 3 maintenance. */
 const pending = 2;
-const numberOfStatus = [1, 1, 0, pending, 3];
+const statusNumbers = [1, 1, 0, pending, 3];
 
 /** Returns the latest heartbeats and the 24-hour uptime of a page's monitors, in Uptime Kuma's format. */
-export async function kumaHeartbeats(
+export async function renderKumaHeartbeats(
   tenant: Tenant,
   data: PublicData,
   now: number,
 ): Promise<string> {
-  const ids = idsOn(data);
-  const [numbers, states] = [await numbersOf(tenant, ids), await keysOf(tenant, ids)];
+  const ids = listMonitorIds(data);
+  const [numbers, states] = [await findNumbers(tenant, ids), await findMonitorKeys(tenant, ids)];
   const keys = [...states.values()].map(({ key }) => key);
-  const each = Math.max(1, Math.min(heartbeatsOfMonitor, Math.floor(mostHeartbeats / keys.length)));
+  const each = Math.max(1, Math.min(heartbeatsPerMonitor, Math.floor(maxHeartbeats / keys.length)));
   const beatsOf = new Map<number, Beat[]>();
   const uptimeOf = new Map<number, number>();
-  for (let from = 0; from < keys.length; from += stride) {
-    const some = keys.slice(from, from + stride);
-    const beats = await tenant.store.query<Beat>(beatText, [JSON.stringify(some), each - 1]);
-    for (const [key, its] of Map.groupBy(beats, (beat) => beat.key)) beatsOf.set(key, its);
-    const uptime = await uptime24hOf(tenant.store, some, now);
+  for (let from = 0; from < keys.length; from += monitorsPerQuery) {
+    const some = keys.slice(from, from + monitorsPerQuery);
+    const beats = await tenant.store.query<Beat>(heartbeatsText, [JSON.stringify(some), each - 1]);
+    for (const [key, monitorBeats] of Map.groupBy(beats, (beat) => beat.key))
+      beatsOf.set(key, monitorBeats);
+    const uptime = await computeUptime24h(tenant.store, some, now);
     for (const key of some) uptimeOf.set(key, uptime(key) ?? 0);
-    await turn();
+    await yieldToEventLoop();
   }
   const unknown = new Set(
     data.sections.flatMap(({ monitors }) =>
@@ -235,17 +241,17 @@ export async function kumaHeartbeats(
   );
   const heartbeatList: string[] = [];
   const uptimeList: Record<string, number> = {};
-  await eachYielding(states, ([id, { key }]) => {
+  await forEachYielding(states, ([id, { key }]) => {
     const number = String(numbers.get(id));
     const list = (beatsOf.get(key) ?? []).map(({ at, status, latencyMs }) => ({
-      status: numberOfStatus[status],
-      time: timeOf(at),
+      status: statusNumbers[status],
+      time: formatTime(at),
       msg: "",
       ping: data.page.showLatency ? latencyMs : null,
     }));
     // Clients show the last heartbeat as the current state of the monitor.
     if (unknown.has(id) && list.at(-1)?.status !== pending)
-      list.push({ status: pending, time: timeOf(now), msg: "", ping: null });
+      list.push({ status: pending, time: formatTime(now), msg: "", ping: null });
     heartbeatList.push(`${JSON.stringify(number)}:${JSON.stringify(list)}`);
     uptimeList[`${number}_24`] = uptimeOf.get(key) ?? 0;
   });

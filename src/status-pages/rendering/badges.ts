@@ -1,8 +1,8 @@
 /** Draws SVG badges that show the status, uptime or latency of a monitor. */
-import { escapeXml, latencyInWords, percent } from "../../core/text/words.ts";
-import { sinceIn } from "../../core/time/times.ts";
+import { escapeXml, formatLatency, formatPercent } from "../../core/text/words.ts";
+import { formatSince } from "../../core/time/times.ts";
 import { dayMs } from "../../monitoring/uptime/rules.ts";
-import { partialSince, type PublicMonitor, uptimeOf } from "../formats/public-data.ts";
+import { findPartialStart, type PublicMonitor, computeUptime } from "../formats/public-data.ts";
 import type { ShownStatus } from "../../monitoring/monitors/judgement-rules.ts";
 import { stateTones, type Tone } from "./view.ts";
 
@@ -21,19 +21,19 @@ const colours: Record<Tone, string> = {
 };
 
 /** Draws the badge of a published monitor: its status, its uptime over 30 days, or its latency. */
-export function badgeOf(
+export function renderMonitorBadge(
   kind: BadgeKind,
   monitor: PublicMonitor,
   timeZone: string,
   now: number,
 ): string {
-  const { text, tone } = valueOf(kind, monitor, timeZone, now);
-  return badge(kind === "status" ? monitor.name : `${monitor.name} ${kind}`, text, tone);
+  const { text, tone } = describeBadgeValue(kind, monitor, timeZone, now);
+  return renderBadge(kind === "status" ? monitor.name : `${monitor.name} ${kind}`, text, tone);
 }
 
 /** Draws an SVG badge with the label on the left and the value on the right. */
-export function badge(label: string, text: string, tone: Tone): string {
-  const [left, right] = [widthOf(label), widthOf(text)];
+export function renderBadge(label: string, text: string, tone: Tone): string {
+  const [left, right] = [measureWidth(label), measureWidth(text)];
   const name = escapeXml(`${label}: ${text}`);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escapeXml(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escapeXml(text)}</text></g></svg>`;
 }
@@ -43,19 +43,24 @@ const badgeWords: Partial<Record<ShownStatus, string>> = {
   unknown: "not judged",
 };
 
-function valueOf(kind: BadgeKind, monitor: PublicMonitor, timeZone: string, now: number) {
+function describeBadgeValue(
+  kind: BadgeKind,
+  monitor: PublicMonitor,
+  timeZone: string,
+  now: number,
+) {
   const { state, latencyMs, days } = monitor;
   const stateTone = stateTones[state];
   if (kind === "status") return { text: badgeWords[state] ?? state, tone: stateTone };
   if (kind === "latency") {
     const isKnown = state !== "unknown";
-    return { text: latencyInWords(isKnown ? latencyMs : null), tone: stateTone };
+    return { text: formatLatency(isKnown ? latencyMs : null), tone: stateTone };
   }
   const today = Math.floor(now / dayMs);
-  const ratio = uptimeOf(days, today, badgeDays);
-  const since = partialSince(monitor, today, badgeDays);
-  const words = since === null || ratio === null ? "" : ` ${sinceIn(timeZone, since, now)}`;
-  return { text: percent(ratio) + words, tone: toneOfRatio(ratio) };
+  const ratio = computeUptime(days, today, badgeDays);
+  const since = findPartialStart(monitor, today, badgeDays);
+  const words = since === null || ratio === null ? "" : ` ${formatSince(timeZone, since, now)}`;
+  return { text: formatPercent(ratio) + words, tone: toneOfRatio(ratio) };
 }
 
 export function toneOfRatio(ratio: number | null): Tone {
@@ -67,6 +72,6 @@ export function toneOfRatio(ratio: number | null): Tone {
 const characterPx = 6.6;
 
 /** Estimates the width of a text with padding, in pixels. Wide East Asian characters and emoji count twice. */
-function widthOf(text: string): number {
+function measureWidth(text: string): number {
   return Math.round(Bun.stringWidth(text) * characterPx) + 12;
 }

@@ -19,7 +19,7 @@ const dayText = totalsText("uptime_days", "day");
 /** Spare days at the end of a cache entry. When they are used up, the whole entry is read again. */
 const roomDays = 31;
 /** Maximum cached days of all monitors. With their rendered bars they need about 20 MB. */
-const maxKeptDays = 250_000;
+const maxCachedDays = 250_000;
 
 /** Sums of consecutive days, packed into four numbers per day. Large pages have hundreds of thousands of days. */
 class PackedDays {
@@ -50,16 +50,16 @@ class PackedDays {
   }
 }
 
-type Known = { until: number; days: PackedDays };
+type CachedDays = { until: number; days: PackedDays };
 
 /** Creates a reader of daily sums by monitor. It caches past days, and reads only yesterday and today again. */
-export function dayReader(store: Store) {
+export function createDayReader(store: Store) {
   /** Cache entries by monitor key, least recently used first. */
-  const known = new Map<number, Known>();
+  const known = new Map<number, CachedDays>();
   let turn: Promise<unknown> = Promise.resolve();
 
   /** Reads the days `from` to `to` of these monitors into their cache entries. */
-  async function read(into: ReadonlyMap<number, PackedDays>, from: number, to: number) {
+  async function readTotals(into: ReadonlyMap<number, PackedDays>, from: number, to: number) {
     const wanted = JSON.stringify([...into.keys()]);
     for (let day = from; day <= to; day++) {
       const rows = await store.query<Totals & { key: number }>(dayText, [wanted, day]);
@@ -69,21 +69,21 @@ export function dayReader(store: Store) {
     }
   }
 
-  async function daysOf(keys: readonly number[], today: number, count: number) {
+  async function readDays(keys: readonly number[], today: number, count: number) {
     const since = today - count + 1;
-    const isKnown = ({ days, until }: Known) =>
+    const isCached = ({ days, until }: CachedDays) =>
       days.since <= since && until >= today - 1 && today < days.since + days.count;
     const all = new Map<number, PackedDays>();
     const fresh = new Map<number, PackedDays>();
     for (const key of keys) {
       const one = known.get(key);
-      const days = one !== undefined && isKnown(one) ? one.days : new PackedDays(since, count);
+      const days = one !== undefined && isCached(one) ? one.days : new PackedDays(since, count);
       all.set(key, days);
       if (days !== one?.days) fresh.set(key, days);
     }
-    if (fresh.size > 0) await read(fresh, since, today - 2);
+    if (fresh.size > 0) await readTotals(fresh, since, today - 2);
     // Results of a day's last seconds are written on the next day, so yesterday can still change.
-    await read(all, Math.max(since, today - 1), today);
+    await readTotals(all, Math.max(since, today - 1), today);
     for (const [key, days] of all) {
       known.delete(key);
       known.set(key, { until: today, days });
@@ -96,7 +96,7 @@ export function dayReader(store: Store) {
     let kept = 0;
     for (const { days } of known.values()) kept += days.count;
     for (const [key, { days }] of known) {
-      if (kept <= maxKeptDays) return;
+      if (kept <= maxCachedDays) return;
       kept -= days.count;
       known.delete(key);
     }
@@ -104,7 +104,7 @@ export function dayReader(store: Store) {
 
   /** Reads for one page at a time, because pages share the cache entries. */
   return (keys: readonly number[], today: number, count: number) => {
-    const result = turn.then(() => daysOf(keys, today, count));
+    const result = turn.then(() => readDays(keys, today, count));
     turn = result.catch(() => {});
     return result;
   };

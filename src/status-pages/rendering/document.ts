@@ -5,7 +5,7 @@ import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { Id, Severity, Timestamp } from "../../core/fields.ts";
 import { badgeKinds } from "./badges.ts";
 import { v2Names } from "../formats/statuspage-v2.ts";
-import { templateOf } from "../../http/openapi.ts";
+import { toPathTemplate } from "../../http/openapi.ts";
 import { publicPaths } from "../site/public-paths.ts";
 
 const slug = z.string().meta({ description: "The page's slug.", example: "acme" });
@@ -88,8 +88,8 @@ const PublicStatus = z
   })
   .meta({ id: "PublicStatus" });
 
-const nothing = { description: "There is nothing public at this path." };
-const tooMany = {
+const notFoundResponse = { description: "There is nothing public at this path." };
+const rateLimitedResponse = {
   description:
     "Too many requests, from this network or in total. `Retry-After` contains the seconds to wait.",
 };
@@ -106,7 +106,13 @@ type Operation = {
   schema?: z.ZodType;
 };
 
-function operation({ path = onPage, result, type, schema = z.string(), ...words }: Operation) {
+function describeOperation({
+  path = onPage,
+  result,
+  type,
+  schema = z.string(),
+  ...words
+}: Operation) {
   return {
     get: {
       ...words,
@@ -115,8 +121,8 @@ function operation({ path = onPage, result, type, schema = z.string(), ...words 
       requestParams: { path },
       responses: {
         "200": { description: result, content: { [type]: { schema } } },
-        "404": nothing,
-        "429": tooMany,
+        "404": notFoundResponse,
+        "429": rateLimitedResponse,
       },
     },
   };
@@ -124,7 +130,7 @@ function operation({ path = onPage, result, type, schema = z.string(), ...words 
 
 /** Public operations in the OpenAPI document. A page with a password also requires its cookie. */
 export const publicOperations: ZodOpenApiPathsObject = {
-  [templateOf(publicPaths.json)]: operation({
+  [toPathTemplate(publicPaths.json)]: describeOperation({
     operationId: "readStatus",
     summary: "Read a public status page",
     description: "Needs no key, and any web page can read it. Rendered at most once a second.",
@@ -132,7 +138,7 @@ export const publicOperations: ZodOpenApiPathsObject = {
     type: "application/json",
     schema: PublicStatus,
   }),
-  [templateOf(publicPaths.v2)]: operation({
+  [toPathTemplate(publicPaths.v2)]: describeOperation({
     operationId: "readStatuspage",
     summary: "Read a public status page in the format of Statuspage's public API",
     description:
@@ -142,25 +148,25 @@ export const publicOperations: ZodOpenApiPathsObject = {
     type: "application/json",
     schema: z.object({ page: z.object({}).loose() }).loose(),
   }),
-  [templateOf(publicPaths.rss)]: operation({
+  [toPathTemplate(publicPaths.rss)]: describeOperation({
     operationId: "readRss",
     summary: "Read incidents and maintenance as RSS",
     result: "The feed.",
     type: "application/rss+xml",
   }),
-  [templateOf(publicPaths.atom)]: operation({
+  [toPathTemplate(publicPaths.atom)]: describeOperation({
     operationId: "readAtom",
     summary: "Read incidents and maintenance as Atom",
     result: "The feed.",
     type: "application/atom+xml",
   }),
-  [templateOf(publicPaths.ics)]: operation({
+  [toPathTemplate(publicPaths.ics)]: describeOperation({
     operationId: "readCalendar",
     summary: "Read maintenance as a calendar",
     result: "The feed.",
     type: "text/calendar",
   }),
-  [templateOf(publicPaths.badge)]: operation({
+  [toPathTemplate(publicPaths.badge)]: describeOperation({
     operationId: "getBadge",
     summary: "Get a monitor's badge",
     description:

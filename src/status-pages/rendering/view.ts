@@ -1,21 +1,21 @@
 /** Turns the data of a status page into its displayed words: headline, states, uptime, incidents, maintenance. */
 import {
-  capitalized,
-  countInWords,
-  durationInWords,
-  latencyInWords,
-  percent,
+  capitalize,
+  formatCount,
+  formatDuration,
+  formatLatency,
+  formatPercent,
 } from "../../core/text/words.ts";
-import { dayIn, minuteFormat, sinceIn, spanIn } from "../../core/time/times.ts";
-import { dayMs, ratioOf, toneOf } from "../../monitoring/uptime/rules.ts";
+import { formatDay, minuteFormat, formatSince, formatTimeSpan } from "../../core/time/times.ts";
+import { dayMs, computeRatio, determineTone } from "../../monitoring/uptime/rules.ts";
 import {
   type IncidentMark,
   type Totals,
   type PublicData,
   type PublicIncident,
-  partialSince,
+  findPartialStart,
   type PublicMonitor,
-  uptimeOf,
+  computeUptime,
 } from "../formats/public-data.ts";
 import type { PublicWindow } from "../windows.ts";
 import type { ShownStatus } from "../../monitoring/monitors/judgement-rules.ts";
@@ -24,18 +24,18 @@ export type Tone = "up" | "degraded" | "down" | "maintenance" | "none";
 
 export type Moment = { at: string; text: string };
 
-export type MonitorView = ReturnType<typeof monitorView>;
+export type MonitorView = ReturnType<typeof buildMonitorView>;
 export type DayView = { tone: Tone; text: string };
-export type IncidentView = ReturnType<typeof incidentView>;
-export type StatusView = ReturnType<typeof viewOf>;
+export type IncidentView = ReturnType<typeof buildIncidentView>;
+export type StatusView = ReturnType<typeof buildView>;
 
 const pastDays = 7;
 
 /** Builds the content of a page at `now` in words, without markup. */
-export function viewOf(published: PublicData, now: number) {
+export function buildView(published: PublicData, now: number) {
   const { page, sections, incidents, windows, marks } = published;
-  const times = timesIn(page.timeZone, now);
-  const shown = incidents.map((incident) => incidentView(incident, times, now));
+  const times = createTimeFormats(page.timeZone, now);
+  const incidentViews = incidents.map((incident) => buildIncidentView(incident, times, now));
   const marksBy = new Map<string, IncidentMark[]>();
   for (const mark of marks)
     for (const { id } of mark.monitors) marksBy.set(id, [...(marksBy.get(id) ?? []), mark]);
@@ -60,36 +60,39 @@ export function viewOf(published: PublicData, now: number) {
   );
   return {
     page,
-    headline: headlineOf(all, shown, windows),
+    headline: buildHeadline(all, incidentViews, windows),
     /** Open incidents. */
-    incidents: shown.filter(({ isOpen }) => isOpen),
-    all: shown,
+    incidents: incidentViews.filter(({ isOpen }) => isOpen),
+    all: incidentViews,
     /** Maintenance in progress. */
-    running: plannedWork(
+    running: buildWorkViews(
       windows.filter(({ isRunning }) => isRunning),
       times,
     ),
-    scheduled: plannedWork(
+    scheduled: buildWorkViews(
       windows.filter(({ isRunning }) => !isRunning),
       times,
     ),
     sections: sections.map(({ name, monitors }) => ({
       name,
       monitors: monitors.map((monitor) =>
-        monitorView(monitor, page, marksBy.get(monitor.id) ?? [], now, times),
+        buildMonitorView(monitor, page, marksBy.get(monitor.id) ?? [], now, times),
       ),
     })),
     /** Resolved incidents that started or ended in the last `pastDays` days of the page's time zone, newest first. */
-    past: shown.filter(({ id, isOpen }) => !isOpen && past.has(id)),
+    past: incidentViews.filter(({ id, isOpen }) => !isOpen && past.has(id)),
     pastDays,
     checked: checkedAt === null ? null : times.moment(checkedAt),
   };
 }
 
-export type WorkView = ReturnType<typeof plannedWork>[number];
+export type WorkView = ReturnType<typeof buildWorkViews>[number];
 
 /** Groups occurrences by maintenance window, in the order of each window's first occurrence. */
-function plannedWork(windows: readonly PublicWindow[], times: ReturnType<typeof timesIn>) {
+function buildWorkViews(
+  windows: readonly PublicWindow[],
+  times: ReturnType<typeof createTimeFormats>,
+) {
   return [...Map.groupBy(windows, ({ id }) => id).values()].flatMap((all) => {
     const [first] = all;
     if (first === undefined) return [];
@@ -125,28 +128,28 @@ const stateWords: Record<ShownStatus, string> = {
 /** Days per monitor in a narrow browser window. Its figures cover the same days. */
 export const recentDays = 30;
 
-function monitorView(
+function buildMonitorView(
   monitor: PublicMonitor,
   { historyDays, showLatency, timeZone }: PublicData["page"],
   marks: readonly IncidentMark[],
   now: number,
-  times: ReturnType<typeof timesIn>,
+  times: ReturnType<typeof createTimeFormats>,
 ) {
   const { id, name, description, state, latencyMs, days } = monitor;
   const today = Math.floor(now / dayMs);
-  const figuresOf = (count: number) => {
-    const since = partialSince(monitor, today, count);
+  const computeFigures = (count: number) => {
+    const since = findPartialStart(monitor, today, count);
     return {
-      uptime: percent(uptimeOf(days, today, count)),
+      uptime: formatPercent(computeUptime(days, today, count)),
       /** Start of the measurements, unless they cover the whole period. */
-      since: since === null ? null : sinceIn(timeZone, since, now),
+      since: since === null ? null : formatSince(timeZone, since, now),
     };
   };
   /** Days from index `from` up to, but excluding, `to`. Index 0 is the oldest day. */
-  const daysBetween = (from: number, to: number): DayView[] =>
+  const buildDayViews = (from: number, to: number): DayView[] =>
     Array.from({ length: to - from }, (_, index) => {
       const day = today - historyDays + 1 + from + index;
-      return dayView(day, days.get(day));
+      return buildDayView(day, days.get(day));
     });
   return {
     id,
@@ -154,27 +157,27 @@ function monitorView(
     description,
     tone: stateTones[state],
     word: stateWords[state],
-    lastKnown: lastKnownOf(monitor, times),
+    lastKnown: describeLastKnown(monitor, times),
     latency:
-      showLatency && state !== "unknown" && latencyMs !== null ? latencyInWords(latencyMs) : null,
+      showLatency && state !== "unknown" && latencyMs !== null ? formatLatency(latencyMs) : null,
     // Getters, because figures and days are most of the work on a large page. Each monitor computes them when rendered.
     get figures() {
-      return figuresOf(historyDays);
+      return computeFigures(historyDays);
     },
     /** Figures of the days in a narrow browser window. */
     get recentFigures() {
-      return figuresOf(Math.min(recentDays, historyDays));
+      return computeFigures(Math.min(recentDays, historyDays));
     },
     get days() {
-      return daysBetween(0, historyDays);
+      return buildDayViews(0, historyDays);
     },
     historyDays,
-    daysBetween,
+    daysBetween: buildDayViews,
     /** Incidents of the monitor, each with the indexes of its first and last day. */
     marks: marks.map(({ id, title, severity, createdAt, resolvedAt }) => {
-      const placeOf = (at: number) => Math.floor(at / dayMs) - (today - historyDays + 1);
-      const last = placeOf(resolvedAt === null ? now : Date.parse(resolvedAt));
-      return { id, title, severity, first: placeOf(Date.parse(createdAt)), last };
+      const dayIndexAt = (at: number) => Math.floor(at / dayMs) - (today - historyDays + 1);
+      const last = dayIndexAt(resolvedAt === null ? now : Date.parse(resolvedAt));
+      return { id, title, severity, first: dayIndexAt(Date.parse(createdAt)), last };
     }),
     /** Days that no longer change: their number, the last day, and the sums `of` the monitor as cache key. */
     settled: { of: days, count: Math.max(0, historyDays - 2), until: today - 2 },
@@ -182,9 +185,9 @@ function monitorView(
 }
 
 /** Describes the last known state, and since when the monitor is not judged; null while it is judged. */
-function lastKnownOf(
+function describeLastKnown(
   { state, lastKnown, notJudgedSince }: PublicMonitor,
-  times: ReturnType<typeof timesIn>,
+  times: ReturnType<typeof createTimeFormats>,
 ): string | null {
   if (state !== "unknown" && notJudgedSince === null) return null;
   const since = notJudgedSince === null ? "" : ` since ${times.moment(notJudgedSince).text}`;
@@ -193,31 +196,35 @@ function lastKnownOf(
   return `Not judged${since}.${before}`;
 }
 
-function dayView(day: number, sums: Totals | undefined): DayView {
+function buildDayView(day: number, sums: Totals | undefined): DayView {
   const date = new Date(day * dayMs).toISOString().slice(0, 10);
   if (sums === undefined) return { tone: "none", text: `${date}: no data` };
   const { degradedSeconds, downSeconds, maintenanceSeconds } = sums;
-  const ratio = ratioOf(sums);
+  const ratio = computeRatio(sums);
   const parts = [
-    ...(ratio === null ? [] : [`${percent(ratio)} up`]),
-    ...(downSeconds > 0 ? [`${durationInWords(downSeconds)} down`] : []),
-    ...(degradedSeconds > 0 ? [`${durationInWords(degradedSeconds)} degraded`] : []),
-    ...(maintenanceSeconds > 0 ? [`${durationInWords(maintenanceSeconds)} maintenance`] : []),
+    ...(ratio === null ? [] : [`${formatPercent(ratio)} up`]),
+    ...(downSeconds > 0 ? [`${formatDuration(downSeconds)} down`] : []),
+    ...(degradedSeconds > 0 ? [`${formatDuration(degradedSeconds)} degraded`] : []),
+    ...(maintenanceSeconds > 0 ? [`${formatDuration(maintenanceSeconds)} maintenance`] : []),
   ];
-  return { tone: toneOf(sums), text: `${date}: ${parts.join(", ") || "no data"}` };
+  return { tone: determineTone(sums), text: `${date}: ${parts.join(", ") || "no data"}` };
 }
 
 /** Writes the headline: the worst state first, with the names of the affected monitors if there are few. */
-function headlineOf(
+function buildHeadline(
   monitors: readonly PublicMonitor[],
   incidents: readonly IncidentView[],
   windows: readonly PublicWindow[],
 ) {
-  const named = (state: ShownStatus) =>
+  const listNamesInState = (state: ShownStatus) =>
     monitors.filter((one) => one.state === state).map(({ name }) => name);
-  const [down, degraded, maintained] = [named("down"), named("degraded"), named("maintenance")];
-  const up = named("up").length;
-  const unknown = named("unknown").length;
+  const [down, degraded, maintained] = [
+    listNamesInState("down"),
+    listNamesInState("degraded"),
+    listNamesInState("maintenance"),
+  ];
+  const up = listNamesInState("up").length;
+  const unknown = listNamesInState("unknown").length;
   const judged = up + down.length + degraded.length + maintained.length;
   const open = incidents.filter(({ isOpen }) => isOpen);
   const detail =
@@ -227,14 +234,15 @@ function headlineOf(
         : "No open incidents."
       : open.length === 1
         ? "One incident is being worked on."
-        : `${countInWords(open.length)} incidents are being worked on.`;
-  const says = (tone: Tone, ...words: Words) => ({
+        : `${formatCount(open.length)} incidents are being worked on.`;
+  const composeHeadline = (tone: Tone, ...words: Words) => ({
     tone,
     words,
     text: words.map((word) => (typeof word === "string" ? word : word.name)).join(""),
     detail,
   });
-  if (down.length > 1 && down.length === judged) return says("down", "All systems are down");
+  if (down.length > 1 && down.length === judged)
+    return composeHeadline("down", "All systems are down");
   if (down.length + degraded.length > 0) {
     const affected = new Set([...down, ...degraded]);
     const isAll =
@@ -244,31 +252,37 @@ function headlineOf(
       open.every(
         ({ affects }) => affects.length > 0 && affects.every((name) => affected.has(name)),
       );
-    return says(
+    return composeHeadline(
       down.length > 0 ? "down" : "degraded",
-      ...(down.length > 0 ? stateOf(down, "One", "down") : []),
+      ...(down.length > 0 ? describeState(down, "One", "down") : []),
       ...(down.length > 0 && degraded.length > 0 ? [", "] : []),
       ...(degraded.length > 0
-        ? stateOf(degraded, down.length > 0 ? "one" : "One", "degraded")
+        ? describeState(degraded, down.length > 0 ? "one" : "One", "degraded")
         : []),
       ...(isAll ? [". Everything else is up."] : []),
     );
   }
-  if (open.length > 0) return says("degraded", "Some systems are affected");
+  if (open.length > 0) return composeHeadline("degraded", "Some systems are affected");
   if (maintained.length > 0 || windows.some(({ isRunning }) => isRunning))
-    return says("maintenance", "Maintenance in progress");
+    return composeHeadline("maintenance", "Maintenance in progress");
   if (unknown > 0)
     return {
-      ...says("none", ...(judged === 0 ? ["The current status is not known"] : notJudged(unknown))),
+      ...composeHeadline(
+        "none",
+        ...(judged === 0 ? ["The current status is not known"] : describeNotJudged(unknown)),
+      ),
       detail: "The monitoring itself has trouble. This page shows the last known state.",
     };
   if (judged === 0)
-    return { ...says("none", "No status yet"), detail: "There are no check results to show." };
-  return says("up", "All systems are up");
+    return {
+      ...composeHeadline("none", "No status yet"),
+      detail: "There are no check results to show.",
+    };
+  return composeHeadline("up", "All systems are up");
 }
 
-const notJudged = (count: number): Words => [
-  `${count === 1 ? "One system" : `${countInWords(count)} systems`} can't be judged right now`,
+const describeNotJudged = (count: number): Words => [
+  `${count === 1 ? "One system" : `${formatCount(count)} systems`} can't be judged right now`,
 ];
 
 /** Parts of a sentence. Names are separate parts, so that their writing direction does not affect the sentence. */
@@ -278,11 +292,11 @@ const maxNamed = 3;
 const maxNameLength = 80;
 
 /** Returns `A, B and C are down`, or `Four systems are down` if the names are too many or too long. */
-function stateOf(names: readonly string[], one: string, state: string): Words {
+function describeState(names: readonly string[], one: string, state: string): Words {
   const is = `${names.length === 1 ? " is" : " are"} ${state}`;
   if (names.length > maxNamed || names.join("").length > maxNameLength)
     return [
-      `${names.length === 1 ? `${one} system` : `${countInWords(names.length)} systems`}${is}`,
+      `${names.length === 1 ? `${one} system` : `${formatCount(names.length)} systems`}${is}`,
     ];
   const listed = names.flatMap((name, index) => [
     ...(index === 0 ? [] : [index === names.length - 1 ? " and " : ", "]),
@@ -293,7 +307,7 @@ function stateOf(names: readonly string[], one: string, state: string): Words {
 
 const severityTones = { minor: "degraded", major: "down", critical: "down" } as const;
 
-function incidentView(
+function buildIncidentView(
   {
     id,
     title,
@@ -306,14 +320,14 @@ function incidentView(
     earlier,
     updates,
   }: PublicIncident,
-  times: ReturnType<typeof timesIn>,
+  times: ReturnType<typeof createTimeFormats>,
   now: number,
 ) {
   const end = resolvedAt === null ? now : Date.parse(resolvedAt);
   return {
     id,
     title,
-    severity: capitalized(severity),
+    severity: capitalize(severity),
     tone: severityTones[severity],
     affects: monitors.map(({ name }) => name),
     began: times.moment(createdAt),
@@ -323,7 +337,7 @@ function incidentView(
       resolvedAt === null ? `since ${times.clock(createdAt)}` : times.range(createdAt, resolvedAt),
     isOpen: status !== "resolved",
     /** Duration, until now for an open incident. */
-    length: lengthOf(end - Date.parse(createdAt)),
+    length: describeDuration(end - Date.parse(createdAt)),
     summary: updates[0]?.message ?? "",
     postmortem: postmortem && {
       message: postmortem.message,
@@ -333,7 +347,7 @@ function incidentView(
     earlier,
     updates: updates.map((update) => ({
       id: update.id,
-      status: capitalized(update.status),
+      status: capitalize(update.status),
       message: update.message,
       time: times.moment(update.createdAt),
       edited: update.editedAt === null ? null : times.moment(update.editedAt),
@@ -342,41 +356,42 @@ function incidentView(
 }
 
 /** Returns the id of the page element that shows an occurrence of maintenance. */
-export const maintenanceAnchor = (occurrenceId: string) => `maintenance-${occurrenceId}`;
+export const formatMaintenanceAnchor = (occurrenceId: string) => `maintenance-${occurrenceId}`;
 
 /** Returns the number of earlier updates in words. */
-export const earlierInWords = (count: number) =>
+export const describeEarlierUpdates = (count: number) =>
   count === 1 ? "1 earlier update" : `${count.toLocaleString("en")} earlier updates`;
 
 /** Formats a duration in whole minutes, so that the page does not change every second. */
-function lengthOf(ms: number): string {
-  return ms < 60_000 ? "less than a minute" : durationInWords(Math.floor(ms / 60_000) * 60);
+function describeDuration(ms: number): string {
+  return ms < 60_000 ? "less than a minute" : formatDuration(Math.floor(ms / 60_000) * 60);
 }
 
 /** Formats dates and times for people in a time zone. */
-export function timesIn(timeZone: string, now: number) {
-  const formatted = (options: Intl.DateTimeFormatOptions) => {
+export function createTimeFormats(timeZone: string, now: number) {
+  const createFormat = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat("en-GB", { timeZone, ...options });
     return (timestamp: string) => format.format(new Date(timestamp));
   };
-  const day = formatted({ day: "numeric", month: "long", year: "numeric" });
-  const clock = formatted(minuteFormat);
-  const shortDay = (at: string) => dayIn(timeZone, Date.parse(at), now);
+  const day = createFormat({ day: "numeric", month: "long", year: "numeric" });
+  const clock = createFormat(minuteFormat);
+  const formatShortDay = (at: string) => formatDay(timeZone, Date.parse(at), now);
   return {
     day,
-    shortDay,
+    shortDay: formatShortDay,
     clock,
     /** Omits the end if it is within the same minute as the start. */
     range: (from: string, to: string) => {
-      if (day(from) !== day(to)) return `${clock(from)} – ${shortDay(to)} ${clock(to)}`;
+      if (day(from) !== day(to)) return `${clock(from)} – ${formatShortDay(to)} ${clock(to)}`;
       return clock(from) === clock(to) ? clock(from) : `${clock(from)}–${clock(to)}`;
     },
-    month: formatted({ month: "long", year: "numeric" }),
+    month: createFormat({ month: "long", year: "numeric" }),
     /** Includes the day even if it is today, because cached pages can be read tomorrow. */
     moment: (at: string): Moment => ({
       at,
-      text: `${shortDay(at)} ${clock(at)}`,
+      text: `${formatShortDay(at)} ${clock(at)}`,
     }),
-    span: (from: string, to: string) => spanIn(timeZone, Date.parse(from), Date.parse(to), now),
+    span: (from: string, to: string) =>
+      formatTimeSpan(timeZone, Date.parse(from), Date.parse(to), now),
   };
 }

@@ -12,8 +12,8 @@ import {
   inflateRaw,
 } from "node:zlib";
 import { statusPageBounds } from "../../core/limits.ts";
-import { eachYielding } from "../../core/time/yielding.ts";
-import { pieceLength, type Pieces, sharedBody } from "../../http/responses/large-bodies.ts";
+import { forEachYielding } from "../../core/time/yielding.ts";
+import { pieceLength, type Pieces, createSharedBody } from "../../http/responses/large-bodies.ts";
 
 /** A rendered body: whole, or in pieces that are rendered on demand. */
 export type RenderedBody = string | Uint8Array<ArrayBuffer> | Iterable<string>;
@@ -40,32 +40,32 @@ const compress = {
 export async function compressBody(body: Body, encoding: "br" | "gzip") {
   const packed =
     body instanceof Blob
-      ? await compressedBytes(body, encoding)
-      : await packedPieces(body, encoding);
+      ? await compressBytes(body, encoding)
+      : await compressPieces(body, encoding);
   // Read first, because storing can free the array.
   const size = packed.length;
-  return { body: storedBody(packed), size };
+  return { body: storeBody(packed), size };
 }
 
-async function compressedBytes(plain: Blob, encoding: "br" | "gzip") {
+async function compressBytes(plain: Blob, encoding: "br" | "gzip") {
   const source = await plain.bytes();
   const packed = await compress[encoding](source);
-  release(source);
+  releaseBytes(source);
   return packed;
 }
 
 /** Minimum bytes of an array to free. Smaller arrays can share their buffer with others. */
-const releasedFrom = 64 * 1024;
+const minReleasedBytes = 64 * 1024;
 
 /** Frees a copy's memory at once: garbage of this size grows faster than it is collected. */
-function release({ buffer, byteLength }: Uint8Array) {
-  if (byteLength >= releasedFrom && buffer instanceof ArrayBuffer) buffer.transfer(0);
+function releaseBytes({ buffer, byteLength }: Uint8Array) {
+  if (byteLength >= minReleasedBytes && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 /** Stores bytes as a body, and frees them if the body is a copy. */
-function storedBody(bytes: Uint8Array<ArrayBuffer>): Body {
-  const body = sharedBody(bytes);
-  if (body instanceof Blob) release(bytes);
+function storeBody(bytes: Uint8Array<ArrayBuffer>): Body {
+  const body = createSharedBody(bytes);
+  if (body instanceof Blob) releaseBytes(bytes);
   return body;
 }
 
@@ -81,27 +81,27 @@ type CollectedBody = {
 /** Collects a rendered body. Other work can run while a long page is rendered. */
 export async function collectBody(body: RenderedBody): Promise<CollectedBody> {
   if (body instanceof Uint8Array)
-    return { identity: sharedBody(body), size: body.length, hash: BigInt(Bun.hash(body)) };
+    return { identity: createSharedBody(body), size: body.length, hash: BigInt(Bun.hash(body)) };
   const buffer = new TextBuffer();
   let hash = 0n;
-  let long = null as ReturnType<typeof deflater> | null;
-  const take = () => {
+  let long = null as ReturnType<typeof createDeflater> | null;
+  const takePart = () => {
     const part = buffer.take();
     hash = BigInt(Bun.hash(part, hash));
     return part;
   };
-  await eachYielding(typeof body === "string" ? [body] : body, (piece) => {
+  await forEachYielding(typeof body === "string" ? [body] : body, (piece) => {
     buffer.append(piece);
     if (buffer.length <= maxPlain) return undefined;
-    long ??= deflater();
-    return long.write(take());
+    long ??= createDeflater();
+    return long.write(takePart());
   });
-  const rest = take();
+  const rest = takePart();
   if (long === null) {
     // A copy, because the buffer is reused.
-    const whole = rest.slice();
+    const wholeText = rest.slice();
     buffer.free();
-    return { size: whole.length, identity: storedBody(whole), hash };
+    return { size: wholeText.length, identity: storeBody(wholeText), hash };
   }
   const { plain: identity, gzip, size } = await long.end(rest);
   buffer.free();
@@ -126,7 +126,7 @@ class TextBuffer {
     if (needed > this.#bytes.length) {
       const longer = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
       longer.set(this.#bytes.subarray(0, this.length));
-      release(this.#bytes);
+      releaseBytes(this.#bytes);
       this.#bytes = longer;
     }
     this.length += encoder.encodeInto(piece, this.#bytes.subarray(this.length)).written;
@@ -156,7 +156,7 @@ const gzipHead = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3);
 const finalBlock = [3, 0];
 
 /** Compresses pieces into segments that can each be inflated alone. */
-export function deflater() {
+export function createDeflater() {
   const segments: Uint8Array[] = [];
   let checksum = 0;
   let length = 0;
@@ -174,7 +174,7 @@ export function deflater() {
     write,
     async end(piece: Uint8Array): Promise<Deflated> {
       await write(piece);
-      const packed = joined([gzipHead, ...segments, tailOf(checksum, length)]);
+      const packed = joinBytes([gzipHead, ...segments, buildTail(checksum, length)]);
       let end = gzipHead.length;
       const parts = segments.map((segment) => packed.subarray(end, (end += segment.length)));
       const plain = {
@@ -183,12 +183,12 @@ export function deflater() {
         at: (index: number) =>
           inflate(parts[index] ?? new Uint8Array(), { finishFlush: constants.Z_SYNC_FLUSH }),
       };
-      return { plain, gzip: sharedBody(packed), size: packed.length };
+      return { plain, gzip: createSharedBody(packed), size: packed.length };
     },
   };
 }
 
-function tailOf(checksum: number, length: number): Uint8Array {
+function buildTail(checksum: number, length: number): Uint8Array {
   const tail = new Uint8Array(10);
   tail.set(finalBlock);
   const view = new DataView(tail.buffer);
@@ -197,7 +197,7 @@ function tailOf(checksum: number, length: number): Uint8Array {
   return tail;
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -213,7 +213,7 @@ const brotli = {
 };
 
 /** Compresses a body piece by piece. */
-export async function packedPieces(
+export async function compressPieces(
   pieces: Pieces,
   encoding: "br" | "gzip",
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -229,5 +229,5 @@ export async function packedPieces(
   }
   packer.end();
   await ended;
-  return joined(chunks);
+  return joinBytes(chunks);
 }

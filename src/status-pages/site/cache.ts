@@ -1,14 +1,19 @@
 /** Caches rendered pages by key, in every encoding that clients requested. */
 import { AppError } from "../../core/errors.ts";
-import { fairQueue, type FairQueue } from "../../core/collections/fair-queue.ts";
-import { discarded } from "../../core/system/garbage.ts";
+import { createFairQueue, type FairQueue } from "../../core/collections/fair-queue.ts";
+import { countReleased } from "../../core/system/garbage.ts";
 import { statusPageBounds } from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
 import { setRecent } from "../../core/collections/recent-set.ts";
-import { type Encoding, encodingFor, hasTag, tagIn } from "../../http/responses/encoding.ts";
-import { bodyResponse } from "../../http/responses/large-bodies.ts";
+import {
+  type Encoding,
+  selectEncoding,
+  hasTag,
+  addEncodingToTag,
+} from "../../http/responses/encoding.ts";
+import { createBodyResponse } from "../../http/responses/large-bodies.ts";
 import { type Body, collectBody, compressBody, type RenderedBody } from "./bodies.ts";
-import { afterRenewal, allRenewals, canRenew, renewMs, type Renewals } from "./renewals.ts";
+import { spendRenewal, createRenewals, canRenew, renewMs, type Renewals } from "./renewals.ts";
 
 /** A rendered response. */
 export type Rendered = {
@@ -30,7 +35,7 @@ type Render = () => Promise<Rendering | null>;
 /** Maximum age of an entry without changes, because its times and figures age. */
 const maxAgeMs = 30_000;
 /** Estimated memory of an entry in addition to its body, in bytes. */
-const overhead = 1_024;
+const entryOverheadBytes = 1_024;
 /** Maximum remembered keys without content. */
 const maxMisses = 1_000;
 
@@ -54,7 +59,7 @@ type Entry = {
 export class PageCache {
   readonly #log: Log;
   readonly #queue: FairQueue;
-  readonly #compressions = fairQueue();
+  readonly #compressions = createFairQueue();
   readonly #monotonic: () => number;
   readonly #entries: EntryStore;
   /** Renders in progress, by key. */
@@ -81,9 +86,11 @@ export class PageCache {
   }
 
   /** Returns the cached response; null if none is fresh enough. */
-  answer(request: Request, key: string): Response | null {
+  respondCached(request: Request, key: string): Response | null {
     const entry = this.#entries.get(key);
-    return entry === undefined || !this.#isServable(entry) ? null : respond(request, entry);
+    return entry === undefined || !this.#isServable(entry)
+      ? null
+      : respondFromEntry(request, entry);
   }
 
   /** Whether the key had no content within the last second. */
@@ -92,7 +99,7 @@ export class PageCache {
   }
 
   /** Responds from the cache, or renders in a lane of the queue. Null if there is nothing to publish. */
-  async answerOrMake(
+  async respondOrRender(
     request: Request,
     key: string,
     lane: string,
@@ -145,7 +152,7 @@ export class PageCache {
 
   /** Responds in the encoding that the client accepts, and compresses the body first if needed. */
   async #respondEncoded(request: Request, key: string, entry: Entry): Promise<Response | null> {
-    const encoding = encodingFor(request);
+    const encoding = selectEncoding(request);
     if (encoding !== "identity" && !entry.variants.has(encoding)) {
       const compressing =
         entry.compressing.get(encoding) ??
@@ -155,21 +162,21 @@ export class PageCache {
       entry.compressing.set(encoding, compressing);
       await compressing;
     }
-    return respond(request, entry);
+    return respondFromEntry(request, entry);
   }
 
   async #addEncoding(key: string, entry: Entry, encoding: "br" | "gzip") {
     const identity = entry.variants.get("identity");
     if (identity === undefined) throw new Error("A cache entry lacks its identity encoding.");
     const { body, size } = await compressBody(identity.body, encoding);
-    entry.variants.set(encoding, variantIn(encoding, entry, body));
+    entry.variants.set(encoding, createVariant(encoding, entry, body));
     this.#entries.grow(key, entry, size);
   }
 
   async #fill(key: string, render: Render, retries = 3): Promise<Entry | null> {
     const rendering = await render();
-    const made = rendering?.made ?? null;
-    const body = made && (await collectBody(made.body));
+    const renderedPart = rendering?.made ?? null;
+    const body = renderedPart && (await collectBody(renderedPart.body));
     // Data read before a `drop` is outdated: it is neither stored nor served.
     if (
       rendering !== null &&
@@ -178,15 +185,16 @@ export class PageCache {
       return retries > 0 ? this.#fill(key, render, retries - 1) : null;
     const now = this.#monotonic();
     const before = this.#entries.get(key);
-    const renewals = before === undefined ? allRenewals(now) : afterRenewal(before.renewals, now);
+    const renewals =
+      before === undefined ? createRenewals(now) : spendRenewal(before.renewals, now);
     this.#entries.remove(key);
-    if (rendering === null || made === null || body === null) {
+    if (rendering === null || renderedPart === null || body === null) {
       setRecent(this.#misses, key, now, maxMisses);
       return null;
     }
-    const entry = newEntry(rendering, made, body, renewals);
+    const entry = createEntry(rendering, renderedPart, body, renewals);
     this.#misses.delete(key);
-    this.#entries.set(key, entry, body.size + 2 * key.length + overhead);
+    this.#entries.set(key, entry, body.size + 2 * key.length + entryOverheadBytes);
     return entry;
   }
 }
@@ -231,7 +239,7 @@ class EntryStore {
     if (entry === undefined) return;
     this.#entries.delete(key);
     this.#count(entry.organizationId, -entry.size);
-    discarded(entry.size);
+    countReleased(entry.size);
   }
 
   removeAllOf(organizationId: string) {
@@ -247,7 +255,7 @@ class EntryStore {
   }
 }
 
-function newEntry(
+function createEntry(
   { organizationId, readAt }: Rendering,
   { type, status, headers }: Rendered,
   body: Awaited<ReturnType<typeof collectBody>>,
@@ -273,23 +281,24 @@ function newEntry(
   };
   for (const encoding of ["identity", "gzip"] as const) {
     const encoded = body[encoding];
-    if (encoded !== undefined) entry.variants.set(encoding, variantIn(encoding, entry, encoded));
+    if (encoded !== undefined)
+      entry.variants.set(encoding, createVariant(encoding, entry, encoded));
   }
   return entry;
 }
 
-function variantIn(encoding: Encoding, { headers, etag }: Entry, body: Body): Variant {
+function createVariant(encoding: Encoding, { headers, etag }: Entry, body: Body): Variant {
   if (encoding === "identity") return { body, headers: new Headers(headers), etag };
-  const tag = tagIn(encoding, etag);
+  const tag = addEncodingToTag(encoding, etag);
   const encoded = new Headers({ ...headers, "Content-Encoding": encoding, ETag: tag });
   return { body, headers: encoded, etag: tag };
 }
 
 /** Responds from an entry; null if it lacks the encoding that the client accepts. */
-function respond(request: Request, { variants, status }: Entry): Response | null {
-  const variant = variants.get(encodingFor(request));
+function respondFromEntry(request: Request, { variants, status }: Entry): Response | null {
+  const variant = variants.get(selectEncoding(request));
   if (variant === undefined) return null;
   const { headers, body, etag } = variant;
   if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
-  return bodyResponse(body, { status, headers });
+  return createBodyResponse(body, { status, headers });
 }

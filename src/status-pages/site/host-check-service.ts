@@ -4,23 +4,23 @@ import { Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Address } from "../../core/outgoing/context.ts";
 import { exchange, type ShortAnswer } from "../../core/outgoing/http/exchange.ts";
-import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
+import { LocalFailure, TargetFailure } from "../../core/outgoing/failures.ts";
 import {
   isLoopback,
   isPrivate,
-  ownListener,
+  ownListenerIssue,
   portOf,
   type TargetGuard,
 } from "../../core/security/target-guard.ts";
-import { invalid } from "../../core/validation.ts";
+import { invalidFieldError } from "../../core/validation.ts";
 import type { Scope } from "../../events/scope.ts";
 import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
-import { addressesOf, hostsOf } from "../rules.ts";
+import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import type { HostCheck, StatusPage } from "../schema.ts";
 import { getStored } from "../service.ts";
 
 const dnsTimeoutMs = 2_000;
-const answerTimeoutMs = 5_000;
+const responseTimeoutMs = 5_000;
 
 type Page = Pick<StatusPage, "slug" | "visibility">;
 
@@ -52,77 +52,87 @@ export async function checkHost(
 ): Promise<HostCheck> {
   const { targets, ownHosts } = scope;
   const page = await getStored(scope, id);
-  if (!hostsOf(page, ownHosts).includes(host))
-    throw invalid("host", "must be one of the page's host names");
+  if (!selectEffectiveHosts(page, ownHosts).includes(host))
+    throw invalidFieldError("host", "must be one of the page's host names");
   consume(hostCheckLimit, scope.organizationId);
   return tryHost(page, host, { targets, origin: origin(), certificate: certificate() });
 }
 
 /** Checks a host name by DNS, TLS and HTTP. The message names the first problem in one sentence. */
 export async function tryHost(page: Page, host: string, context: Context): Promise<HostCheck> {
-  const address = addressesOf({ slug: page.slug, hosts: [host] }, context.origin).page;
-  const told = (works: boolean, message: string, certificateExpiresAt: string | null = null) => ({
+  const address = buildAddresses({ slug: page.slug, hosts: [host] }, context.origin).page;
+  const buildHostCheck = (
+    works: boolean,
+    message: string,
+    certificateExpiresAt: string | null = null,
+  ) => ({
     host,
     address,
-    record: recordFor(context.origin),
+    record: buildDnsRecord(context.origin),
     works,
     message,
     certificateExpiresAt,
   });
   try {
-    const addresses = await resolved(host, context.nameServers);
-    if (addresses.length === 0) return told(false, "There is no DNS record for this name yet.");
+    const addresses = await resolveHost(host, context.nameServers);
+    if (addresses.length === 0)
+      return buildHostCheck(false, "There is no DNS record for this name yet.");
     const url = new URL(`${address}/status.json`);
     await context.targets.refresh();
-    const issues = addresses.map((one) => context.targets.issueOf(one.address, portOf(url)));
-    if (issues.every((issue) => issue === ownListener)) return reached(url, host, context, told);
-    const issue = issues.find((issue) => issue !== null && issue !== ownListener);
-    if (issue) return told(false, `The name leads to an address that ${issue}.`);
+    const issues = addresses.map((one) => context.targets.findIssue(one.address, portOf(url)));
+    if (issues.every((issue) => issue === ownListenerIssue))
+      return checkOwnCertificate(url, host, context, buildHostCheck);
+    const issue = issues.find((issue) => issue !== null && issue !== ownListenerIssue);
+    if (issue) return buildHostCheck(false, `The name leads to an address that ${issue}.`);
     const answer = await exchange(
       { url, method: "GET", headers: {}, body: null, verifyTls: true },
       {
         targets: context.targets,
-        timeoutMs: answerTimeoutMs,
+        timeoutMs: responseTimeoutMs,
         cancelled: new AbortController().signal,
         addressesOf: async () => addresses.filter((_, index) => issues[index] === null),
       },
     );
-    if (!isOf(page, answer))
-      return told(
+    if (!isResponseOfPage(page, answer))
+      return buildHostCheck(
         false,
         `${address} shows something else: the DNS record or the reverse proxy leads elsewhere.`,
       );
     const shows =
       page.visibility === "hidden" ? "leads here, but the page is hidden" : "shows this page";
-    return told(true, `${address} ${shows}.`, answer.certificateExpiresAt ?? null);
+    return buildHostCheck(true, `${address} ${shows}.`, answer.certificateExpiresAt ?? null);
   } catch (error) {
-    if (error instanceof TargetFailure || error instanceof OwnTrouble)
-      return told(false, `${address} does not work yet: ${asEnd(error.message)}`);
+    if (error instanceof TargetFailure || error instanceof LocalFailure)
+      return buildHostCheck(
+        false,
+        `${address} does not work yet: ${lowercaseFirst(error.message)}`,
+      );
     throw error;
   }
 }
 
 /** Checks a name that leads to this appliance. It never connects to itself, so only its certificate is checked. */
-function reached(
+function checkOwnCertificate(
   url: URL,
   host: string,
   { certificate }: Context,
-  told: (works: boolean, message: string, certificateExpiresAt?: string | null) => HostCheck,
+  buildCheck: (works: boolean, message: string, certificateExpiresAt?: string | null) => HostCheck,
 ): HostCheck {
-  const here = "The name leads to this appliance";
-  if (url.protocol === "http:") return told(true, `${here}.`);
-  if (certificate === null) return told(false, `${here}, which does not speak TLS by itself.`);
+  const prefix = "The name leads to this appliance";
+  if (url.protocol === "http:") return buildCheck(true, `${prefix}.`);
+  if (certificate === null)
+    return buildCheck(false, `${prefix}, which does not speak TLS by itself.`);
   const own = new X509Certificate(certificate);
   if (own.checkHost(host) === undefined)
-    return told(false, `${here}, but its certificate is for another name.`);
+    return buildCheck(false, `${prefix}, but its certificate is for another name.`);
   const expiresAt = own.validToDate;
   return expiresAt.getTime() < Date.now()
-    ? told(false, `${here}, but its certificate has expired.`)
-    : told(true, `${here}, and its certificate is for this name.`, expiresAt.toISOString());
+    ? buildCheck(false, `${prefix}, but its certificate has expired.`)
+    : buildCheck(true, `${prefix}, and its certificate is for this name.`, expiresAt.toISOString());
 }
 
 /** Returns the DNS record that a host name needs; null if other machines can't reach the public address. */
-export function recordFor(origin: string): HostCheck["record"] {
+export function buildDnsRecord(origin: string): HostCheck["record"] {
   const name = new URL(origin).hostname.replace(/^\[|\]$/g, "");
   const version = isIP(name);
   if (version !== 0 && isLoopback(name)) return null;
@@ -131,15 +141,15 @@ export function recordFor(origin: string): HostCheck["record"] {
 }
 
 /** Queries DNS directly, as visitors do: the hosts file of this machine does not help them. */
-async function resolved(host: string, nameServers?: readonly string[]): Promise<Address[]> {
+async function resolveHost(host: string, nameServers?: readonly string[]): Promise<Address[]> {
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   if (nameServers !== undefined) resolver.setServers(nameServers);
   // Silent name servers time out one after the other. This limits the total time.
   const timer = setTimeout(() => resolver.cancel(), 2 * dnsTimeoutMs);
   try {
     const found = await Promise.all([
-      existing(resolver.resolve4(host)),
-      existing(resolver.resolve6(host)),
+      tolerateMissing(resolver.resolve4(host)),
+      tolerateMissing(resolver.resolve6(host)),
     ]);
     return found.flat().map((address) => ({
       address,
@@ -148,7 +158,7 @@ async function resolved(host: string, nameServers?: readonly string[]): Promise<
     }));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new OwnTrouble(
+    throw new LocalFailure(
       code === "ESERVFAIL" || code === "EREFUSED"
         ? "The name servers have no answer for this name."
         : "The name servers of this machine don't answer.",
@@ -158,7 +168,7 @@ async function resolved(host: string, nameServers?: readonly string[]): Promise<
   }
 }
 
-async function existing(records: Promise<string[]>): Promise<string[]> {
+async function tolerateMissing(records: Promise<string[]>): Promise<string[]> {
   try {
     return await records;
   } catch (error) {
@@ -169,7 +179,10 @@ async function existing(records: Promise<string[]>): Promise<string[]> {
 }
 
 /** Whether the response is from this page: its JSON, its password form, or 404 if it is hidden. */
-function isOf({ slug, visibility }: Page, { status, headers, body }: ShortAnswer): boolean {
+function isResponseOfPage(
+  { slug, visibility }: Page,
+  { status, headers, body }: ShortAnswer,
+): boolean {
   if (visibility === "public")
     return body.startsWith(`{"page":${JSON.stringify({ slug }).slice(0, -1)},`);
   const isOurs =
@@ -178,6 +191,6 @@ function isOf({ slug, visibility }: Page, { status, headers, body }: ShortAnswer
 }
 
 /** Lowercases the start of a sentence that follows a colon. */
-function asEnd(sentence: string): string {
+function lowercaseFirst(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }

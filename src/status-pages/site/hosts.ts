@@ -1,9 +1,9 @@
-import { hostNameOf, type OwnHosts } from "../../core/security/own-hosts.ts";
+import { normalizeHostName, type OwnHosts } from "../../core/security/own-hosts.ts";
 import type { Store } from "../../database/store.ts";
-import { originalRequest, replaceRequest } from "../../http/original-request.ts";
+import { getOriginalRequest, replaceRequest } from "../../http/original-request.ts";
 import { pathOf } from "../../http/request.ts";
 import { findHosts } from "../store.ts";
-import { isPublicPath, pathOfHosted } from "./public-paths.ts";
+import { isPublicPath, resolveHostedPath } from "./public-paths.ts";
 
 /** Rewrites requests to a page's own host, so that routes see only paths below `/status/`. */
 export class PageHosts {
@@ -29,7 +29,7 @@ export class PageHosts {
     const path = pathOf(request);
     if (isPublicPath(path)) return request;
     const slug = this.#slugs.get(hostOf(request));
-    const hosted = slug === undefined ? null : pathOfHosted(slug, path);
+    const hosted = slug === undefined ? null : resolveHostedPath(slug, path);
     if (hosted === null) return request;
     const { url } = request;
     const scheme = url.slice(0, url.indexOf(":"));
@@ -40,8 +40,8 @@ export class PageHosts {
 }
 
 /** Returns the page's own host to which a request was sent; null if its path contained the slug. */
-export function hostedAt(request: Request): string | null {
-  return isPublicPath(pathOf(originalRequest(request))) ? null : hostOf(request);
+export function findPageHost(request: Request): string | null {
+  return isPublicPath(pathOf(getOriginalRequest(request))) ? null : hostOf(request);
 }
 
-const hostOf = ({ headers }: Request) => hostNameOf(headers.get("host") ?? "");
+const hostOf = ({ headers }: Request) => normalizeHostName(headers.get("host") ?? "");

@@ -1,7 +1,7 @@
 import type { Log } from "../../core/log.ts";
 import type { Store } from "../../database/store.ts";
 import type { PageCache } from "./cache.ts";
-import { unjudgedByOrganization } from "../store.ts";
+import { findUnjudgedByOrganization } from "../store.ts";
 
 /** Poll interval for monitors that become judged or not judged. */
 const judgementMs = 2_000;
@@ -9,7 +9,7 @@ const judgementMs = 2_000;
 type Cache = Pick<PageCache, "touch" | "distrust">;
 
 /** Renews cached pages when monitors become judged or not judged, which happens without an event. */
-export function judgementWatch(store: Store, log: Log, cache: Cache) {
+export function createJudgementWatch(store: Store, log: Log, cache: Cache) {
   /** Marks of unjudged monitors by organization, to compare with. */
   let unjudged = new Map<string, string>();
   let failingSince: number | null = null;
@@ -17,7 +17,7 @@ export function judgementWatch(store: Store, log: Log, cache: Cache) {
 
   /** Compares the database, because any node can judge checks. */
   async function followChecks() {
-    const found = await unjudgedByOrganization(store);
+    const found = await findUnjudgedByOrganization(store);
     for (const id of new Set([...found.keys(), ...unjudged.keys()]))
       if (found.get(id) !== unjudged.get(id)) cache.touch(id);
     unjudged = found;
@@ -26,7 +26,7 @@ export function judgementWatch(store: Store, log: Log, cache: Cache) {
   return {
     /** Renews all pages when writes start or stop failing: in between, pages show the last known states. */
     followWrites() {
-      const now = store.writes.failingSince();
+      const now = store.writes.getFailingSince();
       if (now === failingSince) return;
       failingSince = now;
       cache.distrust();

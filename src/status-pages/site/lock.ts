@@ -5,31 +5,31 @@ import { AppError } from "../../core/errors.ts";
 import { isPassword } from "../../core/security/passwords.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
-import { fieldsOf, smallPage } from "./small-page.ts";
+import { readFormFields, respondSmallPage } from "./small-page.ts";
 import type { PageHead } from "../store.ts";
-import { cookieOf, setCookieOf } from "../../http/cookies.ts";
+import { readCookie, buildSetCookie } from "../../http/cookies.ts";
 
 /** How long a visitor can read the page after entering the password. */
 const openMs = 30 * 86_400_000;
 
-export type PageLock = ReturnType<typeof pageLock>;
+export type PageLock = ReturnType<typeof createPageLock>;
 
 /**
  * Creates the lock of pages with a password. The cookie contains its expiry, sealed for the password's hash, so that
  * a changed password locks out all visitors.
  */
-export function pageLock(
+export function createPageLock(
   vault: Vault,
   clock: Clock,
   attempts: NetworkLimit,
   addressOf: (request: Request) => string,
 ) {
   const locationOf = ({ id, passwordHash }: PageHead) => `status-page/${id}/${passwordHash}`;
-  const nameOf = ({ id }: PageHead) => `signalbox_page_${id}`;
+  const cookieNameOf = ({ id }: PageHead) => `signalbox_page_${id}`;
 
   /** Whether the visitor has a valid cookie for the page. */
   function isOpenFor(request: Request, page: PageHead): boolean {
-    const sealed = cookieOf(request, nameOf(page));
+    const sealed = readCookie(request, cookieNameOf(page));
     if (sealed === null) return false;
     try {
       return Number(vault.open(sealed, locationOf(page))) > clock();
@@ -39,23 +39,24 @@ export function pageLock(
   }
 
   /** Creates the password form. It is sent to the page's `home`, and leads back to `path`. */
-  const ask = (page: PageHead, home: string, path: string) => form(page, home, path, null, 403);
+  const askPassword = (page: PageHead, home: string, path: string) =>
+    renderForm(page, home, path, null, 403);
 
   /** Checks the submitted form: opens the page, or asks again. */
   async function unlock(request: Request, page: PageHead, home: string): Promise<Response> {
     const address = addressOf(request);
     const tryAgain = (trouble: string, seconds = "1") =>
-      form(page, home, home, trouble, 429, { "Retry-After": seconds });
+      renderForm(page, home, home, trouble, 429, { "Retry-After": seconds });
     const waitSeconds = attempts.take(address);
     if (waitSeconds > 0)
       return tryAgain("Too many attempts from here. Try again in a minute.", String(waitSeconds));
-    const { password = "", path = "" } = await fieldsOf(request);
+    const { password = "", path = "" } = await readFormFields(request);
     const to = isWithin(home, path) ? path : home;
     const { passwordHash } = page;
     try {
       const client = { lane: "page", client: networkOf(address) } as const;
       if (passwordHash === null || !(await isPassword(password, passwordHash, client)))
-        return form(page, home, to, "The password is wrong.", 403);
+        return renderForm(page, home, to, "The password is wrong.", 403);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
       attempts.refund(address);
@@ -64,8 +65,8 @@ export function pageLock(
       return tryAgain(trouble, error.headers["Retry-After"]);
     }
     const until = String(clock() + openMs);
-    const cookie = setCookieOf(request, {
-      name: nameOf(page),
+    const cookie = buildSetCookie(request, {
+      name: cookieNameOf(page),
       value: vault.seal(until, locationOf(page)),
       maxAgeSeconds: openMs / 1000,
       sameSite: "Lax",
@@ -73,7 +74,7 @@ export function pageLock(
     return new Response(null, { status: 303, headers: { Location: to, "Set-Cookie": cookie } });
   }
 
-  return { isOpenFor, ask, unlock };
+  return { isOpenFor, ask: askPassword, unlock };
 }
 
 /** Whether a path belongs to the page, so that the form can't redirect elsewhere. */
@@ -82,7 +83,7 @@ function isWithin(home: string, path: string): boolean {
   return home === "/" || [home, `${home}.json`].includes(path) || path.startsWith(`${home}/`);
 }
 
-function form(
+function renderForm(
   { title }: PageHead,
   home: string,
   path: string,
@@ -91,10 +92,10 @@ function form(
   headers?: Record<string, string>,
 ): Response {
   const name = Bun.escapeHTML(title);
-  const said = trouble === null ? "" : `<p class="trouble" role="alert">${trouble}</p>`;
-  return smallPage(
+  const notice = trouble === null ? "" : `<p class="trouble" role="alert">${trouble}</p>`;
+  return respondSmallPage(
     title,
-    `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${name}</h1><label for="password">This page is protected by a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${said}<button>Open</button></form>`,
+    `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${name}</h1><label for="password">This page is protected by a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${notice}<button>Open</button></form>`,
     status,
     headers,
   );

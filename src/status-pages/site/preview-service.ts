@@ -4,14 +4,14 @@ import type { Scope } from "../../events/scope.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
 import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
 import type { ShownIncident } from "../../incidents/store.ts";
-import { readableAccent } from "../rendering/accent.ts";
+import { adjustAccent } from "../rendering/accent.ts";
 import type { PageDocument } from "../layout.tsx";
 import { loaderOf } from "../load.ts";
 import type { StatusPagePatch, StatusPagePreview } from "../schema.ts";
 import { getStored } from "../service.ts";
 import { findPages, findPublicPageById } from "../store.ts";
-import { viewOf } from "../rendering/view.ts";
-import { wordsOf, writtenIn } from "../rendering/words.ts";
+import { buildView } from "../rendering/view.ts";
+import { renderWords, collectTexts } from "../rendering/words.ts";
 
 export type PreviewDependencies = {
   /** Queue of everything that reads and renders pages. */
@@ -29,10 +29,10 @@ export async function previewStatusPage(scope: Scope, id: string, patch: StatusP
   const now = scope.clock();
   const changed = { ...page, ...(fields as object), logoUrl };
   const loaded = await loaderOf(scope.store)(changed, now);
-  const view = viewOf(loaded, now);
-  const words = await wordsOf(writtenIn(loaded));
-  const { statusPage } = await import("../page.tsx");
-  return preview({ view, words, base: `/status/${slug}` }, statusPage);
+  const view = buildView(loaded, now);
+  const words = await renderWords(collectTexts(loaded));
+  const { renderStatusPage: statusPage } = await import("../page.tsx");
+  return renderPreview({ view, words, base: `/status/${slug}` }, statusPage);
 }
 
 /**
@@ -44,18 +44,18 @@ export async function previewIncidentPage(scope: Scope, draft: ShownIncident, no
   const page = own && (await findPublicPageById(scope, own.id));
   if (!page) return null;
   const loaded = await loaderOf(scope.store)(page, now);
-  const shown = loaded.asShown(draft);
-  if (shown === null) return null;
-  const others = loaded.incidents.filter(({ id }) => id !== shown.id);
-  const all = { ...loaded, incidents: [shown, ...others] };
-  const view = viewOf(all, now);
-  const words = await wordsOf(writtenIn(all));
+  const publishedIncident = loaded.publishDraft(draft);
+  if (publishedIncident === null) return null;
+  const others = loaded.incidents.filter(({ id }) => id !== publishedIncident.id);
+  const all = { ...loaded, incidents: [publishedIncident, ...others] };
+  const view = buildView(all, now);
+  const words = await renderWords(collectTexts(all));
   const [incident] = view.all;
-  const [{ incidentPage }, { statusPage }] = [
+  const [{ renderIncidentPage: incidentPage }, { renderStatusPage: statusPage }] = [
     await import("../incident.tsx"),
     await import("../page.tsx"),
   ];
-  return preview({ view, words, base: `/status/${page.slug}` }, (document) =>
+  return renderPreview({ view, words, base: `/status/${page.slug}` }, (document) =>
     incident === undefined || incident.isOpen
       ? statusPage(document)
       : [incidentPage(document, incident)],
@@ -63,7 +63,7 @@ export async function previewIncidentPage(scope: Scope, draft: ShownIncident, no
 }
 
 /** Renders a page for a frame of the admin page. The frame blocks style attributes, so the accent is separate. */
-async function preview(
+async function renderPreview(
   { view, words, base }: PageDocument,
   render: (document: PageDocument) => Iterable<string>,
 ): Promise<StatusPagePreview> {
@@ -72,7 +72,7 @@ async function preview(
   const pieces = render({ view: plain, words, base, isPreview: true });
   return {
     html: (await mapYielding(pieces, (piece) => piece)).join(""),
-    accent: accentColor === null ? null : readableAccent(accentColor),
+    accent: accentColor === null ? null : adjustAccent(accentColor),
   };
 }
 

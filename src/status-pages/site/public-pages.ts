@@ -3,34 +3,34 @@ import type { Clock } from "../../core/time/clock.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
 import type { OwnHosts } from "../../core/security/own-hosts.ts";
 import type { Store } from "../../database/store.ts";
-import { originalRequest } from "../../http/original-request.ts";
+import { getOriginalRequest } from "../../http/original-request.ts";
 import { consume, type NetworkLimit } from "../../http/access/rate-limit.ts";
 import { pathOf } from "../../http/request.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
-import { endOf, monthAt } from "../formats/history.ts";
-import { type pageReadings, type Reading } from "../readings.ts";
-import { renderPart, renderSignUp, uncached } from "../rendering/parts.ts";
-import { addressesOf, hostsOf } from "../rules.ts";
+import { endOfMonth, formatUtcMonth } from "../formats/history.ts";
+import { type createPageReadings, type Reading } from "../readings.ts";
+import { renderPart, renderSignUp, createUncachedResponse } from "../rendering/parts.ts";
+import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import {
   findHead,
   findHeadByHost,
   hasIncidentsBefore,
-  logoOf,
-  mayShowIncident,
+  findLogo,
+  canShowIncident,
   type PageHead,
 } from "../store.ts";
 import type { SignUpResult } from "../subscribe-page.tsx";
 import type { PageCache, Rendered, Rendering } from "./cache.ts";
 import type { PageLock } from "./lock.ts";
 import { isEndless, type Part } from "./public-paths.ts";
-import { nothing } from "./small-page.ts";
+import { respondNotFound } from "./small-page.ts";
 
 /** Handlers through which visitors change subscriptions: a form on a page, and links in e-mails. */
 export type Subscriptions = {
   /** Signs up the mailbox of the submitted form. */
   signUp(request: Request, page: PageHead): Promise<NonNullable<SignUpResult>>;
   /** Responds to a link of an e-mail; null for an invalid token. */
-  answer(
+  respondToLink(
     request: Request,
     verb: "confirm" | "unsubscribe",
     token: string,
@@ -44,7 +44,7 @@ export type PublicPagesDependencies = {
   ownHosts: OwnHosts;
   pageQueue: FairQueue;
   cache: PageCache;
-  readings: ReturnType<typeof pageReadings>;
+  readings: ReturnType<typeof createPageReadings>;
   /** Monotonic clock in milliseconds, for the age of cached pages. */
   monotonic: Clock;
   /** Uncached renders per client network and minute. */
@@ -71,33 +71,34 @@ export class PublicPages {
 
   /** Serves a part of a page from the cache, or renders it. */
   serve(request: Request, address: PageAddress, part: Part): Response | Promise<Response> {
-    const cached = this.#on.cache.answer(request, cacheKey(address, part));
+    const cached = this.#on.cache.respondCached(request, cacheKey(address, part));
     return cached ?? this.#serveUncached(request, address, part);
   }
 
   async #serveUncached(request: Request, address: PageAddress, part: Part): Promise<Response> {
     const { cache, lock } = this.#on;
     const head = await this.#find(address);
-    if (head === null) return nothing(request);
+    if (head === null) return respondNotFound(request);
     const isLocked = head.visibility === "password";
     if (isLocked && !lock.isOpenFor(request, head))
       return this.#askPassword(request, head, address);
     const openKey = cacheKey({ ...address, slug: head.slug }, part);
     // `serve` returns entries under the open key to anyone.
     const key = isLocked ? `locked ${openKey}` : openKey;
-    const cached = cache.answer(request, key);
+    const cached = cache.respondCached(request, key);
     if (cached !== null) return cached;
-    if (cache.isMissing(key) || !(await this.#canExist(head, part))) return nothing(request);
+    if (cache.isMissing(key) || !(await this.#canExist(head, part)))
+      return respondNotFound(request);
     if (isEndless(part)) this.#consumeRender(request);
     if (part.name === "logo" && part.parameter !== "") {
-      const version = (await logoOf(this.#on.store, head))?.version;
+      const version = (await findLogo(this.#on.store, head))?.version;
       if (part.parameter !== version)
         return this.#serveUncached(request, address, { name: "logo", parameter: "" });
     }
-    const response = await cache.answerOrMake(request, key, lane(head, isEndless(part)), () =>
+    const response = await cache.respondOrRender(request, key, laneOf(head, isEndless(part)), () =>
       this.#render(head, address, part),
     );
-    return response ?? nothing(request);
+    return response ?? respondNotFound(request);
   }
 
   /** Serves a document of a page that anyone can read, such as a badge. */
@@ -108,16 +109,16 @@ export class PublicPages {
     render: (reading: Reading) => Promise<Rendered | null>,
   ): Promise<Response> {
     const { cache } = this.#on;
-    const cached = cache.answer(request, key);
+    const cached = cache.respondCached(request, key);
     if (cached !== null) return cached;
-    if (cache.isMissing(key)) return nothing(request);
+    if (cache.isMissing(key)) return respondNotFound(request);
     const head = await find();
-    if (head?.visibility !== "public") return nothing(request);
+    if (head?.visibility !== "public") return respondNotFound(request);
     if (isEndless) this.#consumeRender(request);
-    const response = await cache.answerOrMake(request, key, lane(head, true), () =>
+    const response = await cache.respondOrRender(request, key, laneOf(head, true), () =>
       this.#renderReading(head, render),
     );
-    return response ?? nothing(request);
+    return response ?? respondNotFound(request);
   }
 
   /** Checks the submitted password of a page. */
@@ -125,23 +126,24 @@ export class PublicPages {
     const head = await this.#find(address);
     return head?.visibility === "password"
       ? this.#on.lock.unlock(request, head, address.base || "/")
-      : nothing(request);
+      : respondNotFound(request);
   }
 
   /** Signs up the mailbox that a visitor submitted on a page. */
   async signUp(request: Request, address: PageAddress): Promise<Response> {
     const { store, clock, lock, pageQueue, readings, subscriptions } = this.#on;
     const head = await this.#find(address);
-    if (head === null) return nothing(request);
+    if (head === null) return respondNotFound(request);
     if (head.visibility === "password" && !lock.isOpenFor(request, head))
       return this.#askPassword(request, head, address);
     this.#consumeRender(request);
-    if ((await findSettings(store, head.organizationId)).smtp === null) return nothing(request);
+    if ((await findSettings(store, head.organizationId)).smtp === null)
+      return respondNotFound(request);
     const result = await subscriptions.signUp(request, head);
-    const reading = await pageQueue.run(lane(head, true), () => readings.of(head));
-    if (reading === null) return nothing(request);
+    const reading = await pageQueue.run(laneOf(head, true), () => readings.findReading(head));
+    if (reading === null) return respondNotFound(request);
     const { retryAfter } = result;
-    return uncached(
+    return createUncachedResponse(
       await renderSignUp(reading.loaded, result, address.base, clock()),
       retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) },
     );
@@ -149,7 +151,9 @@ export class PublicPages {
 
   /** Responds to a link of an e-mail. */
   async followLink(request: Request, verb: "confirm" | "unsubscribe", token: string) {
-    return (await this.#on.subscriptions.answer(request, verb, token)) ?? nothing(request);
+    return (
+      (await this.#on.subscriptions.respondToLink(request, verb, token)) ?? respondNotFound(request)
+    );
   }
 
   #find({ slug, host }: PageAddress): Promise<PageHead | null> {
@@ -158,7 +162,7 @@ export class PublicPages {
   }
 
   #askPassword(request: Request, head: PageHead, { base }: PageAddress): Response {
-    return this.#on.lock.ask(head, base || "/", pathOf(originalRequest(request)));
+    return this.#on.lock.ask(head, base || "/", pathOf(getOriginalRequest(request)));
   }
 
   /** Throws RATE_LIMITED. */
@@ -169,11 +173,11 @@ export class PublicPages {
   /** Whether the part can exist. Checked before the page itself is loaded. */
   async #canExist(head: PageHead, { name, parameter }: Part): Promise<boolean> {
     const { store, clock } = this.#on;
-    if (name === "incident") return mayShowIncident(store, head, parameter);
+    if (name === "incident") return canShowIncident(store, head, parameter);
     if (name !== "history" || parameter === "") return true;
     return (
-      parameter < monthAt(clock()) &&
-      hasIncidentsBefore(store, head.organizationId, endOf(parameter))
+      parameter < formatUtcMonth(clock()) &&
+      hasIncidentsBefore(store, head.organizationId, endOfMonth(parameter))
     );
   }
 
@@ -187,11 +191,14 @@ export class PublicPages {
             const url =
               host === null
                 ? `${origin()}${base}`
-                : addressesOf({ slug: page.slug, hosts: hostsOf(page, ownHosts) }, origin()).page;
+                : buildAddresses(
+                    { slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) },
+                    origin(),
+                  ).page;
             return renderPart(part, loaded, { base, url, now: clock() });
           });
     return rendering?.made && head.visibility === "password"
-      ? { ...rendering, made: privately(rendering.made) }
+      ? { ...rendering, made: markPrivate(rendering.made) }
       : rendering;
   }
 
@@ -199,7 +206,7 @@ export class PublicPages {
     head: PageHead,
     render: (reading: Reading) => Promise<Rendered | null>,
   ): Promise<Rendering | null> {
-    const reading = await this.#on.readings.of(head);
+    const reading = await this.#on.readings.findReading(head);
     if (reading === null) return null;
     const { page, readAt } = reading;
     return { organizationId: page.organizationId, readAt, made: await render(reading) };
@@ -207,8 +214,8 @@ export class PublicPages {
 
   async #renderLogo(head: PageHead, version: string): Promise<Rendering> {
     const readAt = this.#on.monotonic();
-    const logo = await logoOf(this.#on.store, head);
-    const made = logo && {
+    const logo = await findLogo(this.#on.store, head);
+    const renderedLogo = logo && {
       status: 200,
       type: logo.type,
       body: logo.bytes,
@@ -221,7 +228,7 @@ export class PublicPages {
         "X-Content-Type-Options": "nosniff",
       },
     };
-    return { organizationId: head.organizationId, readAt, made };
+    return { organizationId: head.organizationId, readAt, made: renderedLogo };
   }
 }
 
@@ -233,11 +240,11 @@ function cacheKey({ slug, host }: PageAddress, { name, parameter, before = "" }:
 }
 
 /** Returns the lane of the render queue. Endless parts have another lane, so that they don't delay the page. */
-function lane({ organizationId }: PageHead, isEndless: boolean): string {
+function laneOf({ organizationId }: PageHead, isEndless: boolean): string {
   return isEndless ? `more of ${organizationId}` : organizationId;
 }
 
 /** Marks a response as private, so that no shared cache stores it. */
-function privately(rendered: Rendered): Rendered {
+function markPrivate(rendered: Rendered): Rendered {
   return { ...rendered, headers: { ...rendered.headers, "Cache-Control": "private, no-cache" } };
 }

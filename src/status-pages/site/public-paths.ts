@@ -40,7 +40,7 @@ const hostedPath =
   /^\/(?:|status\.json|(?:feed|history)\.(?:rss|atom)|maintenance\.ics|subscribe|logo|history|incidents\/[^/]+|api\/v2\/.+)$/;
 
 /** Maps a path at the root of a page's own host to its path below `/status/`; null for all other paths. */
-export function pathOfHosted(slug: string, path: string): string | null {
+export function resolveHostedPath(slug: string, path: string): string | null {
   if (!hostedPath.test(path)) return null;
   return `/status/${slug}${path === "/" ? "" : path.replace("/status.json", ".json")}`;
 }
@@ -73,7 +73,7 @@ export type Part = {
 };
 
 /** Returns the name in API v2 at the end of a path; null for an unknown one. */
-export function v2NameOf(path: string): string | null {
+export function parseV2Name(path: string): string | null {
   const name = /\/api\/v2\/(.+)\.json$/.exec(path)?.[1] ?? "";
   if (isComponentName(name))
     return isParameter("id", name.slice(name.indexOf("/") + 1)) ? name : null;

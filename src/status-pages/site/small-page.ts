@@ -1,45 +1,45 @@
 /** Renders short pages for visitors: questions, confirmations and errors. */
-import { publicAsset } from "../../core/assets.ts";
+import { resolvePublicAsset } from "../../core/assets.ts";
 import { pathOf } from "../../http/request.ts";
-import { badge } from "../rendering/badges.ts";
-import { html, uncached } from "../rendering/parts.ts";
+import { renderBadge } from "../rendering/badges.ts";
+import { toHtml, createUncachedResponse } from "../rendering/parts.ts";
 
 /** Creates a short page, such as a question, which no cache may store. `content` is HTML. */
-export function smallPage(
+export function respondSmallPage(
   title: string,
   content: string,
   status: number,
   headers?: Record<string, string>,
 ): Response {
-  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${publicAsset("status.css")}"></head><body><div class="wrap"><main>${content}</main></div></body></html>`;
-  return uncached(html(body, status), headers);
+  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${resolvePublicAsset("status.css")}"></head><body><div class="wrap"><main>${content}</main></div></body></html>`;
+  return createUncachedResponse(toHtml(body, status), headers);
 }
 
 /** Creates a page with a question and a button, which sends a POST to the same URL. */
-export function question(heading: string, text: string, button: string): Response {
+export function respondQuestion(heading: string, text: string, button: string): Response {
   const [h1, p, label] = [heading, text, button].map((one) => Bun.escapeHTML(one));
   const form = `<form class="lock" method="post"><h1>${h1}</h1><p>${p}</p><button>${label}</button></form>`;
-  return smallPage(heading, form, 200);
+  return respondSmallPage(heading, form, 200);
 }
 
 /** Creates a page with a statement, such as the result of a form. */
-export function statement(heading: string, text: string, status = 200): Response {
+export function respondStatement(heading: string, text: string, status = 200): Response {
   const [h1, p] = [heading, text].map((one) => Bun.escapeHTML(one));
-  return smallPage(heading, `<div class="lock"><h1>${h1}</h1><p>${p}</p></div>`, status);
+  return respondSmallPage(heading, `<div class="lock"><h1>${h1}</h1><p>${p}</p></div>`, status);
 }
 
 const maxFormBytes = 4_096;
 
 /** Reads the fields of a form (application/x-www-form-urlencoded); empty if it is too long or has no Content-Length. */
-export async function fieldsOf(request: Request): Promise<Record<string, string>> {
+export async function readFormFields(request: Request): Promise<Record<string, string>> {
   const length = Number(request.headers.get("content-length") ?? maxFormBytes + 1);
   return Object.fromEntries(new URLSearchParams(length > maxFormBytes ? "" : await request.text()));
 }
 
 /** Creates the same response for missing, private and unpublished content. Badge paths get an SVG. */
-export function nothing(request: Request): Response {
+export function respondNotFound(request: Request): Response {
   if (/^(\/api)?\/badge\//.test(pathOf(request)))
-    return new Response(badge("badge", "not found", "none"), {
+    return new Response(renderBadge("badge", "not found", "none"), {
       status: 404,
       headers: {
         "Cache-Control": "no-cache",
@@ -47,7 +47,7 @@ export function nothing(request: Request): Response {
         "X-Content-Type-Options": "nosniff",
       },
     });
-  return smallPage(
+  return respondSmallPage(
     "Nothing here",
     '<h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p>',
     404,
@@ -56,8 +56,8 @@ export function nothing(request: Request): Response {
 }
 
 /** Creates the response for trouble of the appliance itself, when it can't read the page. */
-export function notKnown(retryAfter: string): Response {
-  return smallPage(
+export function respondStatusUnknown(retryAfter: string): Response {
+  return respondSmallPage(
     "Status not known",
     '<h1 class="month">The current status is not known</h1><p class="quiet">The monitoring itself has trouble. Try again in a minute.</p>',
     503,
@@ -65,8 +65,8 @@ export function notKnown(retryAfter: string): Response {
   );
 }
 
-export function tooMany(retryAfter: string): Response {
-  return smallPage(
+export function respondTooManyRequests(retryAfter: string): Response {
+  return respondSmallPage(
     "Too many requests",
     '<h1 class="month">Too many requests</h1><p class="quiet">Try again in a minute.</p>',
     429,

@@ -3,33 +3,33 @@ import { Elysia } from "elysia";
 import type { Clock } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { effectOn, type EventEffects } from "../../events/catalogue.ts";
-import { lastSeq } from "../../events/log.ts";
+import { findEffect, type EventEffects } from "../../events/catalogue.ts";
+import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { isRead, pathOf } from "../../http/request.ts";
 import { setRoute } from "../../http/request-metrics.ts";
-import { errorResponse, noSuchPath } from "../../http/responses/error-response.ts";
+import { createErrorResponse, unknownPathError } from "../../http/responses/error-response.ts";
 import type { Tenant } from "../../database/rows.ts";
-import { monthOf } from "../formats/history.ts";
+import { parseMonth } from "../formats/history.ts";
 import { findMonitor, type PublicData } from "../formats/public-data.ts";
 import {
   findNumberedMonitor,
-  kumaBadge,
-  kumaHeartbeats,
+  renderKumaBadge,
+  renderKumaHeartbeats,
   type KumaMeasure,
-  kumaPage,
-  labelsIn,
+  renderKumaPage,
+  parseLabels,
 } from "../formats/uptime-kuma.ts";
-import { pageReadings } from "../readings.ts";
-import { type BadgeKind, badgeOf } from "../rendering/badges.ts";
-import { json, svg } from "../rendering/parts.ts";
+import { createPageReadings } from "../readings.ts";
+import { type BadgeKind, renderMonitorBadge } from "../rendering/badges.ts";
+import { toJson, toSvg } from "../rendering/parts.ts";
 import { findDefaultSlugs, findHead, findSlugShowing } from "../store.ts";
 import { PageCache } from "./cache.ts";
-import { hostedAt, PageHosts } from "./hosts.ts";
-import { judgementWatch } from "./judgement-watch.ts";
+import { findPageHost, PageHosts } from "./hosts.ts";
+import { createJudgementWatch } from "./judgement-watch.ts";
 import { type PageAddress, PublicPages, type PublicPagesDependencies } from "./public-pages.ts";
-import { isParameter, isPublicPath, type Part, publicPaths, v2NameOf } from "./public-paths.ts";
-import { notKnown, nothing, tooMany } from "./small-page.ts";
+import { isParameter, isPublicPath, type Part, publicPaths, parseV2Name } from "./public-paths.ts";
+import { respondStatusUnknown, respondNotFound, respondTooManyRequests } from "./small-page.ts";
 
 type Dependencies = Omit<PublicPagesDependencies, "cache" | "readings" | "monotonic"> & {
   log: Log;
@@ -39,21 +39,21 @@ type Dependencies = Omit<PublicPagesDependencies, "cache" | "readings" | "monoto
 };
 
 /** Creates the public site for the main port and for its own port. */
-export function statusSite(dependencies: Dependencies) {
+export function createStatusSite(dependencies: Dependencies) {
   const { store, clock, log, pageQueue, ownHosts, events } = dependencies;
   const { monotonic = () => performance.now() } = dependencies;
   const cache = new PageCache(log, pageQueue, monotonic);
-  const readings = pageReadings(store, clock, monotonic);
+  const readings = createPageReadings(store, clock, monotonic);
   const pages = new PublicPages({ ...dependencies, monotonic, cache, readings });
   const hosts = new PageHosts(store, ownHosts);
-  const judgement = judgementWatch(store, log, cache);
-  const { fetch } = publicRoutes({ ...dependencies, pages });
+  const judgement = createJudgementWatch(store, log, cache);
+  const { fetch } = createPublicRoutes({ ...dependencies, pages });
   let subscription: Subscription | null = null;
 
   function respond(request: Request): Response | Promise<Response> {
     judgement.followWrites();
     // Public paths contain no escaped characters, but the router would decode them.
-    if (pathOf(request).includes("%")) return failure(request, noSuchPath(), log);
+    if (pathOf(request).includes("%")) return respondError(request, unknownPathError(), log);
     return fetch(request);
   }
 
@@ -65,19 +65,20 @@ export function statusSite(dependencies: Dependencies) {
       return path === "/" || isPublicPath(path) ? respond(request) : null;
     },
     /** Responds on the main port; null if the path is not part of the public site. */
-    answer(received: Request): Response | Promise<Response> | null {
+    handleRequest(received: Request): Response | Promise<Response> | null {
       const request = hosts.rewrite(received);
       return isPublicPath(pathOf(request)) ? respond(request) : null;
     },
     async start() {
-      const seq = await lastSeq(store);
+      const seq = await findLastSeq(store);
       await hosts.refresh();
       judgement.start();
       subscription = events.subscribe("status-pages", seq, async (events) => {
         for (const { organizationId, type } of events)
           for (const part of [cache, readings])
-            part[effectOn(publishes, type) ? "drop" : "touch"](organizationId);
-        if (events.some(({ type }) => effectOn(publishes, type))) await hosts.refresh();
+            part[findEffect(eventsAffectingPages, type) ? "drop" : "touch"](organizationId);
+        if (events.some(({ type }) => findEffect(eventsAffectingPages, type)))
+          await hosts.refresh();
       });
     },
     async stop() {
@@ -88,7 +89,10 @@ export function statusSite(dependencies: Dependencies) {
 }
 
 /** Events that can create, remove or rename pages. Any event can change their content. */
-const publishes: EventEffects<true> = { "organization.deleted": true, "status-page.*": true };
+const eventsAffectingPages: EventEffects<true> = {
+  "organization.deleted": true,
+  "status-page.*": true,
+};
 
 type RouteDependencies = Pick<Dependencies, "store" | "clock" | "log"> & {
   pages: PublicPages;
@@ -105,12 +109,12 @@ type Routes = {
   post: (pattern: Pattern, path: string, handler: Handler) => void;
 };
 
-function publicRoutes(dependencies: RouteDependencies) {
+function createPublicRoutes(dependencies: RouteDependencies) {
   const { store, log } = dependencies;
   const app = new Elysia({ name: "status-site", strictPath: true });
   app.onError(({ request, error, code }) => {
     const isUnrouted = code === "NOT_FOUND" && !(error instanceof AppError);
-    return failure(request, isUnrouted ? noSuchPath() : error, log);
+    return respondError(request, isUnrouted ? unknownPathError() : error, log);
   });
 
   const add = (method: string, pattern: string, path: string, handler: Handler) =>
@@ -121,7 +125,7 @@ function publicRoutes(dependencies: RouteDependencies) {
         setRoute(request, pattern);
         const response = handler(request, params);
         return response instanceof Promise
-          ? response.catch((error: unknown) => failure(request, error, log))
+          ? response.catch((error: unknown) => respondError(request, error, log))
           : response;
       },
       { parse: "none" },
@@ -140,7 +144,7 @@ function publicRoutes(dependencies: RouteDependencies) {
   addUptimeKuma(routes, dependencies);
   routes.read("/", "/", async (request) => {
     const [slug, ...others] = await findDefaultSlugs(store);
-    if (slug === undefined || others.length > 0) return nothing(request);
+    if (slug === undefined || others.length > 0) return respondNotFound(request);
     return new Response(null, { status: 302, headers: { Location: `/status/${slug}` } });
   });
   addOptions(app);
@@ -161,7 +165,7 @@ function addOptions(app: Elysia) {
 
 function addPages({ read }: Routes, { clock, pages }: RouteDependencies) {
   const serve = (request: Request, slug: string | undefined, part: Part) =>
-    pages.serve(request, addressOf(request, slug), part);
+    pages.serve(request, parsePageAddress(request, slug), part);
 
   read(publicPaths.page, "/status/:slug", (request, { slug = "" }) => {
     if (!slug.endsWith(".json")) return serve(request, slug, { name: "page", parameter: "" });
@@ -182,7 +186,7 @@ function addPages({ read }: Routes, { clock, pages }: RouteDependencies) {
       serve(request, slug, { name, parameter: "" }),
     );
   read(publicPaths.history, publicPaths.history, (request, { slug }) =>
-    serve(request, slug, { name: "history", parameter: monthOf(queryOf(request), clock()) }),
+    serve(request, slug, { name: "history", parameter: parseMonth(queryOf(request), clock()) }),
   );
   read(publicPaths.logo, publicPaths.logo, (request, { slug }) => {
     const version = queryOf(request).get("v");
@@ -190,14 +194,14 @@ function addPages({ read }: Routes, { clock, pages }: RouteDependencies) {
     return serve(request, slug, { name: "logo", parameter });
   });
   read(publicPaths.incident, publicPaths.incident, (request, { slug, id = "" }) => {
-    if (!isParameter("id", id)) throw noSuchPath();
+    if (!isParameter("id", id)) throw unknownPathError();
     const before = queryOf(request).get("before");
     const continued = isParameter("id", before) && { before };
     return serve(request, slug, { name: "incident", parameter: id, ...continued });
   });
   read(publicPaths.v2, "/status/:slug/api/v2/*", (request, { slug }) => {
-    const name = v2NameOf(pathOf(request));
-    if (name === null) throw noSuchPath();
+    const name = parseV2Name(pathOf(request));
+    if (name === null) throw unknownPathError();
     return serve(request, slug, { name: "v2", parameter: name });
   });
 }
@@ -205,22 +209,22 @@ function addPages({ read }: Routes, { clock, pages }: RouteDependencies) {
 function addForms({ read, post }: Routes, { pages }: RouteDependencies) {
   for (const path of ["/status/:slug", "/status/:slug/"])
     post(publicPaths.page, path, (request, { slug }) =>
-      pages.unlock(request, addressOf(request, slug)),
+      pages.unlock(request, parsePageAddress(request, slug)),
     );
   post(publicPaths.subscribe, publicPaths.subscribe, (request, { slug }) =>
-    pages.signUp(request, addressOf(request, slug)),
+    pages.signUp(request, parsePageAddress(request, slug)),
   );
   for (const add of [read, post])
     add(publicPaths.link, publicPaths.link, (request, { verb, token = "" }) => {
       if ((verb !== "confirm" && verb !== "unsubscribe") || !isParameter("token", token))
-        throw noSuchPath();
+        throw unknownPathError();
       return pages.followLink(request, verb, token);
     });
 }
 
 function addBadges({ read }: Routes, { store, clock, pages }: RouteDependencies) {
   read(publicPaths.badge, "/badge/monitor/:id/:file", (request, { id = "", file = "" }) => {
-    if (!isParameter("id", id) || !isParameter("badge", file)) throw noSuchPath();
+    if (!isParameter("id", id) || !isParameter("badge", file)) throw unknownPathError();
     const kind = file.slice(0, -".svg".length) as BadgeKind;
     const find = async () => {
       const slug = await findSlugShowing(store, id);
@@ -233,7 +237,7 @@ function addBadges({ read }: Routes, { store, clock, pages }: RouteDependencies)
       async ({ page, loaded }) => {
         const monitor = findMonitor(loaded, id);
         return monitor !== undefined && (kind !== "latency" || page.showLatency)
-          ? svg(badgeOf(kind, monitor, page.timeZone, clock()))
+          ? toSvg(renderMonitorBadge(kind, monitor, page.timeZone, clock()))
           : null;
       },
     );
@@ -243,10 +247,11 @@ function addBadges({ read }: Routes, { store, clock, pages }: RouteDependencies)
 /** Adds the paths of Uptime Kuma, so that its badges and widgets keep working at the same address. */
 function addUptimeKuma({ read }: Routes, { store, clock, pages }: RouteDependencies) {
   const serveBadge: Handler = (request, { number = "", measure = "", span = "24" }) => {
-    if (!isParameter("number", number) || !isParameter("measure", measure)) throw noSuchPath();
-    if (!isParameter("span", span)) throw noSuchPath();
-    const labels = labelsIn(queryOf(request));
-    const asked = { measure: measure as KumaMeasure, span, labels };
+    if (!isParameter("number", number) || !isParameter("measure", measure))
+      throw unknownPathError();
+    if (!isParameter("span", span)) throw unknownPathError();
+    const labels = parseLabels(queryOf(request));
+    const badgeRequest = { measure: measure as KumaMeasure, span, labels };
     let id: string | null = null;
     const find = async () => {
       const found = await findNumberedMonitor(store, number);
@@ -257,34 +262,36 @@ function addUptimeKuma({ read }: Routes, { store, clock, pages }: RouteDependenc
     return pages.serveOpen(request, { key, isEndless: true }, find, async ({ page, loaded }) => {
       const monitor = findMonitor(loaded, id ?? "");
       const tenant = { store, organizationId: page.organizationId };
-      const image = monitor && (await kumaBadge(tenant, asked, monitor, page.showLatency, clock()));
-      return image ? svg(image) : null;
+      const image =
+        monitor &&
+        (await renderKumaBadge(tenant, badgeRequest, monitor, page.showLatency, clock()));
+      return image ? toSvg(image) : null;
     });
   };
   read(publicPaths.uptimeKumaBadge, publicPaths.uptimeKumaBadge, serveBadge);
   read(publicPaths.uptimeKumaBadgeOver, publicPaths.uptimeKumaBadgeOver, serveBadge);
   const documents: [Pattern, (tenant: Tenant, data: PublicData, now: number) => Promise<string>][] =
     [
-      [publicPaths.uptimeKumaPage, kumaPage],
-      [publicPaths.uptimeKumaHeartbeats, kumaHeartbeats],
+      [publicPaths.uptimeKumaPage, renderKumaPage],
+      [publicPaths.uptimeKumaHeartbeats, renderKumaHeartbeats],
     ];
   for (const [path, render] of documents)
     read(path, path, (request, { slug = "" }) => {
-      if (!isParameter("slug", slug)) throw noSuchPath();
+      if (!isParameter("slug", slug)) throw unknownPathError();
       return pages.serveOpen(
         request,
         { key: pathOf(request), isEndless: false },
         () => findHead(store, slug),
         async ({ page, loaded }) =>
-          json(await render({ store, organizationId: page.organizationId }, loaded, clock())),
+          toJson(await render({ store, organizationId: page.organizationId }, loaded, clock())),
       );
     });
 }
 
 /** Throws NOT_FOUND for a malformed slug. */
-function addressOf(request: Request, slug = ""): PageAddress {
-  if (!isParameter("slug", slug)) throw noSuchPath();
-  const host = hostedAt(request);
+function parsePageAddress(request: Request, slug = ""): PageAddress {
+  if (!isParameter("slug", slug)) throw unknownPathError();
+  const host = findPageHost(request);
   return { slug, host, base: host === null ? `/status/${slug}` : "" };
 }
 
@@ -294,14 +301,14 @@ function queryOf({ url }: Request): URLSearchParams {
 }
 
 /** Creates the response to an error: a page for people, else JSON. */
-function failure(request: Request, error: unknown, log: Log): Response {
+function respondError(request: Request, error: unknown, log: Log): Response {
   const { code, headers } = error instanceof AppError ? error : { code: null, headers: {} };
   const retryAfter = (headers as Record<string, string>)["Retry-After"];
-  if (code === "RATE_LIMITED") return tooMany(retryAfter ?? "1");
+  if (code === "RATE_LIMITED") return respondTooManyRequests(retryAfter ?? "1");
   const isPage = request.headers.get("accept")?.includes("text/html") === true;
-  if (code === "UNAVAILABLE" && isPage) return notKnown(retryAfter ?? "5");
+  if (code === "UNAVAILABLE" && isPage) return respondStatusUnknown(retryAfter ?? "5");
   const isForPeople = isRead(request) && /^\/(?:status|badge)\//.test(pathOf(request));
   return code === "NOT_FOUND" && isForPeople
-    ? nothing(request)
-    : errorResponse(error, Bun.randomUUIDv7(), log);
+    ? respondNotFound(request)
+    : createErrorResponse(error, Bun.randomUUIDv7(), log);
 }

@@ -5,7 +5,7 @@ import type { PublicIncident } from "../formats/public-data.ts";
 /** Bytes of text that still fit into one output. */
 export type TextBudget = { left: number };
 
-export const textBudget = (bytes: number = statusPageBounds.texts.value): TextBudget => ({
+export const createTextBudget = (bytes: number = statusPageBounds.texts.value): TextBudget => ({
   left: bytes,
 });
 
@@ -13,10 +13,10 @@ export const textBudget = (bytes: number = statusPageBounds.texts.value): TextBu
 export const bytesOfText = (text: string) => Buffer.byteLength(text);
 
 /** Creates the budget for descriptions of maintenance in one output. */
-export const windowBudget = () => textBudget(statusPageBounds.texts.value / 4);
+export const createWindowBudget = () => createTextBudget(statusPageBounds.texts.value / 4);
 
 /** Subtracts the size of a text from the budget; false if it does not fit. */
-export function takeText(budget: TextBudget, size: number): boolean {
+export function spendText(budget: TextBudget, size: number): boolean {
   if (size > budget.left) return false;
   budget.left -= size;
   return true;
@@ -26,7 +26,7 @@ export function takeText(budget: TextBudget, size: number): boolean {
  * Limits the updates of incidents to the budget. Older updates use only half of it, so that the newest update of
  * each incident fits. Omitted updates count as earlier ones.
  */
-export function withinBudget(
+export function limitUpdates(
   incidents: readonly PublicIncident[],
   sizeOf: (text: string) => number,
   budget: TextBudget,
@@ -34,29 +34,29 @@ export function withinBudget(
   const reserved = budget.left / 2;
   return incidents.map((incident) => {
     const { postmortem } = incident;
-    let shown = 0;
+    let shownUpdates = 0;
     for (const { message } of incident.updates) {
-      if (shown > 0 && budget.left <= reserved) break;
-      if (!takeText(budget, sizeOf(message))) break;
-      shown += 1;
+      if (shownUpdates > 0 && budget.left <= reserved) break;
+      if (!spendText(budget, sizeOf(message))) break;
+      shownUpdates += 1;
     }
-    const hasRoom = postmortem === null || takeText(budget, sizeOf(postmortem.message));
+    const hasRoom = postmortem === null || spendText(budget, sizeOf(postmortem.message));
     return {
       ...incident,
-      updates: incident.updates.slice(0, shown),
-      earlier: incident.earlier + incident.updates.length - shown,
+      updates: incident.updates.slice(0, shownUpdates),
+      earlier: incident.earlier + incident.updates.length - shownUpdates,
       postmortem: hasRoom ? postmortem : null,
     };
   });
 }
 
 /** Clears the descriptions of windows that don't fit into the budget. */
-export function windowsWithin<T extends { description: string }>(
+export function limitDescriptions<T extends { description: string }>(
   windows: readonly T[],
   sizeOf: (text: string) => number,
   budget: TextBudget,
 ): T[] {
   return windows.map((window) =>
-    takeText(budget, sizeOf(window.description)) ? window : { ...window, description: "" },
+    spendText(budget, sizeOf(window.description)) ? window : { ...window, description: "" },
   );
 }

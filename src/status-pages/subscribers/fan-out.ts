@@ -1,28 +1,33 @@
 /** Turns events into notices for subscribers: one row per notice, and one delivery per subscriber. */
-import { type Leases, perLease, underLease, whileHeld } from "../../cluster/leases.ts";
-import { type Clock, timestamp } from "../../core/time/clock.ts";
-import { newId } from "../../core/ids.ts";
+import {
+  type Leases,
+  createLeaseValue,
+  guardStoreWithLease,
+  createLeasedWork,
+} from "../../cluster/leases.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
+import { createId } from "../../core/ids.ts";
 import type { Statement, Store } from "../../database/store.ts";
-import { type OutboxRoom, outboxRoom } from "../../alerting/sending/outbox-room.ts";
+import { type OutboxRoom, createOutboxRoom } from "../../alerting/sending/outbox-room.ts";
 import { FairFollower, type Outcome, type Work } from "../../events/fair-follower.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { readSince } from "../../events/log.ts";
 import type { Log } from "../../core/log.ts";
 import type { EventReader } from "../../events/reader.ts";
-import { type Loaded, loaderOf } from "../load.ts";
+import { type LoadedPage, loaderOf } from "../load.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
 import { findPublicPageById } from "../store.ts";
-import { updateInWords } from "../../incidents/rules.ts";
+import { describeAutomaticUpdate } from "../../incidents/rules.ts";
 import type { IncidentData, NoticeContent } from "./notice.ts";
 import { concernsSubscribers, type NoticedEvent } from "./rules.ts";
 import {
   countSubscribersAt,
   insertDeliveries,
   insertNotice,
-  lastNoticeOf,
-  organizationsWithSubscribers,
-  pagesWithSubscribers,
-  subscribersAt,
+  findLastNotice,
+  findOrganizationsWithSubscribers,
+  findPagesWithSubscribers,
+  findSubscribersAt,
 } from "./store.ts";
 
 type Dependencies = {
@@ -35,7 +40,7 @@ type Dependencies = {
   rowsAtOnce?: number;
 };
 
-type ShownPage = { id: string; loaded: Loaded };
+type ShownPage = { id: string; loaded: LoadedPage };
 
 /** Progress of a notice with too many subscribers for one write. */
 type Part = {
@@ -58,23 +63,23 @@ type Portion = {
 };
 
 /** The follower of the event log on the node with the lease. */
-type Following = { follower: FairFollower<NoticedEvent, Part>; room: OutboxRoom };
+type FanOutState = { follower: FairFollower<NoticedEvent, Part>; room: OutboxRoom };
 
 /** Follows the event log and writes notices with their deliveries. Organizations take turns. */
 export class SubscriberFanOut {
   readonly #on: Dependencies;
   readonly #load: ReturnType<typeof loaderOf>;
-  readonly #following: () => Following | null;
-  readonly #running: ReturnType<typeof whileHeld>;
+  readonly #following: () => FanOutState | null;
+  readonly #running: ReturnType<typeof createLeasedWork>;
 
   constructor(dependencies: Dependencies) {
     this.#on = dependencies;
     const { store, leases } = dependencies;
     this.#load = loaderOf(store);
-    this.#following = perLease(leases, "subscribers", (lease) =>
-      this.#newFollowing(underLease(store, lease)),
+    this.#following = createLeaseValue(leases, "subscribers", (lease) =>
+      this.#createFanOutState(guardStoreWithLease(store, lease)),
     );
-    this.#running = whileHeld(dependencies, "subscribers", () => this.#follow());
+    this.#running = createLeasedWork(dependencies, "subscribers", () => this.#follow());
   }
 
   start() {
@@ -91,7 +96,7 @@ export class SubscriberFanOut {
     if (following === null) return;
     const { follower, room } = following;
     await follower.save();
-    await follower.write(() => room.endings(this.#on.clock()));
+    await follower.write(() => room.buildEndStatements(this.#on.clock()));
   }
 
   /** Processes all waiting events once. Tests call it instead of `start`. */
@@ -99,7 +104,7 @@ export class SubscriberFanOut {
     const follower = this.#following()?.follower;
     if (follower === undefined) return;
     const { seq } = await follower.cursor.read();
-    await follower.take(await readSince(this.#on.store, seq, 10_000));
+    await follower.handleBatch(await readSince(this.#on.store, seq, 10_000));
     await follower.drain();
   }
 
@@ -113,13 +118,13 @@ export class SubscriberFanOut {
     };
   }
 
-  #newFollowing(leased: Store): Following {
+  #createFanOutState(leased: Store): FanOutState {
     const { store, rowsAtOnce } = this.#on;
-    const room = outboxRoom(leased, "notices");
+    const room = createOutboxRoom(leased, "notices");
     const follower = new FairFollower<NoticedEvent, Part>(leased, {
       name: "subscribers",
       concerns: concernsSubscribers,
-      listening: (organizationIds) => organizationsWithSubscribers(store, organizationIds),
+      listening: (organizationIds) => findOrganizationsWithSubscribers(store, organizationIds),
       decide: (work) => this.#decide(work, room),
       ...(rowsAtOnce !== undefined && { rowsAtOnce }),
     });
@@ -134,7 +139,7 @@ export class SubscriberFanOut {
     const portion: Portion = {
       statements: [],
       left: rows,
-      room: await room.of(organizationId, now),
+      room: await room.countAvailable(organizationId, now),
       leftOut: 0,
     };
     const outcome = await this.#addNotices(
@@ -158,8 +163,8 @@ export class SubscriberFanOut {
   ): Promise<Pick<Outcome<Part>, "finished" | "part">> {
     for (const [finished, event] of events.entries()) {
       // The notice of a removal is based on earlier notices, which must be written first.
-      const mustWait = isRemoval(event) && portion.statements.length > 0;
-      if (mustWait || portion.left <= 0) return { finished, part: null };
+      const isBlocked = isRemoval(event) && portion.statements.length > 0;
+      if (isBlocked || portion.left <= 0) return { finished, part: null };
       const part = earlier?.seq === event.seq ? earlier : null;
       for (const page of pages) {
         if (part !== null && page.id < part.pageId) continue;
@@ -175,7 +180,7 @@ export class SubscriberFanOut {
   async #visiblePages(organizationId: string): Promise<ShownPage[]> {
     const { store } = this.#on;
     const pages: ShownPage[] = [];
-    for (const id of await pagesWithSubscribers(store, organizationId)) {
+    for (const id of await findPagesWithSubscribers(store, organizationId)) {
       const page = await findPublicPageById({ store, organizationId }, id);
       if (page !== null) pages.push({ id, loaded: await this.#load(page, this.#on.clock()) });
     }
@@ -192,7 +197,8 @@ export class SubscriberFanOut {
     const now = this.#on.clock();
     const { store } = this.#on;
     const { organizationId, seq } = event;
-    const content = (await contentOf(loaded, event)) ?? (await removalOf(store, pageId, event));
+    const content =
+      (await buildContent(loaded, event)) ?? (await findRemoval(store, pageId, event));
     if (content === null) return null;
     const after = part?.after ?? "";
     const of = { organizationId, pageId };
@@ -201,15 +207,15 @@ export class SubscriberFanOut {
       return null;
     }
     const available = Math.max(1, portion.left);
-    const found = await subscribersAt(store, of, { seq, after, limit: available + 1 });
+    const found = await findSubscribersAt(store, of, { seq, after, limit: available + 1 });
     const to = found.slice(0, available);
     const last = to.at(-1);
     if (last === undefined) return null;
-    const id = part?.noticeId ?? newId(now);
+    const id = part?.noticeId ?? createId(now);
     const data = JSON.stringify(content.data);
     const row = { organizationId, pageId, id, at: event.at, type: content.type, data };
     if (part === null) portion.statements.push(insertNotice(row));
-    portion.statements.push(insertDeliveries(row, to, now, timestamp(now)));
+    portion.statements.push(insertDeliveries(row, to, now, formatTimestamp(now)));
     portion.left -= to.length;
     portion.room -= to.length;
     return found.length === to.length ? null : { seq, pageId, noticeId: id, after: last.id };
@@ -217,22 +223,25 @@ export class SubscriberFanOut {
 }
 
 /** Returns the content of the notice, with the page's public names; null if the page does not show the event. */
-async function contentOf(loaded: Loaded, event: NoticedEvent): Promise<NoticeContent | null> {
+async function buildContent(
+  loaded: LoadedPage,
+  event: NoticedEvent,
+): Promise<NoticeContent | null> {
   switch (event.type) {
     case "maintenance.created": {
-      const window = await loaded.window(event.subjectId);
+      const window = await loaded.findWindow(event.subjectId);
       if (window === null) return null;
       const { id, title, description, startsAt, endsAt } = window;
       return { type: "maintenance.planned", data: { id, title, description, startsAt, endsAt } };
     }
     case "incident.reopened":
-      return incidentContent(loaded, event, "incident.updated");
+      return buildIncidentContent(loaded, event, "incident.updated");
     case "incident.opened":
     case "incident.updated":
     case "incident.resolved":
-      return incidentContent(loaded, event, event.type);
+      return buildIncidentContent(loaded, event, event.type);
     case "incident.postmortem-published":
-      return event.data.notify ? postmortemContent(loaded, event.subjectId) : null;
+      return event.data.notify ? buildPostmortemContent(loaded, event.subjectId) : null;
     case "subscriber.added":
     case "subscriber.confirmed":
       return null;
@@ -241,20 +250,20 @@ async function contentOf(loaded: Loaded, event: NoticedEvent): Promise<NoticeCon
   }
 }
 
-async function incidentContent(
-  loaded: Loaded,
+async function buildIncidentContent(
+  loaded: LoadedPage,
   { subjectId, at, data }: Extract<NoticedEvent, { data: { updateId: string | null } }>,
   type: "incident.opened" | "incident.updated" | "incident.resolved",
 ): Promise<NoticeContent | null> {
   // A correction of the title or severity posts nothing to the timeline.
   if (data.updateId === null) return null;
-  const incident = await loaded.incident(subjectId, { only: data.updateId });
+  const incident = await loaded.findIncident(subjectId, { only: data.updateId });
   const update = incident?.updates.find(({ id }) => id === data.updateId);
   if (incident === null || update === undefined) return null;
   return {
     type,
     data: {
-      ...aboutOf(incident),
+      ...summarizeIncident(incident),
       status: update.status as (typeof incident)["status"],
       resolvedAt: update.status === "resolved" ? (incident.resolvedAt ?? at) : null,
       message: update.message,
@@ -264,14 +273,20 @@ async function incidentContent(
 }
 
 /** Returns the notice of a postmortem; null if the page does not show it. */
-async function postmortemContent(loaded: Loaded, id: string): Promise<NoticeContent | null> {
-  const incident = await loaded.incident(id);
+async function buildPostmortemContent(
+  loaded: LoadedPage,
+  id: string,
+): Promise<NoticeContent | null> {
+  const incident = await loaded.findIncident(id);
   if (incident === null || incident.postmortem === null) return null;
   const { message } = incident.postmortem;
-  return { type: "incident.postmortem", data: { ...aboutOf(incident), message, isMarkdown: true } };
+  return {
+    type: "incident.postmortem",
+    data: { ...summarizeIncident(incident), message, isMarkdown: true },
+  };
 }
 
-const aboutOf = ({
+const summarizeIncident = ({
   id,
   title,
   status,
@@ -297,14 +312,14 @@ const aboutOf = ({
 const isRemoval = (event: LoggedEvent) =>
   event.type === "incident.resolved" && event.data.monitorRemoved === true;
 
-async function removalOf(
+async function findRemoval(
   store: Store,
   pageId: string,
   event: LoggedEvent,
 ): Promise<NoticeContent | null> {
   if (!isRemoval(event)) return null;
   const { organizationId, subjectId, at } = event;
-  const last = await lastNoticeOf(store, { organizationId, pageId }, subjectId);
+  const last = await findLastNotice(store, { organizationId, pageId }, subjectId);
   if (last === null) return null;
   const data = JSON.parse(last.data) as IncidentData;
   return {
@@ -313,7 +328,7 @@ async function removalOf(
       ...data,
       status: "resolved",
       resolvedAt: at,
-      message: updateInWords({ kind: "removed" }, data.monitor ?? "A service"),
+      message: describeAutomaticUpdate({ kind: "removed" }, data.monitor ?? "A service"),
       isMarkdown: false,
     },
   };

@@ -6,23 +6,23 @@ type SubscriberKey = { organizationId: string; id: string };
 /** Action of a link in an e-mail. */
 export type Verb = "confirm" | "unsubscribe";
 
-const placeOf = (verb: Verb) => `subscriber/${verb}`;
+const sealLocationOf = (verb: Verb) => `subscriber/${verb}`;
 
 /** Creates the token of a link, sealed so that it needs no storage. Confirmation tokens expire after a week. */
-export function tokenOf(
+export function sealToken(
   vault: Vault,
   verb: Verb,
   { organizationId, id }: SubscriberKey,
   now: number,
 ): string {
   const until = verb === "confirm" ? now + pendingMs : null;
-  return vault.seal(JSON.stringify([organizationId, id, until]), placeOf(verb));
+  return vault.seal(JSON.stringify([organizationId, id, until]), sealLocationOf(verb));
 }
 
 /** Returns the subscriber of a token; null if it is forged, expired or for another action. */
-export function ownerOf(vault: Vault, verb: Verb, token: string, now: number) {
+export function openToken(vault: Vault, verb: Verb, token: string, now: number) {
   try {
-    const [organizationId, id, until] = JSON.parse(vault.open(token, placeOf(verb))) as [
+    const [organizationId, id, until] = JSON.parse(vault.open(token, sealLocationOf(verb))) as [
       string,
       string,
       number | null,

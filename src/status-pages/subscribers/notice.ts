@@ -1,7 +1,7 @@
 /** Writes notices of a status page as e-mails and as webhook payloads. */
-import { capitalized } from "../../core/text/words.ts";
+import { capitalize } from "../../core/text/words.ts";
 import type { z } from "zod";
-import { type Message, writtenFact } from "../../alerting/sending/messages.ts";
+import { type Message, createMarkdownFact } from "../../alerting/sending/messages.ts";
 import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";
 
 /** Content of an incident notice. It names only monitors that the page shows, by their public names. */
@@ -34,13 +34,13 @@ export type NoticeOrigin = {
 type Words = Pick<Message, "title" | "facts" | "url"> & Partial<Message>;
 
 /** Composes a notice as an e-mail. Only a confirmation question contains `confirmUrl`. */
-export function noticeMessage(
+export function buildNoticeMessage(
   deliveryId: string,
   notice: Notice,
   origin: NoticeOrigin,
   confirmUrl: string,
 ): Message {
-  const words = wordsOf(notice, origin, confirmUrl);
+  const words = composeWords(notice, origin, confirmUrl);
   return {
     id: deliveryId,
     type: "notice",
@@ -54,38 +54,38 @@ export function noticeMessage(
   };
 }
 
-function wordsOf(notice: Notice, origin: NoticeOrigin, confirmUrl: string): Words {
+function composeWords(notice: Notice, origin: NoticeOrigin, confirmUrl: string): Words {
   switch (notice.type) {
     case "subscription.question":
-      return questionWords(origin, confirmUrl);
+      return composeQuestion(origin, confirmUrl);
     case "maintenance.planned":
-      return maintenanceWords(notice.data, origin);
+      return composeMaintenance(notice.data, origin);
     default:
-      return incidentWords(notice, origin);
+      return composeIncident(notice, origin);
   }
 }
 
-function questionWords({ pageTitle }: NoticeOrigin, url: string): Words {
+function composeQuestion({ pageTitle }: NoticeOrigin, url: string): Words {
   const value = `This address was given for e-mail updates from ${pageTitle}. Follow the link to confirm. If it wasn't you, do nothing: you will get no more e-mails.`;
   return { title: `Confirm updates from ${pageTitle}`, facts: [{ label: "", value }], url };
 }
 
-function maintenanceWords(
+function composeMaintenance(
   { title, description, startsAt, endsAt }: z.infer<typeof NoticedMaintenance>,
   { pageTitle, pageUrl, timeZone }: NoticeOrigin,
 ): Words {
   return {
     title: `Scheduled maintenance: ${title} – ${pageTitle}`,
     facts: [
-      writtenFact("", description === "" ? "Maintenance is scheduled." : description),
-      { label: "From", value: timeIn(timeZone, startsAt) },
-      { label: "Until", value: timeIn(timeZone, endsAt) },
+      createMarkdownFact("", description === "" ? "Maintenance is scheduled." : description),
+      { label: "From", value: formatTime(timeZone, startsAt) },
+      { label: "Until", value: formatTime(timeZone, endsAt) },
     ],
     url: pageUrl,
   };
 }
 
-function incidentWords(
+function composeIncident(
   { type, at, data }: Extract<Notice, { data: IncidentData }>,
   { pageTitle, pageUrl, timeZone }: NoticeOrigin,
 ): Words {
@@ -93,20 +93,20 @@ function incidentWords(
   const affected = data.monitors ?? (monitor === null ? [] : [monitor]);
   const isOver = status === "resolved";
   return {
-    title: `${type === "incident.postmortem" ? "Postmortem" : capitalized(status)}: ${title} – ${pageTitle}`,
+    title: `${type === "incident.postmortem" ? "Postmortem" : capitalize(status)}: ${title} – ${pageTitle}`,
     tone: isOver ? "up" : severity === "minor" ? "degraded" : "down",
     facts: [
-      isMarkdown === true ? writtenFact("", message) : { label: "", value: message },
-      { label: "Severity", value: capitalized(severity) },
+      isMarkdown === true ? createMarkdownFact("", message) : { label: "", value: message },
+      { label: "Severity", value: capitalize(severity) },
       ...(affected.length === 0 ? [] : [{ label: "Affects", value: affected.join(", ") }]),
-      { label: "Time", value: timeIn(timeZone, at) },
+      { label: "Time", value: formatTime(timeZone, at) },
     ],
     url: `${pageUrl}/incidents/${id}`,
     problem: { key: `signalbox-${id}`, isOver },
   };
 }
 
-function timeIn(timeZone: string, timestamp: string): string {
+function formatTime(timeZone: string, timestamp: string): string {
   const format = new Intl.DateTimeFormat("en-GB", {
     timeZone,
     dateStyle: "long",
@@ -116,7 +116,7 @@ function timeIn(timeZone: string, timestamp: string): string {
 }
 
 /** Composes a notice as JSON for a webhook; null for a confirmation question, which is only for mailboxes. */
-export function noticePayload(
+export function buildNoticePayload(
   { at, type, data }: Notice,
   { pageTitle, pageUrl }: NoticeOrigin,
 ): object | null {

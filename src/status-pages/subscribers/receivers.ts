@@ -1,24 +1,29 @@
 /** Sends notices to subscribers by e-mail and webhook. */
 import {
   runAttempt,
-  deliveryContext,
-  mailServerOf,
+  createDeliveryContext,
+  findMailServer,
   type SendingContext,
 } from "../../alerting/sending/attempt.ts";
 import { sendAsMail } from "../../alerting/providers/email.ts";
-import { signed } from "../../alerting/providers/webhook.ts";
-import { permanent, post, type Verdict } from "../../alerting/provider.ts";
-import { type Attempt, bringForward, type Receivers } from "../../alerting/sending/queue.ts";
+import { signRequest } from "../../alerting/providers/webhook.ts";
+import { failPermanently, sendProviderRequest, type Verdict } from "../../alerting/provider.ts";
+import { type Attempt, makeDeliveriesDue, type Receivers } from "../../alerting/sending/queue.ts";
 import type { OwnHosts } from "../../core/security/own-hosts.ts";
 import { openAll } from "../../core/security/secrets.ts";
-import { type Statement, updateOf } from "../../database/store.ts";
+import { type Statement, createUpdate } from "../../database/store.ts";
 import { subscribers } from "../../database/tables/status-pages.ts";
-import { addressesOf, hostsOf } from "../rules.ts";
+import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import { findPages } from "../store.ts";
-import { tokenOf } from "./links.ts";
-import { type Notice, noticeMessage, noticePayload, type NoticeOrigin } from "./notice.ts";
+import { sealToken } from "./links.ts";
+import {
+  type Notice,
+  buildNoticeMessage,
+  buildNoticePayload,
+  type NoticeOrigin,
+} from "./notice.ts";
 import { receiverTypeOf } from "./rules.ts";
-import { findSubscriber, noticeOfDelivery, type SubscriberRow } from "./store.ts";
+import { findSubscriber, findNoticeOfDelivery, type SubscriberRow } from "./store.ts";
 
 /** Maximum parallel deliveries. One mail server accepts fewer connections than many webhooks together. */
 const slots = { mailbox: { shared: 8, kept: 2 }, webhook: { shared: 50, kept: 10 } };
@@ -29,7 +34,7 @@ type PageLinks = NoticeOrigin & { root: string; slug: string };
 type Delivery = { id: string; subscriber: SubscriberRow; notice: Notice; page: PageLinks };
 
 /** Creates the receivers of notices for the delivery queue: mailboxes and webhooks. */
-export function subscriberReceivers(context: Context) {
+export function createSubscriberReceivers(context: Context) {
   const receivers: Omit<Receivers, "slots"> = {
     // Updates are sent in order, even about different incidents: the oldest first.
     looks: [2],
@@ -53,14 +58,14 @@ async function findReceiver(
   const [page] = await findPages({ store, organizationId }, subscriber.pageId);
   if (page === undefined) return null;
   const { slug, title: pageTitle, timeZone, visibility } = page;
-  const hosts = hostsOf(page, ownHosts);
-  const { page: pageUrl, root } = addressesOf({ slug, hosts }, origin());
+  const hosts = selectEffectiveHosts(page, ownHosts);
+  const { page: pageUrl, root } = buildAddresses({ slug, hosts }, origin());
   const links = { pageTitle, pageUrl, timeZone, root, slug };
   return {
     type: subscriber.type,
     refusal: visibility === "hidden" ? "The status page was hidden." : null,
     prepare: (deliveryId) => prepareDelivery(context, subscriber, links, deliveryId),
-    after: (attempt, { now }) => subscriberAfter(subscriber, attempt, now),
+    after: (attempt, { now }) => recordAttempt(subscriber, attempt, now),
   };
 }
 
@@ -70,7 +75,7 @@ async function prepareDelivery(
   page: PageLinks,
   deliveryId: string,
 ) {
-  const row = await noticeOfDelivery(context.store, subscriber.organizationId, deliveryId);
+  const row = await findNoticeOfDelivery(context.store, subscriber.organizationId, deliveryId);
   if (row === null) return { statements: [], nothing: "There is nothing left to send." };
   const { id, type, at, data } = row;
   const notice = { id, type, at, data: JSON.parse(data) as unknown } as Notice;
@@ -91,15 +96,19 @@ async function sendMail(
   cancelled: AbortSignal,
 ): Promise<Verdict> {
   const { vault, clock } = context;
-  const linkTo = (verb: "confirm" | "unsubscribe") =>
-    `${page.root}/status/${page.slug}/${verb}/${tokenOf(vault, verb, subscriber, clock())}`;
+  const buildLink = (verb: "confirm" | "unsubscribe") =>
+    `${page.root}/status/${page.slug}/${verb}/${sealToken(vault, verb, subscriber, clock())}`;
   const isQuestion = notice.type === "subscription.question";
-  const message = noticeMessage(id, notice, page, linkTo("confirm"));
-  const unsubscribe = linkTo("unsubscribe");
-  const outside = deliveryContext(context, cancelled, await mailServerOf(context, subscriber));
+  const message = buildNoticeMessage(id, notice, page, buildLink("confirm"));
+  const unsubscribe = buildLink("unsubscribe");
+  const outside = createDeliveryContext(
+    context,
+    cancelled,
+    await findMailServer(context, subscriber),
+  );
   return sendAsMail(message, [subscriber.address], outside, {
     link: isQuestion ? "Confirm" : "Open the status page",
-    headers: isQuestion ? {} : unsubscribeHeaders(unsubscribe),
+    headers: isQuestion ? {} : buildUnsubscribeHeaders(unsubscribe),
     footer: isQuestion
       ? null
       : {
@@ -111,7 +120,7 @@ async function sendMail(
 }
 
 /** Headers for one-click unsubscription: https://www.rfc-editor.org/rfc/rfc8058 */
-function unsubscribeHeaders(url: string): Record<string, string> {
+function buildUnsubscribeHeaders(url: string): Record<string, string> {
   return {
     "List-Unsubscribe": `<${url}>`,
     // One-click unsubscription requires HTTPS. With an HTTP link, mail providers distrust the message.
@@ -124,18 +133,21 @@ async function sendWebhook(
   { id, subscriber, notice, page }: Delivery,
   cancelled: AbortSignal,
 ): Promise<Verdict> {
-  const payload = noticePayload(notice, page);
-  if (payload === null) return permanent("Webhooks get no confirmation question.");
+  const payload = buildNoticePayload(notice, page);
+  if (payload === null) return failPermanently("Webhooks get no confirmation question.");
   const { address, secrets } = subscriber;
   const { secret = null } = openAll(context.vault, secretLocationOf(subscriber), secrets);
-  const outside = deliveryContext(context, cancelled, null);
-  return post(signed({ url: address, secret }, id, payload, outside.now), outside);
+  const outside = createDeliveryContext(context, cancelled, null);
+  return sendProviderRequest(
+    signRequest({ url: address, secret }, id, payload, outside.now),
+    outside,
+  );
 }
 
-const setError = updateOf(subscribers, ["lastError"]);
-const setDelivered = updateOf(subscribers, ["lastDeliveryAt", "lastError"]);
+const setError = createUpdate(subscribers, ["lastError"]);
+const setDelivered = createUpdate(subscribers, ["lastDeliveryAt", "lastError"]);
 
-function subscriberAfter(
+function recordAttempt(
   { organizationId, id, type }: SubscriberRow,
   { delivered, message, at }: Attempt,
   now: number,
@@ -143,7 +155,7 @@ function subscriberAfter(
   if (!delivered) return [setError(organizationId, { id, lastError: message })];
   return [
     setDelivered(organizationId, { id, lastDeliveryAt: at, lastError: null }),
-    bringForward({ organizationId, receiverType: receiverTypeOf(type), receiverId: id }, now),
+    makeDeliveriesDue({ organizationId, receiverType: receiverTypeOf(type), receiverId: id }, now),
   ];
 }
 

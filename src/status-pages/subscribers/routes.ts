@@ -1,8 +1,8 @@
 /** REST routes of the subscribers of a status page. */
 import { z } from "zod";
-import { Deleted, pageOf } from "../../core/paging.ts";
-import { endpoint } from "../../http/endpoint.ts";
-import { routesUnder } from "../../http/request-context.ts";
+import { Deleted, pageSchema } from "../../core/paging.ts";
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
 import {
   addSubscriber,
@@ -12,21 +12,21 @@ import {
   listSubscribers,
 } from "./service.ts";
 
-export const subscriberRoutes = routesUnder("/api/v1/status-pages")
+export const subscriberRoutes = createRouter("/api/v1/status-pages")
   .get(
-    ...endpoint("/:id/subscribers", {
+    ...defineEndpoint("/:id/subscribers", {
       name: "listSubscribers",
       access: "read",
       cached: true,
       summary: "List the subscribers of a status page",
       description: "Newest first.",
       query: SubscriberQuery,
-      response: pageOf(Subscriber),
+      response: pageSchema(Subscriber),
       handle: ({ scope, params, query }) => listSubscribers(scope, params.id, query),
     }),
   )
   .post(
-    ...endpoint("/:id/subscribers", {
+    ...defineEndpoint("/:id/subscribers", {
       name: "addSubscriber",
       access: "write",
       summary: "Add a subscriber to a status page",
@@ -40,7 +40,7 @@ export const subscriberRoutes = routesUnder("/api/v1/status-pages")
     }),
   )
   .get(
-    ...endpoint("/:id/subscribers-export", {
+    ...defineEndpoint("/:id/subscribers-export", {
       name: "exportSubscribers",
       access: "read",
       long: true,
@@ -51,7 +51,7 @@ export const subscriberRoutes = routesUnder("/api/v1/status-pages")
     }),
   )
   .get(
-    ...endpoint("/:id/subscribers/:subscriberId", {
+    ...defineEndpoint("/:id/subscribers/:subscriberId", {
       name: "getSubscriber",
       access: "read",
       cached: true,
@@ -61,7 +61,7 @@ export const subscriberRoutes = routesUnder("/api/v1/status-pages")
     }),
   )
   .delete(
-    ...endpoint("/:id/subscribers/:subscriberId", {
+    ...defineEndpoint("/:id/subscribers/:subscriberId", {
       name: "deleteSubscriber",
       access: "write",
       summary: "Delete a subscriber",

@@ -2,9 +2,9 @@ import { signUpBounds } from "../../core/limits.ts";
 import type { EventType, LoggedEvent } from "../../events/catalogue.ts";
 
 /** Maximum confirmation mails to an unconfirmed address. */
-const maxAsked = 3;
+const maxQuestions = 3;
 /** Minimum time between two confirmation mails to the same address. */
-const askAgainMs = 10 * 60_000;
+const questionIntervalMs = 10 * 60_000;
 /** Lifetime of a confirmation link. Unconfirmed subscribers are deleted after it. */
 export const pendingMs = 7 * 86_400_000;
 /** Days after which notices are deleted, as are their deliveries. */
@@ -18,11 +18,13 @@ export const manyPending = {
 };
 
 /** Whether an address can get another confirmation mail. Prevents flooding a mailbox through our form. */
-export function mayAskAgain(
+export function canAskAgain(
   { asked, askedAt }: { asked: number; askedAt: number | null },
   now: number,
 ): boolean {
-  return asked < maxAsked && (askedAt === null || Math.abs(now - askedAt) >= askAgainMs);
+  return (
+    asked < maxQuestions && (askedAt === null || Math.abs(now - askedAt) >= questionIntervalMs)
+  );
 }
 
 /** Returns the key by which addresses are compared: mailboxes without case, URLs exactly. */
@@ -40,7 +42,7 @@ export function receiverTypeOf(type: "email" | "webhook"): "mailbox" | "webhook"
 }
 
 /** Events that can lead to a notice or start a subscription. */
-const noticed = [
+const noticedEvents = [
   "incident.opened",
   "incident.updated",
   "incident.reopened",
@@ -51,8 +53,8 @@ const noticed = [
   "subscriber.confirmed",
 ] as const satisfies EventType[];
 
-export type NoticedEvent = LoggedEvent<(typeof noticed)[number]>;
+export type NoticedEvent = LoggedEvent<(typeof noticedEvents)[number]>;
 
 export function concernsSubscribers(event: LoggedEvent): event is NoticedEvent {
-  return (noticed as readonly EventType[]).includes(event.type);
+  return (noticedEvents as readonly EventType[]).includes(event.type);
 }

@@ -1,26 +1,33 @@
 /** Wire format of subscribers, and of the webhook requests that they receive. */
 import { incidentStatuses, severities } from "../../core/statuses.ts";
 import { z } from "zod";
-import { sameOrigin } from "../../core/security/destinations.ts";
+import { isSameOrigin } from "../../core/security/destinations.ts";
 import { searchBounds } from "../../core/limits.ts";
-import { bodyOf, EmailAddress, HttpUrl, Id, SigningSecret, Timestamp } from "../../core/fields.ts";
-import { kind, newOf } from "../../core/kinds.ts";
+import {
+  bodySchema,
+  EmailAddress,
+  HttpUrl,
+  Id,
+  SigningSecret,
+  Timestamp,
+} from "../../core/fields.ts";
+import { defineKind, createInputSchema } from "../../core/kinds.ts";
 import { pageFields } from "../../core/paging.ts";
 
 export const subscriberKinds = {
-  email: kind({
+  email: defineKind({
     email: EmailAddress,
     confirmed: z.boolean().default(false).meta({
       description:
         "True if the owner has already agreed. Otherwise the mailbox gets a confirmation link.",
     }),
   }),
-  webhook: kind(
+  webhook: defineKind(
     {
       url: HttpUrl,
       secret: SigningSecret.nullable().default(null),
     },
-    { secret: { url: sameOrigin } },
+    { secret: { url: isSameOrigin } },
   ),
 };
 
@@ -38,9 +45,9 @@ export type NewSubscriber =
   | { type: "email"; email: string; confirmed: boolean }
   | { type: "webhook"; url: string; secret: string | null };
 
-const body = bodyOf(
+const body = bodySchema(
   readOnly,
-  newOf(
+  createInputSchema(
     subscriberKinds,
     {},
     { id: "NewSubscriber", example: { type: "email", email: "ann@team.example", confirmed: true } },

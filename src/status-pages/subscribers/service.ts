@@ -1,42 +1,42 @@
 /** Lists, adds, confirms and deletes the subscribers of a status page. */
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { inSearchTurn } from "../../events/turns.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { runInSearchTurn } from "../../events/turns.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
-import { deleted, page } from "../../core/paging.ts";
+import { createId } from "../../core/ids.ts";
+import { deletedBody, buildPage } from "../../core/paging.ts";
 import { sealAll } from "../../core/security/secrets.ts";
-import { mustBeAllowed, portOf } from "../../core/security/target-guard.ts";
-import { mustBeWithin } from "../../database/references.ts";
+import { assertTargetsAllowed, portOf } from "../../core/security/target-guard.ts";
+import { guardLimit } from "../../database/references.ts";
 import { removeRow } from "../../database/rows.ts";
-import { retrying, StaleRead, type Statement } from "../../database/store.ts";
+import { retryOnStaleRead, StaleRead, type Statement } from "../../database/store.ts";
 import { subscribers } from "../../database/tables/status-pages.ts";
 import { getSettings } from "../../accounts/settings/service.ts";
 import { getStatusPage } from "../service.ts";
 import { secretLocationOf } from "./receivers.ts";
-import { addressKeyOf, mayAskAgain } from "./rules.ts";
+import { addressKeyOf, canAskAgain } from "./rules.ts";
 import type { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
 import {
-  allSubscribers,
+  findAllSubscribers,
   countAsked,
   countedSubscribers,
   findByAddress,
   findSubscriber,
   insertNotice,
   insertSubscriber,
-  mustBeNew,
+  guardNewAddress,
   listenFromNow,
   dropOldestUnconfirmed,
-  mustHavePage,
-  pageOfSubscribers,
+  guardPageExists,
+  findSubscriberPage,
   type SubscriberRow,
   insertDeliveries,
 } from "./store.ts";
 
 type SubscriberRecord = Subscriber & { version: number };
 
-function shown({ secrets, ...row }: SubscriberRow): SubscriberRecord {
+function toSubscriberRecord({ secrets, ...row }: SubscriberRow): SubscriberRecord {
   const { type, address, confirmedAt } = row;
   return {
     ...row,
@@ -50,20 +50,22 @@ function shown({ secrets, ...row }: SubscriberRow): SubscriberRecord {
 /** Throws NOT_FOUND. */
 export async function listSubscribers(scope: Scope, pageId: string, query: SubscriberQuery) {
   await getStatusPage(scope, pageId);
-  const read = () => pageOfSubscribers(scope, pageId, query);
-  const { rows, total } = await (query.q === undefined ? read() : inSearchTurn(scope, read));
-  return page(query, rows.map(shown), total);
+  const readSubscriberPage = () => findSubscriberPage(scope, pageId, query);
+  const { rows, total } = await (query.q === undefined
+    ? readSubscriberPage()
+    : runInSearchTurn(scope, readSubscriberPage));
+  return buildPage(query, rows.map(toSubscriberRecord), total);
 }
 
 /** Returns all subscribers at once, oldest first. Throws NOT_FOUND. */
 export async function exportSubscribers(scope: Scope, pageId: string): Promise<Subscriber[]> {
   await getStatusPage(scope, pageId);
-  return (await allSubscribers(scope, pageId)).map(shown);
+  return (await findAllSubscribers(scope, pageId)).map(toSubscriberRecord);
 }
 
 /** Returns a subscriber. Throws NOT_FOUND, also for a subscriber of another page. */
 export async function getSubscriber(scope: Scope, pageId: string, id: string) {
-  return shown(await getRow(scope, pageId, id));
+  return toSubscriberRecord(await getRow(scope, pageId, id));
 }
 
 async function getRow(scope: Scope, pageId: string, id: string) {
@@ -77,12 +79,12 @@ type AddedSubscriber = Pick<SubscriberRow, "type" | "address" | "secrets" | "con
   id: string;
 };
 
-function rowOf(scope: Scope, pageId: string, made: AddedSubscriber): SubscriberRow {
+function buildSubscriberRow(scope: Scope, pageId: string, added: AddedSubscriber): SubscriberRow {
   return {
     organizationId: scope.organizationId,
     pageId,
-    ...made,
-    addressKey: addressKeyOf(made.type, made.address),
+    ...added,
+    addressKey: addressKeyOf(added.type, added.address),
     heardFrom: null,
     byVisitor: false,
     asked: 0,
@@ -90,21 +92,21 @@ function rowOf(scope: Scope, pageId: string, made: AddedSubscriber): SubscriberR
     version: 1,
     lastDeliveryAt: null,
     lastError: null,
-    createdAt: timestamp(scope.clock()),
+    createdAt: formatTimestamp(scope.clock()),
   };
 }
 
-const unconfirmed = (email: string, now: number) =>
-  ({ id: newId(now), type: "email", address: email, secrets: "{}", confirmedAt: null }) as const;
+const createUnconfirmed = (email: string, now: number) =>
+  ({ id: createId(now), type: "email", address: email, secrets: "{}", confirmedAt: null }) as const;
 
 /** Statements that send a confirmation link to a subscriber's address. */
-function ask({ clock }: Scope, row: SubscriberRow): Statement[] {
+function askForConfirmation({ clock }: Scope, row: SubscriberRow): Statement[] {
   const now = clock();
-  const at = timestamp(now);
+  const at = formatTimestamp(now);
   const { organizationId, pageId } = row;
   const notice = {
     organizationId,
-    id: newId(now),
+    id: createId(now),
     pageId,
     type: "subscription.question",
     at,
@@ -121,7 +123,7 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
   const { vault, organizationId } = scope;
   await getStatusPage(scope, pageId);
   const now = scope.clock();
-  const id = newId(now);
+  const id = createId(now);
   const isAsked = input.type === "email" && !input.confirmed;
   if (isAsked && (await getSettings(scope)).smtp === null)
     throw new AppError(
@@ -130,53 +132,59 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
     );
   if (input.type === "webhook") {
     const url = new URL(input.url);
-    await mustBeAllowed(scope.targets, [{ path: "url", host: url.hostname, port: portOf(url) }]);
+    await assertTargetsAllowed(scope.targets, [
+      { path: "url", host: url.hostname, port: portOf(url) },
+    ]);
   }
   const secrets = input.type === "webhook" && input.secret !== null ? { secret: input.secret } : {};
   const row = {
-    ...rowOf(scope, pageId, {
+    ...buildSubscriberRow(scope, pageId, {
       id,
       type: input.type,
       address: input.type === "email" ? input.email : input.url,
       secrets: sealAll(vault, secretLocationOf({ organizationId, id }), secrets),
-      confirmedAt: isAsked ? null : timestamp(now),
+      confirmedAt: isAsked ? null : formatTimestamp(now),
     }),
     ...(isAsked && { asked: 1, askedAt: now }),
   };
   return commit(
     scope,
     [
-      ...mustHavePage(row),
-      mustBeNew(row, () => alreadyThere(input.type === "email" ? "email" : "url")),
+      ...guardPageExists(row),
+      guardNewAddress(row, () => createDuplicateError(input.type === "email" ? "email" : "url")),
       insertSubscriber(row),
-      mustBeWithin(scope, "subscribers", subscribers, countedSubscribers),
-      ...(isAsked ? ask(scope, row) : [listenFromNow(organizationId, id, timestamp(now))]),
+      guardLimit(scope, "subscribers", subscribers, countedSubscribers),
+      ...(isAsked
+        ? askForConfirmation(scope, row)
+        : [listenFromNow(organizationId, id, formatTimestamp(now))]),
     ],
     { action: isAsked ? "subscriber.invited" : "subscriber.added", subjectId: id },
-    shown({ ...row, version: isAsked ? 1 : 2 }),
+    toSubscriberRecord({ ...row, version: isAsked ? 1 : 2 }),
   );
 }
 
-function alreadyThere(path: "email" | "url") {
+function createDuplicateError(path: "email" | "url") {
   const details = [{ path, message: "must not already be subscribed to this page" }];
   return new AppError("CONFLICT", "This address is already subscribed to the page.", { details });
 }
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteSubscriber(scope: Scope, pageId: string, id: string) {
-  return retrying(async () => remove(scope, await getRow(scope, pageId, id), "subscriber.deleted"));
+  return retryOnStaleRead(async () =>
+    removeSubscriber(scope, await getRow(scope, pageId, id), "subscriber.deleted"),
+  );
 }
 
-function remove(
+function removeSubscriber(
   scope: Scope,
   row: SubscriberRow,
   action: "subscriber.deleted" | "subscriber.unsubscribed",
-): Promise<typeof deleted> {
+): Promise<typeof deletedBody> {
   return commit(
     scope,
     [...guardCurrent(scope, subscribers, row), removeRow(scope, subscribers, row.id)],
     { action, subjectId: row.id },
-    deleted,
+    deletedBody,
   );
 }
 
@@ -193,33 +201,37 @@ export async function askMailbox(
   const { organizationId } = scope;
   const key = addressKeyOf("email", email);
   let isAllowed: boolean | null = null;
-  await retrying(async () => {
+  await retryOnStaleRead(async () => {
     const now = scope.clock();
     const known = await findByAddress(scope, pageId, "email", key);
-    if (known !== null && (known.confirmedAt !== null || !mayAskAgain(known, now))) return;
+    if (known !== null && (known.confirmedAt !== null || !canAskAgain(known, now))) return;
     isAllowed ??= mayAsk(email);
     if (!isAllowed) return;
-    const asked = { asked: (known?.asked ?? 0) + 1, askedAt: now };
+    const questionCount = { asked: (known?.asked ?? 0) + 1, askedAt: now };
     const row = known ?? {
-      ...rowOf(scope, pageId, unconfirmed(email, now)),
+      ...buildSubscriberRow(scope, pageId, createUnconfirmed(email, now)),
       byVisitor: true,
-      ...asked,
+      ...questionCount,
     };
     const changes =
       known === null
         ? [
-            ...mustHavePage(row),
+            ...guardPageExists(row),
             // A parallel sign-up inserted the same mailbox: reads it again.
-            mustBeNew(row, () => new StaleRead()),
+            guardNewAddress(row, () => new StaleRead()),
             dropOldestUnconfirmed(row),
             insertSubscriber(row),
           ]
         : [
             ...guardCurrent(scope, subscribers, known),
-            countAsked(organizationId, { id: known.id, ...asked, version: known.version + 1 }),
+            countAsked(organizationId, {
+              id: known.id,
+              ...questionCount,
+              version: known.version + 1,
+            }),
           ];
     const change = { action: "subscriber.asked", subjectId: row.id } as const;
-    await commit(scope, [...changes, ...ask(scope, row)], change, {});
+    await commit(scope, [...changes, ...askForConfirmation(scope, row)], change, {});
   });
 }
 
@@ -229,15 +241,15 @@ export async function askMailbox(
  */
 export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberRow | null> {
   const { organizationId } = scope;
-  return retrying(async () => {
+  return retryOnStaleRead(async () => {
     const row = await findSubscriber(scope, id);
     if (row === null || row.confirmedAt !== null) return row;
     await commit(
       scope,
       [
         ...guardCurrent(scope, subscribers, row),
-        listenFromNow(organizationId, id, timestamp(scope.clock())),
-        mustBeWithin(scope, "subscribers", subscribers, countedSubscribers),
+        listenFromNow(organizationId, id, formatTimestamp(scope.clock())),
+        guardLimit(scope, "subscribers", subscribers, countedSubscribers),
       ],
       { action: "subscriber.confirmed", subjectId: id },
       {},
@@ -248,8 +260,8 @@ export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberR
 
 /** Deletes a subscriber who unsubscribes. A second time changes nothing. */
 export async function endSubscription(scope: Scope, id: string): Promise<void> {
-  await retrying(async () => {
+  await retryOnStaleRead(async () => {
     const row = await findSubscriber(scope, id);
-    if (row !== null) await remove(scope, row, "subscriber.unsubscribed");
+    if (row !== null) await removeSubscriber(scope, row, "subscriber.unsubscribed");
   });
 }

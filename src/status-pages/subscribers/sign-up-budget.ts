@@ -1,19 +1,19 @@
 import { networkOf } from "../../core/security/client-network.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { signUpBounds } from "../../core/limits.ts";
-import { rateLimit } from "../../http/access/rate-limit.ts";
+import { createRateLimit } from "../../http/access/rate-limit.ts";
 import { mailboxOf } from "./rules.ts";
 
 const hourMs = 3_600_000;
 
 /** Limits the e-mails that strangers can trigger. A restart resets the counts. */
-export function signUpBudget(clock: Clock) {
-  const hourly = (count: number) => rateLimit(count, clock, { windowMs: hourMs });
-  const networks = hourly(signUpBounds.perHour.value);
-  const first = hourly(signUpBounds.perPage.value);
-  const further = hourly(signUpBounds.perPageFromNewNetworks.value);
-  const sites = hourly(1);
-  const mailboxes = rateLimit(signUpBounds.confirmationMails.value, clock, {
+export function createSignUpBudget(clock: Clock) {
+  const createHourlyLimit = (count: number) => createRateLimit(count, clock, { windowMs: hourMs });
+  const networks = createHourlyLimit(signUpBounds.perHour.value);
+  const first = createHourlyLimit(signUpBounds.perPage.value);
+  const newNetworks = createHourlyLimit(signUpBounds.perPageFromNewNetworks.value);
+  const sites = createHourlyLimit(1);
+  const mailboxes = createRateLimit(signUpBounds.confirmationMails.value, clock, {
     windowMs: 24 * hourMs,
   });
   return {
@@ -24,10 +24,10 @@ export function signUpBudget(clock: Clock) {
       if (wait > 0) return { wait, by: "network" };
       const known = sites.take(`${pageId} ${siteOf(network)}`);
       if (first.take(pageId) === 0) return { wait: 0, by: "page" };
-      return { wait: known > 0 ? known : further.take(pageId), by: "page" };
+      return { wait: known > 0 ? known : newNetworks.take(pageId), by: "page" };
     },
     /** Counts a confirmation mail to a mailbox. Returns false if the mailbox has reached its limit. */
-    mayAsk: (email: string) => mailboxes.take(mailboxOf(email)) === 0,
+    canAsk: (email: string) => mailboxes.take(mailboxOf(email)) === 0,
   };
 }
 

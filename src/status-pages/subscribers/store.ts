@@ -1,27 +1,27 @@
 /** Reads and writes the subscribers of status pages, their notices and deliveries. */
 import { and, desc, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
-import { dayMs, timestamp } from "../../core/time/clock.ts";
+import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
-import { offsetOf } from "../../core/paging.ts";
+import { createId } from "../../core/ids.ts";
+import { computeOffset } from "../../core/paging.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
-import { listed, mustExist } from "../../database/references.ts";
+import { buildIdTable, guardExists } from "../../database/references.ts";
 import {
-  allOf,
+  combineConditions,
   type Condition,
-  containing,
-  matchingIds,
-  pageOfIds,
+  buildContains,
+  findMatchingIds,
+  collectPage,
 } from "../../database/search.ts";
-import { matching, type Tenant } from "../../database/rows.ts";
+import { matchValues, type Tenant } from "../../database/rows.ts";
 import {
-  insertInto,
-  must,
+  createInsert,
+  guard,
   type Prepared,
   type StaleRead,
   type Statement,
   type Store,
-  updateOf,
+  createUpdate,
 } from "../../database/store.ts";
 import { notices, statusPages, subscribers } from "../../database/tables/status-pages.ts";
 import { manyPending, maxPending, noticeDays, pendingMs, receiverTypeOf } from "./rules.ts";
@@ -30,10 +30,10 @@ import type { SubscriberQuery } from "./schema.ts";
 export type SubscriberRow = typeof subscribers.$inferSelect;
 type NoticeRow = typeof notices.$inferSelect;
 
-type OfPage = { organizationId: string; pageId: string };
+type PageKey = { organizationId: string; pageId: string };
 
 /** Lists subscribers of a status page, newest first, in the pages that `query` asks for. */
-export async function pageOfSubscribers(
+export async function findSubscriberPage(
   tenant: Tenant & { signal?: AbortSignal | null },
   pageId: string,
   query: SubscriberQuery,
@@ -46,7 +46,7 @@ export async function pageOfSubscribers(
     confirmed: isNotNull(subscribers.confirmedAt),
   };
   const where = and(
-    matching(subscribers, { organizationId, pageId, type }),
+    matchValues(subscribers, { organizationId, pageId, type }),
     status === undefined ? undefined : confirmed[status],
   );
   const [total, rows] = await Promise.all([
@@ -57,7 +57,7 @@ export async function pageOfSubscribers(
       .where(where)
       .orderBy(desc(subscribers.id))
       .limit(query.per_page)
-      .offset(offsetOf(query)),
+      .offset(computeOffset(query)),
   ]);
   return { rows, total };
 }
@@ -68,7 +68,7 @@ async function searchSubscribers(
   query: SubscriberQuery & { q: string },
 ) {
   const { type, status, q } = query;
-  const conditions: Condition[] = [containing("s.address", q)];
+  const conditions: Condition[] = [buildContains("s.address", q)];
   if (type !== undefined) conditions.push({ text: "s.type = ?", parameters: [type], cost: 0 });
   if (status !== undefined) {
     const text = `s.confirmed_at is ${status === "pending" ? "" : "not "}null`;
@@ -80,21 +80,24 @@ async function searchSubscribers(
     cost: 0,
   };
   const source = { store, from: "subscribers s", id: "s.id", where };
-  const portions = matchingIds(source, allOf(conditions), signal);
-  const { ids, total } = await pageOfIds(portions, offsetOf(query), query.per_page);
+  const portions = findMatchingIds(source, combineConditions(conditions), signal);
+  const { ids, total } = await collectPage(portions, computeOffset(query), query.per_page);
   const rows = await store.db
     .select()
     .from(subscribers)
     .where(
-      and(matching(subscribers, { organizationId }), sql`id in (select value from ${listed(ids)})`),
+      and(
+        matchValues(subscribers, { organizationId }),
+        sql`id in (select value from ${buildIdTable(ids)})`,
+      ),
     )
     .orderBy(desc(subscribers.id));
   return { rows, total };
 }
 
 /** Reads all subscribers of a page, oldest first. */
-export function allSubscribers({ store, organizationId }: Tenant, pageId: string) {
-  const where = matching(subscribers, { organizationId, pageId });
+export function findAllSubscribers({ store, organizationId }: Tenant, pageId: string) {
+  const where = matchValues(subscribers, { organizationId, pageId });
   return store.db.select().from(subscribers).where(where).orderBy(subscribers.id);
 }
 
@@ -104,7 +107,7 @@ async function findOne(store: Store, where: SQL | undefined): Promise<Subscriber
 }
 
 export function findSubscriber({ store, organizationId }: Tenant, id: string) {
-  return findOne(store, matching(subscribers, { organizationId, id }));
+  return findOne(store, matchValues(subscribers, { organizationId, id }));
 }
 
 export function findByAddress(
@@ -113,33 +116,36 @@ export function findByAddress(
   type: SubscriberRow["type"],
   addressKey: string,
 ) {
-  return findOne(store, matching(subscribers, { organizationId, pageId, type, addressKey }));
+  return findOne(store, matchValues(subscribers, { organizationId, pageId, type, addressKey }));
 }
 
-export const insertSubscriber = insertInto(subscribers);
+export const insertSubscriber = createInsert(subscribers);
 
 /** Guards that the page exists; else NOT_FOUND. */
-export function mustHavePage({ organizationId, pageId }: OfPage): Prepared[] {
-  const noSuchPage = () => new AppError("NOT_FOUND", "There is no such status page.");
-  return mustExist(statusPages, organizationId, [pageId], noSuchPage);
+export function guardPageExists({ organizationId, pageId }: PageKey): Prepared[] {
+  const createNoSuchPageError = () => new AppError("NOT_FOUND", "There is no such status page.");
+  return guardExists(statusPages, organizationId, [pageId], createNoSuchPageError);
 }
 
 /** Guards that the page has no subscriber with this address. */
-export function mustBeNew(row: SubscriberRow, otherwise: () => AppError | StaleRead): Prepared {
+export function guardNewAddress(
+  row: SubscriberRow,
+  otherwise: () => AppError | StaleRead,
+): Prepared {
   const { organizationId, pageId, type, addressKey } = row;
-  const same = matching(subscribers, { organizationId, pageId, type, addressKey });
-  return must(sql`not exists (select 1 from ${subscribers} where ${same})`, otherwise);
+  const same = matchValues(subscribers, { organizationId, pageId, type, addressKey });
+  return guard(sql`not exists (select 1 from ${subscribers} where ${same})`, otherwise);
 }
 
 /** SQL condition for unconfirmed mailboxes that visitors entered. */
-const waits = "confirmed_at is null and by_visitor";
+const waitingCondition = "confirmed_at is null and by_visitor";
 
 /** SQL condition for subscribers that count towards the limit of their organization. */
-export const countedSubscribers = `not (${waits})`;
+export const countedSubscribers = `not (${waitingCondition})`;
 
 /** Deletes the oldest unconfirmed sign-ups of a page, so that one more stays within the limit. */
-export function dropOldestUnconfirmed({ organizationId, pageId }: OfPage): Statement {
-  const waiting = `from subscribers where organization_id = ?1 and page_id = ?2 and ${waits}`;
+export function dropOldestUnconfirmed({ organizationId, pageId }: PageKey): Statement {
+  const waiting = `from subscribers where organization_id = ?1 and page_id = ?2 and ${waitingCondition}`;
   return {
     text: `delete from subscribers where rowid in (select rowid ${waiting} order by asked_at, id
         limit max(0, (select count(*) ${waiting}) - ?3))`,
@@ -147,10 +153,10 @@ export function dropOldestUnconfirmed({ organizationId, pageId }: OfPage): State
   };
 }
 
-export const countAsked = updateOf(subscribers, ["asked", "askedAt", "version"]);
+export const countAsked = createUpdate(subscribers, ["asked", "askedAt", "version"]);
 
 /** Reads the ids of an organization's pages with confirmed subscribers. */
-export async function pagesWithSubscribers(store: Store, organizationId: string) {
+export async function findPagesWithSubscribers(store: Store, organizationId: string) {
   const rows = await store.query<{ id: string }>(
     `select id from status_pages p where organization_id = ? and exists (
        select 1 from subscribers s where s.organization_id = p.organization_id
@@ -161,9 +167,9 @@ export async function pagesWithSubscribers(store: Store, organizationId: string)
 }
 
 /** Reads the subscribers that were confirmed before event `seq`, by id, starting after the id `after`. */
-export function subscribersAt(
+export function findSubscribersAt(
   store: Store,
-  { organizationId, pageId }: OfPage,
+  { organizationId, pageId }: PageKey,
   { seq, after, limit }: { seq: number; after: string; limit: number },
 ): Promise<Listener[]> {
   return store.query<Listener>(
@@ -176,7 +182,7 @@ export function subscribersAt(
 /** Counts the subscribers that were confirmed before event `seq` and have an id after `after`. */
 export async function countSubscribersAt(
   store: Store,
-  { organizationId, pageId }: OfPage,
+  { organizationId, pageId }: PageKey,
   { seq, after }: { seq: number; after: string },
 ): Promise<number> {
   const [row] = await store.query<{ count: number }>(
@@ -188,7 +194,7 @@ export async function countSubscribersAt(
 }
 
 /** Returns the given organizations that have a confirmed subscriber. */
-export async function organizationsWithSubscribers(
+export async function findOrganizationsWithSubscribers(
   store: Store,
   organizationIds: readonly string[],
 ): Promise<Set<string>> {
@@ -214,7 +220,7 @@ export function listenFromNow(organizationId: string, id: string, at: string): S
   };
 }
 
-export const insertNotice = insertInto(notices);
+export const insertNotice = createInsert(notices);
 
 /** Inserts the deliveries of a notice to the subscribers that still exist. */
 export function insertDeliveries(
@@ -223,7 +229,7 @@ export function insertDeliveries(
   now: number,
   at: string,
 ): Statement {
-  const made = to.map((one) => [newId(now), receiverTypeOf(one.type), one.id]);
+  const deliveryRows = to.map((one) => [createId(now), receiverTypeOf(one.type), one.id]);
   return {
     text: `insert into deliveries (organization_id, id, receiver_type, receiver_id, notice_id, status,
           attempts, scheduled_attempts, due_at, created_at)
@@ -231,11 +237,15 @@ export function insertDeliveries(
         from json_each(?) where exists (select 1 from subscribers s
           where s.organization_id = ? and s.id = value ->> 2)
         order by key`,
-    parameters: [organizationId, id, now, at, JSON.stringify(made), organizationId],
+    parameters: [organizationId, id, now, at, JSON.stringify(deliveryRows), organizationId],
   };
 }
 
-export async function noticeOfDelivery(store: Store, organizationId: string, deliveryId: string) {
+export async function findNoticeOfDelivery(
+  store: Store,
+  organizationId: string,
+  deliveryId: string,
+) {
   const [row] = await store.query<NoticeRow>(
     `select n.organization_id as organizationId, n.id, n.page_id as pageId, n.type, n.at, n.data
      from deliveries d join notices n on n.organization_id = d.organization_id and n.id = d.notice_id
@@ -246,9 +256,9 @@ export async function noticeOfDelivery(store: Store, organizationId: string, del
 }
 
 /** Reads the last notice that a page sent about a public incident; null if it sent none. */
-export async function lastNoticeOf(
+export async function findLastNotice(
   store: Store,
-  { organizationId, pageId }: OfPage,
+  { organizationId, pageId }: PageKey,
   incidentId: string,
 ): Promise<Pick<NoticeRow, "data"> | null> {
   const [row] = await store.query<{ data: string }>(
@@ -269,13 +279,13 @@ export async function sweepSubscribers(sweeping: Sweeping): Promise<void> {
   await sweepRows(
     sweeping,
     "subscribers",
-    `${waits} and asked_at < ? and (organization_id, page_id) in (
-      select organization_id, page_id from subscribers where ${waits}
+    `${waitingCondition} and asked_at < ? and (organization_id, page_id) in (
+      select organization_id, page_id from subscribers where ${waitingCondition}
       group by organization_id, page_id having count(*) > ?)`,
     [now - manyPending.pendingMs, manyPending.size],
   );
   await sweepRows(sweeping, "subscribers", "confirmed_at is null and asked_at < ?", [
     now - pendingMs,
   ]);
-  await sweepRows(sweeping, "notices", "at < ?", [timestamp(now - noticeDays * dayMs)]);
+  await sweepRows(sweeping, "notices", "at < ?", [formatTimestamp(now - noticeDays * dayMs)]);
 }

@@ -1,14 +1,14 @@
 /** Handles sign-ups on public pages, and the links to confirm and unsubscribe in e-mails. */
-import { type Scope, scopeOf, type ScopeServices } from "../../events/scope.ts";
+import { type Scope, buildScope, type ScopeServices } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { EmailAddress } from "../../core/fields.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { Subscriptions } from "../site/public-pages.ts";
-import { fieldsOf, question, statement } from "../site/small-page.ts";
+import { readFormFields, respondQuestion, respondStatement } from "../site/small-page.ts";
 import { findPages } from "../store.ts";
-import { ownerOf, type Verb } from "./links.ts";
+import { openToken, type Verb } from "./links.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
-import { signUpBudget } from "./sign-up-budget.ts";
+import { createSignUpBudget } from "./sign-up-budget.ts";
 import { findSubscriber } from "./store.ts";
 
 type Dependencies = {
@@ -19,84 +19,109 @@ type Dependencies = {
 };
 
 /** Creates the handlers through which visitors change their subscriptions. */
-export function subscriptionsOf({ services, signUps, addressOf }: Dependencies): Subscriptions {
+export function createSubscriptions({ services, signUps, addressOf }: Dependencies): Subscriptions {
   const { store, clock, vault } = services;
-  const budget = signUpBudget(clock);
+  const budget = createSignUpBudget(clock);
 
-  const visitorScope = (organizationId: string): Scope => ({
-    ...scopeOf(services, organizationId, { type: "visitor", id: null, name: "visitor" }),
+  const createVisitorScope = (organizationId: string): Scope => ({
+    ...buildScope(services, organizationId, { type: "visitor", id: null, name: "visitor" }),
     mayWrite: false,
   });
 
   return {
     async signUp(request, page) {
-      const { email = "" } = await fieldsOf(request);
-      const said = email.trim().slice(0, 320);
+      const { email = "" } = await readFormFields(request);
+      const sentAddress = email.trim().slice(0, 320);
       const address = addressOf(request);
       const pause = signUps.take(address);
-      if (pause > 0) return refused(said, tooManyHere, pause);
-      const mailbox = EmailAddress.safeParse(said);
+      if (pause > 0) return createSignUpRefusal(sentAddress, networkLimitMessage, pause);
+      const mailbox = EmailAddress.safeParse(sentAddress);
       if (!mailbox.success)
         return {
-          email: said,
+          email: sentAddress,
           trouble: "This must be an e-mail address, such as ann@team.example.",
           status: 422,
         };
       // Checked before the lookup, so that responses don't reveal whether a mailbox is known.
       const { wait, by } = budget.take(address, page.id);
-      if (wait > 0) return refused(said, by === "network" ? tooManyHere : tooManyPeople, wait);
-      await askMailbox(visitorScope(page.organizationId), page.id, mailbox.data, budget.mayAsk);
-      return { email: said, trouble: null, status: 200 };
+      if (wait > 0)
+        return createSignUpRefusal(
+          sentAddress,
+          by === "network" ? networkLimitMessage : totalLimitMessage,
+          wait,
+        );
+      await askMailbox(
+        createVisitorScope(page.organizationId),
+        page.id,
+        mailbox.data,
+        budget.canAsk,
+      );
+      return { email: sentAddress, trouble: null, status: 200 };
     },
 
-    async answer(request, verb, token) {
-      const owner = ownerOf(vault, verb, token, clock());
+    async respondToLink(request, verb, token) {
+      const owner = openToken(vault, verb, token, clock());
       if (owner === null || !["GET", "HEAD", "POST"].includes(request.method)) return null;
       const { organizationId, id } = owner;
       const row = await findSubscriber({ store, organizationId }, id);
       const [page] = row === null ? [] : await findPages({ store, organizationId }, row.pageId);
-      if (row === null || page === undefined) return ended(verb);
+      if (row === null || page === undefined) return respondEnded(verb);
       const { title } = page;
-      const scope = visitorScope(organizationId);
+      const scope = createVisitorScope(organizationId);
       if (request.method === "POST") {
         if (verb === "confirm") {
-          const taken = await confirmSubscriber(scope, id).catch(orFull);
-          if (taken === null) return ended(verb);
-          if (taken === "full")
-            return statement("Not now", `${title} takes no more subscribers at the moment.`, 409);
-          return statement(
+          const confirmation = await confirmSubscriber(scope, id).catch(mapConflictToFull);
+          if (confirmation === null) return respondEnded(verb);
+          if (confirmation === "full")
+            return respondStatement(
+              "Not now",
+              `${title} takes no more subscribers at the moment.`,
+              409,
+            );
+          return respondStatement(
             "You are subscribed",
             `Updates from ${title} are sent to ${row.address}.`,
           );
         }
         await endSubscription(scope, id);
         const text = `Updates from ${title} are no longer sent to ${row.address}.`;
-        return statement("You are unsubscribed", text);
+        return respondStatement("You are unsubscribed", text);
       }
       // Mail scanners follow links, so only a POST changes anything.
       return verb === "confirm"
-        ? question(`Updates from ${title}`, `They will be sent to ${row.address}.`, "Confirm")
-        : question(`Updates from ${title}`, `They are sent to ${row.address}.`, "Unsubscribe");
+        ? respondQuestion(
+            `Updates from ${title}`,
+            `They will be sent to ${row.address}.`,
+            "Confirm",
+          )
+        : respondQuestion(
+            `Updates from ${title}`,
+            `They are sent to ${row.address}.`,
+            "Unsubscribe",
+          );
     },
   };
 }
 
-const tooManyHere = "Too many sign-ups from here.";
-const tooManyPeople = "Too many people are signing up at the moment.";
+const networkLimitMessage = "Too many sign-ups from here.";
+const totalLimitMessage = "Too many people are signing up at the moment.";
 
-function orFull(error: unknown): "full" {
+function mapConflictToFull(error: unknown): "full" {
   if (error instanceof AppError && error.code === "CONFLICT") return "full";
   throw error;
 }
 
-function refused(email: string, why: string, seconds: number) {
+function createSignUpRefusal(email: string, why: string, seconds: number) {
   const time = seconds <= 60 ? "a minute" : seconds <= 600 ? "ten minutes" : "an hour";
   return { email, trouble: `${why} Try again in ${time}.`, status: 429, retryAfter: seconds };
 }
 
 /** Response to a link of a deleted subscriber. */
-function ended(verb: Verb): Response {
+function respondEnded(verb: Verb): Response {
   return verb === "confirm"
-    ? statement("This link has expired", "Sign up again on the status page to get a new one.")
-    : statement("You are not subscribed", "No updates are sent to this address.");
+    ? respondStatement(
+        "This link has expired",
+        "Sign up again on the status page to get a new one.",
+      )
+    : respondStatement("You are not subscribed", "No updates are sent to this address.");
 }

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
-import { member, person, visitor } from "../../support/visiting.ts";
+import { dumpTables, testAppliance, unknownId } from "../../support/appliance.ts";
+import { signInMember, createPerson, signInVisitor } from "../../support/visiting.ts";
 
 const keys = "/dashboard/api-keys";
 const deploy = { name: "Deploy", scope: "read", expiresInDays: 30 };
 
 test("an admin creates a key, which works at once and is shown only once", async () => {
   const appliance = await testAppliance();
-  const { id, page } = await member(appliance, "admin");
+  const { id, page } = await signInMember(appliance, "admin");
   const { status, json } = await page("POST", keys, { body: deploy });
   const { key, ...shown } = json.data;
   expect([status, shown]).toEqual([
@@ -27,21 +27,21 @@ test("an admin creates a key, which works at once and is shown only once", async
   const listed = (await page("GET", keys)).json.data;
   expect(listed.at(-1)).toEqual(shown);
   expect(JSON.stringify(listed)).not.toContain("sbx_");
-  expect(dump(appliance)).not.toContain(key);
+  expect(dumpTables(appliance)).not.toContain(key);
 });
 
 test("a repeated request returns the same key, which is still not stored in plain text", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin");
+  const { page } = await signInMember(appliance, "admin");
   const send = () => page("POST", keys, { body: deploy, headers: { "Idempotency-Key": "once" } });
   const [first, again] = [await send(), await send()];
   expect(again.json.data.key).toBe(first.json.data.key);
-  expect(dump(appliance)).not.toContain(first.json.data.key);
+  expect(dumpTables(appliance)).not.toContain(first.json.data.key);
 });
 
 test("a revoked key stops, and can't be revoked again", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin");
+  const { page } = await signInMember(appliance, "admin");
   const { id, key } = (await page("POST", keys, { body: { name: "Deploy" } })).json.data;
   const revoke = (one: string) => page("POST", `${keys}/${one}/revoke`);
   const { status, json } = await revoke(id);
@@ -54,25 +54,25 @@ test("a revoked key stops, and can't be revoked again", async () => {
 
 test("another organization's key gets the same 404 as an unknown one", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "owner");
-  const before = dump(appliance);
+  const { page } = await signInMember(appliance, "owner");
+  const before = dumpTables(appliance);
   const told = async (id: string) => {
     const { status, json } = await page("POST", `${keys}/${id}/revoke`);
     return [status, json.error.message];
   };
   expect(await told(appliance.theirs.writeKey.id)).toEqual(await told(unknownId));
-  expect(dump(appliance)).toBe(before);
-  const theirs = await person(appliance, appliance.theirs.id, "admin");
-  const listed = (await (await visitor(appliance, theirs.id)).page("GET", keys)).json.data;
+  expect(dumpTables(appliance)).toBe(before);
+  const theirs = await createPerson(appliance, appliance.theirs.id, "admin");
+  const listed = (await (await signInVisitor(appliance, theirs.id)).page("GET", keys)).json.data;
   expect(listed.map((one: { id: string }) => one.id)).not.toContain(appliance.ours.writeKey.id);
 });
 
 test("only admins manage keys, and invalid keys are rejected", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "member");
+  const { page } = await signInMember(appliance, "member");
   expect((await page("GET", keys)).status).toBe(403);
   expect((await page("POST", keys, { body: deploy })).status).toBe(403);
-  const admin = await member(appliance, "admin");
+  const admin = await signInMember(appliance, "admin");
   for (const body of [
     {},
     { ...deploy, name: " " },
@@ -89,8 +89,8 @@ test("last uses are written later, for all keys in one batch", async () => {
   const { appliance, store, ours, database, time } = await testAppliance();
   time.now += 5_000;
   await ours.reader("GET", "/api/v1/incidents");
-  await store.atomic(appliance.keys.used());
-  expect(appliance.keys.used()).toEqual([]);
+  await store.atomic(appliance.keys.collectLastUses());
+  expect(appliance.keys.collectLastUses()).toEqual([]);
   const rows = database.query("SELECT name, last_used_at FROM api_keys WHERE organization_id = ?");
   expect(rows.values(ours.id)).toEqual([
     ["write", null],

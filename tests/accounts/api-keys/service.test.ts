@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createApiKey, listApiKeys, revokeApiKey } from "../../../src/accounts/api-keys/service.ts";
 import { sha256 } from "../../../src/core/ids.ts";
-import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
-import { refusal } from "../../support/refusal.ts";
+import { dumpTables, testAppliance, unknownId } from "../../support/appliance.ts";
+import { findErrorCode } from "../../support/refusal.ts";
 
 const deploy = { name: "Deploy", scope: "read" as const, expiresInMs: null };
 
@@ -11,7 +11,7 @@ test("a key has 43 random characters and is shown once: only its SHA-256 is stor
   const { scope } = appliance.ours;
   const { id, key } = await createApiKey(scope, deploy);
   expect(key).toMatch(/^sbx_[0-9A-Za-z]{43}$/);
-  const stored = dump(appliance);
+  const stored = dumpTables(appliance);
   expect(stored).not.toContain(key.slice(4));
   expect(stored).toContain(sha256(key));
   const listed = await listApiKeys(scope);
@@ -36,28 +36,28 @@ test("an expiring key shows its expiry", async () => {
 
 test("a blank or overlong name is rejected, and nothing is written", async () => {
   const appliance = await testAppliance();
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   for (const name of ["", "\u200b", "a\nb", "x".repeat(256)])
-    expect(await refusal(createApiKey(appliance.ours.scope, { ...deploy, name }))).toBe(
+    expect(await findErrorCode(createApiKey(appliance.ours.scope, { ...deploy, name }))).toBe(
       "VALIDATION_ERROR",
     );
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 test("a key is revoked once and only by its own organization", async () => {
   const appliance = await testAppliance();
   const { ours, theirs, time } = appliance;
   const { id } = await createApiKey(ours.scope, deploy);
-  const before = dump(appliance);
-  expect(await refusal(revokeApiKey(theirs.scope, id))).toBe("NOT_FOUND");
-  expect(await refusal(revokeApiKey(ours.scope, unknownId))).toBe("NOT_FOUND");
-  expect(dump(appliance)).toBe(before);
+  const before = dumpTables(appliance);
+  expect(await findErrorCode(revokeApiKey(theirs.scope, id))).toBe("NOT_FOUND");
+  expect(await findErrorCode(revokeApiKey(ours.scope, unknownId))).toBe("NOT_FOUND");
+  expect(dumpTables(appliance)).toBe(before);
   time.now += 1_000;
   await revokeApiKey(ours.scope, id);
-  const after = dump(appliance);
+  const after = dumpTables(appliance);
   time.now += 1_000;
-  expect(await refusal(revokeApiKey(ours.scope, id))).toBe("CONFLICT");
-  expect(dump(appliance)).toBe(after);
+  expect(await findErrorCode(revokeApiKey(ours.scope, id))).toBe("CONFLICT");
+  expect(dumpTables(appliance)).toBe(after);
   expect((await listApiKeys(ours.scope)).at(-1)?.revokedAt).toBe("2026-11-20T10:00:01.000Z");
 });
 
@@ -65,8 +65,8 @@ test("of two concurrent revocations one gets a conflict", async () => {
   const { ours } = await testAppliance();
   const { id } = await ours.keyOf("read");
   const both = await Promise.all([
-    refusal(revokeApiKey(ours.scope, id)),
-    refusal(revokeApiKey(ours.scope, id)),
+    findErrorCode(revokeApiKey(ours.scope, id)),
+    findErrorCode(revokeApiKey(ours.scope, id)),
   ]);
   expect(both).toContain("CONFLICT");
   expect(both.filter((code) => code === "CONFLICT")).toHaveLength(1);
@@ -104,7 +104,7 @@ test("the last use of a key is right again after a use with a clock that was ahe
   const { ours, appliance, store, time } = await testAppliance();
   const lastUsedAt = async () => {
     expect((await ours.api("GET", "/api/v1/monitors")).status).toBe(200);
-    await store.atomic(appliance.keys.used());
+    await store.atomic(appliance.keys.collectLastUses());
     const listed = await listApiKeys(ours.scope);
     return listed.find(({ id }) => id === ours.writeKey.id)?.lastUsedAt;
   };

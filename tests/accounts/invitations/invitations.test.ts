@@ -1,16 +1,27 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import crypto from "node:crypto";
 import { sweepInvitations } from "../../../src/accounts/invitations/service.ts";
-import { sweepingOf } from "../../../src/database/backup/portions.ts";
-import { dump, testAppliance, type TestAppliance, unknownId } from "../../support/appliance.ts";
-import { member, newBrowser, password, person, visitor } from "../../support/visiting.ts";
+import { createSweeping } from "../../../src/database/backup/portions.ts";
+import {
+  dumpTables,
+  testAppliance,
+  type TestAppliance,
+  unknownId,
+} from "../../support/appliance.ts";
+import {
+  signInMember,
+  createBrowser,
+  password,
+  createPerson,
+  signInVisitor,
+} from "../../support/visiting.ts";
 
 const invitations = "/dashboard/invitations";
 const day = 86_400_000;
 
 /** An owner who invites, and the tokens of the links they get. */
 async function inviting(appliance: TestAppliance) {
-  const owner = await member(appliance, "owner", { name: "Olga", administrator: true });
+  const owner = await signInMember(appliance, "owner", { name: "Olga", administrator: true });
   const invite = (email: string, role = "member", headers = {}) =>
     owner.page("POST", invitations, { body: { email, role }, headers });
   const tokenFor = async (email: string, role?: string) =>
@@ -37,8 +48,8 @@ describe("an invitation", () => {
     ]);
     expect(link).toMatch(/^http:\/\/signalbox\.lan:3210\/invitation#[0-9A-Za-z]{43}$/);
     expect((await owner.page("GET", invitations)).json.data).toEqual([shown]);
-    expect(dump(appliance)).not.toContain(link.split("#")[1]);
-    const { page } = await member(appliance, "member");
+    expect(dumpTables(appliance)).not.toContain(link.split("#")[1]);
+    const { page } = await signInMember(appliance, "member");
     expect((await page("GET", invitations)).status).toBe(403);
     expect((await page("POST", invitations, { body: {} })).status).toBe(403);
   });
@@ -57,15 +68,15 @@ describe("an invitation", () => {
     const first = await tokenFor("bea@team.example");
     await tokenFor("BEA@team.example", "viewer");
     expect((await owner.page("GET", invitations)).json.data).toHaveLength(1);
-    expect((await newBrowser(appliance).post("/invitations/look", { token: first })).status).toBe(
-      404,
-    );
+    expect(
+      (await createBrowser(appliance).post("/invitations/look", { token: first })).status,
+    ).toBe(404);
   });
 
   test("for a member is a conflict, and only owners invite owners", async () => {
     const appliance = await testAppliance();
     const { invite } = await inviting(appliance);
-    const { email, page } = await member(appliance, "admin");
+    const { email, page } = await signInMember(appliance, "admin");
     expect((await invite(email.toUpperCase())).status).toBe(409);
     const body = { email: "bea@team.example", role: "owner" };
     expect((await page("POST", invitations, { body })).status).toBe(403);
@@ -79,33 +90,33 @@ describe("an invitation", () => {
     const appliance = await testAppliance();
     const { owner, invite } = await inviting(appliance);
     const { id, link } = (await invite("bea@team.example")).json.data;
-    const their = await person(appliance, appliance.theirs.id, "owner");
-    const theirs = (await visitor(appliance, their.id)).page;
+    const their = await createPerson(appliance, appliance.theirs.id, "owner");
+    const theirs = (await signInVisitor(appliance, their.id)).page;
     expect((await theirs("DELETE", `${invitations}/${id}`)).status).toBe(404);
     expect((await theirs("GET", invitations)).json.data).toEqual([]);
     expect((await owner.page("DELETE", `${invitations}/${unknownId}`)).status).toBe(404);
     expect((await owner.page("DELETE", `${invitations}/${id}`)).status).toBe(200);
     const token = link.split("#")[1];
-    expect((await newBrowser(appliance).post("/invitations/look", { token })).status).toBe(404);
+    expect((await createBrowser(appliance).post("/invitations/look", { token })).status).toBe(404);
   });
 
   test("expires after seven days, and is removed", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     const token = await tokenFor("bea@team.example");
-    const look = () => newBrowser(appliance).post("/invitations/look", { token });
+    const look = () => createBrowser(appliance).post("/invitations/look", { token });
     appliance.time.now += 7 * day - 1;
     expect((await look()).status).toBe(200);
     appliance.time.now += 2;
     expect((await look()).status).toBe(404);
-    await sweepInvitations(sweepingOf(appliance.store, appliance.time.now));
-    expect(dump(appliance)).not.toContain("bea@team.example");
+    await sweepInvitations(createSweeping(appliance.store, appliance.time.now));
+    expect(dumpTables(appliance)).not.toContain("bea@team.example");
   });
 
   test("that is invalid is rejected in the API's format", async () => {
     const appliance = await testAppliance();
     const { owner } = await inviting(appliance);
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     for (const body of [
       {},
       { email: "bea", role: "member" },
@@ -115,7 +126,7 @@ describe("an invitation", () => {
       { email: "bea@team.example", role: "member", organizationId: appliance.theirs.id },
     ])
       expect((await owner.page("POST", invitations, { body })).status).toBe(422);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 });
 
@@ -124,7 +135,7 @@ describe("accepting", () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     const token = await tokenFor("bea@team.example", "viewer");
-    const bea = newBrowser(appliance);
+    const bea = createBrowser(appliance);
     expect((await bea.post("/invitations/look", { token })).json.data).toEqual({
       organization: { name: "Ours" },
       email: "bea@team.example",
@@ -148,7 +159,7 @@ describe("accepting", () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     const token = await tokenFor("bea@team.example");
-    const bea = newBrowser(appliance);
+    const bea = createBrowser(appliance);
     const wrong: [object, string][] = [
       [{}, "password"],
       [{ name: "Bea" }, "password"],
@@ -166,12 +177,12 @@ describe("accepting", () => {
   test("adds an existing person who is signed in or gives their password", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
-    const known = await person(appliance, appliance.theirs.id, "owner", {
+    const known = await createPerson(appliance, appliance.theirs.id, "owner", {
       email: "zoe@their.example",
     });
-    const { page } = await visitor(appliance, known.id);
+    const { page } = await signInVisitor(appliance, known.id);
     const token = await tokenFor(known.email, "viewer");
-    const stranger = newBrowser(appliance);
+    const stranger = createBrowser(appliance);
     expect((await stranger.post("/invitations/accept", { token })).status).toBe(422);
     const guess = { token, password: "not my password" };
     expect((await stranger.post("/invitations/accept", guess)).status).toBe(401);
@@ -180,7 +191,7 @@ describe("accepting", () => {
     expect(signedIn.json.data.state).toBe("signed-in");
     const { organizations } = (await page("GET", "/dashboard/session")).json.data;
     expect(organizations.map((one: { role: string }) => one.role)).toEqual(["owner", "viewer"]);
-    const other = await person(appliance, appliance.theirs.id, "viewer");
+    const other = await createPerson(appliance, appliance.theirs.id, "viewer");
     const second = { token: await tokenFor(other.email), password };
     expect((await stranger.post("/invitations/accept", second)).json.data.state).toBe("signed-in");
     expect((await stranger.page("GET", "/session")).json.data.person.id).toBe(other.id);
@@ -189,9 +200,9 @@ describe("accepting", () => {
   test("by a person with two-factor signs them in only after their code", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
-    const known = await person(appliance, appliance.theirs.id, "viewer");
+    const known = await createPerson(appliance, appliance.theirs.id, "viewer");
     appliance.database.run("UPDATE people SET totp_secret = 'sealed' WHERE id = ?", [known.id]);
-    const zoe = newBrowser(appliance);
+    const zoe = createBrowser(appliance);
     const body = { token: await tokenFor(known.email), password };
     expect((await zoe.post("/invitations/accept", body)).json.data.state).toBe("two-factor");
     expect((await zoe.page("GET", "/people")).status).toBe(401);
@@ -200,7 +211,7 @@ describe("accepting", () => {
   test("does not reveal who uses the address in another organization", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 100 });
     const { tokenFor } = await inviting(appliance);
-    const known = await person(appliance, appliance.theirs.id, "owner", {
+    const known = await createPerson(appliance, appliance.theirs.id, "owner", {
       email: "zoe@their.example",
     });
     const kept = appliance.database.query("SELECT * FROM people WHERE id = ?");
@@ -209,7 +220,7 @@ describe("accepting", () => {
     const told = async (email: string) => {
       const token = await tokenFor(email);
       const body = { token, password: "somebody's guess" };
-      const one = newBrowser(appliance);
+      const one = createBrowser(appliance);
       const answers: unknown[] = [];
       for (const [path, more] of [
         ["look", { password: undefined }],
@@ -241,14 +252,14 @@ describe("accepting", () => {
     // Each signs in with their own password; one computation must find the right one.
     const ids = await Promise.all(
       [password, "somebody's guess"].map(async (secret) => {
-        const one = newBrowser(appliance);
+        const one = createBrowser(appliance);
         await one.signIn(known.email, secret);
         return (await one.page("GET", "/session")).json.data.person.id;
       }),
     );
     expect([ids[0], ids[1] === known.id]).toEqual([known.id, false]);
     const count = spyOn(crypto, "argon2");
-    await newBrowser(appliance).signIn(known.email, "a wrong password");
+    await createBrowser(appliance).signIn(known.email, "a wrong password");
     expect(count.mock.calls).toHaveLength(1);
     count.mockRestore();
   });
@@ -256,8 +267,8 @@ describe("accepting", () => {
   test("by a person with the password of an existing account joins with that account", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
-    const known = await person(appliance, appliance.theirs.id, "owner");
-    const zoe = newBrowser(appliance);
+    const known = await createPerson(appliance, appliance.theirs.id, "owner");
+    const zoe = createBrowser(appliance);
     const body = { token: await tokenFor(known.email), name: "Zoe", password };
     expect((await zoe.post("/invitations/accept", body)).json.data.state).toBe("signed-in");
     const { data } = (await zoe.page("GET", "/session")).json;
@@ -269,7 +280,7 @@ describe("accepting", () => {
     const { tokenFor } = await inviting(appliance);
     const token = await tokenFor("bea@team.example");
     const accept = (name: string) =>
-      newBrowser(appliance).post("/invitations/accept", { token, name, password });
+      createBrowser(appliance).post("/invitations/accept", { token, name, password });
     const answers = await Promise.all([accept("Bea"), accept("Mallory")]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => [404, 409].includes(status))).toHaveLength(1);
@@ -279,7 +290,7 @@ describe("accepting", () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     await tokenFor("bea@team.example");
-    const bea = newBrowser(appliance);
+    const bea = createBrowser(appliance);
     const statuses: number[] = [];
     for (let i = 0; i < 12; i++)
       statuses.push((await bea.post("/invitations/look", { token: `x${i}` })).status);
@@ -294,8 +305,8 @@ describe("the creator of an invitation must still be entitled when it is accepte
   /** An owner, and a person of this role with an invitation for each role that they can invite. */
   async function inviter(role: "admin" | "owner") {
     const appliance = await testAppliance();
-    const owner = await member(appliance, "owner");
-    const who = await member(appliance, role);
+    const owner = await signInMember(appliance, "owner");
+    const who = await signInMember(appliance, role);
     const tokens: Record<string, string> = {};
     for (const to of ["viewer", "member", "admin", ...(role === "owner" ? ["owner"] : [])]) {
       const body = { email: `${to}@new.example`, role: to };
@@ -303,7 +314,11 @@ describe("the creator of an invitation must still be entitled when it is accepte
       tokens[to] = link.split("#")[1];
     }
     const accept = (to: string) =>
-      newBrowser(appliance).post("/invitations/accept", { token: tokens[to], name: to, password });
+      createBrowser(appliance).post("/invitations/accept", {
+        token: tokens[to],
+        name: to,
+        password,
+      });
     return { appliance, owner, who, accept };
   }
 

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { dump, testAppliance } from "../../support/appliance.ts";
-import { member } from "../../support/visiting.ts";
+import { dumpTables, testAppliance } from "../../support/appliance.ts";
+import { signInMember } from "../../support/visiting.ts";
 
 const organization = "/dashboard/organization";
 
 test("every role reads the organization, admins change its name, time zone and target; its slug stays", async () => {
   const appliance = await testAppliance();
-  const viewer = await member(appliance, "viewer");
-  const { page } = await member(appliance, "admin");
+  const viewer = await signInMember(appliance, "viewer");
+  const { page } = await signInMember(appliance, "admin");
   const before = (await viewer.page("GET", organization)).json.data;
   expect(before).toEqual({
     id: appliance.ours.id,
@@ -28,7 +28,7 @@ test("every role reads the organization, admins change its name, time zone and t
 
 test("of two admins with the same version, the second gets a conflict", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin");
+  const { page } = await signInMember(appliance, "admin");
   const headers = { "If-Match": (await page("GET", organization)).headers.get("etag") ?? "" };
   const rename = (name: string) => page("PATCH", organization, { body: { name }, headers });
   expect((await rename("One")).status).toBe(200);
@@ -37,8 +37,8 @@ test("of two admins with the same version, the second gets a conflict", async ()
 
 test("an invalid organization is rejected and changes nothing", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "owner");
-  const before = dump(appliance);
+  const { page } = await signInMember(appliance, "owner");
+  const before = dumpTables(appliance);
   for (const body of [
     { name: "" },
     { name: null },
@@ -50,5 +50,5 @@ test("an invalid organization is rejected and changes nothing", async () => {
     { plan: "gold" },
   ])
     expect([body, (await page("PATCH", organization, { body })).status]).toEqual([body, 422]);
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { freeSlug, slugOf } from "../../../src/accounts/organizations/rules.ts";
+import { pickFreeSlug, deriveSlug } from "../../../src/accounts/organizations/rules.ts";
 
 test("a slug has lower-case letters, digits and single hyphens between them", () => {
   const slugs: Record<string, string> = {
@@ -16,17 +16,17 @@ test("a slug has lower-case letters, digits and single hyphens between them", ()
     "😀": "organization",
   };
   for (const [name, slug] of Object.entries(slugs))
-    expect([name, slugOf(name)]).toEqual([name, slug]);
+    expect([name, deriveSlug(name)]).toEqual([name, slug]);
 });
 
 test("a slug has at most 50 characters and ends with a letter or digit", () => {
-  expect(slugOf("x".repeat(255))).toBe("x".repeat(50));
-  expect(slugOf(`${"x".repeat(49)} y`)).toBe("x".repeat(49));
+  expect(deriveSlug("x".repeat(255))).toBe("x".repeat(50));
+  expect(deriveSlug(`${"x".repeat(49)} y`)).toBe("x".repeat(49));
 });
 
 test("a taken slug gets the first free number from 2 on", () => {
-  expect(freeSlug("acme", new Set())).toBe("acme");
-  expect(freeSlug("acme", new Set(["acme-2", "acme-inc"]))).toBe("acme");
-  expect(freeSlug("acme", new Set(["acme"]))).toBe("acme-2");
-  expect(freeSlug("acme", new Set(["acme", "acme-2", "acme-4"]))).toBe("acme-3");
+  expect(pickFreeSlug("acme", new Set())).toBe("acme");
+  expect(pickFreeSlug("acme", new Set(["acme-2", "acme-inc"]))).toBe("acme");
+  expect(pickFreeSlug("acme", new Set(["acme"]))).toBe("acme-2");
+  expect(pickFreeSlug("acme", new Set(["acme", "acme-2", "acme-4"]))).toBe("acme-3");
 });

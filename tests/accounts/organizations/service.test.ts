@@ -4,9 +4,9 @@ import {
   getOrganization,
   listOrganizations,
 } from "../../../src/accounts/organizations/service.ts";
-import { dump, testAppliance } from "../../support/appliance.ts";
-import { made } from "../../support/records.ts";
-import { refusal } from "../../support/refusal.ts";
+import { dumpTables, testAppliance } from "../../support/appliance.ts";
+import { createSampleRecord } from "../../support/records.ts";
+import { findErrorCode } from "../../support/refusal.ts";
 
 test("an organization is found by its slug, and listed with the others by slug", async () => {
   const { store, time } = await testAppliance();
@@ -25,7 +25,7 @@ test("an organization is found by its slug, and listed with the others by slug",
 test("an unknown slug is NOT_FOUND", async () => {
   const { store } = await testAppliance();
   for (const slug of ["nobody", "OURS", "our%", ""])
-    expect(await refusal(getOrganization(store, slug))).toBe("NOT_FOUND");
+    expect(await findErrorCode(getOrganization(store, slug))).toBe("NOT_FOUND");
 });
 
 test("10 organizations created at once with one name get 10 slugs", async () => {
@@ -41,12 +41,12 @@ test("10 organizations created at once with one name get 10 slugs", async () => 
 test("a blank, overlong or malformed name is rejected, and nothing is written", async () => {
   const appliance = await testAppliance();
   const { store, time } = appliance;
-  const before = dump(appliance);
+  const before = dumpTables(appliance);
   for (const name of ["", " ", "a\nb", "\ud800", "x".repeat(256)])
     expect(() => createOrganization(store, () => time.now, name)).toThrow(
       expect.objectContaining({ code: "VALIDATION_ERROR" }),
     );
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 test("creating an organization writes its audit row and its event", async () => {
@@ -72,7 +72,7 @@ test("a new organization has a default status page under its slug", async () => 
 
 test("no organization gets the slug of another's status page, or a reserved word", async () => {
   const { store, time, ours } = await testAppliance();
-  await made(ours.api, "status-pages", { slug: "acme" });
+  await createSampleRecord(ours.api, "status-pages", { slug: "acme" });
   const slugs: string[] = [];
   for (const name of ["Acme", "Docs", "API", "Healthz", "Ours"])
     slugs.push((await createOrganization(store, () => time.now, name)).slug);

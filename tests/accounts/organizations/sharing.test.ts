@@ -2,24 +2,24 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { deleteOrganization } from "../../../src/operations/appliance/service.ts";
 import { assets } from "../../../src/core/assets.ts";
-import { embeddedStore, openDatabase } from "../../../src/database/file/embedded.ts";
+import { createEmbeddedStore, openDatabase } from "../../../src/database/file/embedded.ts";
 import { migrate } from "../../../src/database/migrate.ts";
-import { createOrganization, sharingOf } from "../../../src/accounts/organizations/service.ts";
-import { scratch } from "../../support/scratch.ts";
+import { createOrganization, createSharing } from "../../../src/accounts/organizations/service.ts";
+import { createScratch } from "../../support/scratch.ts";
 
-const directory = scratch();
+const directory = createScratch();
 
 test("an appliance is shared while it has several organizations, whichever process creates and deletes them", async () => {
   const file = join(directory(), "signalbox.db");
   const ours = openDatabase(file);
   migrate(ours, assets.migrations);
-  const store = embeddedStore(ours);
+  const store = createEmbeddedStore(ours);
   // The command line while the server runs.
   const theirs = openDatabase(file);
-  const elsewhere = embeddedStore(theirs);
+  const elsewhere = createEmbeddedStore(theirs);
   const actor = { type: "command-line", id: null, name: "command line" } as const;
   let now = 0;
-  const sharing = sharingOf(store, () => now);
+  const sharing = createSharing(store, () => now);
   const isShared = async () => {
     await sharing.refresh();
     return sharing.isShared();

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Client } from "../../support/appliance.ts";
-import { dashboard } from "../../support/dashboard.ts";
-import { listening } from "../../support/live.ts";
-import { joined, member, visitor } from "../../support/visiting.ts";
+import { createDashboard } from "../../support/dashboard.ts";
+import { openStream } from "../../support/live.ts";
+import { addToOrganization, signInMember, signInVisitor } from "../../support/visiting.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 
 const running: { stop(): Promise<void> }[] = [];
@@ -10,18 +10,18 @@ afterEach(async () => {
   for (const live of running.splice(0)) await live.stop();
 });
 
-type Member = Awaited<ReturnType<typeof member>>;
+type Member = Awaited<ReturnType<typeof signInMember>>;
 
 /** An owner, and an admin of ours who is a viewer of theirs, each with an open page. */
 async function snapshot() {
-  const made = await dashboard();
+  const made = await createDashboard();
   await made.live.start();
   running.push(made.live);
-  const owner = await member(made, "owner");
-  const bea = await member(made, "admin", { name: "Bea" });
-  await joined(made, made.theirs.id, bea.id, "viewer");
+  const owner = await signInMember(made, "owner");
+  const bea = await signInMember(made, "admin", { name: "Bea" });
+  await addToOrganization(made, made.theirs.id, bea.id, "viewer");
   const follow = async ({ cookie }: { cookie: string }, id: string) => {
-    const stream = await listening(made, cookie, { query: `?organization=${id}` });
+    const stream = await openStream(made, cookie, { query: `?organization=${id}` });
     await stream.next();
     return stream;
   };
@@ -52,7 +52,7 @@ for (const [what, lose, left] of ways)
       const headers = { "X-Organization": theirs.id };
       expect((await bea.page("GET", "/dashboard/people", { headers })).status).toBe(200);
       await theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
-      await other.until(({ data }) => data.type === "incident.opened");
+      await other.readUntil(({ data }) => data.type === "incident.opened");
       await other.leave();
     });
 
@@ -72,7 +72,7 @@ for (const [what, lose, left] of ways)
         for (let told = await own.next(); told !== null; told = await own.next())
           heard.push(String(told.data.type));
         expect(heard.filter((type) => type.startsWith("incident."))).toEqual([]);
-        await owners.until(({ data }) => data.type === "incident.opened");
+        await owners.readUntil(({ data }) => data.type === "incident.opened");
         await owners.leave();
         const headers = { "X-Organization": ours.id };
         expect((await bea.page("GET", "/dashboard/people", { headers })).status).toBe(left);
@@ -106,7 +106,7 @@ for (const [what, lose, left] of ways)
 
 test("an owner who becomes an admin retains their keys, because admins can create them", async () => {
   const { owner, client, time, made } = await snapshot();
-  const second = await member(made, "owner");
+  const second = await signInMember(made, "owner");
   const { key } = (await second.page("POST", "/dashboard/api-keys", { body: { name: "Script" } }))
     .json.data;
   await owner.page("PATCH", `/dashboard/people/${second.id}`, { body: { role: "admin" } });
@@ -132,7 +132,7 @@ test("a key that an admin creates while being demoted to member stops working", 
 
 test("a new password closes the open pages of all other sessions", async () => {
   const { bea, ours, follow, made } = await snapshot();
-  const other = await visitor(made, bea.id);
+  const other = await signInVisitor(made, bea.id);
   const stream = await follow(other, ours.id);
   const body = { current: "a long enough password", password: "another long password" };
   expect((await bea.page("POST", "/dashboard/profile/password", { body })).status).toBe(200);

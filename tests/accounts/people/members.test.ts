@@ -1,15 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import type { Role } from "../../../src/core/roles.ts";
-import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
-import { joined, member, newBrowser, person, statusesOf } from "../../support/visiting.ts";
+import { dumpTables, testAppliance, unknownId } from "../../support/appliance.ts";
+import {
+  addToOrganization,
+  signInMember,
+  createBrowser,
+  createPerson,
+  sortStatuses,
+} from "../../support/visiting.ts";
 
 const people = "/dashboard/people";
 
 test("all members are listed by name, also for viewers", async () => {
   const appliance = await testAppliance();
-  await person(appliance, appliance.theirs.id, "owner", { name: "Zoe" });
-  await person(appliance, appliance.ours.id, "owner", { name: "Cleo", email: "c@team.example" });
-  const { page } = await member(appliance, "viewer", { name: "Bea" });
+  await createPerson(appliance, appliance.theirs.id, "owner", { name: "Zoe" });
+  await createPerson(appliance, appliance.ours.id, "owner", {
+    name: "Cleo",
+    email: "c@team.example",
+  });
+  const { page } = await signInMember(appliance, "viewer", { name: "Bea" });
   const { json } = await page("GET", people);
   expect(json.data).toEqual([
     expect.objectContaining({ name: "Bea", role: "viewer" }),
@@ -40,37 +49,37 @@ describe("roles", () => {
   for (const [by, from, to, status] of cases)
     test(`of an ${from}, changed to ${to} by ${by}: ${status}`, async () => {
       const appliance = await testAppliance();
-      const { page } = await member(appliance, by);
-      const other = await member(appliance, from);
-      const before = dump(appliance);
+      const { page } = await signInMember(appliance, by);
+      const other = await signInMember(appliance, from);
+      const before = dumpTables(appliance);
       const answer = await page("PATCH", `${people}/${other.id}`, { body: { role: to } });
       expect(answer.status).toBe(status);
       if (status === 200) expect(answer.json.data).toMatchObject({ id: other.id, role: to });
-      else expect(dump(appliance)).toBe(before);
+      else expect(dumpTables(appliance)).toBe(before);
       const { organizations } = (await other.page("GET", "/dashboard/session")).json.data;
       expect(organizations).toMatchObject([{ role: status === 200 ? to : from }]);
     });
 
   test("no one can raise their own role", async () => {
     const appliance = await testAppliance();
-    const { page, id } = await member(appliance, "admin");
+    const { page, id } = await signInMember(appliance, "admin");
     const { status } = await page("PATCH", `${people}/${id}`, { body: { role: "owner" } });
     expect(status).toBe(403);
   });
 
   test("setting the same role changes nothing", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "admin");
-    const other = await member(appliance, "viewer");
-    const before = dump(appliance);
+    const { page } = await signInMember(appliance, "admin");
+    const other = await signInMember(appliance, "viewer");
+    const before = dumpTables(appliance);
     await page("PATCH", `${people}/${other.id}`, { body: { role: "viewer" } });
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("a GET response can be sent back with another role; other changes are rejected", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "admin");
-    const { id } = await member(appliance, "viewer");
+    const { page } = await signInMember(appliance, "admin");
+    const { id } = await signInMember(appliance, "viewer");
     const [read] = (await page("GET", people)).json.data.filter(
       (one: { id: string }) => one.id === id,
     );
@@ -90,12 +99,15 @@ describe("roles", () => {
 describe("the last owner", () => {
   test("can't be removed or demoted, even concurrently", async () => {
     const appliance = await testAppliance();
-    const [one, other] = [await member(appliance, "owner"), await member(appliance, "owner")];
+    const [one, other] = [
+      await signInMember(appliance, "owner"),
+      await signInMember(appliance, "owner"),
+    ];
     const answers = await Promise.all([
       one.page("PATCH", `${people}/${other.id}`, { body: { role: "admin" } }),
       other.page("PATCH", `${people}/${one.id}`, { body: { role: "admin" } }),
     ]);
-    expect(statusesOf(answers)).toEqual([200, 403]);
+    expect(sortStatuses(answers)).toEqual([200, 403]);
     const owners = appliance.database.query(
       "SELECT person_id FROM memberships WHERE role = 'owner'",
     );
@@ -115,20 +127,23 @@ describe("the last owner", () => {
 describe("removing a member", () => {
   test("ends their sessions, and deletes people without an organization", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "admin");
-    const other = await member(appliance, "member", { name: "Bea", email: "bea@team.example" });
+    const { page } = await signInMember(appliance, "admin");
+    const other = await signInMember(appliance, "member", {
+      name: "Bea",
+      email: "bea@team.example",
+    });
     const { status, json } = await page("DELETE", `${people}/${other.id}`);
     expect([status, json]).toEqual([200, { data: { deleted: true } }]);
     expect((await other.page("GET", people)).status).toBe(401);
-    expect((await newBrowser(appliance).signIn("bea@team.example")).status).toBe(401);
-    expect(dump(appliance)).not.toContain("bea@team.example");
+    expect((await createBrowser(appliance).signIn("bea@team.example")).status).toBe(401);
+    expect(dumpTables(appliance)).not.toContain("bea@team.example");
   });
 
   test("leaves them signed in to their other organizations", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "admin");
-    const other = await member(appliance, "member");
-    await joined(appliance, appliance.theirs.id, other.id, "viewer");
+    const { page } = await signInMember(appliance, "admin");
+    const other = await signInMember(appliance, "member");
+    await addToOrganization(appliance, appliance.theirs.id, other.id, "viewer");
     await page("DELETE", `${people}/${other.id}`);
     const headers = { "X-Organization": appliance.ours.id };
     expect((await other.page("GET", people, { headers })).status).toBe(404);
@@ -138,17 +153,20 @@ describe("removing a member", () => {
 
   test("an admin can't remove an owner", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "admin");
-    const [one, two] = [await member(appliance, "owner"), await member(appliance, "owner")];
+    const { page } = await signInMember(appliance, "admin");
+    const [one, two] = [
+      await signInMember(appliance, "owner"),
+      await signInMember(appliance, "owner"),
+    ];
     expect((await page("DELETE", `${people}/${one.id}`)).status).toBe(403);
     expect((await two.page("DELETE", `${people}/${one.id}`)).status).toBe(200);
   });
 
   test("from another organization gets the same 404 as an unknown id", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "owner");
-    const theirs = await person(appliance, appliance.theirs.id, "owner");
-    const before = dump(appliance);
+    const { page } = await signInMember(appliance, "owner");
+    const theirs = await createPerson(appliance, appliance.theirs.id, "owner");
+    const before = dumpTables(appliance);
     const told = async (method: string, id: string) => {
       const body = method === "PATCH" ? { body: { role: "viewer" } } : {};
       const { status, json } = await page(method, `${people}/${id}`, body);
@@ -156,15 +174,15 @@ describe("removing a member", () => {
     };
     for (const method of ["PATCH", "DELETE"])
       expect(await told(method, theirs.id)).toEqual(await told(method, unknownId));
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("by two concurrent requests happens once", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "admin");
-    const other = await member(appliance, "viewer");
+    const { page } = await signInMember(appliance, "admin");
+    const other = await signInMember(appliance, "viewer");
     const remove = () => page("DELETE", `${people}/${other.id}`);
     const both = await Promise.all([remove(), remove()]);
-    expect(statusesOf(both)).toEqual([200, 404]);
+    expect(sortStatuses(both)).toEqual([200, 404]);
   });
 });

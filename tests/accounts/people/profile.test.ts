@@ -1,21 +1,21 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import crypto from "node:crypto";
-import { dump, testAppliance } from "../../support/appliance.ts";
+import { dumpTables, testAppliance } from "../../support/appliance.ts";
 import {
-  browser,
-  member,
-  newBrowser,
+  createBrowserClient,
+  signInMember,
+  createBrowser,
   password,
-  person,
-  statusesOf,
-  visitor,
+  createPerson,
+  sortStatuses,
+  signInVisitor,
 } from "../../support/visiting.ts";
 
 const profile = "/dashboard/profile";
 
 test("people can change their name, and with their password the address that they sign in with", async () => {
   const appliance = await testAppliance();
-  const { page, id, email } = await member(appliance, "viewer");
+  const { page, id, email } = await signInMember(appliance, "viewer");
   expect((await page("PATCH", profile, { body: { name: "A", email } })).status).toBe(200);
   const body = { name: "Ada", email: "ada@new.example" };
   const { status, json } = await page("PATCH", profile, { body: { ...body, password } });
@@ -24,11 +24,11 @@ test("people can change their name, and with their password the address that the
     { id, ...body, twoFactor: false, timeZone: null, administrator: false },
   ]);
   expect((await page("GET", "/dashboard/session")).json.data.person).toMatchObject(json.data);
-  expect((await newBrowser(appliance).signIn("ADA@new.example")).status).toBe(200);
+  expect((await createBrowser(appliance).signIn("ADA@new.example")).status).toBe(200);
 });
 
 test("people can choose a time zone; the default is the organization's", async () => {
-  const { page } = await member(await testAppliance(), "viewer");
+  const { page } = await signInMember(await testAppliance(), "viewer");
   const zoneOf = async () => (await page("GET", "/dashboard/session")).json.data.person.timeZone;
   expect(await zoneOf()).toBeNull();
   for (const timeZone of ["Asia/Tokyo", null]) {
@@ -41,8 +41,8 @@ test("people can choose a time zone; the default is the organization's", async (
 
 test("changing the address requires the password, and guessing is limited", async () => {
   const appliance = await testAppliance({ attemptsPerMinute: 2 });
-  const { page } = await member(appliance, "viewer");
-  const before = dump(appliance);
+  const { page } = await signInMember(appliance, "viewer");
+  const before = dumpTables(appliance);
   const ask = (more: object) =>
     page("PATCH", profile, { body: { email: "ada@new.example", ...more } });
   const missing = await ask({});
@@ -54,13 +54,13 @@ test("changing the address requires the password, and guessing is limited", asyn
   ]);
   await ask({ password: "not my password" });
   expect((await ask({ password })).status).toBe(429);
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 test("an address of another member is a conflict, and the same address in capitals is not", async () => {
   const appliance = await testAppliance();
-  const one = await member(appliance, "viewer", { email: "one@team.example" });
-  const other = await member(appliance, "viewer", { email: "two@team.example" });
+  const one = await signInMember(appliance, "viewer", { email: "one@team.example" });
+  const other = await signInMember(appliance, "viewer", { email: "two@team.example" });
   const change = (page: typeof one.page, email: string) =>
     page("PATCH", profile, { body: { email, password } });
   expect((await change(one.page, "TWO@team.example")).status).toBe(409);
@@ -69,26 +69,26 @@ test("an address of another member is a conflict, and the same address in capita
     change(one.page, "new@team.example"),
     change(other.page, "new@team.example"),
   ]);
-  expect(statusesOf(both)).toEqual([200, 409]);
+  expect(sortStatuses(both)).toEqual([200, 409]);
 });
 
 test("an address from another organization is accepted like any other, and reveals nothing", async () => {
   const appliance = await testAppliance();
-  const { email: taken } = await person(appliance, appliance.theirs.id, "owner");
+  const { email: taken } = await createPerson(appliance, appliance.theirs.id, "owner");
   const argon2 = spyOn(crypto, "argon2");
   const moved = async (email: string) => {
-    const own = await member(appliance, "viewer", { name: "Mallory" });
+    const own = await signInMember(appliance, "viewer", { name: "Mallory" });
     const chosen = { current: password, password: `${own.id} is mine` };
     await own.page("POST", `${profile}/password`, { body: chosen });
     argon2.mockClear();
     const body = { email, password: chosen.password };
     const { status, json } = await own.page("PATCH", profile, { body });
     const work = argon2.mock.calls.length;
-    const again = newBrowser(appliance);
+    const again = createBrowser(appliance);
     await again.signIn(email, chosen.password);
     const { person } = (await again.page("GET", "/session")).json.data;
     argon2.mockClear();
-    const wrong = await newBrowser(appliance).signIn(email, "a wrong password");
+    const wrong = await createBrowser(appliance).signIn(email, "a wrong password");
     return [
       { ...json.data, id: "", email: "" },
       [status, work, person.id === own.id, json.data.email === email],
@@ -100,13 +100,13 @@ test("an address from another organization is accepted like any other, and revea
   expect(free[2]).toEqual([401, 1]);
   expect(await moved(taken)).toEqual(free);
   argon2.mockRestore();
-  expect((await newBrowser(appliance).signIn(taken)).status).toBe(200);
+  expect((await createBrowser(appliance).signIn(taken)).status).toBe(200);
 });
 
 test("two people with one address need different passwords, and an attempt with the other's counts as a guess", async () => {
   const appliance = await testAppliance({ attemptsPerMinute: 2 });
-  const theirs = await person(appliance, appliance.theirs.id, "owner");
-  const { page } = await member(appliance, "viewer");
+  const theirs = await createPerson(appliance, appliance.theirs.id, "owner");
+  const { page } = await signInMember(appliance, "viewer");
   const take = () => page("PATCH", profile, { body: { email: theirs.email, password } });
   const { status, json } = await take();
   expect([status, json.error.details[0].path]).toEqual([422, "password"]);
@@ -115,8 +115,8 @@ test("two people with one address need different passwords, and an attempt with 
 
 test("changing one's password can't find another person's with the same address", async () => {
   const appliance = await testAppliance({ attemptsPerMinute: 5 });
-  const { page, email } = await member(appliance, "viewer");
-  await person(appliance, appliance.theirs.id, "owner", { email });
+  const { page, email } = await signInMember(appliance, "viewer");
+  await createPerson(appliance, appliance.theirs.id, "owner", { email });
   const statuses: number[] = [];
   let current = password;
   for (const next of ["the first long try", "the second long try", "the third long try"]) {
@@ -135,8 +135,8 @@ test("changing one's password can't find another person's with the same address"
 
 test("an invalid profile is rejected and changes nothing", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "viewer");
-  const before = dump(appliance);
+  const { page } = await signInMember(appliance, "viewer");
+  const before = dumpTables(appliance);
   for (const body of [
     { name: "" },
     { name: "\u200b" },
@@ -151,7 +151,7 @@ test("an invalid profile is rejected and changes nothing", async () => {
       JSON.stringify(body),
       422,
     ]);
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });
 
 describe("a new password", () => {
@@ -159,25 +159,27 @@ describe("a new password", () => {
 
   test("requires the current one, and ends all other sessions", async () => {
     const appliance = await testAppliance();
-    const { page, id, email, cookie } = await member(appliance, "viewer");
+    const { page, id, email, cookie } = await signInMember(appliance, "viewer");
     appliance.time.now += 5_000;
-    const other = await visitor(appliance, id);
+    const other = await signInVisitor(appliance, id);
     const body = { current: password, password: chosen };
     expect((await page("POST", `${profile}/password`, { body })).status).toBe(200);
     expect((await other.page("GET", "/dashboard/people")).status).toBe(401);
     expect((await page("GET", "/dashboard/people")).status).toBe(200);
     // A copy of the cookie is invalid now, and the session keeps its start time.
-    expect((await browser(appliance, cookie)("GET", "/dashboard/people")).status).toBe(401);
+    expect((await createBrowserClient(appliance, cookie)("GET", "/dashboard/people")).status).toBe(
+      401,
+    );
     const sessions = (await page("GET", "/dashboard/sessions")).json.data;
     expect(sessions).toMatchObject([{ current: true, createdAt: "2026-11-20T10:00:00.000Z" }]);
-    expect((await newBrowser(appliance).signIn(email)).status).toBe(401);
-    expect((await newBrowser(appliance).signIn(email, chosen)).status).toBe(200);
+    expect((await createBrowser(appliance).signIn(email)).status).toBe(401);
+    expect((await createBrowser(appliance).signIn(email, chosen)).status).toBe(200);
   });
 
   test("is rejected at its field if the current one is wrong or the new one is common", async () => {
     const appliance = await testAppliance();
-    const { page, email } = await member(appliance, "viewer");
-    const before = dump(appliance);
+    const { page, email } = await signInMember(appliance, "viewer");
+    const before = dumpTables(appliance);
     const wrong: [object, string][] = [
       [{ current: "not my password", password: chosen }, "current"],
       [{ current: password, password: "short" }, "password"],
@@ -189,12 +191,12 @@ describe("a new password", () => {
       expect([status, json.error.details[0].path]).toEqual([422, field]);
       expect(text).not.toContain(chosen);
     }
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("can't be guessed for long in a borrowed browser", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 2 });
-    const { page } = await member(appliance, "viewer");
+    const { page } = await signInMember(appliance, "viewer");
     const body = { current: "not my password", password: chosen };
     const guess = () => page("POST", `${profile}/password`, { body });
     const statuses = (await Promise.all(Array.from({ length: 4 }, guess))).map((a) => a.status);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isAtLeast, type Role } from "../../../src/core/roles.ts";
-import { emailKeyOf, validatePassword, mayManage } from "../../../src/accounts/people/rules.ts";
+import { emailKeyOf, validatePassword, canManage } from "../../../src/accounts/people/rules.ts";
 
 test("each role includes the rights of the lower ones", () => {
   const ranked: Role[] = ["viewer", "member", "admin", "owner"];
@@ -9,10 +9,10 @@ test("each role includes the rights of the lower ones", () => {
 });
 
 test("only owners manage owners, and roles below admin manage no one", () => {
-  expect(mayManage("owner", "owner")).toBe(true);
-  expect(mayManage("admin", "owner")).toBe(false);
-  expect(mayManage("admin", "admin")).toBe(true);
-  expect(mayManage("member", "viewer")).toBe(false);
+  expect(canManage("owner", "owner")).toBe(true);
+  expect(canManage("admin", "owner")).toBe(false);
+  expect(canManage("admin", "admin")).toBe(true);
+  expect(canManage("member", "viewer")).toBe(false);
 });
 
 test("addresses are compared in lower case and one Unicode form", () => {

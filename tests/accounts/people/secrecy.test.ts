@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { TOTP } from "otpauth";
 import { dashboard } from "../../support/routes.ts";
 import type { Route } from "../../../src/http/openapi.ts";
-import { dump, setUpToken, testAppliance } from "../../support/appliance.ts";
-import { newBrowser } from "../../support/visiting.ts";
+import { dumpTables, setUpToken, testAppliance } from "../../support/appliance.ts";
+import { createBrowser } from "../../support/visiting.ts";
 
 const tokenIn = (link: string) => link.split("#")[1] ?? "";
 
@@ -20,7 +20,7 @@ test("passwords, tokens, cookies, codes and keys are only in the response that c
   };
   const answers: string[] = [];
 
-  const ada = newBrowser(appliance);
+  const ada = createBrowser(appliance);
   const email = "ada@team.example";
   const say = async (path: string, body?: object) => {
     const { json, text } = await ada.post(path, body);
@@ -73,7 +73,7 @@ test("passwords, tokens, cookies, codes and keys are only in the response that c
     expect([path, status]).toEqual([path, 200]);
     expect([path, canaries.filter((one) => text.includes(one))]).toEqual([path, []]);
   }
-  const kept = dump(appliance) + appliance.logged.join("\n");
+  const kept = dumpTables(appliance) + appliance.logged.join("\n");
   const bytes = Buffer.from(appliance.database.serialize());
   expect(canaries.filter((one) => kept.includes(one) || bytes.includes(one))).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { sha256 } from "../../../src/core/ids.ts";
-import { sweepingOf } from "../../../src/database/backup/portions.ts";
+import { createSweeping } from "../../../src/database/backup/portions.ts";
 import type { Session } from "../../../src/http/access/session.ts";
 import { sweepSessions } from "../../../src/accounts/sessions/store.ts";
-import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
-import { member, person, visitor } from "../../support/visiting.ts";
+import { dumpTables, testAppliance, unknownId } from "../../support/appliance.ts";
+import { signInMember, createPerson, signInVisitor } from "../../support/visiting.ts";
 
 const hour = 3_600_000;
 const people = "/dashboard/people";
@@ -12,7 +12,7 @@ const people = "/dashboard/people";
 describe("a session ends", () => {
   test("12 hours after the last request, not 12 hours after the first", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "viewer");
+    const { page } = await signInMember(appliance, "viewer");
     for (let i = 0; i < 4; i++) {
       appliance.time.now += 11 * hour;
       expect((await page("GET", people)).status).toBe(200);
@@ -23,7 +23,7 @@ describe("a session ends", () => {
 
   test("after 30 days, even with requests", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "viewer");
+    const { page } = await signInMember(appliance, "viewer");
     for (let i = 0; i < 59; i++) {
       appliance.time.now += 12 * hour - 1;
       await page("GET", people);
@@ -38,9 +38,9 @@ describe("a session ends", () => {
   test.each([1, 29])("as usual if it started with a clock %d days ahead", async (days) => {
     const appliance = await testAppliance();
     appliance.time.now += days * 24 * hour;
-    const { page } = await member(appliance, "viewer");
+    const { page } = await signInMember(appliance, "viewer");
     appliance.time.now -= days * 24 * hour;
-    const seen = () => appliance.store.atomic(appliance.appliance.sessions.seen());
+    const seen = () => appliance.store.atomic(appliance.appliance.sessions.collectLastSeen());
     expect((await page("GET", people)).status).toBe(200);
     await seen();
     appliance.time.now += 11 * hour;
@@ -53,7 +53,7 @@ describe("a session ends", () => {
   test("at once if it started with a clock months ahead", async () => {
     const appliance = await testAppliance();
     appliance.time.now += 3_650 * 24 * hour;
-    const { page } = await member(appliance, "viewer");
+    const { page } = await signInMember(appliance, "viewer");
     appliance.time.now -= 3_650 * 24 * hour;
     expect((await page("GET", people)).status).toBe(401);
   });
@@ -61,22 +61,22 @@ describe("a session ends", () => {
   test("and then only it is removed from the database", async () => {
     const appliance = await testAppliance();
     const { store, time, database } = appliance;
-    const { page } = await member(appliance, "viewer");
-    const idle = await member(appliance, "viewer");
+    const { page } = await signInMember(appliance, "viewer");
+    const idle = await signInMember(appliance, "viewer");
     time.now += 11 * hour;
     await page("GET", people);
-    await store.atomic(appliance.appliance.sessions.seen());
-    await sweepSessions(sweepingOf(store, time.now));
+    await store.atomic(appliance.appliance.sessions.collectLastSeen());
+    await sweepSessions(createSweeping(store, time.now));
     expect(database.query("SELECT count(*) FROM sessions").values()).toEqual([[2]]);
     time.now += 2 * hour;
-    await sweepSessions(sweepingOf(store, time.now));
+    await sweepSessions(createSweeping(store, time.now));
     const left = database.query("SELECT id FROM sessions").values().flat();
     expect([left.length, left.includes(idle.sessionId)]).toEqual([1, false]);
   });
 
   test("within half a second when another process removes its row", async () => {
     const appliance = await testAppliance();
-    const { page, id } = await member(appliance, "viewer");
+    const { page, id } = await signInMember(appliance, "viewer");
     expect((await page("GET", people)).status).toBe(200);
     appliance.database.query("DELETE FROM sessions WHERE person_id = ?").run(id);
     appliance.time.now += 500;
@@ -87,9 +87,9 @@ describe("a session ends", () => {
 describe("a person's sessions", () => {
   test("are listed newest first, with the current one and the time of the last request", async () => {
     const appliance = await testAppliance();
-    const { id, sessionId } = await member(appliance, "viewer");
+    const { id, sessionId } = await signInMember(appliance, "viewer");
     appliance.time.now += 5_000;
-    const second = await visitor(appliance, id);
+    const second = await signInVisitor(appliance, id);
     const { json } = await second.page("GET", "/dashboard/sessions");
     expect(json.data).toEqual([
       {
@@ -106,24 +106,24 @@ describe("a person's sessions", () => {
 
   test("last request times are written later in one batch", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "viewer");
-    const before = dump(appliance);
+    const { page } = await signInMember(appliance, "viewer");
+    const before = dumpTables(appliance);
     appliance.time.now += 90_000;
     for (let i = 0; i < 20; i++) await page("GET", people);
-    expect(dump(appliance)).toBe(before);
-    const statements = appliance.appliance.sessions.seen();
+    expect(dumpTables(appliance)).toBe(before);
+    const statements = appliance.appliance.sessions.collectLastSeen();
     expect(statements).toHaveLength(1);
     await appliance.store.atomic(statements);
-    expect(dump(appliance)).toContain("2026-11-20T10:01:30.000Z");
-    expect(appliance.appliance.sessions.seen()).toEqual([]);
+    expect(dumpTables(appliance)).toContain("2026-11-20T10:01:30.000Z");
+    expect(appliance.appliance.sessions.collectLastSeen()).toEqual([]);
   });
 
   test("one of them can be ended, or all but this one", async () => {
     const appliance = await testAppliance();
-    const first = await member(appliance, "viewer");
+    const first = await signInMember(appliance, "viewer");
     const [second, third] = [
-      await visitor(appliance, first.id),
-      await visitor(appliance, first.id),
+      await signInVisitor(appliance, first.id),
+      await signInVisitor(appliance, first.id),
     ];
     const ended = await first.page("DELETE", `/dashboard/sessions/${second.id}`);
     expect([ended.status, ended.json]).toEqual([200, { data: { deleted: true } }]);
@@ -136,7 +136,7 @@ describe("a person's sessions", () => {
 
   test("ending the current session removes its cookie", async () => {
     const appliance = await testAppliance();
-    const { page, sessionId } = await member(appliance, "viewer");
+    const { page, sessionId } = await signInMember(appliance, "viewer");
     const { headers } = await page("DELETE", `/dashboard/sessions/${sessionId}`);
     expect(headers.get("set-cookie")).toContain("Max-Age=0");
     expect((await page("GET", people)).status).toBe(401);
@@ -144,8 +144,8 @@ describe("a person's sessions", () => {
 
   test("another person's session cannot be ended", async () => {
     const appliance = await testAppliance();
-    const owner = await member(appliance, "owner");
-    const other = await member(appliance, "viewer");
+    const owner = await signInMember(appliance, "owner");
+    const other = await signInMember(appliance, "viewer");
     for (const id of [other.sessionId, unknownId, "nonsense"])
       expect((await owner.page("DELETE", `/dashboard/sessions/${id}`)).status).toBe(404);
     expect((await other.page("GET", people)).status).toBe(200);
@@ -160,7 +160,7 @@ describe("a live stream checks whether its session is still open", () => {
     const appliance = await testAppliance();
     const { sessions } = appliance.appliance;
     const { ours, theirs, time } = appliance;
-    const { sessionId } = await member(appliance, "viewer");
+    const { sessionId } = await signInMember(appliance, "viewer");
     expect(await sessions.isStillOpen(sessionId, isIn(ours.id))).toBe(true);
     expect(await sessions.isStillOpen(sessionId, isIn(theirs.id))).toBe(false);
     expect(await sessions.isStillOpen(unknownId, isIn(ours.id))).toBe(false);
@@ -172,8 +172,8 @@ describe("a live stream checks whether its session is still open", () => {
 
   test("a sign-in that waits for its code is not open", async () => {
     const appliance = await testAppliance();
-    const who = await person(appliance, appliance.ours.id, "viewer");
-    const { id, token } = await visitor(appliance, who.id);
+    const who = await createPerson(appliance, appliance.ours.id, "viewer");
+    const { id, token } = await signInVisitor(appliance, who.id);
     appliance.database
       .query("UPDATE sessions SET stage = 'two-factor' WHERE token_hash = ?")
       .run(sha256(token));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { canary } from "../../support/samples.ts";
 import { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
-import { dump, testAppliance } from "../../support/appliance.ts";
+import { dumpTables, testAppliance } from "../../support/appliance.ts";
 
 const path = "/api/v1/settings";
 const mail = { host: "mail.lan", from: "signalbox@team.example" };
@@ -49,7 +49,7 @@ test("a patch without the password leaves it unchanged, null clears it, and no r
   const kept = await patch({ user: "other" });
   expect(kept.json.data.secretsSet).toEqual(["smtp.password"]);
   for (const { text } of [kept, await reader("GET", path)]) expect(text).not.toContain(canary);
-  expect(dump(made)).not.toContain(canary);
+  expect(dumpTables(made)).not.toContain(canary);
   expect((await patch({ password: null })).json.data.secretsSet).toEqual([]);
 });
 
@@ -72,7 +72,7 @@ describe("a user who authenticates with an access token", () => {
     const patch = (change: object) => made.ours.api("PATCH", path, { body: { smtp: change } });
     const { status, json, text } = await patch(smtp);
     expect([status, text.includes(canary)]).toEqual([200, false]);
-    expect(dump(made)).not.toContain(canary.replace("-", ""));
+    expect(dumpTables(made)).not.toContain(canary.replace("-", ""));
     return { made, patch, data: json.data };
   }
 
@@ -194,12 +194,12 @@ describe("the stored password stays with its mail server", () => {
     const made = await testAppliance();
     const patch = (smtp: object) => made.ours.api("PATCH", path, { body: { smtp } });
     await patch(stored);
-    const before = dump(made);
+    const before = dumpTables(made);
     const { status, json } = await patch(change);
     expect([status, json.error?.details]).toEqual(
       isAsked ? [422, [{ path: "smtp.password", message: refusal }]] : [200, undefined],
     );
-    if (isAsked) expect(dump(made)).toBe(before);
+    if (isAsked) expect(dumpTables(made)).toBe(before);
   });
   const refusal =
     "stays with the address it was given for: send it again for the new address, or null";
@@ -246,9 +246,9 @@ describe("rejected with the field:", () => {
   ];
   test.each(wrong)("%j", async (body, field) => {
     const made = await testAppliance();
-    const before = dump(made);
+    const before = dumpTables(made);
     const { status, json } = await made.ours.api("PATCH", path, { body });
     expect([status, json.error.details[0].path]).toEqual([422, field]);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 });

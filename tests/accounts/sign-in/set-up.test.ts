@@ -1,10 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { newSetUp, noSetUp } from "../../../src/accounts/sign-in/set-up.ts";
-import { dump, setUpToken, testAppliance } from "../../support/appliance.ts";
-import { scratch } from "../../support/scratch.ts";
-import { addressOf, newBrowser, password, person, statusesOf } from "../../support/visiting.ts";
+import { createSetUp, removeSetUp } from "../../../src/accounts/sign-in/set-up.ts";
+import { dumpTables, setUpToken, testAppliance } from "../../support/appliance.ts";
+import { createScratch } from "../../support/scratch.ts";
+import {
+  addressOf,
+  createBrowser,
+  password,
+  createPerson,
+  sortStatuses,
+} from "../../support/visiting.ts";
 
 const claim = {
   token: setUpToken,
@@ -17,7 +23,7 @@ const claim = {
 describe("the first run", () => {
   test("the token creates an organization and signs its owner in", async () => {
     const appliance = await testAppliance();
-    const ada = newBrowser(appliance);
+    const ada = createBrowser(appliance);
     expect(await ada.state()).toBe("set-up");
     const { status, json, headers } = await ada.post("/set-up", {
       ...claim,
@@ -39,23 +45,23 @@ describe("the first run", () => {
 
   test("set-up works only before the first account", async () => {
     const appliance = await testAppliance();
-    await person(appliance, appliance.ours.id, "viewer");
-    const page = newBrowser(appliance);
+    await createPerson(appliance, appliance.ours.id, "viewer");
+    const page = createBrowser(appliance);
     expect(await page.state()).toBe("signed-out");
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const { status, json } = await page.post("/set-up", claim);
     expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("of two concurrent claims one succeeds, and the other leaves nothing behind", async () => {
     const appliance = await testAppliance();
     const answers = await Promise.all(
       ["Acme", "Rivals"].map((organization) =>
-        newBrowser(appliance).post("/set-up", { ...claim, organization }),
+        createBrowser(appliance).post("/set-up", { ...claim, organization }),
       ),
     );
-    expect(statusesOf(answers)).toEqual([201, 409]);
+    expect(sortStatuses(answers)).toEqual([201, 409]);
     const count = (table: string) =>
       appliance.database.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0];
     expect([count("people"), count("organizations"), count("sessions")]).toEqual([1, 3, 1]);
@@ -63,21 +69,21 @@ describe("the first run", () => {
 
   test("a wrong token claims nothing, and ten attempts a minute are the limit", async () => {
     const appliance = await testAppliance({ addressOf });
-    const page = newBrowser(appliance, "10.0.0.1");
-    const before = dump(appliance);
+    const page = createBrowser(appliance, "10.0.0.1");
+    const before = dumpTables(appliance);
     for (let i = 0; i < 10; i++) {
       const { status, text } = await page.post("/set-up", { ...claim, token: "b".repeat(43) });
       expect([status, text.includes(claim.password)]).toEqual([403, false]);
     }
     expect((await page.post("/set-up", claim)).status).toBe(429);
-    expect(dump(appliance)).toBe(before);
-    expect((await newBrowser(appliance, "10.0.0.2").post("/set-up", claim)).status).toBe(201);
+    expect(dumpTables(appliance)).toBe(before);
+    expect((await createBrowser(appliance, "10.0.0.2").post("/set-up", claim)).status).toBe(201);
   });
 
   test("the token is valid for 30 minutes", async () => {
     const appliance = await testAppliance();
     appliance.time.now += 30 * 60_000;
-    const { status, json } = await newBrowser(appliance).post("/set-up", claim);
+    const { status, json } = await createBrowser(appliance).post("/set-up", claim);
     expect([status, json.error.message]).toEqual([
       403,
       expect.stringContaining("Restart Signalbox"),
@@ -86,7 +92,7 @@ describe("the first run", () => {
 
   test("a common password is rejected at its field", async () => {
     const appliance = await testAppliance();
-    const page = newBrowser(appliance);
+    const page = createBrowser(appliance);
     const bad = [
       "short",
       "ada@acme.example",
@@ -108,25 +114,25 @@ describe("the first run", () => {
 });
 
 describe("the token's file", () => {
-  const newDirectory = scratch();
+  const newDirectory = createScratch();
 
   test("is readable only by its owner, and removed with the token", () => {
     const directory = newDirectory();
     const file = join(directory, "set-up-token");
-    const setUp = newSetUp(directory, Date.now);
+    const setUp = createSetUp(directory, Date.now);
     expect(readFileSync(file, "utf8")).toBe(`${setUp.token}\n`);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect([setUp.isToken(setUp.token), setUp.isToken(`${setUp.token}x`)]).toEqual([true, false]);
-    setUp.end();
+    setUp.endSetUp();
     expect([existsSync(file), setUp.isToken(setUp.token)]).toEqual([false, false]);
   });
 
   test("each start has a new token, and an appliance with accounts has none", () => {
     const directory = newDirectory();
-    const [first, second] = [newSetUp(directory, Date.now), newSetUp(directory, Date.now)];
+    const [first, second] = [createSetUp(directory, Date.now), createSetUp(directory, Date.now)];
     expect(second.token).not.toBe(first.token);
     expect(second.isToken(first.token)).toBe(false);
-    expect(noSetUp(directory).isToken(second.token)).toBe(false);
+    expect(removeSetUp(directory).isToken(second.token)).toBe(false);
     expect(existsSync(join(directory, "set-up-token"))).toBe(false);
   });
 });

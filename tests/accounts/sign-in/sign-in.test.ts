@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, dump, testAppliance } from "../../support/appliance.ts";
-import { hashedInFull } from "../../support/hashing.ts";
+import { type Answer, dumpTables, testAppliance } from "../../support/appliance.ts";
+import { useFullHashing } from "../../support/hashing.ts";
 import {
-  browser,
-  member,
-  newBrowser,
+  createBrowserClient,
+  signInMember,
+  createBrowser,
   password,
-  person,
-  usualHash,
+  createPerson,
+  defaultHash,
 } from "../../support/visiting.ts";
 
 function withoutId({ status, json }: Answer): string {
@@ -18,8 +18,10 @@ function withoutId({ status, json }: Answer): string {
 describe("signing in", () => {
   test("the e-mail address and password open the organization's admin page", async () => {
     const appliance = await testAppliance();
-    const { email, id } = await person(appliance, appliance.ours.id, "admin", { name: "Ada" });
-    const ada = newBrowser(appliance);
+    const { email, id } = await createPerson(appliance, appliance.ours.id, "admin", {
+      name: "Ada",
+    });
+    const ada = createBrowser(appliance);
     expect(await ada.state()).toBe("signed-out");
     const { status, json } = await ada.signIn(email);
     expect([status, json]).toEqual([200, { data: { state: "signed-in" } }]);
@@ -47,34 +49,34 @@ describe("signing in", () => {
   test("the case of the address and the Unicode form of the password do not matter", async () => {
     const appliance = await testAppliance();
     const email = "Ada@Team.example";
-    await person(appliance, appliance.ours.id, "viewer", { email });
-    expect((await newBrowser(appliance).signIn("ADA@team.EXAMPLE")).status).toBe(200);
+    await createPerson(appliance, appliance.ours.id, "viewer", { email });
+    expect((await createBrowser(appliance).signIn("ADA@team.EXAMPLE")).status).toBe(200);
     const composed = "cr\u00e8me br\u00fbl\u00e9e";
-    const ada = newBrowser(appliance);
+    const ada = createBrowser(appliance);
     await ada.signIn(email);
     const change = { current: password, password: composed };
     expect((await ada.post("/profile/password", change)).status).toBe(200);
     const decomposed = composed.normalize("NFD");
-    expect((await newBrowser(appliance).signIn(email, decomposed)).status).toBe(200);
+    expect((await createBrowser(appliance).signIn(email, decomposed)).status).toBe(200);
   });
 
   test("a wrong address and a wrong password get the same response without a cookie", async () => {
     const appliance = await testAppliance();
-    const { email } = await person(appliance, appliance.ours.id, "owner");
-    const wrong = await newBrowser(appliance).signIn(email, "another password");
-    const unknown = await newBrowser(appliance).signIn("nobody@team.example");
+    const { email } = await createPerson(appliance, appliance.ours.id, "owner");
+    const wrong = await createBrowser(appliance).signIn(email, "another password");
+    const unknown = await createBrowser(appliance).signIn("nobody@team.example");
     expect(withoutId(wrong)).toBe(withoutId(unknown));
     expect([wrong.status, wrong.json.error.code]).toEqual([401, "UNAUTHORIZED"]);
     expect([wrong, unknown].map(({ headers }) => headers.get("set-cookie"))).toEqual([null, null]);
   });
 
   test("an unknown address costs as much work as a wrong password", async () => {
-    using _ = hashedInFull();
+    using _ = useFullHashing();
     const appliance = await testAppliance();
-    const { email } = await person(appliance, appliance.ours.id, "owner", {
-      passwordHash: usualHash,
+    const { email } = await createPerson(appliance, appliance.ours.id, "owner", {
+      passwordHash: defaultHash,
     });
-    const page = newBrowser(appliance);
+    const page = createBrowser(appliance);
     await page.signIn("nobody@team.example");
     // CPU time, which other programs do not affect.
     const workOf = async (address: string) => {
@@ -91,35 +93,39 @@ describe("signing in", () => {
 
   test("each sign-in sets a new cookie and invalidates the browser's old one", async () => {
     const appliance = await testAppliance();
-    const { email } = await person(appliance, appliance.ours.id, "owner");
-    const ada = newBrowser(appliance);
+    const { email } = await createPerson(appliance, appliance.ours.id, "owner");
+    const ada = createBrowser(appliance);
     await ada.signIn(email);
     const first = ada.cookie();
     await ada.signIn(email);
     expect(ada.cookie()).not.toBe(first);
-    expect((await browser(appliance, first)("GET", "/dashboard/people")).status).toBe(401);
+    expect((await createBrowserClient(appliance, first)("GET", "/dashboard/people")).status).toBe(
+      401,
+    );
   });
 
   test("a planted cookie is never signed in", async () => {
     const appliance = await testAppliance();
-    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const { email } = await createPerson(appliance, appliance.ours.id, "owner");
     const planted = `signalbox_session=${"p".repeat(43)}`;
-    const page = browser(appliance, planted);
+    const page = createBrowserClient(appliance, planted);
     await page("POST", "/dashboard/sign-in", { body: { email, password } });
     expect((await page("GET", "/dashboard/people")).status).toBe(401);
   });
 
   test("signing out ends the session at once and removes the cookie", async () => {
     const appliance = await testAppliance();
-    const { email } = await person(appliance, appliance.ours.id, "owner");
-    const ada = newBrowser(appliance);
+    const { email } = await createPerson(appliance, appliance.ours.id, "owner");
+    const ada = createBrowser(appliance);
     await ada.signIn(email);
     const cookie = ada.cookie();
     const { headers } = await ada.post("/sign-out");
     expect(headers.get("set-cookie")).toBe(
       "signalbox_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict",
     );
-    expect((await browser(appliance, cookie)("GET", "/dashboard/people")).status).toBe(401);
+    expect((await createBrowserClient(appliance, cookie)("GET", "/dashboard/people")).status).toBe(
+      401,
+    );
     expect(await ada.state()).toBe("signed-out");
     expect((await ada.post("/sign-out")).status).toBe(200);
   });
@@ -127,11 +133,11 @@ describe("signing in", () => {
   test("the audit log of each of the person's organizations records it, without address or password", async () => {
     const appliance = await testAppliance();
     const { ours, theirs, database } = appliance;
-    const { email, id } = await person(appliance, ours.id, "owner");
+    const { email, id } = await createPerson(appliance, ours.id, "owner");
     database
       .query("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')")
       .run(theirs.id, id);
-    await newBrowser(appliance).signIn(email);
+    await createBrowser(appliance).signIn(email);
     const rows = database.query(
       "SELECT organization_id FROM audit_entries WHERE action = 'person.signed-in' AND subject_id = ?",
     );
@@ -140,8 +146,8 @@ describe("signing in", () => {
 
   test("a failure is logged with only the client's address", async () => {
     const appliance = await testAppliance();
-    const { email } = await person(appliance, appliance.ours.id, "owner");
-    await newBrowser(appliance).signIn(email, "a canary of a password");
+    const { email } = await createPerson(appliance, appliance.ours.id, "owner");
+    await createBrowser(appliance).signIn(email, "a canary of a password");
     const log = appliance.logged.join("\n");
     expect(log).toContain('sign-in failed address="127.0.0.1"');
     expect(log).not.toContain("canary");
@@ -152,8 +158,8 @@ describe("signing in", () => {
 describe("the cookie", () => {
   test("is sent only with same-site requests and hidden from scripts", async () => {
     const appliance = await testAppliance();
-    const { email } = await person(appliance, appliance.ours.id, "owner");
-    const { headers } = await newBrowser(appliance).signIn(email);
+    const { email } = await createPerson(appliance, appliance.ours.id, "owner");
+    const { headers } = await createBrowser(appliance).signIn(email);
     expect(headers.get("set-cookie")).toMatch(
       /^signalbox_session=[0-9A-Za-z]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/,
     );
@@ -161,33 +167,37 @@ describe("the cookie", () => {
 
   test("is Secure over TLS, also behind a TLS proxy", async () => {
     const appliance = await testAppliance();
-    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const { email } = await createPerson(appliance, appliance.ours.id, "owner");
     const body = { email, password };
     const headers = { Origin: "https://localhost" };
-    const { headers: proxied } = await browser(appliance, null)("POST", "/dashboard/sign-in", {
-      body,
-      headers,
-    });
+    const { headers: proxied } = await createBrowserClient(appliance, null)(
+      "POST",
+      "/dashboard/sign-in",
+      {
+        body,
+        headers,
+      },
+    );
     expect(proxied.get("set-cookie")).toEndWith("; SameSite=Strict; Secure");
   });
 
   test("is stored only as its SHA-256", async () => {
     const appliance = await testAppliance();
-    const { email } = await person(appliance, appliance.ours.id, "owner");
-    const ada = newBrowser(appliance);
+    const { email } = await createPerson(appliance, appliance.ours.id, "owner");
+    const ada = createBrowser(appliance);
     await ada.signIn(email);
     const token = ada.cookie()?.split("=")[1] ?? "";
     expect(token).toHaveLength(43);
-    expect(dump(appliance)).not.toContain(token);
+    expect(dumpTables(appliance)).not.toContain(token);
     expect(appliance.logged.join("\n")).not.toContain(token);
   });
 });
 
 test("an invalid sign-in gets an API error and changes nothing", async () => {
   const appliance = await testAppliance();
-  await member(appliance, "owner");
-  const before = dump(appliance);
-  const { page } = newBrowser(appliance);
+  await signInMember(appliance, "owner");
+  const before = dumpTables(appliance);
+  const { page } = createBrowser(appliance);
   const bodies: unknown[] = [
     {},
     { email: "a@b.example" },
@@ -211,5 +221,5 @@ test("an invalid sign-in gets an API error and changes nothing", async () => {
   const form = { raw: "email=a&password=b", headers: { "Content-Type": "text/plain" } };
   expect((await page("POST", "/sign-in", form)).status).toBe(415);
   expect((await page("POST", "/sign-in", { raw: "x".repeat(300_000) })).status).toBe(413);
-  expect(dump(appliance)).toBe(before);
+  expect(dumpTables(appliance)).toBe(before);
 });

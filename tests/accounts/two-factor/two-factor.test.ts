@@ -1,14 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
-import { type Client, dump, testAppliance, type TestAppliance } from "../../support/appliance.ts";
+import {
+  type Client,
+  dumpTables,
+  testAppliance,
+  type TestAppliance,
+} from "../../support/appliance.ts";
 import {
   addressOf,
-  browser,
-  member,
-  newBrowser,
+  createBrowserClient,
+  signInMember,
+  createBrowser,
   password,
-  statusesOf,
-  visitor,
+  sortStatuses,
+  signInVisitor,
 } from "../../support/visiting.ts";
 
 const twoFactor = "/dashboard/two-factor";
@@ -18,7 +23,7 @@ const codeAt = (secret: string, at: number) => new TOTP({ secret }).generate({ t
 
 /** A person with two-factor on, who confirmed it a minute ago. */
 async function guarded(appliance: TestAppliance) {
-  const who = await member(appliance, "viewer");
+  const who = await signInMember(appliance, "viewer");
   const { secret, uri } = (await who.page("POST", twoFactor, { body: { password } })).json.data;
   const body = { code: codeAt(secret, appliance.time.now) };
   const confirmed = await who.page("POST", `${twoFactor}/confirm`, { body });
@@ -45,27 +50,29 @@ describe("turning it on", () => {
 
   test("requires the password, ends all other sessions and renews this one", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 2 });
-    const who = await member(appliance, "viewer");
-    const other = await visitor(appliance, who.id);
+    const who = await signInMember(appliance, "viewer");
+    const other = await signInVisitor(appliance, who.id);
     const begin = (body?: object) => who.page("POST", twoFactor, { ...(body && { body }) });
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     expect((await begin()).status).toBe(415);
     for (const body of [{}, { password: "" }, { password: "not my password" }]) {
       const { status, json } = await begin(body);
       expect([status, json.error.details[0].path]).toEqual([422, "password"]);
     }
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
     const { secret } = (await begin({ password })).json.data;
     const body = { code: codeAt(secret, appliance.time.now) };
     expect((await who.page("POST", `${twoFactor}/confirm`, { body })).status).toBe(200);
     expect((await other.page("GET", "/dashboard/people")).status).toBe(401);
-    expect((await browser(appliance, who.cookie)("GET", "/dashboard/people")).status).toBe(401);
+    expect(
+      (await createBrowserClient(appliance, who.cookie)("GET", "/dashboard/people")).status,
+    ).toBe(401);
     expect((await who.page("GET", "/dashboard/people")).status).toBe(200);
   });
 
   test("fails with a wrong code, and without a new secret", async () => {
     const appliance = await testAppliance();
-    const { page, email } = await member(appliance, "viewer");
+    const { page, email } = await signInMember(appliance, "viewer");
     const confirm = (code: string) => page("POST", `${twoFactor}/confirm`, { body: { code } });
     expect((await confirm("123456")).status).toBe(409);
     const { secret } = (await page("POST", twoFactor, { body: { password } })).json.data;
@@ -81,7 +88,7 @@ describe("turning it on", () => {
       expect([code, status, json.error.details?.[0].path]).toEqual([code, 422, "code"]);
       expect(json.error.message.includes("clock")).toBe(/^[0-9]{6}$/.test(code));
     }
-    expect((await newBrowser(appliance).signIn(email)).json.data.state).toBe("signed-in");
+    expect((await createBrowser(appliance).signIn(email)).json.data.state).toBe("signed-in");
   });
 });
 
@@ -89,7 +96,7 @@ describe("signing in", () => {
   test("then requires a code, and opens nothing before", async () => {
     const appliance = await testAppliance();
     const { email, code } = await guarded(appliance);
-    const ada = newBrowser(appliance);
+    const ada = createBrowser(appliance);
     expect((await ada.signIn(email)).json.data).toEqual({ state: "two-factor" });
     const waiting = ada.cookie();
     const presence = (await ada.page("GET", "/session")).json.data;
@@ -110,7 +117,7 @@ describe("signing in", () => {
       [-1, 200],
       [1, 200],
     ] as const) {
-      const ada = newBrowser(appliance);
+      const ada = createBrowser(appliance);
       await ada.signIn(email);
       const code = codeAt(secret, appliance.time.now + offset * step);
       const spaced = `${code.slice(0, 3)} ${code.slice(3)}`;
@@ -122,13 +129,13 @@ describe("signing in", () => {
   test("accepts a code once, also from two concurrent requests", async () => {
     const appliance = await testAppliance();
     const { email, code } = await guarded(appliance);
-    const browsers = [newBrowser(appliance), newBrowser(appliance)];
+    const browsers = [createBrowser(appliance), createBrowser(appliance)];
     for (const one of browsers) await one.signIn(email);
     const answers = await Promise.all(
       browsers.map((one) => one.post("/sign-in/code", { code: code() })),
     );
-    expect(statusesOf(answers)).toEqual([200, 401]);
-    const late = newBrowser(appliance);
+    expect(sortStatuses(answers)).toEqual([200, 401]);
+    const late = createBrowser(appliance);
     await late.signIn(email);
     expect((await late.post("/sign-in/code", { code: code() })).status).toBe(401);
   });
@@ -136,7 +143,7 @@ describe("signing in", () => {
   const dayMs = 86_400_000;
 
   async function entering(appliance: TestAppliance, email: string, code: string) {
-    const ada = newBrowser(appliance);
+    const ada = createBrowser(appliance);
     await ada.signIn(email);
     const { status, json } = await ada.post("/sign-in/code", { code });
     return { status, message: (json.error?.message ?? "") as string };
@@ -167,19 +174,19 @@ describe("signing in", () => {
     appliance.time.now += dayMs;
     expect((await entering(appliance, email, code())).status).toBe(200);
     appliance.time.now -= dayMs;
-    const browsers = [newBrowser(appliance), newBrowser(appliance)];
+    const browsers = [createBrowser(appliance), createBrowser(appliance)];
     for (const one of browsers) await one.signIn(email);
     const answers = await Promise.all(
       browsers.map((one) => one.post("/sign-in/code", { code: code() })),
     );
-    expect(statusesOf(answers)).toEqual([200, 401]);
+    expect(sortStatuses(answers)).toEqual([200, 401]);
   });
 
   test("mentions the clock if a code is right a few minutes off, and counts it as wrong", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 3 });
     const { email, secret } = await guarded(appliance);
     appliance.time.now += 30 * step;
-    const browsers = Array.from({ length: 5 }, () => newBrowser(appliance));
+    const browsers = Array.from({ length: 5 }, () => createBrowser(appliance));
     for (const one of browsers) await one.signIn(email);
     const enter = async (offset: number) => {
       const code = codeAt(secret, appliance.time.now + offset * step);
@@ -229,7 +236,7 @@ describe("signing in", () => {
     const { email, recoveryCodes } = await guarded(appliance);
     const [first = "", second = ""] = recoveryCodes;
     const enter = async (code: string) => {
-      const ada = newBrowser(appliance);
+      const ada = createBrowser(appliance);
       await ada.signIn(email);
       return (await ada.post("/sign-in/code", { code })).status;
     };
@@ -241,11 +248,11 @@ describe("signing in", () => {
   test("waits for ten minutes or five wrong codes, then requires the password again", async () => {
     const appliance = await testAppliance({ addressOf });
     const { email, code } = await guarded(appliance);
-    const late = newBrowser(appliance);
+    const late = createBrowser(appliance);
     await late.signIn(email);
     appliance.time.now += 10 * 60_000;
     expect((await late.post("/sign-in/code", { code: code() })).status).toBe(401);
-    const wrong = newBrowser(appliance, "10.0.0.9");
+    const wrong = createBrowser(appliance, "10.0.0.9");
     await wrong.signIn(email);
     for (let i = 0; i < 5; i++) await wrong.post("/sign-in/code", { code: "000000" });
     expect(await wrong.state()).toBe("signed-out");
@@ -255,7 +262,9 @@ describe("signing in", () => {
   test("without a waiting sign-in, a code opens nothing", async () => {
     const appliance = await testAppliance();
     const { code, page } = await guarded(appliance);
-    expect((await newBrowser(appliance).post("/sign-in/code", { code: code() })).status).toBe(401);
+    expect((await createBrowser(appliance).post("/sign-in/code", { code: code() })).status).toBe(
+      401,
+    );
     const body = { code: code() };
     expect((await page("POST", "/dashboard/sign-in/code", { body })).status).toBe(401);
   });
@@ -263,7 +272,7 @@ describe("signing in", () => {
 
 /** Signs in up to the code, from this address. */
 async function waiting(appliance: TestAppliance, personId: string, address: string) {
-  const { page } = await visitor(appliance, personId, { stage: "two-factor", address });
+  const { page } = await signInVisitor(appliance, personId, { stage: "two-factor", address });
   const enter = (code: string) => page("POST", "/dashboard/sign-in/code", { body: { code } });
   return { page, enter };
 }
@@ -367,20 +376,20 @@ describe("afterwards", () => {
     expect((await post("recovery-codes", "not my password")).status).toBe(422);
     const renewed = (await post("recovery-codes", password)).json.data.recoveryCodes;
     expect(renewed).toHaveLength(10);
-    const ada = newBrowser(appliance);
+    const ada = createBrowser(appliance);
     await ada.signIn(email);
     expect((await ada.post("/sign-in/code", { code: recoveryCodes[0] ?? "" })).status).toBe(401);
     expect((await ada.post("/sign-in/code", { code: renewed[0] })).status).toBe(200);
     expect((await post("disable", "not my password")).status).toBe(422);
     expect((await post("disable", password)).json.data).toEqual({ twoFactor: false });
-    expect((await newBrowser(appliance).signIn(email)).json.data.state).toBe("signed-in");
+    expect((await createBrowser(appliance).signIn(email)).json.data.state).toBe("signed-in");
     expect((await post("recovery-codes", password)).status).toBe(409);
   });
 
   test("neither the secret nor a recovery code is in the database or the log", async () => {
     const appliance = await testAppliance();
     const { secret, recoveryCodes } = await guarded(appliance);
-    const kept = dump(appliance) + appliance.logged.join("\n");
+    const kept = dumpTables(appliance) + appliance.logged.join("\n");
     for (const one of [
       secret,
       ...recoveryCodes,

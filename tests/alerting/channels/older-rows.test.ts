@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
-import { dump } from "../../support/appliance.ts";
-import { dashboard } from "../../support/dashboard.ts";
+import { dumpTables } from "../../support/appliance.ts";
+import { createDashboard } from "../../support/dashboard.ts";
 import { newChannels } from "../../support/samples.ts";
 
 const path = "/api/v1/alert-channels";
@@ -18,7 +18,7 @@ const first: Record<string, string[]> = {
 test.each(Object.keys(first))(
   "a channel of type %s from an older version has the defaults of new fields",
   async (type) => {
-    const made = await dashboard();
+    const made = await createDashboard();
     const { secrets = {}, others = {} } = newChannels[type] ?? {};
     const { id } = await made.channel({ type, ...others, ...secrets });
     const kept = Object.fromEntries(
@@ -40,14 +40,14 @@ test.each(Object.keys(first))(
     );
     expect([status, json.data]).toMatchObject([200, shown]);
     expect(Object.keys(shown)).toEqual(expect.arrayContaining(Object.keys(kept)));
-    const before = dump(made);
+    const before = dumpTables(made);
     expect((await made.api("GET", path)).json.data).toEqual([json.data]);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
     const { status: patched, json: after } = await made.api("PATCH", `${path}/${id}`, {
       body: json.data,
     });
     expect([patched, after]).toEqual([200, json]);
-    expect(made.secretsOf("alert-channel", id)).toEqual(secrets);
+    expect(made.readSecrets("alert-channel", id)).toEqual(secrets);
     const elsewhere = { server: "http://elsewhere.lan" };
     if ("server" in whole && Object.keys(secrets).length > 0)
       expect((await made.api("PATCH", `${path}/${id}`, { body: elsewhere })).status).toBe(422);
@@ -55,7 +55,7 @@ test.each(Object.keys(first))(
 );
 
 test("an Apprise channel has a key or its own URLs, never both", async () => {
-  const { api, channel, secretsOf } = await dashboard();
+  const { api, channel, readSecrets: secretsOf } = await createDashboard();
   const server = "http://apprise.lan:8000";
   const urls = "mailto://ann:pw@mail.lan";
   const on = async (method: string, at: string, fields: object) => {
@@ -76,7 +76,7 @@ test("an Apprise channel has a key or its own URLs, never both", async () => {
 });
 
 test("an ntfy channel has a token or a user name with its password", async () => {
-  const { api, channel, secretsOf } = await dashboard();
+  const { api, channel, readSecrets: secretsOf } = await createDashboard();
   const on = async (method: string, at: string, fields: object) => {
     const { status, json } = await api(method, at, { body: fields });
     return status < 300 ? status : json.error.details[0].path;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { dump, unknownId } from "../../support/appliance.ts";
-import { dashboard } from "../../support/dashboard.ts";
+import { dumpTables, unknownId } from "../../support/appliance.ts";
+import { createDashboard } from "../../support/dashboard.ts";
 import { canary, newChannels } from "../../support/samples.ts";
 
 const path = "/api/v1/alert-channels";
@@ -11,8 +11,8 @@ const takesTemplate = (type: string) => !["webhook", "pagerduty", "opsgenie", "j
 describe("each type", () => {
   for (const [type, { secrets, optional = false, others }] of Object.entries(newChannels)) {
     test(`${type} is read as it was sent, without its secrets, which are encrypted`, async () => {
-      const made = await dashboard();
-      const { api, secretsOf } = made;
+      const made = await createDashboard();
+      const { api, readSecrets: secretsOf } = made;
       const { status, headers, json } = await api("POST", path, {
         body: { type, name: "On-call", ...others, ...secrets },
         headers: { "Idempotency-Key": "once" },
@@ -37,11 +37,11 @@ describe("each type", () => {
       expect((await api("GET", `${path}/${id}`)).json).toEqual(json);
       expect((await api("GET", path)).json.data).toEqual([json.data]);
       expect(secretsOf("alert-channel", id)).toEqual(secrets);
-      expect(dump(made)).not.toContain(canary);
+      expect(dumpTables(made)).not.toContain(canary);
     });
 
     test(`${type}: a GET response can be sent back, and preserves every secret`, async () => {
-      const { api, channel, secretsOf } = await dashboard();
+      const { api, channel, readSecrets: secretsOf } = await createDashboard();
       const { id } = await channel({ type, ...others, ...secrets });
       const { json } = await api("GET", `${path}/${id}`);
       const { status, json: after } = await api("PATCH", `${path}/${id}`, { body: json.data });
@@ -51,7 +51,7 @@ describe("each type", () => {
 
     for (const [name, value] of Object.entries(secrets))
       test(`${type}: ${name} ${optional ? "can be absent or cleared" : "is required and can't be cleared"}, and can be changed`, async () => {
-        const { api, channel, secretsOf } = await dashboard();
+        const { api, channel, readSecrets: secretsOf } = await createDashboard();
         const { [name]: _absent, ...rest } = secrets;
         const incomplete = { type, name: "On-call", ...others, ...rest };
         const without = await api("POST", path, { body: incomplete });
@@ -115,12 +115,12 @@ describe("invalid values", () => {
   };
   for (const [type, fields] of Object.entries(wrong))
     test(`${type}: each is rejected with its field, on creation and in a patch, and changes nothing`, async () => {
-      const appliance = await dashboard();
+      const appliance = await createDashboard();
       const { api, channel } = appliance;
       const { secrets, others } = newChannels[type] ?? { secrets: {}, others: {} };
       const needed = { type, name: "On-call", ...others, ...secrets };
       const { id } = await channel(needed);
-      const before = dump(appliance);
+      const before = dumpTables(appliance);
       for (const [field, ...values] of fields)
         for (const value of values) {
           const change = { [field.replace(/\[.*/, "")]: value };
@@ -136,11 +136,11 @@ describe("invalid values", () => {
               field,
             ]);
         }
-      expect(dump(appliance)).toBe(before);
+      expect(dumpTables(appliance)).toBe(before);
     });
 
   test("the type must exist, and can't be changed", async () => {
-    const appliance = await dashboard();
+    const appliance = await createDashboard();
     const { api, channel } = appliance;
     const { id } = await channel();
     const { status, json } = await api("POST", path, { body: { type: "fax", name: "Fax" } });
@@ -148,18 +148,18 @@ describe("invalid values", () => {
       422,
       [{ path: "type", message: `must be one of: ${Object.keys(newChannels).join(", ")}` }],
     ]);
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     const changed = await api("PATCH", `${path}/${id}`, {
       body: { type: "slack", webhookUrl: "https://chat.example" },
     });
     expect([changed.status, changed.json.error.details[0].path]).toEqual([422, "type"]);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 });
 
 describe("a default channel", () => {
   test("is attached to every monitor created later, enabled or not, and to no earlier one", async () => {
-    const { api, channel, monitor, monitorOf, group } = await dashboard();
+    const { api, channel, monitor, readMonitor: monitorOf, group } = await createDashboard();
     const earlier = await monitor();
     const [own, joined] = [(await channel()).id, (await channel()).id];
     const first = (await channel({ default: true, enabled: false })).id;
@@ -175,7 +175,7 @@ describe("a default channel", () => {
   });
 
   test("of another organization is attached to none of ours", async () => {
-    const { theirs, monitor } = await dashboard();
+    const { theirs, monitor } = await createDashboard();
     await theirs.api("POST", path, {
       body: { type: "email", name: "Theirs", default: true, to: ["a@b.example"] },
     });
@@ -185,7 +185,16 @@ describe("a default channel", () => {
 
 describe("deleting", () => {
   test("a deleted channel is removed from its monitors and groups, whose ETags change", async () => {
-    const { api, channel, monitor, monitorOf, group, groupOf, etagOf, isStale } = await dashboard();
+    const {
+      api,
+      channel,
+      monitor,
+      readMonitor: monitorOf,
+      group,
+      readGroupById: groupOf,
+      readEtag: etagOf,
+      isStale,
+    } = await createDashboard();
     const [gone, kept] = [(await channel()).id, (await channel()).id];
     const users = { alertChannelIds: [gone, kept] };
     const others = { alertChannelIds: [kept] };
@@ -210,22 +219,22 @@ describe("deleting", () => {
   });
 
   test("an unknown channel, and one of another organization, is 404 and changes nothing", async () => {
-    const appliance = await dashboard();
+    const appliance = await createDashboard();
     const { api, channel, theirs } = appliance;
     const { id } = await channel();
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     for (const method of ["GET", "PATCH", "DELETE"]) {
       const body = method === "PATCH" ? { body: { name: "Taken" } } : {};
       expect((await theirs.api(method, `${path}/${id}`, body)).status).toBe(404);
       expect((await api(method, `${path}/${unknownId}`, body)).status).toBe(404);
     }
     expect((await theirs.api("GET", path)).json).toEqual({ data: [] });
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 });
 
 test("channels are listed newest first, all on one page", async () => {
-  const { api, channel, time } = await dashboard();
+  const { api, channel, time } = await createDashboard();
   const names = Array.from({ length: 25 }, (_, index) => `Channel ${index}`);
   for (const name of names) {
     await channel({ name });
@@ -236,7 +245,7 @@ test("channels are listed newest first, all on one page", async () => {
 });
 
 test("every write adds an audit row and an event, a rejected one neither", async () => {
-  const { api, channel, database } = await dashboard();
+  const { api, channel, database } = await createDashboard();
   const { id } = await channel();
   await api("PATCH", `${path}/${id}`, { body: { enabled: false } });
   await api("PATCH", `${path}/${id}`, { body: { enabled: "no" } });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { apprise } from "../../../src/alerting/providers/apprise.ts";
-import { alertOf, receiver, telling } from "../../support/delivering.ts";
+import { createAlert, startReceiver, createMessage } from "../../support/delivering.ts";
 import { services } from "./services.ts";
 
 const { settings } = services.apprise;
 
 describe("a message is for", () => {
   const sent = async (changes: object) => {
-    await using to = await receiver();
-    await to.deliver(apprise, { ...settings, ...changes }, telling(alertOf("test")));
-    const { tag, urls } = to.body();
+    await using to = await startReceiver();
+    await to.deliver(apprise, { ...settings, ...changes }, createMessage(createAlert("test")));
+    const { tag, urls } = to.parseLastBody();
     return { to: to.urls, tag, urls };
   };
 

@@ -5,18 +5,18 @@ import type { Alert } from "../../../src/alerting/alert.ts";
 import type { Provider, Verdict } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
 import {
-  alertOf,
+  createAlert,
   alertTypes,
   deliveryId,
-  doubted,
-  givenUp,
+  doubtfulVerdict,
+  finalVerdict,
   monitor,
-  receiver,
-  telling,
-  triedAgain,
-  verdictOn,
+  startReceiver,
+  createMessage,
+  retryVerdict,
+  judgeReply,
 } from "../../support/delivering.ts";
-import { answer } from "../../support/target.ts";
+import { replyWith } from "../../support/target.ts";
 
 const page = `https://signalbox.lan/monitors/${monitor.id}`;
 const testPage = "https://signalbox.lan/alert-channels/01a1fb90-0000-7000-8000-0000000000cc";
@@ -31,14 +31,14 @@ const jsm = { apiKey: "eb243592-7f3a" };
 const inEurope = { region: "eu" };
 
 async function send(type: string, settings: object, alert: Alert) {
-  await using to = await receiver();
+  await using to = await startReceiver();
   const provider = providers[type as ChannelType] as Provider<ChannelType>;
-  await to.deliver(provider, settings as ChannelSettings<ChannelType>, telling(alert));
+  await to.deliver(provider, settings as ChannelSettings<ChannelType>, createMessage(alert));
   return {
     url: to.urls.at(-1),
-    headers: to.last().headers,
-    size: to.last().body.length,
-    body: to.body(),
+    headers: to.lastRequest().headers,
+    size: to.lastRequest().body.length,
+    body: to.parseLastBody(),
   };
 }
 
@@ -111,7 +111,7 @@ test.each<[type: string, settings: object, alert: Alert["type"], url: string, bo
   ["jsm", jsm, "monitor.down", jsmUrl, opened],
   ["jsm", jsm, "monitor.up", `${jsmUrl}${close}`, closed],
 ])("%s with %j: %s", async (type, settings, alert, url, body) => {
-  const sent = await send(type, settings, alertOf(alert));
+  const sent = await send(type, settings, createAlert(alert));
   expect({ url: sent.url, body: sent.body }).toEqual({ url, body });
   if (type !== "pagerduty") expect(sent.headers).toMatchObject(genie);
 });
@@ -123,15 +123,15 @@ test("there are no digests: each alert opens and closes its own case", () => {
 
 test("Jira Service Management gets the same bodies as Opsgenie, for every type of alert", async () => {
   for (const type of alertTypes)
-    expect((await send("jsm", jsm, alertOf(type))).body).toEqual(
-      (await send("opsgenie", opsgenie, alertOf(type))).body,
+    expect((await send("jsm", jsm, createAlert(type))).body).toEqual(
+      (await send("opsgenie", opsgenie, createAlert(type))).body,
     );
 });
 
 describe("other alerts", () => {
   test("slowness is a warning of the same case; a monitor without a group has none", async () => {
     const alone = { ...monitor, groupId: null, groupName: null };
-    const slow = alertOf("monitor.degraded", { monitor: alone });
+    const slow = createAlert("monitor.degraded", { monitor: alone });
     const { dedup_key, event_action, payload } = (await send("pagerduty", pagerduty, slow)).body;
     expect([dedup_key, event_action]).toEqual([shop, "trigger"]);
     expect(payload).toMatchObject({ severity: "warning", class: "monitor.degraded" });
@@ -145,19 +145,21 @@ describe("other alerts", () => {
 
   test("an incident has its own case", async () => {
     const dedup_key = caseOf("01a1fb90-0000-7000-8000-0000000000dd");
-    expect((await send("pagerduty", pagerduty, alertOf("incident.opened"))).body).toMatchObject({
-      dedup_key,
-      event_action: "trigger",
-      payload: { summary: "Incident: Checkout fails", source: "Signalbox", severity: "error" },
-    });
-    expect((await send("pagerduty", pagerduty, alertOf("incident.resolved"))).body).toEqual({
+    expect((await send("pagerduty", pagerduty, createAlert("incident.opened"))).body).toMatchObject(
+      {
+        dedup_key,
+        event_action: "trigger",
+        payload: { summary: "Incident: Checkout fails", source: "Signalbox", severity: "error" },
+      },
+    );
+    expect((await send("pagerduty", pagerduty, createAlert("incident.resolved"))).body).toEqual({
       ...resolved,
       dedup_key,
     });
   });
 
   test("a test alert has the lowest priority", async () => {
-    expect((await send("pagerduty", pagerduty, alertOf("test"))).body).toMatchObject({
+    expect((await send("pagerduty", pagerduty, createAlert("test"))).body).toMatchObject({
       dedup_key: caseOf(deliveryId),
       event_action: "trigger",
       payload: {
@@ -167,7 +169,7 @@ describe("other alerts", () => {
         custom_details: { Message: "Alerts of this channel arrive here." },
       },
     });
-    expect((await send("opsgenie", opsgenie, alertOf("test"))).body).toEqual({
+    expect((await send("opsgenie", opsgenie, createAlert("test"))).body).toEqual({
       source: "Signalbox",
       alias: caseOf(deliveryId),
       message: "Test alert from Signalbox",
@@ -186,7 +188,7 @@ test("overlong names and messages are cut", async () => {
     status: "open",
     severity: "major",
   } as const;
-  const long = alertOf("incident.opened", {
+  const long = createAlert("incident.opened", {
     incident: { ...incident, monitorId: null },
     message: "x".repeat(600_000),
   });
@@ -194,13 +196,13 @@ test("overlong names and messages are cut", async () => {
   expect(body.payload.summary).toBe(`Incident: ${"ä".repeat(1_013)}…`);
   expect(size).toBeLessThan(512 * 1_024);
   const named = { monitor: { ...monitor, name: "x".repeat(255) }, message: "y".repeat(30_000) };
-  const down = (await send("opsgenie", opsgenie, alertOf("monitor.down", named))).body;
+  const down = (await send("opsgenie", opsgenie, createAlert("monitor.down", named))).body;
   expect(down.message).toBe(`${"x".repeat(129)}…`);
   expect(down.description).toHaveLength(15_000);
   expect(down.description).toEndWith(`y…\n\n${page}`);
-  expect((await send("opsgenie", opsgenie, alertOf("monitor.up", named))).body.note).toHaveLength(
-    25_000,
-  );
+  expect(
+    (await send("opsgenie", opsgenie, createAlert("monitor.up", named))).body.note,
+  ).toHaveLength(25_000);
 });
 
 const refusedByOpsgenie: [number, string][] = [
@@ -211,8 +213,8 @@ const refusedByOpsgenie: [number, string][] = [
 ];
 const unchanging: [number, Verdict][] = [
   [202, { outcome: "delivered" }],
-  [429, triedAgain("The receiver answered HTTP 429 (Too Many Requests).", 17)],
-  [500, triedAgain("The receiver answered HTTP 500 (Internal Server Error).")],
+  [429, retryVerdict("The receiver answered HTTP 429 (Too Many Requests).", 17)],
+  [500, retryVerdict("The receiver answered HTTP 500 (Internal Server Error).")],
 ];
 
 describe("responses", () => {
@@ -220,27 +222,27 @@ describe("responses", () => {
     [
       "pagerduty",
       pagerduty,
-      [[400, givenUp("PagerDuty refused the event; the integration key may be wrong.")]],
+      [[400, finalVerdict("PagerDuty refused the event; the integration key may be wrong.")]],
     ],
     [
       "opsgenie",
       opsgenie,
-      refusedByOpsgenie.map(([status, reason]) => [status, doubted(`Opsgenie ${reason}`)]),
+      refusedByOpsgenie.map(([status, reason]) => [status, doubtfulVerdict(`Opsgenie ${reason}`)]),
     ],
     [
       "jsm",
       jsm,
       refusedByOpsgenie.map(([status, reason]) => [
         status,
-        doubted(`Jira Service Management ${reason}`),
+        doubtfulVerdict(`Jira Service Management ${reason}`),
       ]),
     ],
   ])("%s interprets some statuses differently", async (type, settings, responses) => {
     const provider = providers[type as ChannelType] as Provider<ChannelType>;
     for (const [status, verdict] of [...responses, ...unchanging]) {
       const headers: Record<string, string> = status === 429 ? { "retry-after": "17" } : {};
-      const reply = answer(status, '{"message":"internal gossip"}', headers);
-      expect(await verdictOn(reply, provider, settings as ChannelSettings<ChannelType>)).toEqual(
+      const reply = replyWith(status, '{"message":"internal gossip"}', headers);
+      expect(await judgeReply(reply, provider, settings as ChannelSettings<ChannelType>)).toEqual(
         verdict,
       );
     }

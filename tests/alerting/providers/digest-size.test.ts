@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
 import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import type { Alert } from "../../../src/alerting/alert.ts";
-import { mailOf } from "../../../src/alerting/providers/email-mail.ts";
+import { buildMail } from "../../../src/alerting/providers/email-mail.ts";
 import { providers } from "../../../src/alerting/providers.ts";
 import {
-  alertOf,
+  createAlert,
   monitor,
-  newChannel,
+  createChannel,
   origin,
-  receiver,
-  storm,
-  telling,
+  startReceiver,
+  createAlertStorm,
+  createMessage,
 } from "../../support/delivering.ts";
-import { answer } from "../../support/target.ts";
+import { replyWith } from "../../support/target.ts";
 
 const maxBytes = 20_000;
 
@@ -21,9 +21,9 @@ const long = (index: number) =>
   `${(alphabets[index % alphabets.length] ?? "").repeat(30).slice(0, 200)} ${index}`;
 
 /** A thousand alerts with long names and reasons in several scripts. */
-const alerts: Alert[] = storm(1_000).map((alert, index) => {
+const alerts: Alert[] = createAlertStorm(1_000).map((alert, index) => {
   const named = { ...monitor, id: `${monitor.id}-${index}`, name: long(index) };
-  return alertOf("monitor.down", { monitor: named, message: long(index + 1) }, alert.id);
+  return createAlert("monitor.down", { monitor: named, message: long(index + 1) }, alert.id);
 });
 
 const digesting = (Object.keys(providers) as ChannelType[]).filter(
@@ -32,12 +32,16 @@ const digesting = (Object.keys(providers) as ChannelType[]).filter(
 
 async function sent(type: ChannelType, all: readonly Alert[]): Promise<number> {
   if (type === "email") {
-    const mail = await mailOf(telling(all), ["ann@team.example"], "signalbox@team.example");
+    const mail = await buildMail(
+      createMessage(all),
+      ["ann@team.example"],
+      "signalbox@team.example",
+    );
     return mail.bytes.length;
   }
-  await using to = await receiver(answer(200, "ok"));
-  const { provider, settings } = newChannel(type);
-  await to.deliver(provider, settings, telling(all));
+  await using to = await startReceiver(replyWith(200, "ok"));
+  const { provider, settings } = createChannel(type);
+  await to.deliver(provider, settings, createMessage(all));
   return Math.max(...to.asked.map(({ body }) => Buffer.byteLength(body)));
 }
 

@@ -1,32 +1,36 @@
 import { expect, test } from "bun:test";
 import { discord } from "../../../src/alerting/providers/discord.ts";
 import {
-  alertOf,
+  createAlert,
   monitor,
-  receiver,
-  telling,
-  triedAgain,
-  verdictOn,
+  startReceiver,
+  createMessage,
+  retryVerdict,
+  judgeReply,
 } from "../../support/delivering.ts";
-import { answer } from "../../support/target.ts";
+import { replyWith } from "../../support/target.ts";
 import { services } from "./services.ts";
 
 const { settings } = services.discord;
 
 test("a title can be as long as Discord accepts", async () => {
-  await using to = await receiver();
+  await using to = await startReceiver();
   const named = { ...monitor, name: "x".repeat(255) };
-  await to.deliver(discord, settings, telling(alertOf("monitor.down", { monitor: named })));
-  expect(to.body().embeds[0].title).toBe(`${"x".repeat(255)}…`);
+  await to.deliver(
+    discord,
+    settings,
+    createMessage(createAlert("monitor.down", { monitor: named })),
+  );
+  expect(to.parseLastBody().embeds[0].title).toBe(`${"x".repeat(255)}…`);
 });
 
 test("the longest values stay within each limit and the total limit", async () => {
-  await using to = await receiver();
+  await using to = await startReceiver();
   const named = { ...monitor, name: "_".repeat(255), groupName: "*".repeat(255) };
   const message = "_".repeat(5_000);
-  const up = alertOf("monitor.up", { monitor: named, message, downSeconds: 9e9 });
-  await to.deliver(discord, settings, telling(up));
-  const [{ title, description, fields }] = to.body().embeds;
+  const up = createAlert("monitor.up", { monitor: named, message, downSeconds: 9e9 });
+  await to.deliver(discord, settings, createMessage(up));
+  const [{ title, description, fields }] = to.parseLastBody().embeds;
   expect(title).toMatch(/^(\\_){100,}…$/);
   expect(title.length).toBeLessThanOrEqual(256);
   expect(description).toMatch(/^(\\_){1800,}…$/);
@@ -46,7 +50,7 @@ test("the wait in the body of a rate limit overrides Retry-After, unless it is n
     ["64.57", 65],
     ['"soon"', 7],
   ] as const) {
-    const reply = answer(429, `{"retry_after":${seconds}}`, { "retry-after": "7" });
-    expect(await verdictOn(reply, discord, settings)).toEqual(triedAgain(reason, expected));
+    const reply = replyWith(429, `{"retry_after":${seconds}}`, { "retry-after": "7" });
+    expect(await judgeReply(reply, discord, settings)).toEqual(retryVerdict(reason, expected));
   }
 });

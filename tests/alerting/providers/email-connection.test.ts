@@ -1,35 +1,41 @@
 import { describe, expect, test } from "bun:test";
-import { mailOf } from "../../../src/alerting/providers/email-mail.ts";
+import { buildMail } from "../../../src/alerting/providers/email-mail.ts";
 import { submitMail } from "../../../src/alerting/providers/email-session.ts";
-import { targetGuard } from "../../../src/core/security/target-guard.ts";
-import { contextOf, listener, type Says, says, timedOut } from "../../support/checking.ts";
-import { alertOf, telling } from "../../support/delivering.ts";
-import { reasonOf } from "../../support/dialing.ts";
-import { mailServer } from "../../support/mail-server.ts";
-import { ann, bob, delivered, outcomeOf } from "../../support/mailing.ts";
-import { scriptedMailServer, smtpAt } from "../../support/scripted-mail-server.ts";
-import { canBeSilent, silentAddress } from "../../support/silent-address.ts";
+import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
+import {
+  createCheckContext,
+  startListener,
+  type SocketHandler,
+  replyOnce,
+  runUntilTimedOut,
+} from "../../support/checking.ts";
+import { createAlert, createMessage } from "../../support/delivering.ts";
+import { findReason } from "../../support/dialing.ts";
+import { startMailServer } from "../../support/mail-server.ts";
+import { ann, bob, delivered, findOutcome } from "../../support/mailing.ts";
+import { startScriptedMailServer, buildSmtpSettings } from "../../support/scripted-mail-server.ts";
+import { canBeSilent, openSilentAddress } from "../../support/silent-address.ts";
 
-const silent: Says = (socket) => void socket.resume();
-const greeted: Says = (socket) => void socket.resume().write("220 mx.example ESMTP\r\n");
+const silent: SocketHandler = (socket) => void socket.resume();
+const greeted: SocketHandler = (socket) => void socket.resume().write("220 mx.example ESMTP\r\n");
 
 describe("a connection", () => {
   test("ends with QUIT once the mail is accepted", async () => {
-    await using server = await scriptedMailServer();
-    expect(await outcomeOf(server.smtp(), [ann])).toEqual(delivered);
-    await server.untilAllClosed();
+    await using server = await startScriptedMailServer();
+    expect(await findOutcome(server.smtp(), [ann])).toEqual(delivered);
+    await server.waitUntilAllClosed();
     expect(server.said).toEqual(["EHLO", "MAIL", "RCPT", "DATA", "QUIT"]);
   });
 
   const closing = "TargetFailure: The connection was closed before the answer was complete.";
-  const hangsUp: [when: string, greets: Says, reason: string][] = [
+  const hangsUp: [when: string, greets: SocketHandler, reason: string][] = [
     ["before the greeting", (socket) => void socket.end(), closing],
     ["after the greeting", (socket) => void socket.end("220 hello\r\n"), closing],
     [
       "after a command",
       (socket) => {
         greeted(socket);
-        says("250 mx.example\r\n")(socket);
+        replyOnce("250 mx.example\r\n")(socket);
       },
       closing,
     ],
@@ -48,12 +54,12 @@ describe("a connection", () => {
     ],
   ];
   test.each(hangsUp)("that the server closes %s is a failure", async (_when, greets, reason) => {
-    await using server = await listener(greets);
-    expect(await outcomeOf(smtpAt(server.port))).toBe(reason);
+    await using server = await startListener(greets);
+    expect(await findOutcome(buildSmtpSettings(server.port))).toBe(reason);
   });
 
   test("that the server closes instead of encrypting it is a failure", async () => {
-    await using server = await listener((socket) => {
+    await using server = await startListener((socket) => {
       greeted(socket);
       const replies = ["250 STARTTLS\r\n", "220 go ahead\r\n"];
       socket.on("data", () => {
@@ -62,15 +68,15 @@ describe("a connection", () => {
         else socket.write(reply);
       });
     });
-    expect(await outcomeOf(smtpAt(server.port, { tls: "starttls" }))).toBe(closing);
-    await server.untilAllClosed();
+    expect(await findOutcome(buildSmtpSettings(server.port, { tls: "starttls" }))).toBe(closing);
+    await server.waitUntilAllClosed();
   });
 
   test("that hangs is given up at the timeout, and closed", async () => {
     const waiting = "TargetFailure: Timed out while waiting for the answer.";
-    const givenUp = async (smtp: ReturnType<typeof smtpAt>) =>
-      timedOut(waiting, async (timeoutMs) => {
-        const said = await outcomeOf(smtp, [ann], { timeoutMs });
+    const givenUp = async (smtp: ReturnType<typeof buildSmtpSettings>) =>
+      runUntilTimedOut(waiting, async (timeoutMs) => {
+        const said = await findOutcome(smtp, [ann], { timeoutMs });
         return { message: typeof said === "string" ? said : said.outcome };
       });
     const hanging = [
@@ -81,81 +87,83 @@ describe("a connection", () => {
       ["tls", silent],
     ] as const;
     for (const [tls, greets] of hanging) {
-      await using server = await listener(greets);
-      expect(await givenUp(smtpAt(server.port, { tls }))).toEqual({ message: waiting });
-      await server.untilAllClosed();
+      await using server = await startListener(greets);
+      expect(await givenUp(buildSmtpSettings(server.port, { tls }))).toEqual({ message: waiting });
+      await server.waitUntilAllClosed();
     }
     for (const verb of ["EHLO", "MAIL", "DATA", "."]) {
-      await using server = await scriptedMailServer({ replies: { [verb]: "" } });
+      await using server = await startScriptedMailServer({ replies: { [verb]: "" } });
       expect(await givenUp(server.smtp())).toEqual({ message: waiting });
-      await server.untilAllClosed();
+      await server.waitUntilAllClosed();
     }
   });
 
   test("is closed when the appliance stops", async () => {
     const stopping = new AbortController();
-    await using server = await listener(greeted);
-    const outcome = outcomeOf(smtpAt(server.port), [ann], { cancelled: stopping.signal });
-    await server.untilAccepted(1);
+    await using server = await startListener(greeted);
+    const outcome = findOutcome(buildSmtpSettings(server.port), [ann], {
+      cancelled: stopping.signal,
+    });
+    await server.waitUntilAccepted(1);
     stopping.abort();
     expect(await outcome).toBe("OwnTrouble: it was stopped");
-    await server.untilAllClosed();
+    await server.waitUntilAllClosed();
   });
 
   test("that is refused is a failure", async () => {
-    const { port } = await listener(() => {}).then(async (once) => {
+    const { port } = await startListener(() => {}).then(async (once) => {
       await once[Symbol.asyncDispose]();
       return once;
     });
     for (const tls of ["none", "starttls", "tls"] as const)
-      expect(await outcomeOf(smtpAt(port, { tls }))).toBe(
+      expect(await findOutcome(buildSmtpSettings(port, { tls }))).toBe(
         "TargetFailure: The connection was refused.",
       );
   });
 
   test("is opened to no blocked address, by number or by name", async () => {
-    await using server = await mailServer();
+    await using server = await startMailServer();
     const { port } = server.smtp();
-    const targets = targetGuard(() => [{ host: "127.0.0.1", port }]);
+    const targets = createTargetGuard(() => [{ host: "127.0.0.1", port }]);
     for (const host of ["127.0.0.1", "localhost"])
-      expect(await outcomeOf(server.smtp({ host }), [ann], { targets })).toBe(
+      expect(await findOutcome(server.smtp({ host }), [ann], { targets })).toBe(
         "Blocked: Blocked: the target is this appliance itself.",
       );
     expect(server.connections()).toBe(0);
   });
 
-  const mail = () => mailOf(telling(alertOf("test")), [ann], bob);
+  const mail = () => buildMail(createMessage(createAlert("test")), [ann], bob);
   const through = (...addresses: string[]) => {
     const ending = new AbortController();
     const judged = addresses.map((address) => ({ address, family: 4 as const, isPrivate: true }));
-    const context = { ...contextOf(ending), addressesOf: async () => judged };
+    const context = { ...createCheckContext(ending), addressesOf: async () => judged };
     return { context, end: () => ending.abort() };
   };
 
   test("is opened to the checked address, whatever the name resolves to later", async () => {
-    await using server = await mailServer();
+    await using server = await startMailServer();
     const { context, end } = through("127.0.0.2", "127.0.0.1");
     expect(await submitMail(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
       [],
     );
     end();
-    expect(server.mail().to).toEqual([ann]);
+    expect(server.getOnlyMail().to).toEqual([ann]);
     const none = through("127.0.0.2");
     expect(
-      await reasonOf(submitMail(await mail(), server.smtp({ host: "localhost" }), none.context)),
+      await findReason(submitMail(await mail(), server.smtp({ host: "localhost" }), none.context)),
     ).toBe("The connection was refused.");
     none.end();
   });
 
   test.if(canBeSilent)("uses the next address if one is silent", async () => {
-    using silent = silentAddress();
+    using silent = openSilentAddress();
     const where = { address: "127.0.0.2", port: silent.port };
-    await using server = await scriptedMailServer(where);
+    await using server = await startScriptedMailServer(where);
     const { context, end } = through(silent.address, "127.0.0.2");
     expect(await submitMail(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
       [],
     );
     end();
-    await server.untilAllClosed();
+    await server.waitUntilAllClosed();
   });
 });

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import type { Verdict } from "../../../src/alerting/provider.ts";
 import { certificates, writeCertificates } from "../../support/certificates.ts";
-import { mailServer } from "../../support/mail-server.ts";
-import { doubted, givenUp } from "../../support/delivering.ts";
-import { ann, bob, cid, delivered, forNow, outcomeOf } from "../../support/mailing.ts";
-import { have, testWith } from "../../support/real-targets.ts";
-import { scriptedMailServer } from "../../support/scripted-mail-server.ts";
+import { startMailServer } from "../../support/mail-server.ts";
+import { doubtfulVerdict, finalVerdict } from "../../support/delivering.ts";
+import { ann, bob, cid, delivered, passingVerdict, findOutcome } from "../../support/mailing.ts";
+import { hasPrograms, defineTestWith } from "../../support/real-targets.ts";
+import { startScriptedMailServer } from "../../support/scripted-mail-server.ts";
 
 const note = (part: string, reached: string[], refused: string[]): Verdict => ({
   outcome: "delivered",
@@ -28,26 +28,34 @@ describe("encryption", () => {
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-    if (have("openssl")) writeCertificates(folder);
+    if (hasPrograms("openssl")) writeCertificates(folder);
   });
   afterEach(() => setDefaultCACertificates(authorities));
   afterAll(() => rmSync(folder, { recursive: true }));
 
   const modes = ["starttls", "tls"] as const;
 
-  testWith(["openssl"], "precedes the user and the password, which precede the mail", async () => {
-    trust();
-    for (const tls of modes)
-      for (const host of ["localhost", "127.0.0.1"]) {
-        const options = { ...certified("good"), secure: tls === "tls" };
-        await using server = await mailServer({ users: { jo: "CANARY-7f3a" } }, options);
-        const smtp = server.smtp({ tls, host, user: "jo", password: "CANARY-7f3a" });
-        expect(await outcomeOf(smtp)).toEqual(delivered);
-        expect(server.mail()).toMatchObject({ secure: true, user: "jo", to: [ann, bob, cid] });
-      }
-  });
+  defineTestWith(
+    ["openssl"],
+    "precedes the user and the password, which precede the mail",
+    async () => {
+      trust();
+      for (const tls of modes)
+        for (const host of ["localhost", "127.0.0.1"]) {
+          const options = { ...certified("good"), secure: tls === "tls" };
+          await using server = await startMailServer({ users: { jo: "CANARY-7f3a" } }, options);
+          const smtp = server.smtp({ tls, host, user: "jo", password: "CANARY-7f3a" });
+          expect(await findOutcome(smtp)).toEqual(delivered);
+          expect(server.getOnlyMail()).toMatchObject({
+            secure: true,
+            user: "jo",
+            to: [ann, bob, cid],
+          });
+        }
+    },
+  );
 
-  testWith(["openssl"], "with an untrusted certificate sends nothing", async () => {
+  defineTestWith(["openssl"], "with an untrusted certificate sends nothing", async () => {
     const reasons = {
       good: "The certificate's chain is incomplete, or its authority is not trusted.",
       selfSigned: "The certificate is self-signed, so it is not trusted.",
@@ -58,48 +66,50 @@ describe("encryption", () => {
       for (const name of certificates) {
         if (name !== "good") trust();
         const options = { ...certified(name), secure: tls === "tls" };
-        await using server = await mailServer({}, options);
+        await using server = await startMailServer({}, options);
         const smtp = server.smtp({ tls, host: "localhost", user: "jo", password: "secret" });
-        expect(await outcomeOf(smtp)).toBe(`TargetFailure: ${reasons[name]}`);
+        expect(await findOutcome(smtp)).toBe(`TargetFailure: ${reasons[name]}`);
         expect(server.mails).toEqual([]);
         setDefaultCACertificates(authorities);
       }
   });
 
   test("that is required but not offered is a configuration error", async () => {
-    await using server = await mailServer({}, { disabledCommands: ["STARTTLS"] });
-    expect(await outcomeOf(server.smtp({ tls: "starttls" }))).toEqual(
-      doubted("The mail server does not offer STARTTLS; see its encryption in Settings."),
+    await using server = await startMailServer({}, { disabledCommands: ["STARTTLS"] });
+    expect(await findOutcome(server.smtp({ tls: "starttls" }))).toEqual(
+      doubtfulVerdict("The mail server does not offer STARTTLS; see its encryption in Settings."),
     );
-    await using old = await scriptedMailServer({ replies: { EHLO: "502 what?", HELO: "250 old" } });
-    expect(await outcomeOf(old.smtp({ tls: "starttls" }))).toEqual(
-      doubted("The mail server does not offer STARTTLS; see its encryption in Settings."),
+    await using old = await startScriptedMailServer({
+      replies: { EHLO: "502 what?", HELO: "250 old" },
+    });
+    expect(await findOutcome(old.smtp({ tls: "starttls" }))).toEqual(
+      doubtfulVerdict("The mail server does not offer STARTTLS; see its encryption in Settings."),
     );
     expect(old.said).toEqual(["EHLO"]);
   });
 
   test("that is temporarily unavailable is retried", async () => {
-    await using server = await scriptedMailServer({
+    await using server = await startScriptedMailServer({
       replies: { STARTTLS: "454 TLS not available" },
     });
-    expect(await outcomeOf(server.smtp({ tls: "starttls" }))).toEqual(
-      forNow("The mail server refused the connection for now."),
+    expect(await findOutcome(server.smtp({ tls: "starttls" }))).toEqual(
+      passingVerdict("The mail server refused the connection for now."),
     );
     expect(server.said).toEqual(["EHLO", "STARTTLS"]);
   });
 
   test("from the start, at a port without TLS, is a failure", async () => {
-    await using server = await mailServer();
-    expect(await outcomeOf(server.smtp({ tls: "tls" }))).toBe(
+    await using server = await startMailServer();
+    expect(await findOutcome(server.smtp({ tls: "tls" }))).toBe(
       "TargetFailure: The port does not speak TLS.",
     );
     expect(server.mails).toEqual([]);
   });
 
-  testWith(["openssl"], "is not used if the settings turn it off", async () => {
-    await using server = await mailServer({}, certified("selfSigned"));
-    expect(await outcomeOf(server.smtp({ tls: "none" }))).toEqual(delivered);
-    expect(server.mail()).toMatchObject({ secure: false, user: null });
+  defineTestWith(["openssl"], "is not used if the settings turn it off", async () => {
+    await using server = await startMailServer({}, certified("selfSigned"));
+    expect(await findOutcome(server.smtp({ tls: "none" }))).toEqual(delivered);
+    expect(server.getOnlyMail()).toMatchObject({ secure: false, user: null });
   });
 });
 
@@ -110,25 +120,25 @@ describe("the user and the password", () => {
 
   test("are retried for an hour when they are rejected", async () => {
     for (const authMethods of [["PLAIN"], ["LOGIN"]]) {
-      await using server = await mailServer({ users }, { ...open, authMethods });
-      expect(await outcomeOf(server.smtp({ user: "jo", password: "right" }))).toEqual(delivered);
-      expect(await outcomeOf(server.smtp(wrong))).toEqual(
-        doubted("The mail server refused the user name or password."),
+      await using server = await startMailServer({ users }, { ...open, authMethods });
+      expect(await findOutcome(server.smtp({ user: "jo", password: "right" }))).toEqual(delivered);
+      expect(await findOutcome(server.smtp(wrong))).toEqual(
+        doubtfulVerdict("The mail server refused the user name or password."),
       );
     }
   });
 
   test("are retried when they can't be verified temporarily", async () => {
-    await using server = await mailServer({ users, login: 454 }, open);
-    expect(await outcomeOf(server.smtp(wrong))).toEqual(
-      forNow("The mail server refused the user name or password for now."),
+    await using server = await startMailServer({ users, login: 454 }, open);
+    expect(await findOutcome(server.smtp(wrong))).toEqual(
+      passingVerdict("The mail server refused the user name or password for now."),
     );
   });
 
   test("are not sent to a server without authentication", async () => {
-    await using server = await scriptedMailServer();
-    expect(await outcomeOf(server.smtp(wrong))).toEqual(
-      doubted(
+    await using server = await startScriptedMailServer();
+    expect(await findOutcome(server.smtp(wrong))).toEqual(
+      doubtfulVerdict(
         "The mail server accepts no user name and password, or only over an encrypted connection.",
       ),
     );
@@ -136,23 +146,23 @@ describe("the user and the password", () => {
   });
 
   test("are required when they are missing", async () => {
-    await using server = await mailServer({ users }, open);
-    expect(await outcomeOf(server.smtp())).toEqual(
-      doubted("The mail server asks for a user name and password."),
+    await using server = await startMailServer({ users }, open);
+    expect(await findOutcome(server.smtp())).toEqual(
+      doubtfulVerdict("The mail server asks for a user name and password."),
     );
   });
 });
 
 describe("a rejection", () => {
   const codes: [step: string, treats: object, verdict: Verdict][] = [
-    ["sender", { sender: 550 }, doubted("The mail server refused the sender.")],
-    ["sender", { sender: 451 }, forNow("The mail server refused the sender for now.")],
-    ["mail", { mail: 554 }, givenUp("The mail server refused the mail.")],
-    ["mail", { mail: 452 }, forNow("The mail server refused the mail for now.")],
+    ["sender", { sender: 550 }, doubtfulVerdict("The mail server refused the sender.")],
+    ["sender", { sender: 451 }, passingVerdict("The mail server refused the sender for now.")],
+    ["mail", { mail: 554 }, finalVerdict("The mail server refused the mail.")],
+    ["mail", { mail: 452 }, passingVerdict("The mail server refused the mail for now.")],
   ];
   test.each(codes)("of the %s: %o", async (_step, treats, verdict) => {
-    await using server = await mailServer(treats);
-    expect(await outcomeOf(server.smtp())).toEqual(verdict);
+    await using server = await startMailServer(treats);
+    expect(await findOutcome(server.smtp())).toEqual(verdict);
     expect(server.mails).toEqual([]);
   });
 
@@ -161,57 +171,60 @@ describe("a rejection", () => {
     [{ [bob]: 550, [ann]: 553 }, note("2 of 3", [cid], [ann, bob]), [cid]],
     [
       { [bob]: 450 },
-      forNow("The mail server refused 1 of 3 recipients for now.", [ann, cid]),
+      passingVerdict("The mail server refused 1 of 3 recipients for now.", [ann, cid]),
       [ann, cid],
     ],
     [
       { [bob]: 450, [ann]: 550 },
-      forNow("The mail server refused 2 of 3 recipients for now.", [cid], [ann]),
+      passingVerdict("The mail server refused 2 of 3 recipients for now.", [cid], [ann]),
       [cid],
     ],
   ];
   test.each(partly)("of some recipients: %o", async (refusals, verdict, took) => {
     for (const hidePIPELINING of [false, true]) {
       const recipient = (address: string) => refusals[address] ?? 0;
-      await using server = await mailServer({ recipient }, { hidePIPELINING });
-      expect(await outcomeOf(server.smtp())).toEqual(verdict);
-      expect(server.mail().to).toEqual(took);
+      await using server = await startMailServer({ recipient }, { hidePIPELINING });
+      expect(await findOutcome(server.smtp())).toEqual(verdict);
+      expect(server.getOnlyMail().to).toEqual(took);
     }
   });
 
   const wholly: [codes: number[], verdict: Verdict][] = [
-    [[550, 550, 550], givenUp("The mail server refused every recipient.")],
-    [[550, 450, 550], forNow("The mail server refused every recipient for now.", [], [ann, cid])],
-    [[450, 450, 450], forNow("The mail server refused every recipient for now.")],
+    [[550, 550, 550], finalVerdict("The mail server refused every recipient.")],
+    [
+      [550, 450, 550],
+      passingVerdict("The mail server refused every recipient for now.", [], [ann, cid]),
+    ],
+    [[450, 450, 450], passingVerdict("The mail server refused every recipient for now.")],
   ];
   test.each(wholly)("of every recipient: %o", async (codes, verdict) => {
     for (const hidePIPELINING of [false, true]) {
       const recipient = (address: string) => codes[[ann, bob, cid].indexOf(address)] ?? 0;
-      await using server = await mailServer({ recipient }, { hidePIPELINING });
-      expect(await outcomeOf(server.smtp())).toEqual(verdict);
+      await using server = await startMailServer({ recipient }, { hidePIPELINING });
+      expect(await findOutcome(server.smtp())).toEqual(verdict);
       expect(server.mails).toEqual([]);
     }
   });
 
   test("of an oversized mail happens before it is sent", async () => {
-    await using server = await mailServer({}, { size: 1_000 });
-    expect(await outcomeOf(server.smtp())).toEqual(
-      givenUp("The e-mail is larger than the mail server accepts."),
+    await using server = await startMailServer({}, { size: 1_000 });
+    expect(await findOutcome(server.smtp())).toEqual(
+      finalVerdict("The e-mail is larger than the mail server accepts."),
     );
   });
 
   test("in the greeting, or because the server shuts down", async () => {
     const greetings: [string, Verdict][] = [
-      ["421 too busy", forNow("The mail server refused the connection for now.")],
-      ["554 no service here", doubted("The mail server refused the connection.")],
+      ["421 too busy", passingVerdict("The mail server refused the connection for now.")],
+      ["554 no service here", doubtfulVerdict("The mail server refused the connection.")],
     ];
     for (const [greeting, verdict] of greetings) {
-      await using server = await scriptedMailServer({ greeting });
-      expect(await outcomeOf(server.smtp())).toEqual(verdict);
+      await using server = await startScriptedMailServer({ greeting });
+      expect(await findOutcome(server.smtp())).toEqual(verdict);
     }
-    await using going = await scriptedMailServer({ replies: { RCPT: "421 shutting down" } });
-    expect(await outcomeOf(going.smtp(), [ann])).toEqual(
-      forNow("The mail server refused every recipient for now."),
+    await using going = await startScriptedMailServer({ replies: { RCPT: "421 shutting down" } });
+    expect(await findOutcome(going.smtp(), [ann])).toEqual(
+      passingVerdict("The mail server refused every recipient for now."),
     );
   });
 });

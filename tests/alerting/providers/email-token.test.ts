@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync, verify } from "node:crypto";
 import type { DeliveryContext } from "../../../src/alerting/provider.ts";
 import type { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
-import { now, receiver, triedAgain } from "../../support/delivering.ts";
-import { mailServer } from "../../support/mail-server.ts";
-import { doubted } from "../../support/delivering.ts";
-import { ann, delivered, forNow, outcomeOf } from "../../support/mailing.ts";
-import { answer, type Reply } from "../../support/target.ts";
+import { now, startReceiver, retryVerdict } from "../../support/delivering.ts";
+import { startMailServer } from "../../support/mail-server.ts";
+import { doubtfulVerdict } from "../../support/delivering.ts";
+import { ann, delivered, passingVerdict, findOutcome } from "../../support/mailing.ts";
+import { replyWith, type Reply } from "../../support/target.ts";
 
 const box = "box@team.example";
 const secret = "CANARY-7f3a";
@@ -32,7 +32,7 @@ const google: Partial<SmtpSettings> = {
 };
 
 const token = (text: string, seconds: unknown = 3_599): Reply =>
-  answer(200, JSON.stringify({ token_type: "Bearer", expires_in: seconds, access_token: text }));
+  replyWith(200, JSON.stringify({ token_type: "Bearer", expires_in: seconds, access_token: text }));
 
 /**
  * A mail server that accepts this token of the mailbox, and a token endpoint that replaces all
@@ -40,15 +40,18 @@ const token = (text: string, seconds: unknown = 3_599): Reply =>
  */
 async function snapshot(taken: string, endpoint: Reply) {
   const users: Record<string, string> = { [box]: taken };
-  const server = await mailServer({ users }, { authMethods: ["XOAUTH2"], allowInsecureAuth: true });
-  const to = await receiver(endpoint);
+  const server = await startMailServer(
+    { users },
+    { authMethods: ["XOAUTH2"], allowInsecureAuth: true },
+  );
+  const to = await startReceiver(endpoint);
   const { exchange, accessTokens } = to.context;
   return {
     ...to,
     server,
     users,
     send: (smtp: Partial<SmtpSettings>, changes: Partial<DeliveryContext> = {}) =>
-      outcomeOf(server.smtp(smtp), [ann], { exchange, accessTokens, ...changes }),
+      findOutcome(server.smtp(smtp), [ann], { exchange, accessTokens, ...changes }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await to[Symbol.asyncDispose]();
@@ -63,7 +66,7 @@ describe("a mail for a mailbox of Microsoft 365", () => {
     expect(made.urls).toEqual([
       "https://login.microsoftonline.com/team.onmicrosoft.com/oauth2/v2.0/token",
     ]);
-    const { method, headers, body } = made.last();
+    const { method, headers, body } = made.lastRequest();
     expect([method, headers["content-type"]]).toEqual([
       "POST",
       "application/x-www-form-urlencoded",
@@ -74,7 +77,7 @@ describe("a mail for a mailbox of Microsoft 365", () => {
       client_secret: secret,
       scope: "https://outlook.office365.com/.default",
     });
-    expect(made.server.mail()).toMatchObject({ user: box, to: [ann] });
+    expect(made.server.getOnlyMail()).toMatchObject({ user: box, to: [ann] });
   });
 
   test.each([
@@ -88,8 +91,8 @@ describe("a mail for a mailbox of Microsoft 365", () => {
     [1, "Microsoft issues no access token to this app; check its tenant, client ID and secret."],
   ])("is not sent if the app gets no token: %d", async (code, reason) => {
     const gossip = { error: "invalid_client", error_description: "gossip", error_codes: [code] };
-    await using made = await snapshot("tok-1", answer(401, JSON.stringify(gossip)));
-    expect(await made.send(microsoft)).toEqual(doubted(reason));
+    await using made = await snapshot("tok-1", replyWith(401, JSON.stringify(gossip)));
+    expect(await made.send(microsoft)).toEqual(doubtfulVerdict(reason));
     expect(made.server.connections()).toBe(0);
   });
 });
@@ -99,7 +102,7 @@ describe("a mail for a mailbox of Google Workspace", () => {
     await using made = await snapshot("ya29.tok", token("ya29.tok"));
     expect(await made.send(google)).toEqual(delivered);
     expect(made.urls).toEqual(["https://oauth2.googleapis.com/token"]);
-    const form = new URLSearchParams(made.last().body);
+    const form = new URLSearchParams(made.lastRequest().body);
     expect(form.get("grant_type")).toBe("urn:ietf:params:oauth:grant-type:jwt-bearer");
     const [header = "", claims = "", signature = ""] = (form.get("assertion") ?? "").split(".");
     const read = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString());
@@ -114,7 +117,7 @@ describe("a mail for a mailbox of Google Workspace", () => {
     });
     const signed = Buffer.from(`${header}.${claims}`);
     expect(verify("RSA-SHA256", signed, publicKey, Buffer.from(signature, "base64url"))).toBe(true);
-    expect(made.server.mail()).toMatchObject({ user: box });
+    expect(made.server.getOnlyMail()).toMatchObject({ user: box });
   });
 
   test.each([
@@ -130,8 +133,8 @@ describe("a mail for a mailbox of Google Workspace", () => {
     ],
     [400, "gossip", "Google issues no access token to this service account."],
   ])("is not sent if the account gets no token: %d %s", async (status, error, reason) => {
-    await using made = await snapshot("tok", answer(status, JSON.stringify({ error })));
-    expect(await made.send(google)).toEqual(doubted(reason));
+    await using made = await snapshot("tok", replyWith(status, JSON.stringify({ error })));
+    expect(await made.send(google)).toEqual(doubtfulVerdict(reason));
     expect(made.server.connections()).toBe(0);
   });
 
@@ -139,7 +142,7 @@ describe("a mail for a mailbox of Google Workspace", () => {
     await using made = await snapshot("tok", token("tok"));
     const broken = { ...serviceAccount, private_key: "-----BEGIN PRIVATE KEY-----\nAAAA" };
     expect(await made.send({ ...google, serviceAccountKey: JSON.stringify(broken) })).toEqual(
-      doubted("The private key of the service account can't be read."),
+      doubtfulVerdict("The private key of the service account can't be read."),
     );
     expect(made.asked).toEqual([]);
   });
@@ -191,32 +194,34 @@ describe("a token", () => {
   test("that the mail server rejects is requested again the next time", async () => {
     await using made = await snapshot("tok-2", token("tok-1"));
     expect(await made.send(microsoft)).toEqual(
-      doubted(
+      doubtfulVerdict(
         "The mail server refused the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it.",
       ),
     );
-    made.reply(token("tok-2"));
+    made.setReply(token("tok-2"));
     expect(await made.send(microsoft)).toEqual(delivered);
     expect(made.asked).toHaveLength(2);
   });
 
   test("is requested again after a temporary error", async () => {
-    await using made = await snapshot("tok", answer(503, "gossip"));
+    await using made = await snapshot("tok", replyWith(503, "gossip"));
     expect(await made.send(microsoft)).toEqual(
-      forNow("No access token was given: the service answered HTTP 503 (Service Unavailable)."),
+      passingVerdict(
+        "No access token was given: the service answered HTTP 503 (Service Unavailable).",
+      ),
     );
-    made.reply(answer(200, "<title>Sign in</title>"));
+    made.setReply(replyWith(200, "<title>Sign in</title>"));
     expect(await made.send(microsoft)).toEqual(
-      forNow("No access token was given: the service answered HTTP 200 (OK)."),
+      passingVerdict("No access token was given: the service answered HTTP 200 (OK)."),
     );
-    made.reply(token("tok"));
+    made.setReply(token("tok"));
     expect(await made.send(microsoft)).toEqual(delivered);
   });
 
   test("is requested again when the service allows it", async () => {
-    await using made = await snapshot("tok", answer(429, "gossip", { "retry-after": "17" }));
+    await using made = await snapshot("tok", replyWith(429, "gossip", { "retry-after": "17" }));
     expect(await made.send(microsoft)).toEqual(
-      triedAgain(
+      retryVerdict(
         "No access token was given: the service answered HTTP 429 (Too Many Requests).",
         17,
       ),
@@ -227,16 +232,19 @@ describe("a token", () => {
     for (const odd of ["tok\r\nRSET", "", "to k", "ü", 7]) {
       await using made = await snapshot("tok", token(odd as string));
       expect(await made.send(microsoft)).toEqual(
-        forNow("No access token was given: the service answered HTTP 200 (OK)."),
+        passingVerdict("No access token was given: the service answered HTTP 200 (OK)."),
       );
       expect(made.server.connections()).toBe(0);
     }
   });
 
   test("is not sent to a server without token authentication", async () => {
-    await using plain = await mailServer({ users: { [box]: "tok" } }, { allowInsecureAuth: true });
-    await using to = await receiver(token("tok"));
-    const outcome = await outcomeOf(plain.smtp(microsoft), [ann], {
+    await using plain = await startMailServer(
+      { users: { [box]: "tok" } },
+      { allowInsecureAuth: true },
+    );
+    await using to = await startReceiver(token("tok"));
+    const outcome = await findOutcome(plain.smtp(microsoft), [ann], {
       exchange: to.context.exchange,
     });
     expect(plain.mails).toEqual([]);

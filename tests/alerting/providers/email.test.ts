@@ -2,32 +2,35 @@ import { describe, expect, test } from "bun:test";
 import { email } from "../../../src/alerting/providers/email.ts";
 import type { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
 import {
-  alertOf,
+  createAlert,
   deliveryId,
   monitor,
-  receiver,
-  storm,
-  telling,
+  startReceiver,
+  createAlertStorm,
+  createMessage,
 } from "../../support/delivering.ts";
-import { mailServer } from "../../support/mail-server.ts";
+import { startMailServer } from "../../support/mail-server.ts";
 
 const to = ["oncall@team.example", "boss@team.example"];
 
 /** The mail of this message. */
-async function mailFor(message: ReturnType<typeof telling>, smtp: Partial<SmtpSettings> = {}) {
-  await using server = await mailServer();
-  await using net = await receiver();
+async function mailFor(
+  message: ReturnType<typeof createMessage>,
+  smtp: Partial<SmtpSettings> = {},
+) {
+  await using server = await startMailServer();
+  await using net = await startReceiver();
   const settings = { to, template: null };
   expect(await net.deliver(email, settings, message, { smtp: server.smtp(smtp) })).toEqual({
     outcome: "delivered",
     progress: { reached: to, refused: [] },
   });
-  return server.mail();
+  return server.getOnlyMail();
 }
 
 describe("content of a mail", () => {
   test("an outage: one mail to all recipients, with its text as plain text and HTML", async () => {
-    const mail = await mailFor(telling(alertOf("monitor.down")));
+    const mail = await mailFor(createMessage(createAlert("monitor.down")));
     expect(mail.from).toBe("signalbox@team.example");
     expect(mail.to).toEqual(to);
     expect(mail.headers).toEqual({
@@ -63,8 +66,8 @@ describe("content of a mail", () => {
   });
 
   test("its recovery is in the same thread, in green", async () => {
-    const down = await mailFor(telling(alertOf("monitor.down")));
-    const up = await mailFor(telling(alertOf("monitor.up")));
+    const down = await mailFor(createMessage(createAlert("monitor.down")));
+    const up = await mailFor(createMessage(createAlert("monitor.up")));
     expect(up.headers["subject"]).toEqual(["Shop is up again"]);
     expect(up.headers["references"]).toEqual(down.headers["references"] ?? []);
     expect(up.headers["in-reply-to"]).toEqual(down.headers["in-reply-to"] ?? []);
@@ -74,8 +77,8 @@ describe("content of a mail", () => {
 
   test("an empty line between a multi-line text and the facts below it", async () => {
     const mail = await mailFor(
-      telling(
-        alertOf("incident.updated", {
+      createMessage(
+        createAlert("incident.updated", {
           message: "Two causes:\r\n\r\n- the disk\r\n- the network",
           isMarkdown: true,
         }),
@@ -86,7 +89,7 @@ describe("content of a mail", () => {
   });
 
   test("a digest of 1,000 alerts is a list of all, in no thread", async () => {
-    const mail = await mailFor(telling(storm(1_000)));
+    const mail = await mailFor(createMessage(createAlertStorm(1_000)));
     expect(mail.headers["subject"]).toEqual(["1,000 monitors are down"]);
     expect(mail.headers["references"]).toBeUndefined();
     expect(mail.headers["in-reply-to"]).toBeUndefined();
@@ -102,14 +105,14 @@ describe("content of a mail", () => {
   });
 
   test("a test alert", async () => {
-    const mail = await mailFor(telling(alertOf("test")));
+    const mail = await mailFor(createMessage(createAlert("test")));
     expect(mail.headers["subject"]).toEqual(["Test alert from Signalbox"]);
     expect(mail.text).toContain("\nAlerts of this channel arrive here.\n");
   });
 
   test("a custom text preserves its lines", async () => {
     const template = "{{monitor}} is {{status}}!\n  Call <Jo> & Max: 1 < 2";
-    const mail = await mailFor(telling(alertOf("monitor.down"), template));
+    const mail = await mailFor(createMessage(createAlert("monitor.down"), template));
     expect(mail.text).toContain("\n\nShop is down!\n  Call <Jo> & Max: 1 < 2\n\nhttps://");
     expect(mail.html).toContain(
       'white-space:pre-line">Shop is down!\n  Call &lt;Jo&gt; &amp; Max: 1 &lt; 2</p>',
@@ -117,9 +120,9 @@ describe("content of a mail", () => {
   });
 
   test("each attempt has the same id and the same date", async () => {
-    await using server = await mailServer();
-    await using net = await receiver();
-    const message = telling(alertOf("monitor.down"));
+    await using server = await startMailServer();
+    await using net = await startReceiver();
+    const message = createMessage(createAlert("monitor.down"));
     for (const now of [0, 86_400_000])
       await net.deliver(email, { to, template: null }, message, { now, smtp: server.smtp() });
     const [first, second] = server.mails;
@@ -130,7 +133,7 @@ describe("content of a mail", () => {
 
 describe("names and texts", () => {
   const named = (name: string) =>
-    telling(alertOf("monitor.down", { monitor: { ...monitor, name } }));
+    createMessage(createAlert("monitor.down", { monitor: { ...monitor, name } }));
 
   test("are shown unchanged in every script, and never as HTML", async () => {
     const name = `<script>"Größe" & 'メール' 📈</script>`;
@@ -152,7 +155,7 @@ describe("names and texts", () => {
   });
 
   test("add no header and no recipient", async () => {
-    const plain = await mailFor(telling(alertOf("monitor.down")));
+    const plain = await mailFor(createMessage(createAlert("monitor.down")));
     for (const end of ["\r\n", "\n", "\r", "\u2028", "\0"]) {
       const name = `Shop${end}Bcc: eve@evil.example${end}${end}<b>`;
       const mail = await mailFor(named(name));
@@ -164,7 +167,7 @@ describe("names and texts", () => {
 
   test("a single dot does not end the mail", async () => {
     const template = "before\n.\r\n.\r\nQUIT\n..\nafter";
-    const mail = await mailFor(telling(alertOf("monitor.down"), template));
+    const mail = await mailFor(createMessage(createAlert("monitor.down"), template));
     expect(mail.text).toContain("\nbefore\n.\n.\nQUIT\n..\nafter\n");
   });
 });
@@ -177,7 +180,7 @@ describe("the sender", () => {
     ["Störung <jo@team.example>", "Störung <jo@team.example>", "jo@team.example"],
     ["eve@evil.example, <jo@team.example>", /<jo@team\.example>$/, "jo@team.example"],
   ])("%s", async (from, shown, envelope) => {
-    const mail = await mailFor(telling(alertOf("test")), { from });
+    const mail = await mailFor(createMessage(createAlert("test")), { from });
     expect(mail.from).toBe(envelope);
     expect(mail.headers["from"]).toEqual([
       typeof shown === "string" ? shown : expect.stringMatching(shown),
@@ -187,8 +190,10 @@ describe("the sender", () => {
 });
 
 test("without a mail server it is retried for an hour", async () => {
-  await using net = await receiver();
-  expect(await net.deliver(email, { to, template: null }, telling(alertOf("test")))).toEqual({
+  await using net = await startReceiver();
+  expect(
+    await net.deliver(email, { to, template: null }, createMessage(createAlert("test"))),
+  ).toEqual({
     outcome: "failed",
     reason: "No mail server is set up; see Settings.",
     failure: "looks-permanent",

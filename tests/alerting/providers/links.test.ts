@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { messageOf } from "../../../src/alerting/sending/messages.ts";
+import { buildMessage } from "../../../src/alerting/sending/messages.ts";
 import { providers } from "../../../src/alerting/providers.ts";
 import { hasDottedHost } from "../../../src/alerting/providers/formatting.ts";
 import {
-  alertOf,
+  createAlert,
   deliveryId,
-  fieldsOf,
+  parseFields,
   monitor,
-  newChannel,
-  receiver,
+  createChannel,
+  startReceiver,
 } from "../../support/delivering.ts";
 
 /** The fields of all services with the page to open. */
@@ -16,11 +16,11 @@ const linkFields = /"(url|title_link|click|openLink|client_url|href)":/;
 
 /** The request of a channel about an outage, from an appliance at this address. */
 async function sentFrom(type: string, origin: string): Promise<string> {
-  await using to = await receiver();
-  const { provider, settings } = newChannel(type);
-  const message = messageOf(deliveryId, [alertOf("monitor.down")], origin);
+  await using to = await startReceiver();
+  const { provider, settings } = createChannel(type);
+  const message = buildMessage(deliveryId, [createAlert("monitor.down")], origin);
   await to.deliver(provider, settings, message);
-  return JSON.stringify(fieldsOf(to.last()));
+  return JSON.stringify(parseFields(to.lastRequest()));
 }
 
 const overHttp = Object.keys(providers).filter((type) => type !== "email");

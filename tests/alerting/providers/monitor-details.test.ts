@@ -2,15 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import type { Alert, AlertedMonitor } from "../../../src/alerting/alert.ts";
 import {
-  alertOf,
+  createAlert,
   details,
-  fieldsOf,
+  parseFields,
   monitor,
-  newChannel,
-  receiver,
-  telling,
+  createChannel,
+  startReceiver,
+  createMessage,
 } from "../../support/delivering.ts";
-import { mailServer } from "../../support/mail-server.ts";
+import { startMailServer } from "../../support/mail-server.ts";
 import type { Json } from "../../support/json.ts";
 
 type Words = { message?: string; template?: string };
@@ -18,18 +18,19 @@ type Words = { message?: string; template?: string };
 /** The request of a channel about this monitor's outage, as text and, if possible, as an object. */
 function sent(type: string, about: AlertedMonitor, words: Words = {}) {
   const { message = "Refused.", template = null } = words;
-  return sentOf(type, alertOf("monitor.down", { monitor: about, message }), template);
+  return sentOf(type, createAlert("monitor.down", { monitor: about, message }), template);
 }
 
 async function sentOf(type: string, alert: Alert, template: string | null = null) {
-  await using to = await receiver();
-  await using mails = await mailServer();
-  const { provider, settings } = newChannel(type);
-  const message = telling(alert, template);
+  await using to = await startReceiver();
+  await using mails = await startMailServer();
+  const { provider, settings } = createChannel(type);
+  const message = createMessage(alert, template);
   const verdict = await to.deliver(provider, settings, message, { smtp: mails.smtp() });
   expect(verdict.outcome).toBe(type === "slack" ? "failed" : "delivered");
-  if (type === "email") return { text: mails.mail().text + mails.mail().html, body: null as Json };
-  const body = fieldsOf(to.last());
+  if (type === "email")
+    return { text: mails.getOnlyMail().text + mails.getOnlyMail().html, body: null as Json };
+  const body = parseFields(to.lastRequest());
   return { text: JSON.stringify(body), body };
 }
 
@@ -86,8 +87,8 @@ describe("the monitor details of an alert", () => {
 
 describe("an incident text in Markdown", () => {
   const typed = "**Shop** is _down_ <b>\n\n- see [status](https://status.lan/a)\n- @all";
-  const alert = alertOf("incident.opened", { message: typed, isMarkdown: true });
-  const automatic = alertOf("incident.opened", { message: "*Shop* _is_ down." });
+  const alert = createAlert("incident.opened", { message: typed, isMarkdown: true });
+  const automatic = createAlert("incident.opened", { message: "*Shop* _is_ down." });
 
   test.each(types.filter((type) => type !== "webhook"))("is text for %s", async (type) => {
     const { text } = await sentOf(type, alert);

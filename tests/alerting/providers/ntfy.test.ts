@@ -1,34 +1,38 @@
 import { expect, test } from "bun:test";
 import { ntfy } from "../../../src/alerting/providers/ntfy.ts";
-import { alertOf, receiver, telling } from "../../support/delivering.ts";
+import { createAlert, startReceiver, createMessage } from "../../support/delivering.ts";
 import { services } from "./services.ts";
 
 const { settings } = services.ntfy;
 
 test("without a login there is no Authorization", async () => {
-  await using to = await receiver();
-  await to.deliver(ntfy, settings, telling(alertOf("test")));
-  expect(to.last().headers.authorization).toBeUndefined();
+  await using to = await startReceiver();
+  await to.deliver(ntfy, settings, createMessage(createAlert("test")));
+  expect(to.lastRequest().headers.authorization).toBeUndefined();
 });
 
 test("the access token is sent, if there is one", async () => {
-  await using to = await receiver();
-  await to.deliver(ntfy, { ...settings, token: "tk_7f3a" }, telling(alertOf("test")));
-  expect(to.last().headers.authorization).toBe("Bearer tk_7f3a");
+  await using to = await startReceiver();
+  await to.deliver(ntfy, { ...settings, token: "tk_7f3a" }, createMessage(createAlert("test")));
+  expect(to.lastRequest().headers.authorization).toBe("Bearer tk_7f3a");
 });
 
 test("a user name and its password are sent, if there are any", async () => {
-  await using to = await receiver();
+  await using to = await startReceiver();
   const login = { username: "phil", password: "my:päss" };
-  await to.deliver(ntfy, { ...settings, ...login }, telling(alertOf("test")));
-  const [scheme, pair = ""] = to.last().headers.authorization?.split(" ") ?? [];
+  await to.deliver(ntfy, { ...settings, ...login }, createMessage(createAlert("test")));
+  const [scheme, pair = ""] = to.lastRequest().headers.authorization?.split(" ") ?? [];
   expect([scheme, Buffer.from(pair, "base64").toString()]).toEqual(["Basic", "phil:my:päss"]);
 });
 
 test("the channel's tags follow the icon", async () => {
-  await using to = await receiver();
-  await to.deliver(ntfy, { ...settings, tags: ["shop", "eu"] }, telling(alertOf("monitor.up")));
-  expect(to.body().tags).toEqual(["white_check_mark", "shop", "eu"]);
+  await using to = await startReceiver();
+  await to.deliver(
+    ntfy,
+    { ...settings, tags: ["shop", "eu"] },
+    createMessage(createAlert("monitor.up")),
+  );
+  expect(to.parseLastBody().tags).toEqual(["white_check_mark", "shop", "eu"]);
 });
 
 test.each([
@@ -38,21 +42,21 @@ test.each([
 ])(
   "the priority of outages is %d, and at most 3 for everything else",
   async (priority, ofDown, ofUp) => {
-    await using to = await receiver();
+    await using to = await startReceiver();
     const sent = [];
     for (const type of ["monitor.down", "monitor.up"] as const) {
-      await to.deliver(ntfy, { ...settings, priority }, telling(alertOf(type)));
-      sent.push(to.body().priority);
+      await to.deliver(ntfy, { ...settings, priority }, createMessage(createAlert(type)));
+      sent.push(to.parseLastBody().priority);
     }
     expect(sent).toEqual([ofDown, ofUp]);
   },
 );
 
 test("slowness is a warning", async () => {
-  await using to = await receiver();
+  await using to = await startReceiver();
   const slow = { message: "Answered in 1812 ms, more than 500 ms.", latencyMs: 1_812 };
-  await to.deliver(ntfy, settings, telling(alertOf("monitor.degraded", slow)));
-  expect(to.body()).toMatchObject({ tags: ["warning"], priority: 3 });
-  expect(to.body().message).toStartWith("Answered in 1,812 ms, more than 500 ms.\n");
-  expect(to.body().message).toContain("\nLatency: 1,812 ms\n");
+  await to.deliver(ntfy, settings, createMessage(createAlert("monitor.degraded", slow)));
+  expect(to.parseLastBody()).toMatchObject({ tags: ["warning"], priority: 3 });
+  expect(to.parseLastBody().message).toStartWith("Answered in 1,812 ms, more than 500 ms.\n");
+  expect(to.parseLastBody().message).toContain("\nLatency: 1,812 ms\n");
 });

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { pagerduty } from "../../../src/alerting/providers/pagerduty.ts";
 import { pushover } from "../../../src/alerting/providers/pushover.ts";
 import { webhook } from "../../../src/alerting/providers/webhook.ts";
-import { now, triedAgain, verdictOn } from "../../support/delivering.ts";
-import { answer } from "../../support/target.ts";
+import { now, retryVerdict, judgeReply } from "../../support/delivering.ts";
+import { replyWith } from "../../support/target.ts";
 
 const settings = { url: "http://bot.lan/hook", secret: null, headers: {} };
 const busy = "The receiver answered HTTP 503 (Service Unavailable).";
@@ -38,15 +38,15 @@ test.each<[string, number | undefined]>([
   ["2026-11-21", undefined],
   ["", undefined],
 ])("Retry-After: %s", async (value, seconds) => {
-  const reply = answer(503, "", { "retry-after": value });
-  expect(await verdictOn(reply, webhook, settings)).toEqual(triedAgain(busy, seconds));
+  const reply = replyWith(503, "", { "retry-after": value });
+  expect(await judgeReply(reply, webhook, settings)).toEqual(retryVerdict(busy, seconds));
 });
 
 test("Retry-After is honored for all errors that each service defines", async () => {
   const patient = { retryAfterSeconds: 17 };
-  const on = (status: number) => answer(status, '{"status":0}', { "retry-after": "17" });
+  const on = (status: number) => replyWith(status, '{"status":0}', { "retry-after": "17" });
   expect(
-    await verdictOn(on(429), pushover, {
+    await judgeReply(on(429), pushover, {
       userKey: "u",
       apiToken: "t",
       priority: 1,
@@ -55,7 +55,7 @@ test("Retry-After is honored for all errors that each service defines", async ()
       template: null,
     }),
   ).toMatchObject(patient);
-  expect(await verdictOn(on(429), pagerduty, { routingKey: "r", region: "us" })).toMatchObject(
+  expect(await judgeReply(on(429), pagerduty, { routingKey: "r", region: "us" })).toMatchObject(
     patient,
   );
 });

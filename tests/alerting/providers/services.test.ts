@@ -4,16 +4,16 @@ import type { Alert } from "../../../src/alerting/alert.ts";
 import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
 import {
-  alertOf,
+  createAlert,
   expectUsualVerdicts,
-  fieldsOf,
+  parseFields,
   monitor,
-  receiver,
-  storm,
-  telling,
-  verdictOn,
+  startReceiver,
+  createAlertStorm,
+  createMessage,
+  judgeReply,
 } from "../../support/delivering.ts";
-import { answer } from "../../support/target.ts";
+import { replyWith } from "../../support/target.ts";
 import { messages, type Said, type Service, services } from "./services.ts";
 
 /** Sends a message and returns its request. */
@@ -23,12 +23,12 @@ async function send(
   alerts: Alert | readonly Alert[],
   template: string | null = null,
 ) {
-  await using to = await receiver();
+  await using to = await startReceiver();
   const provider = providers[type as ChannelType] as Provider<ChannelType>;
-  const message = telling(alerts, template);
+  const message = createMessage(alerts, template);
   await to.deliver(provider, settings as ChannelSettings<ChannelType>, message);
-  const request = to.last();
-  return { url: to.urls.at(-1), request, body: fieldsOf(request) };
+  const request = to.lastRequest();
+  return { url: to.urls.at(-1), request, body: parseFields(request) };
 }
 
 for (const [type, service] of Object.entries(services) as [ChannelType, Service][]) {
@@ -39,7 +39,7 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
     test.each(Object.entries(messages) as [string, Said][])(
       "%s arrives in the format of the service",
       async (name, said) => {
-        const alerts = name === "digest" ? storm(2) : alertOf(name as Alert["type"]);
+        const alerts = name === "digest" ? createAlertStorm(2) : createAlert(name as Alert["type"]);
         const { request, ...sent } = await send(type, settings, alerts);
         expect(sent).toEqual({ url, body: service.body(said) });
         expect(request).toMatchObject({ method: "POST", headers });
@@ -54,7 +54,7 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
         ["{{monitor}}\n\nis {{status}}", ["Shop", "is down"]],
         ["{{latency}}", [isNeverEmpty ? "" : "Shop is down"]],
       ] as const) {
-        const { body } = await send(type, settings, alertOf("monitor.down"), template);
+        const { body } = await send(type, settings, createAlert("monitor.down"), template);
         const joined = JSON.stringify(body).replaceAll("\\n\\n", "\\n");
         const expected = service.body({ ...down, text, facts: [] });
         expect(joined).toBe(JSON.stringify(expected).replaceAll("\\n\\n", "\\n"));
@@ -64,7 +64,7 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
     test("names and messages are text: no mentions, links or other fields", async () => {
       const { typed, shown } = hostile;
       const named = { ...monitor, name: typed.name, groupName: typed.groupName };
-      const down = alertOf("monitor.down", { monitor: named, message: typed.message });
+      const down = createAlert("monitor.down", { monitor: named, message: typed.message });
       const { body } = await send(type, settings, down);
       expect(body).toEqual({
         ...service.body({
@@ -86,7 +86,7 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
       ["escapes and mentions", () => "&<>@_".repeat(40)],
       ["multi-byte characters", (number: number) => `店舗☃🚨"\\ ${number}`],
     ])("a digest of a thousand alerts in %s names the number left out", async (script, nameOf) => {
-      const { body } = await send(type, settings, storm(1_000, nameOf));
+      const { body } = await send(type, settings, createAlertStorm(1_000, nameOf));
       expect(digest.size(body)).toBeLessThanOrEqual(digest.most);
       if (script === "Latin letters") expect(digest.size(body)).toBeGreaterThan(digest.most * 0.6);
       const lines = digest.lines(body);
@@ -101,7 +101,7 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
         const { body } = await send(
           type,
           settings,
-          alertOf("monitor.down", { monitor: named, message }),
+          createAlert("monitor.down", { monitor: named, message }),
         );
         expect(digest.size(body)).toBeLessThanOrEqual(digest.most);
         const text = digest.lines(body).join("\n");
@@ -113,7 +113,7 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
 
     if (service.addresses !== undefined)
       test.each(service.addresses)("with %p it sends to %s", async (changes, address) => {
-        const sent = await send(type, { ...settings, ...changes }, alertOf("test"));
+        const sent = await send(type, { ...settings, ...changes }, createAlert("test"));
         expect(sent.url).toBe(address);
       });
 
@@ -125,7 +125,7 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
       "%d with %j has a special meaning",
       async (status, body, verdict) => {
         const text = typeof body === "string" ? body : JSON.stringify(body);
-        expect(await verdictOn(answer(status, text), provider, settings)).toEqual(verdict);
+        expect(await judgeReply(replyWith(status, text), provider, settings)).toEqual(verdict);
       },
     );
   });

@@ -1,7 +1,13 @@
 /** How each alert service is addressed: its settings, requests, limits and error responses, as its documentation defines them. */
 import type { ChannelSettings, ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import type { Verdict } from "../../../src/alerting/provider.ts";
-import { deliveryId, doubted, givenUp, monitor, triedAgain } from "../../support/delivering.ts";
+import {
+  deliveryId,
+  doubtfulVerdict,
+  finalVerdict,
+  monitor,
+  retryVerdict,
+} from "../../support/delivering.ts";
 import type { Json } from "../../support/json.ts";
 
 /** The parts of a message that every service shows. */
@@ -34,11 +40,11 @@ export type Service<T extends ChannelType = ChannelType> = {
 };
 
 const delivered: Verdict = { outcome: "delivered" };
-const badRequest = triedAgain("The receiver answered HTTP 400 (Bad Request).");
-const serverError = triedAgain("The receiver answered HTTP 500 (Internal Server Error).");
-const badGateway = triedAgain("The receiver answered HTTP 502 (Bad Gateway).");
+const badRequest = retryVerdict("The receiver answered HTTP 400 (Bad Request).");
+const serverError = retryVerdict("The receiver answered HTTP 500 (Internal Server Error).");
+const badGateway = retryVerdict("The receiver answered HTTP 502 (Bad Gateway).");
 const tooMany = (seconds?: number) =>
-  triedAgain("The receiver answered HTTP 429 (Too Many Requests).", seconds);
+  retryVerdict("The receiver answered HTTP 429 (Too Many Requests).", seconds);
 
 const colors = { down: "#d92d20", degraded: "#f79009", up: "#12a150", info: "#667085" };
 const characters = (text: string) => text.length;
@@ -62,11 +68,11 @@ const asTyped = (typed: Named) => ({ typed, shown: typed });
 
 const slackText = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
 const slackBlock = (body: Json) => body.attachments[0].blocks[0].text.text as string;
-const unconfirmed = triedAgain(
+const unconfirmed = retryVerdict(
   "The receiver answered HTTP 200 (OK), but did not confirm the message.",
 );
 
-const slackGone = givenUp("Slack says that the webhook is disabled or was removed.");
+const slackGone = finalVerdict("Slack says that the webhook is disabled or was removed.");
 
 const slack: Service<"slack"> = {
   settings: { webhookUrl: "https://hooks.slack.com/services/T0/B0/token", template: null },
@@ -118,7 +124,7 @@ const slack: Service<"slack"> = {
     [200, { ok: false, error: "no_service" }, slackGone],
     [200, "no_service", slackGone],
     [404, "no_service\n", slackGone],
-    ...refusals(givenUp, "Slack says that", (code) => `${code}\n`, [
+    ...refusals(finalVerdict, "Slack says that", (code) => `${code}\n`, [
       [410, "channel_is_archived", "the channel is archived"],
       [404, "channel_not_found", "the channel does not exist"],
       [400, "user_not_found", "the person it is addressed to does not exist"],
@@ -183,7 +189,7 @@ const discord: Service<"discord"> = {
     ],
   ],
   responses: [
-    ...refusals(givenUp, "Discord says that", discordError, [
+    ...refusals(finalVerdict, "Discord says that", discordError, [
       [404, "10003", "the channel no longer exists"],
       [404, "10015", "the webhook no longer exists"],
       [403, "50013", "the webhook is not allowed to post to the channel"],
@@ -266,9 +272,13 @@ const teams: Service<"teams"> = {
     // Connectors, the predecessors of workflows, return 200 and report errors in the body.
     [200, "1", delivered],
     [200, connectorError("HTTP error 429"), tooMany()],
-    [200, connectorError("HTTP error 404"), doubted("The receiver answered HTTP 404 (Not Found).")],
+    [
+      200,
+      connectorError("HTTP error 404"),
+      doubtfulVerdict("The receiver answered HTTP 404 (Not Found)."),
+    ],
     [200, connectorError("something"), badGateway],
-    ...refusals(doubted, "Teams says that the workflow", teamsError, [
+    ...refusals(doubtfulVerdict, "Teams says that the workflow", teamsError, [
       [400, "WorkflowTriggerIsNotEnabled", "is turned off or was removed"],
       [404, "WorkflowNotFound", "does not exist"],
       [
@@ -317,7 +327,7 @@ const mattermost: Service<"mattermost"> = {
     most: 7_000,
   },
   responses: [
-    ...refusals(doubted, "Mattermost", mattermostError, [
+    ...refusals(doubtfulVerdict, "Mattermost", mattermostError, [
       [400, "web.incoming_webhook.invalid", "does not know this webhook"],
       [501, "web.incoming_webhook.disabled", "does not accept webhooks at present"],
       [404, "web.incoming_webhook.channel", "says that the channel does not exist"],
@@ -331,7 +341,7 @@ const mattermost: Service<"mattermost"> = {
     [
       400,
       { id: "api.post.create_post.can_not_post_to_deleted.error" },
-      doubted("Mattermost says that the channel is archived."),
+      doubtfulVerdict("Mattermost says that the channel is archived."),
     ],
     [500, mattermostError("web.incoming_webhook.channel"), serverError],
     [400, mattermostError("web.incoming_webhook.parse"), badRequest],
@@ -393,7 +403,7 @@ const googlechat: Service<"googlechat"> = {
     most: 20_000,
   },
   responses: [
-    ...refusals(doubted, "Google Chat says that", googlechatError, [
+    ...refusals(doubtfulVerdict, "Google Chat says that", googlechatError, [
       [401, "UNAUTHENTICATED", "the webhook's address is not valid"],
       [403, "PERMISSION_DENIED", "the webhook is not allowed to post to the space"],
       [404, "NOT_FOUND", "the space or its webhook no longer exists"],
@@ -401,7 +411,7 @@ const googlechat: Service<"googlechat"> = {
     [
       400,
       googlechatError("INVALID_ARGUMENT", [{ reason: "API_KEY_INVALID" }]),
-      doubted("Google Chat says that the key in the webhook's address is not valid."),
+      doubtfulVerdict("Google Chat says that the key in the webhook's address is not valid."),
     ],
     [400, googlechatError("INVALID_ARGUMENT"), badRequest],
     [400, googlechatError("INVALID_ARGUMENT", "odd"), badRequest],
@@ -459,7 +469,7 @@ const telegram: Service<"telegram"> = {
   confirmation: null,
   responses: [
     [200, { ok: true, result: {} }, delivered],
-    ...refusals(doubted, "Telegram says that", telegramError, [
+    ...refusals(doubtfulVerdict, "Telegram says that", telegramError, [
       [401, "internal gossip", "the bot token is not valid"],
       [404, "internal gossip", "the bot token is not valid"],
       [403, "internal gossip", "the bot is not allowed to write to the chat"],
@@ -537,7 +547,7 @@ const ntfy: Service<"ntfy"> = {
     [{ server: "http://ntfy.lan/?auth=x#y" }, "http://ntfy.lan/"],
   ],
   responses: [
-    ...refusals(doubted, "ntfy says that", ntfyError, [
+    ...refusals(doubtfulVerdict, "ntfy says that", ntfyError, [
       [400, "40009", "the name of the topic is not valid"],
       [400, "40010", "the name of the topic is not allowed"],
       [401, "40101", "the access token, or the user name or password, is not valid"],
@@ -581,8 +591,8 @@ const gotify: Service<"gotify"> = {
   responses: [],
 };
 
-const noUser = givenUp("Pushover says that the user key is not valid.");
-const refusedByPushover = givenUp("Pushover refused the message.");
+const noUser = finalVerdict("Pushover says that the user key is not valid.");
+const refusedByPushover = finalVerdict("Pushover refused the message.");
 
 const pushover: Service<"pushover"> = {
   settings: {
@@ -622,7 +632,7 @@ const pushover: Service<"pushover"> = {
     [
       400,
       { status: 0, token: "invalid" },
-      givenUp("Pushover says that the application's token is not valid."),
+      finalVerdict("Pushover says that the application's token is not valid."),
     ],
     [400, { status: 0 }, refusedByPushover],
     [401, { status: 0 }, refusedByPushover],
@@ -631,7 +641,7 @@ const pushover: Service<"pushover"> = {
     [
       429,
       { status: 0 },
-      triedAgain("Pushover says that the application has no messages left this month."),
+      retryVerdict("Pushover says that the application has no messages left this month."),
     ],
     [500, { status: 0 }, serverError],
   ],
@@ -681,7 +691,7 @@ const apprise: Service<"apprise"> = {
     [{ key: "../add/ops?x#y%" }, "http://apprise.lan:8000/notify/..%2Fadd%2Fops%3Fx%23y%25"],
   ],
   responses: [
-    [204, "", doubted("Apprise has no services under this key or these URLs.")],
+    [204, "", doubtfulVerdict("Apprise has no services under this key or these URLs.")],
     [
       424,
       "internal gossip",

@@ -5,18 +5,24 @@ import { Webhook } from "standardwebhooks";
 import { webhook } from "../../../src/alerting/providers/webhook.ts";
 import { SigningSecret } from "../../../src/core/fields.ts";
 import { sealAll } from "../../../src/core/security/secrets.ts";
-import { alertOf, deliveryId, receiver, storm, telling } from "../../support/delivering.ts";
-import { pager } from "../../support/pager.ts";
-import type { Asked } from "../../support/target.ts";
+import {
+  createAlert,
+  deliveryId,
+  startReceiver,
+  createAlertStorm,
+  createMessage,
+} from "../../support/delivering.ts";
+import { createPager } from "../../support/pager.ts";
+import type { RecordedRequest } from "../../support/target.ts";
 
 const base64Of = (length: number) => Buffer.alloc(length, "key of ours").toString("base64");
 
 /** A received request that was signed with this secret at this time. */
-async function signedWith(secret: string, now = Date.now(), alerts = storm(3)) {
-  await using to = await receiver();
+async function signedWith(secret: string, now = Date.now(), alerts = createAlertStorm(3)) {
+  await using to = await startReceiver();
   const settings = { url: "https://bot.lan/alerts", secret, headers: {} };
-  await to.deliver(webhook, settings, telling(alerts), { now });
-  const { headers, body } = to.last();
+  await to.deliver(webhook, settings, createMessage(alerts), { now });
+  const { headers, body } = to.lastRequest();
   return { headers: headers as Record<string, string>, body };
 }
 
@@ -43,7 +49,7 @@ describe("the reference library accepts our signature", () => {
         const taken = SigningSecret.safeParse(prefix + rest);
         if (!taken.success) return;
         count++;
-        const { headers, body } = await signedWith(taken.data, Date.now(), [alertOf("test")]);
+        const { headers, body } = await signedWith(taken.data, Date.now(), [createAlert("test")]);
         expect(new Webhook(prefix + rest).verify(body, headers)).toEqual(JSON.parse(body));
       }),
       { numRuns: 100 },
@@ -67,7 +73,7 @@ test.each([
 });
 
 test("a secret from an older version works until another one is set", async () => {
-  const made = await pager();
+  const made = await createPager();
   await using hook = await made.inbox();
   const path = `/api/v1/alert-channels/${hook.id}`;
   for (const old of ["open sesame", base64Of(32), "whsec_c2hvcnQ="]) {
@@ -79,9 +85,9 @@ test("a secret from an older version works until another one is set", async () =
     const shown = (await made.api("GET", path)).json.data;
     expect((await made.api("PATCH", path, { body: shown })).status).toBe(200);
     expect((await made.api("PATCH", path, { body: { name: "Bot" } })).status).toBe(200);
-    expect(made.secretsOf("alert-channel", hook.id)).toEqual({ secret: old });
+    expect(made.readSecrets("alert-channel", hook.id)).toEqual({ secret: old });
     await made.api("POST", `${path}/test`);
-    const { headers, body } = hook.asked.at(-1) as Asked;
+    const { headers, body } = hook.asked.at(-1) as RecordedRequest;
     const key = old.startsWith("whsec_") ? Buffer.from("short") : Buffer.from(old);
     const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
     expect(headers["webhook-signature"]).toBe(
@@ -91,7 +97,7 @@ test("a secret from an older version works until another one is set", async () =
   const refused = await made.api("PATCH", path, { body: { secret: "open sesame" } });
   expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "secret"]);
   await made.api("PATCH", path, { body: { secret: base64Of(32) } });
-  expect(made.secretsOf("alert-channel", hook.id)).toEqual({ secret: `whsec_${base64Of(32)}` });
+  expect(made.readSecrets("alert-channel", hook.id)).toEqual({ secret: `whsec_${base64Of(32)}` });
 });
 
 describe("the sample of docs/alerts.md", async () => {

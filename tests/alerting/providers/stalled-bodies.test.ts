@@ -1,14 +1,19 @@
 import { expect, test } from "bun:test";
 import type { Verdict } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
-import { alertOf, newChannel, receiver, telling } from "../../support/delivering.ts";
+import {
+  createAlert,
+  createChannel,
+  startReceiver,
+  createMessage,
+} from "../../support/delivering.ts";
 import type { Reply } from "../../support/target.ts";
 
 /** The verdict of a channel on a response to its only request. */
 async function verdictOn(type: string, reply: Reply): Promise<Verdict> {
-  await using to = await receiver(reply);
-  const { provider, settings } = newChannel(type);
-  const message = telling(alertOf("monitor.down"));
+  await using to = await startReceiver(reply);
+  const { provider, settings } = createChannel(type);
+  const message = createMessage(createAlert("monitor.down"));
   const verdict = await to.deliver(provider, settings, message, { timeoutMs: 10_000 });
   expect(to.asked).toHaveLength(1);
   return verdict;

@@ -1,16 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { telegram } from "../../../src/alerting/providers/telegram.ts";
-import { alertOf, doubted, receiver, telling } from "../../support/delivering.ts";
-import { answer, type Reply } from "../../support/target.ts";
+import {
+  createAlert,
+  doubtfulVerdict,
+  startReceiver,
+  createMessage,
+} from "../../support/delivering.ts";
+import { replyWith, type Reply } from "../../support/target.ts";
 import { services } from "./services.ts";
 
 const { settings } = services.telegram;
 
 describe("a configured channel", () => {
   const sent = async (changes: Partial<typeof settings> | { topic: number }) => {
-    await using to = await receiver();
-    await to.deliver(telegram, { ...settings, ...changes }, telling(alertOf("test")));
-    return to.body();
+    await using to = await startReceiver();
+    await to.deliver(telegram, { ...settings, ...changes }, createMessage(createAlert("test")));
+    return to.parseLastBody();
   };
 
   test("sends to a topic, silently", async () => {
@@ -28,14 +33,18 @@ describe("a group that became a supergroup", () => {
     parameters: { migrate_to_chat_id: -1001234567890 },
   });
   const toldThen = async (then: Reply) => {
-    const replies = [answer(400, moved), then];
-    await using to = await receiver((response) => replies.shift()?.(response));
-    const verdict = await to.deliver(telegram, settings, telling(alertOf("monitor.down")));
+    const replies = [replyWith(400, moved), then];
+    await using to = await startReceiver((response) => replies.shift()?.(response));
+    const verdict = await to.deliver(
+      telegram,
+      settings,
+      createMessage(createAlert("monitor.down")),
+    );
     return { verdict, chats: to.asked.map(({ body }) => JSON.parse(body).chat_id as string) };
   };
 
   test("is notified under its new ID, which the channel then shows", async () => {
-    const { verdict, chats } = await toldThen(answer(200, '{"ok":true}'));
+    const { verdict, chats } = await toldThen(replyWith(200, '{"ok":true}'));
     expect(chats).toEqual(["-100200", "-1001234567890"]);
     expect(verdict).toEqual({
       outcome: "delivered",
@@ -44,18 +53,18 @@ describe("a group that became a supergroup", () => {
   });
 
   test("is followed once, not in a loop", async () => {
-    const { verdict, chats } = await toldThen(answer(400, moved));
+    const { verdict, chats } = await toldThen(replyWith(400, moved));
     expect(chats).toHaveLength(2);
     expect(verdict).toEqual(
-      doubted("Telegram says that the group became a supergroup, with another chat ID."),
+      doubtfulVerdict("Telegram says that the group became a supergroup, with another chat ID."),
     );
   });
 
   test("is not followed to an invalid id", async () => {
     for (const id of ["@evil", 1.5, null, {}]) {
       const parameters = { migrate_to_chat_id: id };
-      await using to = await receiver(answer(400, JSON.stringify({ parameters })));
-      await to.deliver(telegram, settings, telling(alertOf("monitor.down")));
+      await using to = await startReceiver(replyWith(400, JSON.stringify({ parameters })));
+      await to.deliver(telegram, settings, createMessage(createAlert("monitor.down")));
       expect(to.asked).toHaveLength(1);
     }
   });

@@ -1,27 +1,27 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { Alert } from "../../../src/alerting/alert.ts";
-import { webhook, alertPayloadOf } from "../../../src/alerting/providers/webhook.ts";
+import { webhook, buildAlertPayload } from "../../../src/alerting/providers/webhook.ts";
 import {
-  alertOf,
+  createAlert,
   alertTypes,
   deliveryId,
   details,
   expectUsualVerdicts,
   monitor,
   now,
-  receiver,
-  storm,
-  telling,
+  startReceiver,
+  createAlertStorm,
+  createMessage,
 } from "../../support/delivering.ts";
-import type { Asked } from "../../support/target.ts";
+import type { RecordedRequest } from "../../support/target.ts";
 
 const settings = { url: "https://bot.lan/alerts?team=ops", secret: null, headers: {} };
 
 /** The signature as receivers compute it according to the specification. */
 function signatureOf(
   key: Buffer,
-  { headers, body }: Pick<Asked, "headers" | "body">,
+  { headers, body }: Pick<RecordedRequest, "headers" | "body">,
 ): `v1,${string}` {
   const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
   return `v1,${createHmac("sha256", key).update(Buffer.from(signed)).digest("base64")}`;
@@ -51,11 +51,11 @@ const shopDown = {
 
 describe("a webhook receives", () => {
   test("an outage: a POST of JSON with the delivery's id and the time of the attempt", async () => {
-    await using to = await receiver();
-    const down = alertOf("monitor.down", { monitor: { ...monitor, ...details } });
-    await to.deliver(webhook, settings, telling(down));
+    await using to = await startReceiver();
+    const down = createAlert("monitor.down", { monitor: { ...monitor, ...details } });
+    await to.deliver(webhook, settings, createMessage(down));
     expect(to.urls).toEqual(["https://bot.lan/alerts?team=ops"]);
-    const { method, path, headers } = to.last();
+    const { method, path, headers } = to.lastRequest();
     expect({ method, path }).toEqual({ method: "POST", path: "/alerts?team=ops" });
     expect(headers).toMatchObject({
       "content-type": "application/json",
@@ -64,13 +64,13 @@ describe("a webhook receives", () => {
     });
     expect(Number(headers["webhook-timestamp"])).toBe(Math.floor(now / 1000));
     expect(headers).not.toHaveProperty("webhook-signature");
-    expect(to.body()).toEqual(shopDown);
+    expect(to.parseLastBody()).toEqual(shopDown);
   });
 
   test("a recovery: also with the duration of the outage", async () => {
-    await using to = await receiver();
-    await to.deliver(webhook, settings, telling(alertOf("monitor.up")));
-    expect(to.body()).toEqual({
+    await using to = await startReceiver();
+    await to.deliver(webhook, settings, createMessage(createAlert("monitor.up")));
+    expect(to.parseLastBody()).toEqual({
       ...shopDown,
       type: "monitor.up",
       data: {
@@ -85,25 +85,29 @@ describe("a webhook receives", () => {
   });
 
   test("a digest: a list of payloads, each the same as for a single alert", async () => {
-    await using to = await receiver();
-    const alerts = [alertOf("monitor.down"), alertOf("incident.opened"), alertOf("test")];
-    await to.deliver(webhook, settings, telling(alerts));
-    const digest = to.body();
+    await using to = await startReceiver();
+    const alerts = [
+      createAlert("monitor.down"),
+      createAlert("incident.opened"),
+      createAlert("test"),
+    ];
+    await to.deliver(webhook, settings, createMessage(alerts));
+    const digest = to.parseLastBody();
     expect(digest).toEqual({
       type: "digest",
       timestamp: "2026-11-20T23:02:00.000Z",
       data: { alerts: expect.any(Array) },
     });
     for (const [index, alert] of alerts.entries()) {
-      await to.deliver(webhook, settings, telling(alert));
-      expect(digest.data.alerts[index]).toEqual(to.body());
+      await to.deliver(webhook, settings, createMessage(alert));
+      expect(digest.data.alerts[index]).toEqual(to.parseLastBody());
     }
   });
 
   test("a digest of a thousand alerts in full", async () => {
-    await using to = await receiver();
-    await to.deliver(webhook, settings, telling(storm(1_000)));
-    const { alerts } = to.body().data;
+    await using to = await startReceiver();
+    await to.deliver(webhook, settings, createMessage(createAlertStorm(1_000)));
+    const { alerts } = to.parseLastBody().data;
     expect(alerts).toHaveLength(1_000);
     expect(
       new Set(alerts.map(({ data }: { data: { alertId: string } }) => data.alertId)).size,
@@ -113,7 +117,7 @@ describe("a webhook receives", () => {
 
   test("every type of alert: its subject and the URL of its page", () => {
     const told = (type: Alert["type"]) => {
-      const { data, ...rest } = alertPayloadOf(alertOf(type), "https://signalbox.lan/page");
+      const { data, ...rest } = buildAlertPayload(createAlert(type), "https://signalbox.lan/page");
       return { ...rest, data: Object.keys(data).join(" ") };
     };
     const ofMonitor = "alertId monitor since message latencyMs url";
@@ -142,14 +146,14 @@ describe("a webhook receives", () => {
   });
 
   test("a test alert and an incident with their subject", () => {
-    expect<object>(alertPayloadOf(alertOf("test"), "https://signalbox.lan/x").data).toEqual({
+    expect<object>(buildAlertPayload(createAlert("test"), "https://signalbox.lan/x").data).toEqual({
       alertId: "01a1fb98-0000-7000-8000-000000000001",
       channel: { id: "01a1fb90-0000-7000-8000-0000000000cc", name: "On-call", type: "slack" },
       message: "Alerts of this channel arrive here.",
       url: "https://signalbox.lan/x",
     });
     expect<object>(
-      alertPayloadOf(alertOf("incident.updated"), "https://signalbox.lan/x").data,
+      buildAlertPayload(createAlert("incident.updated"), "https://signalbox.lan/x").data,
     ).toEqual({
       alertId: "01a1fb98-0000-7000-8000-000000000001",
       incident: {
@@ -165,15 +169,15 @@ describe("a webhook receives", () => {
   });
 
   test("text as it was written", async () => {
-    await using to = await receiver();
+    await using to = await startReceiver();
     const message = 'Line 1\nLine 2 "quoted" \\ <b> ☃ 🚨';
     const named = { ...monitor, name: "Läden & Söhne", groupName: "Süd" };
     await to.deliver(
       webhook,
       settings,
-      telling(alertOf("monitor.down", { monitor: named, message })),
+      createMessage(createAlert("monitor.down", { monitor: named, message })),
     );
-    expect(to.body().data).toMatchObject({
+    expect(to.parseLastBody().data).toMatchObject({
       message,
       monitor: { name: "Läden & Söhne", groupName: "Süd" },
     });
@@ -193,27 +197,27 @@ describe("the signature", () => {
   });
 
   test("a secret with the prefix whsec_ is Base64", async () => {
-    await using to = await receiver();
+    await using to = await startReceiver();
     const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-    const message = telling(storm(3, (number) => `Läden ${number} ☃`));
+    const message = createMessage(createAlertStorm(3, (number) => `Läden ${number} ☃`));
     await to.deliver(webhook, { ...settings, secret }, message);
     const key = Buffer.from("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "base64");
-    expect(to.last().headers["webhook-signature"]).toBe(signatureOf(key, to.last()));
+    expect(to.lastRequest().headers["webhook-signature"]).toBe(signatureOf(key, to.lastRequest()));
   });
 
   test("any other secret is used unchanged", async () => {
-    await using to = await receiver();
+    await using to = await startReceiver();
     const secret = "pässword";
-    await to.deliver(webhook, { ...settings, secret }, telling(alertOf("monitor.down")));
+    await to.deliver(webhook, { ...settings, secret }, createMessage(createAlert("monitor.down")));
     const key = Buffer.from("pässword", "utf8");
-    expect(to.last().headers["webhook-signature"]).toBe(signatureOf(key, to.last()));
-    expect(JSON.stringify(to.last())).not.toContain("ssword");
+    expect(to.lastRequest().headers["webhook-signature"]).toBe(signatureOf(key, to.lastRequest()));
+    expect(JSON.stringify(to.lastRequest())).not.toContain("ssword");
   });
 
   test("each attempt has the same body and id, and its own time and signature", async () => {
-    await using to = await receiver();
+    await using to = await startReceiver();
     const signed = { ...settings, secret: "secret" };
-    const message = telling(storm(5));
+    const message = createMessage(createAlertStorm(5));
     await to.deliver(webhook, signed, message);
     await to.deliver(webhook, signed, message, { now: now + 60_000 });
     const [first, second] = to.asked;
@@ -222,13 +226,13 @@ describe("the signature", () => {
     expect(second?.headers["webhook-timestamp"]).toBe("1795215787");
     expect(second?.headers["webhook-signature"]).not.toBe(first?.headers["webhook-signature"]);
     expect(second?.headers["webhook-signature"]).toBe(
-      signatureOf(Buffer.from("secret"), to.last()),
+      signatureOf(Buffer.from("secret"), to.lastRequest()),
     );
   });
 });
 
 test("custom headers are sent, but can't replace the media type or the webhook's headers", async () => {
-  await using to = await receiver();
+  await using to = await startReceiver();
   const headers = {
     Authorization: "Bearer abc",
     "X-Team": "ops",
@@ -237,15 +241,15 @@ test("custom headers are sent, but can't replace the media type or the webhook's
     "WEBHOOK-TIMESTAMP": "1",
     "webhook-signature": "v1,mine",
   };
-  await to.deliver(webhook, { ...settings, headers }, telling(alertOf("monitor.down")));
-  expect(to.last().headers).toMatchObject({
+  await to.deliver(webhook, { ...settings, headers }, createMessage(createAlert("monitor.down")));
+  expect(to.lastRequest().headers).toMatchObject({
     authorization: "Bearer abc",
     "x-team": "ops",
     "content-type": "application/json",
     "webhook-id": deliveryId,
     "webhook-timestamp": "1795215727",
   });
-  expect(to.last().headers).not.toHaveProperty("webhook-signature");
+  expect(to.lastRequest().headers).not.toHaveProperty("webhook-signature");
 });
 
 test("a 2xx response is a success; 401, 403, 404 and 410 end it; everything else is retried", () =>

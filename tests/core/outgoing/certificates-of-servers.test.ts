@@ -2,9 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { createServer, type TLSSocket } from "node:tls";
 import type { AddressInfo } from "node:net";
-import { longestPath } from "../../../src/core/outgoing/certificates/path.ts";
-import { check, listener } from "../../support/checking.ts";
-import { certify, keyOf, type Party, party, root } from "../../support/certificate-builder.ts";
+import { findLongestPath } from "../../../src/core/outgoing/certificates/path.ts";
+import { runCheckOfType, startListener } from "../../support/checking.ts";
+import {
+  issueCertificate,
+  exportKey,
+  type Party,
+  createParty,
+  issueRoot,
+} from "../../support/certificate-builder.ts";
 
 const host = "127.0.0.1";
 const names = ["localhost", "127.0.0.1"];
@@ -12,7 +18,7 @@ const names = ["localhost", "127.0.0.1"];
 /** A server that sends these certificates. */
 async function sending(subject: Party, ...chain: string[]) {
   const server = createServer(
-    { key: keyOf(subject), cert: chain.join("") },
+    { key: exportKey(subject), cert: chain.join("") },
     (socket: TLSSocket) => {
       socket.on("error", () => {});
       socket.end();
@@ -28,20 +34,24 @@ async function sending(subject: Party, ...chain: string[]) {
 }
 
 const [oldRoot, newRoot, inter, leaf] = ["Old Root", "New Root", "Intermediate X", "leaf"].map(
-  party,
+  createParty,
 ) as [Party, Party, Party, Party];
 const isAuthority = true;
-const oldRootPem = root(oldRoot);
-const newRootPem = root(newRoot);
-const byOld = certify(inter, oldRoot, { isAuthority, to: 100 });
-const byNew = certify(inter, newRoot, { isAuthority, to: 100 });
-const byOldExpired = certify(inter, oldRoot, { isAuthority, from: -50, to: -1 });
-const leafPem = certify(leaf, inter, { names });
+const oldRootPem = issueRoot(oldRoot);
+const newRootPem = issueRoot(newRoot);
+const byOld = issueCertificate(inter, oldRoot, { isAuthority, to: 100 });
+const byNew = issueCertificate(inter, newRoot, { isAuthority, to: 100 });
+const byOldExpired = issueCertificate(inter, oldRoot, { isAuthority, from: -50, to: -1 });
+const leafPem = issueCertificate(leaf, inter, { names });
 
 /** Findings for a server that sends `chain` and a client that trusts `authorities`. */
 async function found(chain: string[], authorities: string, subject = leaf, fields: object = {}) {
   await using server = await sending(subject, ...chain);
-  return await check("tls", { host: "localhost", port: server.port, ...fields }, { authorities });
+  return await runCheckOfType(
+    "tls",
+    { host: "localhost", port: server.port, ...fields },
+    { authorities },
+  );
 }
 
 describe("a path to a trusted authority", () => {
@@ -53,44 +63,50 @@ describe("a path to a trusted authority", () => {
       [leafPem, byNew, byOldExpired],
       [leafPem, byOldExpired, byNew],
       [leafPem, byOld, byNew],
-      [leafPem, byOld, root(oldRoot, { from: -50, to: -1 }), byNew],
+      [leafPem, byOld, issueRoot(oldRoot, { from: -50, to: -1 }), byNew],
     ])
       expect(await found(chain, newRootPem)).toMatchObject({ status: "up" });
-    const expiredRoot = root(oldRoot, { from: -50, to: -1 });
+    const expiredRoot = issueRoot(oldRoot, { from: -50, to: -1 });
     expect(await found([leafPem, byOld, byNew], `${expiredRoot}${newRootPem}`)).toMatchObject({
       status: "up",
     });
   });
 
   test("is rejected if one of its certificates is invalid", async () => {
-    const impostor = party("Intermediate X");
+    const impostor = createParty("Intermediate X");
     const nameConstraints = Buffer.from("300da00b3009820774657374", "hex");
     const bad: [string, string, Party?][] = [
-      [leafPem, certify(inter, newRoot, { isAuthority: false })],
-      [leafPem, certify(inter, newRoot, { isAuthority, isKeyForSigning: false })],
-      [leafPem, certify(inter, newRoot, { isAuthority, from: -9, to: -1 })],
-      [leafPem, certify(inter, newRoot, { isAuthority, from: 1, to: 9 })],
-      [leafPem, certify(inter, newRoot, { isAuthority, usages: ["2b06010505070302"] })],
+      [leafPem, issueCertificate(inter, newRoot, { isAuthority: false })],
+      [leafPem, issueCertificate(inter, newRoot, { isAuthority, isKeyForSigning: false })],
+      [leafPem, issueCertificate(inter, newRoot, { isAuthority, from: -9, to: -1 })],
+      [leafPem, issueCertificate(inter, newRoot, { isAuthority, from: 1, to: 9 })],
+      [leafPem, issueCertificate(inter, newRoot, { isAuthority, usages: ["2b06010505070302"] })],
       [
         leafPem,
-        certify(inter, newRoot, { isAuthority, more: [["551d1e", true, nameConstraints]] }),
+        issueCertificate(inter, newRoot, {
+          isAuthority,
+          more: [["551d1e", true, nameConstraints]],
+        }),
       ],
       [
         leafPem,
-        certify(inter, newRoot, { isAuthority, more: [["2a0304", true, Buffer.alloc(2)]] }),
+        issueCertificate(inter, newRoot, {
+          isAuthority,
+          more: [["2a0304", true, Buffer.alloc(2)]],
+        }),
       ],
-      [leafPem, certify(impostor, newRoot, { isAuthority })],
-      [leafPem, certify(inter, { ...party("New Root") }, { isAuthority })],
-      [certify(leaf, inter, { names, usages: ["2b06010505070302"] }), byNew],
+      [leafPem, issueCertificate(impostor, newRoot, { isAuthority })],
+      [leafPem, issueCertificate(inter, { ...createParty("New Root") }, { isAuthority })],
+      [issueCertificate(leaf, inter, { names, usages: ["2b06010505070302"] }), byNew],
     ];
     for (const [index, [sent, between]] of bad.entries()) {
       const outcome = await found([sent, byOld, between], newRootPem);
       expect([index, outcome.status]).toEqual([index, "down"]);
     }
-    const deep = party("deep");
-    const deeper = certify(deep, inter, { isAuthority });
-    const limited = certify(inter, newRoot, { isAuthority, maxPathLength: 0 });
-    const below = certify(leaf, deep, { names });
+    const deep = createParty("deep");
+    const deeper = issueCertificate(deep, inter, { isAuthority });
+    const limited = issueCertificate(inter, newRoot, { isAuthority, maxPathLength: 0 });
+    const below = issueCertificate(leaf, deep, { names });
     expect((await found([below, deeper, byOld, limited], newRootPem)).status).toBe("down");
     expect((await found([below, deeper, byOld, byNew], newRootPem)).status).toBe("up");
   });
@@ -98,11 +114,15 @@ describe("a path to a trusted authority", () => {
   test("is rejected with the reason if a certificate is not meant for its use", async () => {
     const foundBy = async (chain: string[]) => (await found(chain, newRootPem)).message;
     const wrongUse = "The certificate, or one that issued it, may not be used for this purpose.";
-    const client = certify(leaf, inter, { names, usages: ["2b06010505070302"] });
+    const client = issueCertificate(leaf, inter, { names, usages: ["2b06010505070302"] });
     expect(await foundBy([client, byNew])).toBe(wrongUse);
-    const deep = party("deep");
-    const limited = certify(inter, newRoot, { isAuthority, maxPathLength: 0 });
-    const chain = [certify(leaf, deep, { names }), certify(deep, inter, { isAuthority }), limited];
+    const deep = createParty("deep");
+    const limited = issueCertificate(inter, newRoot, { isAuthority, maxPathLength: 0 });
+    const chain = [
+      issueCertificate(leaf, deep, { names }),
+      issueCertificate(deep, inter, { isAuthority }),
+      limited,
+    ];
     expect(await foundBy(chain)).toBe(
       "The certificate's chain is longer than one of its authorities permits.",
     );
@@ -111,37 +131,39 @@ describe("a path to a trusted authority", () => {
   test("ends at an intermediate certificate that the organization trusts", async () => {
     expect(await found([leafPem], byNew)).toMatchObject({ status: "up" });
     expect(await found([leafPem, byNew], byNew)).toMatchObject({ status: "up" });
-    expect((await found([leafPem, byOld], root(party("other")))).message).toMatch(untrusted);
+    expect((await found([leafPem, byOld], issueRoot(createParty("other")))).message).toMatch(
+      untrusted,
+    );
   });
 
   test("with an expired authority names that authority", async () => {
-    const expiredRoot = root(oldRoot, { from: -50, to: -1 });
+    const expiredRoot = issueRoot(oldRoot, { from: -50, to: -1 });
     expect((await found([leafPem, byOld], expiredRoot)).message).toBe(
       "A certificate between this one and its authority, or the authority's own, has expired.",
     );
-    const expiredLeaf = certify(leaf, inter, { names, from: -9, to: -1 });
+    const expiredLeaf = issueCertificate(leaf, inter, { names, from: -9, to: -1 });
     expect((await found([expiredLeaf, byNew], newRootPem)).message).toBe(
       "The certificate has expired.",
     );
   });
 
   test("is searched within limits", () => {
-    const parties = Array.from({ length: 40 }, () => party("same"));
+    const parties = Array.from({ length: 40 }, () => createParty("same"));
     const sent = [
-      certify(leaf, parties[0] as Party, { names }),
+      issueCertificate(leaf, parties[0] as Party, { names }),
       ...parties.flatMap((one, index) =>
         [1, 7, 13].map((step) =>
-          certify(one, parties[(index + step) % parties.length] as Party, { isAuthority }),
+          issueCertificate(one, parties[(index + step) % parties.length] as Party, { isAuthority }),
         ),
       ),
     ].map((pem) => new X509Certificate(pem).raw);
-    expect(longestPath(sent, newRootPem, Date.now(), false)).toBeNull();
+    expect(findLongestPath(sent, newRootPem, Date.now(), false)).toBeNull();
   });
 });
 
 describe("the first expiry on the path", () => {
   test("can be an intermediate's or the authority's, and is named so", async () => {
-    const soon = certify(inter, newRoot, { isAuthority, to: 2.5 });
+    const soon = issueCertificate(inter, newRoot, { isAuthority, to: 2.5 });
     const on = /on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/.source;
     const says = (start: string) => expect.stringMatching(new RegExp(`^${start}, ${on}`));
     expect(await found([leafPem, soon], newRootPem)).toMatchObject({
@@ -149,7 +171,7 @@ describe("the first expiry on the path", () => {
       message: says("An intermediate certificate expires in 2 days"),
       certificateExpiresAt: new X509Certificate(soon).validToDate.toISOString(),
     });
-    const shortRoot = root(newRoot, { to: 5.5 });
+    const shortRoot = issueRoot(newRoot, { to: 5.5 });
     expect(await found([leafPem, byNew], shortRoot)).toMatchObject({
       status: "degraded",
       message: says("The authority's own certificate expires in 5 days"),
@@ -158,7 +180,7 @@ describe("the first expiry on the path", () => {
       status: "up",
       message: says("The certificate is valid\\. An intermediate certificate expires before it"),
     });
-    const longer = certify(inter, newRoot, { isAuthority, to: 500 });
+    const longer = issueCertificate(inter, newRoot, { isAuthority, to: 500 });
     expect(await found([leafPem, longer], newRootPem)).toMatchObject({
       status: "up",
       message: expect.stringMatching(/^The certificate is valid until/),
@@ -166,7 +188,7 @@ describe("the first expiry on the path", () => {
   });
 
   test("is that of the path that lasts longest", async () => {
-    const soon = certify(inter, oldRoot, { isAuthority, to: 2.5 });
+    const soon = issueCertificate(inter, oldRoot, { isAuthority, to: 2.5 });
     for (const chain of [
       [leafPem, soon, byNew],
       [leafPem, byNew, soon],
@@ -178,10 +200,10 @@ describe("the first expiry on the path", () => {
   });
 
   test("affects other monitor types, too", async () => {
-    const soon = certify(inter, newRoot, { isAuthority, to: 2.5 });
+    const soon = issueCertificate(inter, newRoot, { isAuthority, to: 2.5 });
     await using server = await sending(leaf, leafPem, soon);
     const fields = { host: "localhost", port: server.port, tls: true };
-    const outcome = await check("redis", fields, { authorities: newRootPem });
+    const outcome = await runCheckOfType("redis", fields, { authorities: newRootPem });
     expect(outcome.status).toBe("down");
     expect(outcome.message).toBe("The connection was closed before the answer was complete.");
   });
@@ -190,7 +212,7 @@ describe("the first expiry on the path", () => {
 describe("the names of a certificate", () => {
   const judged = async (serverName: string, own: readonly string[], common = "leaf") => {
     const subject = { ...leaf, name: common };
-    const chain = [certify(subject, newRoot, { names: own })];
+    const chain = [issueCertificate(subject, newRoot, { names: own })];
     const outcome = await found(chain, newRootPem, subject, { serverName });
     return outcome.status === "up" ? "up" : outcome.message;
   };
@@ -251,13 +273,13 @@ test("the server name is sent without a trailing dot, in A-labels, and never for
   ];
   for (const [fields, name] of cases) {
     const hello = Promise.withResolvers<Buffer>();
-    await using server = await listener((socket) =>
+    await using server = await startListener((socket) =>
       socket.once("data", (data) => {
         hello.resolve(data);
         socket.destroy();
       }),
     );
-    await check("tls", { port: server.port, ...fields });
+    await runCheckOfType("tls", { port: server.port, ...fields });
     expect([fields, nameIn(await hello.promise)]).toEqual([fields, name]);
   }
 });

@@ -2,10 +2,15 @@ import { describe, expect, test } from "bun:test";
 import type { TLSSocket } from "node:tls";
 import type { Address } from "../../../src/core/outgoing/context.ts";
 import { dial } from "../../../src/core/outgoing/connection.ts";
-import { connectionsTo, knowsConnections, listener, untilNoneTo } from "../../support/checking.ts";
-import { all, dialing, reasonOf } from "../../support/dialing.ts";
-import { testWith } from "../../support/real-targets.ts";
-import { secureListener } from "../../support/secure-listener.ts";
+import {
+  listConnections,
+  knowsConnections,
+  startListener,
+  waitUntilClosed,
+} from "../../support/checking.ts";
+import { readAll, createDialing, findReason } from "../../support/dialing.ts";
+import { defineTestWith } from "../../support/real-targets.ts";
+import { startSecureListener } from "../../support/secure-listener.ts";
 
 const first: Address = { address: "127.0.0.1", family: 4, isPrivate: true };
 const second: Address = { address: "127.0.0.2", family: 4, isPrivate: true };
@@ -14,31 +19,34 @@ describe("over TLS", () => {
   const name = { name: "localhost" };
   const certificate = { certificateExpiresAt: expect.stringMatching(/^\d{4}-.*Z$/) };
 
-  testWith(
+  defineTestWith(
     ["openssl"],
     "an address that accepts the connection and then stays silent does not delay the next",
     async () => {
-      const { context, end } = dialing();
-      await using silent = await listener((socket) => void socket.resume());
-      await using server = await secureListener("selfSigned", { ...second, port: silent.port });
+      const { context, end } = createDialing();
+      await using silent = await startListener((socket) => void socket.resume());
+      await using server = await startSecureListener("selfSigned", {
+        ...second,
+        port: silent.port,
+      });
       const connection = await dial([first, second], silent.port, context, { name: "localhost" });
       expect(connection.secured?.certificateExpiresAt).toBeString();
-      expect(silent.accepted()).toBe(1);
+      expect(silent.countAccepted()).toBe(1);
       end();
-      await silent.untilAllClosed();
-      await server.untilAllClosed();
+      await silent.waitUntilAllClosed();
+      await server.waitUntilAllClosed();
     },
   );
 
-  testWith(["openssl"], "a certificate's expiry is reported, and its error", async () => {
+  defineTestWith(["openssl"], "a certificate's expiry is reported, and its error", async () => {
     const issues = {
       good: "The certificate's chain is incomplete, or its authority is not trusted.",
       selfSigned: "The certificate is self-signed, so it is not trusted.",
     } as const;
     const issuers = { good: "authority", selfSigned: "selfSigned" };
     for (const [which, issue] of Object.entries(issues)) {
-      const { context, end } = dialing();
-      await using server = await secureListener(which as keyof typeof issues);
+      const { context, end } = createDialing();
+      await using server = await startSecureListener(which as keyof typeof issues);
       const { secured } = await dial([first], server.port, context, name);
       expect(secured).toEqual({
         ...certificate,
@@ -48,24 +56,26 @@ describe("over TLS", () => {
         issuer: issuers[which as keyof typeof issues],
       });
       end();
-      await server.untilAllClosed();
+      await server.waitUntilAllClosed();
     }
   });
 
-  testWith(["openssl"], "the protocol is negotiated by ALPN", async () => {
-    const { context, end } = dialing();
-    await using server = await secureListener("good", {
+  defineTestWith(["openssl"], "the protocol is negotiated by ALPN", async () => {
+    const { context, end } = createDialing();
+    await using server = await startSecureListener("good", {
       protocols: ["http/1.1", "h2"],
       greets: (socket) => void socket.end(String(socket.alpnProtocol)),
     });
     const spoken = async (protocol?: string) =>
-      all(await dial([first], server.port, context, { ...name, ...(protocol && { protocol }) }));
+      readAll(
+        await dial([first], server.port, context, { ...name, ...(protocol && { protocol }) }),
+      );
     expect([await spoken("h2"), await spoken()]).toEqual(["h2", "false"]);
     end();
   });
 
-  testWith(["openssl"], "large writes arrive completely, too", async () => {
-    const { context, end } = dialing();
+  defineTestWith(["openssl"], "large writes arrive completely, too", async () => {
+    const { context, end } = createDialing();
     let received = 0;
     const greets = (socket: TLSSocket) =>
       void socket.on("data", (chunk: Buffer) => {
@@ -74,29 +84,29 @@ describe("over TLS", () => {
         setImmediate(() => socket.resume());
         if (chunk.includes("!")) socket.end("thanks");
       });
-    await using server = await secureListener("selfSigned", { greets });
+    await using server = await startSecureListener("selfSigned", { greets });
     const connection = await dial([first], server.port, context, name);
     connection.write(Buffer.alloc(4 * 1024 * 1024, "a"));
     connection.write("!");
-    expect(await all(connection)).toBe("thanks");
+    expect(await readAll(connection)).toBe("thanks");
     expect(received).toBe(4 * 1024 * 1024 + 1);
     end();
   });
 
-  testWith(
+  defineTestWith(
     ["openssl"],
     "the end of its check closes it, even if the other side does not read",
     async () => {
       if (!knowsConnections) return;
-      const { context, end } = dialing();
-      await using server = await secureListener("selfSigned", {
+      const { context, end } = createDialing();
+      await using server = await startSecureListener("selfSigned", {
         greets: (socket) => void socket.pause(),
       });
       const connection = await dial([first], server.port, context, name);
       connection.write("GET / HTTP/1.1\r\n\r\n");
-      expect(connectionsTo(server.port)).toHaveLength(1);
+      expect(listConnections(server.port)).toHaveLength(1);
       end();
-      await untilNoneTo(server.port);
+      await waitUntilClosed(server.port);
     },
   );
 
@@ -111,13 +121,13 @@ describe("over TLS", () => {
       [() => null, "The connection was closed before the answer was complete."],
     ];
     for (const [answers, reason] of reasons) {
-      const { context, end } = dialing();
-      await using server = await listener((socket) => {
+      const { context, end } = createDialing();
+      await using server = await startListener((socket) => {
         socket.once("data", (bytes) => socket.end(answers(bytes) ?? "", "latin1"));
       });
-      expect(await reasonOf(dial([first], server.port, context, name))).toBe(reason);
+      expect(await findReason(dial([first], server.port, context, name))).toBe(reason);
       end();
-      await server.untilAllClosed();
+      await server.waitUntilAllClosed();
     }
   });
 });

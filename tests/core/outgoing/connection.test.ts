@@ -2,10 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import type { Address } from "../../../src/core/outgoing/context.ts";
 import { dial } from "../../../src/core/outgoing/connection.ts";
-import { freePort } from "../../support/binary.ts";
-import { knowsConnections, listener, untilNoneTo } from "../../support/checking.ts";
-import { all, dialing, reasonOf } from "../../support/dialing.ts";
-import { canBeSilent, silentAddress } from "../../support/silent-address.ts";
+import { getFreePort } from "../../support/binary.ts";
+import { knowsConnections, startListener, waitUntilClosed } from "../../support/checking.ts";
+import { readAll, createDialing, findReason } from "../../support/dialing.ts";
+import { canBeSilent, openSilentAddress } from "../../support/silent-address.ts";
 
 const first: Address = { address: "127.0.0.1", family: 4, isPrivate: true };
 const second: Address = { address: "127.0.0.2", family: 4, isPrivate: true };
@@ -13,46 +13,49 @@ const third: Address = { address: "127.0.0.3", family: 4, isPrivate: true };
 
 describe("of several addresses", () => {
   test("one that refuses is skipped, and the next one is used", async () => {
-    const { context, end } = dialing();
-    await using server = await listener((socket) => void socket.end("second"), second);
+    const { context, end } = createDialing();
+    await using server = await startListener((socket) => void socket.end("second"), second);
     const connection = await dial([first, second], server.port, context);
-    expect(await all(connection)).toBe("second");
+    expect(await readAll(connection)).toBe("second");
     end();
-    await server.untilAllClosed();
+    await server.waitUntilAllClosed();
   });
 
   test("the first that accepts is used, and no other is tried", async () => {
-    const { context, end } = dialing();
-    await using server = await listener((socket) => void socket.end("first"));
+    const { context, end } = createDialing();
+    await using server = await startListener((socket) => void socket.end("first"));
     const { port } = server;
-    await using other = await listener(() => {}, { ...second, port });
-    expect(await all(await dial([first, second], port, context))).toBe("first");
+    await using other = await startListener(() => {}, { ...second, port });
+    expect(await readAll(await dial([first, second], port, context))).toBe("first");
     end();
-    await server.untilAllClosed();
-    expect(other.accepted()).toBe(0);
+    await server.waitUntilAllClosed();
+    expect(other.countAccepted()).toBe(0);
   });
 
   test("if all refuse, that is the reason; if there are none, that is", async () => {
-    const port = freePort();
-    const refused = reasonOf(dial([first, second, third], port, dialing().context));
+    const port = getFreePort();
+    const refused = findReason(dial([first, second, third], port, createDialing().context));
     expect(await refused).toBe("The connection was refused.");
-    expect(() => dial([], port, dialing().context)).toThrow("The name has no address.");
+    expect(() => dial([], port, createDialing().context)).toThrow("The name has no address.");
   });
 
   test.skipIf(!canBeSilent)("a silent one does not delay the next", async () => {
-    const { context, end } = dialing();
-    using silent = silentAddress();
+    const { context, end } = createDialing();
+    using silent = openSilentAddress();
     const { port } = silent;
-    await using server = await listener((socket) => void socket.end("second"), { ...second, port });
-    expect(await all(await dial([first, second], port, context))).toBe("second");
-    expect(server.accepted()).toBe(1);
+    await using server = await startListener((socket) => void socket.end("second"), {
+      ...second,
+      port,
+    });
+    expect(await readAll(await dial([first, second], port, context))).toBe("second");
+    expect(server.countAccepted()).toBe(1);
     end();
   });
 
   test.skipIf(!canBeSilent)("a silent one between others that refuse is waited for", async () => {
-    const { context, end } = dialing();
-    using silent = silentAddress();
-    const outcome = reasonOf(dial([second, first, third], silent.port, context));
+    const { context, end } = createDialing();
+    using silent = openSilentAddress();
+    const outcome = findReason(dial([second, first, third], silent.port, context));
     const turns = Bun.sleep(0).then(() => "waits");
     expect(await Promise.race([outcome, turns])).toBe("waits");
     end();
@@ -61,8 +64,8 @@ describe("of several addresses", () => {
 
 describe("a connection", () => {
   test("delivers data that arrived before and during a read", async () => {
-    const { context, end } = dialing();
-    await using server = await listener((socket) => {
+    const { context, end } = createDialing();
+    await using server = await startListener((socket) => {
       socket.write("early ");
       socket.once("data", () => socket.end("late"));
     });
@@ -82,9 +85,9 @@ describe("a connection", () => {
   });
 
   test("transfers large writes completely and in order to a slow reader", async () => {
-    const { context, end } = dialing();
+    const { context, end } = createDialing();
     const received: Buffer[] = [];
-    await using server = await listener((socket) => {
+    await using server = await startListener((socket) => {
       socket.on("data", (chunk) => {
         received.push(chunk);
         socket.pause();
@@ -96,23 +99,23 @@ describe("a connection", () => {
     const pieces = Array.from({ length: 32 }, (_, index) => Buffer.alloc(256 * 1024, 65 + index));
     for (const piece of pieces) connection.write(piece);
     connection.write("!");
-    expect(await all(connection)).toBe("thanks");
+    expect(await readAll(connection)).toBe("thanks");
     expect(Buffer.concat(received).equals(Buffer.concat([...pieces, Buffer.from("!")]))).toBe(true);
     end();
   });
 
   test("that is reset reports it to current and later readers", async () => {
     const closedEarly = "The connection was closed before the answer was complete.";
-    const { context, end } = dialing();
-    await using server = await listener((socket) => {
+    const { context, end } = createDialing();
+    await using server = await startListener((socket) => {
       socket.once("data", () => socket.resetAndDestroy());
     });
     for (const late of [false, true]) {
       const connection = await dial([first], server.port, context);
-      const reading = late ? null : reasonOf(all(connection));
+      const reading = late ? null : findReason(readAll(connection));
       connection.write("reset");
-      await server.untilAllClosed();
-      expect(await (reading ?? reasonOf(all(connection)))).toBe(closedEarly);
+      await server.waitUntilAllClosed();
+      expect(await (reading ?? findReason(readAll(connection)))).toBe(closedEarly);
     }
     end();
   });
@@ -125,14 +128,14 @@ describe("a connection", () => {
     ];
     for (const greets of greetings)
       for (const bytes of [0, 4 * 1024 * 1024]) {
-        const { context, end } = dialing();
-        await using server = await listener(greets);
+        const { context, end } = createDialing();
+        await using server = await startListener(greets);
         const connection = await dial([first], server.port, context);
         connection.read(() => {}).catch(() => {});
         connection.write(Buffer.alloc(bytes));
-        await server.untilAccepted(1);
+        await server.waitUntilAccepted(1);
         end();
-        if (knowsConnections) await untilNoneTo(server.port);
+        if (knowsConnections) await waitUntilClosed(server.port);
         expect(await connection.read(() => {}).catch(String)).toContain("Error");
       }
   });
@@ -140,9 +143,9 @@ describe("a connection", () => {
   test.skipIf(!canBeSilent)(
     "that never opens is given up, repeatedly, without leftovers",
     async () => {
-      using silent = silentAddress();
+      using silent = openSilentAddress();
       for (let round = 0; round < 5; round++) {
-        const { context, end } = dialing();
+        const { context, end } = createDialing();
         const dialed = dial([first], silent.port, context).then(
           () => "connected",
           ({ message }: Error) => message,
@@ -152,17 +155,17 @@ describe("a connection", () => {
       }
       // The connection that makes the address silent, and the first of the five, which the system
       // gives up.
-      await untilNoneTo(silent.port, 2);
+      await waitUntilClosed(silent.port, 2);
     },
   );
 
   test("that opens after its check has ended is closed at once", async () => {
-    const { context, end } = dialing();
-    await using server = await listener((socket) => void socket.resume());
-    const reason = reasonOf(dial([first], server.port, context));
+    const { context, end } = createDialing();
+    await using server = await startListener((socket) => void socket.resume());
+    const reason = findReason(dial([first], server.port, context));
     end();
     expect(await reason).toBe("No connection could be established.");
-    await server.untilAccepted(1);
-    await server.untilAllClosed();
+    await server.waitUntilAccepted(1);
+    await server.waitUntilAllClosed();
   });
 });

@@ -3,14 +3,14 @@ import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { channelKinds } from "../../../src/alerting/channels/kinds-schema.ts";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
-import { dashboard } from "../../support/dashboard.ts";
+import { createDashboard } from "../../support/dashboard.ts";
 import { newChannels, newMonitors } from "../../support/samples.ts";
-import { publisher } from "../../support/subscribing.ts";
+import { createPublisher } from "../../support/subscribing.ts";
 import { hasNetwork } from "../../support/real-targets.ts";
-import { target } from "../../support/target.ts";
-import { member } from "../../support/visiting.ts";
+import { startTarget } from "../../support/target.ts";
+import { signInMember } from "../../support/visiting.ts";
 
-type TestSetUp = Awaited<ReturnType<typeof dashboard>>;
+type TestSetUp = Awaited<ReturnType<typeof createDashboard>>;
 type Way = { what: string; field: string; body: (host: string, port: number) => object };
 
 /** Fields with an address to connect to, and how a test sets one. */
@@ -112,21 +112,21 @@ describe("while two organizations share the machine, a loopback address is rejec
   const found = (path: string) => [422, { path, message: sharedIssue }];
 
   test.each(monitorWays.map((way) => [way.what, way] as const))("a monitor: %s", async (_, way) => {
-    const made = await dashboard({ isShared: () => true });
+    const made = await createDashboard({ isShared: () => true });
     expect(await refusal(made, "/api/v1/monitors", "POST", way.body("127.0.0.1", 80))).toEqual(
       found(way.field),
     );
   });
 
   test.each(channelWays.map((way) => [way.what, way] as const))("a channel: %s", async (_, way) => {
-    const made = await dashboard({ isShared: () => true });
+    const made = await createDashboard({ isShared: () => true });
     const body = way.body("127.0.0.1", 80);
     expect(await refusal(made, "/api/v1/alert-channels", "POST", body)).toEqual(found(way.field));
   });
 
   test("the mail server, a subscriber's webhook and a test send", async () => {
-    const made = await dashboard({ isShared: () => true });
-    const { page } = await member(made, "admin");
+    const made = await createDashboard({ isShared: () => true });
+    const { page } = await signInMember(made, "admin");
     const smtp = { host: "127.0.0.1", port: 25, from: "status@team.example", tls: "none" };
     expect(await refusal(made, "/api/v1/settings", "PATCH", { smtp })).toEqual(found("smtp.host"));
     const mail = await page("POST", "/dashboard/settings/test-mail", {
@@ -163,8 +163,8 @@ describe("a name that resolves to loopback is rejected at each connection, and n
       .filter((way) => byName(way) && isFirst(way))
       .map((way) => [way.what, way] as const),
   )("%s", async (_, way) => {
-    await using sink = await target();
-    const made = await dashboard({ isShared: () => true });
+    await using sink = await startTarget();
+    const made = await createDashboard({ isShared: () => true });
     const start = monitorWays.includes(way) ? "Not judged" : "Not sent";
     expect(await reached(made, way, "localhost", sink.port)).toBe(
       `${start}: the ${calledIn(way)} ${shared} (see --allow-target).`,
@@ -179,7 +179,7 @@ describe("a target in --deny-target is rejected", () => {
   test.each([...monitorWays, ...channelWays].map((way) => [way.what, way] as const))(
     "when it is saved: %s",
     async (_, way) => {
-      const made = await dashboard({ denyTarget: ["10.0.5.0/24", "*.internal.lan"] });
+      const made = await createDashboard({ denyTarget: ["10.0.5.0/24", "*.internal.lan"] });
       const path = monitorWays.includes(way) ? "/api/v1/monitors" : "/api/v1/alert-channels";
       const issue = async (host: string) => refusal(made, path, "POST", way.body(host, 80));
       expect(await issue("10.0.5.7")).toEqual([
@@ -201,8 +201,8 @@ describe("a target in --deny-target is rejected", () => {
       .filter((way) => way.field !== "proxyUrl" || hasNetwork())
       .map((way) => [way.what, way] as const),
   )("when a name resolves to it: %s", async (_, way) => {
-    await using sink = await target();
-    const made = await dashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
+    await using sink = await startTarget();
+    const made = await createDashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
     expect(await reached(made, way, "localhost", sink.port)).toBe(
       `Blocked: the ${calledIn(way)} ${denied}.`,
     );
@@ -211,9 +211,9 @@ describe("a target in --deny-target is rejected", () => {
 });
 
 test("once the machine is shared, stored loopback targets are rejected: a mail server, a webhook", async () => {
-  await using sink = await target();
+  await using sink = await startTarget();
   let isShared = false;
-  await using made = await publisher({}, { allowTarget: [], isShared: () => isShared });
+  await using made = await createPublisher({}, { allowTarget: [], isShared: () => isShared });
   await made.added({ type: "webhook", url: `http://127.0.0.1:${sink.port}/` });
   await made.mailbox();
   const announced = async () => {

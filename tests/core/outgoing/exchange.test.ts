@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { targetGuard } from "../../../src/core/security/target-guard.ts";
+import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { exchange } from "../../../src/core/outgoing/http/exchange.ts";
-import { redirect, target } from "../../support/target.ts";
+import { replyWithRedirect, startTarget } from "../../support/target.ts";
 
 test.each([301, 302, 303, 307, 308])(
   "a receiver that returns %d is not followed",
   async (status) => {
-    await using receiver = await target();
-    await using other = await target();
-    receiver.reply(redirect(other.at(), status));
+    await using receiver = await startTarget();
+    await using other = await startTarget();
+    receiver.setReply(replyWithRedirect(other.at(), status));
     const request = {
       url: new URL(receiver.at()),
       method: "POST",
@@ -17,7 +17,7 @@ test.each([301, 302, 303, 307, 308])(
       verifyTls: true,
     };
     const cancelled = new AbortController().signal;
-    const context = { targets: targetGuard(() => []), timeoutMs: 60_000, cancelled };
+    const context = { targets: createTargetGuard(() => []), timeoutMs: 60_000, cancelled };
     expect((await exchange(request, context)).status).toBe(status);
     expect([receiver.asked.length, other.connections()]).toEqual([1, 0]);
   },

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { createServer, request, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dial } from "../../../src/core/outgoing/connection.ts";
-import { readAnswer } from "../../../src/core/outgoing/http/response.ts";
-import { head } from "../../support/answering.ts";
-import { contextOf } from "../../support/checking.ts";
+import { readHttpResponse } from "../../../src/core/outgoing/http/response.ts";
+import { buildMessageHead } from "../../support/answering.ts";
+import { createCheckContext } from "../../support/checking.ts";
 
 describe("responses of a real server are read like other clients read them:", () => {
   const handlers: Record<string, RequestListener> = {
@@ -39,11 +39,16 @@ describe("responses of a real server are read like other clients read them:", ()
           const connection = await dial(
             [{ address: "127.0.0.1", family: 4, isPrivate: true }],
             port,
-            contextOf(ending),
+            createCheckContext(ending),
           );
-          const answering = readAnswer(connection, method);
+          const answering = readHttpResponse(connection, method);
           connection.write(
-            head(`${method} / HTTP/1.1`, "Host: a", "Content-Length: 0", "Connection: close"),
+            buildMessageHead(
+              `${method} / HTTP/1.1`,
+              "Host: a",
+              "Content-Length: 0",
+              "Connection: close",
+            ),
           );
           const answer = await answering;
           const pieces: Buffer[] = [];

@@ -1,37 +1,37 @@
 import { describe, expect, test } from "bun:test";
-import { readAnswer } from "../../../src/core/outgoing/http/response.ts";
-import { head, line, refusalOf } from "../../support/answering.ts";
+import { readHttpResponse } from "../../../src/core/outgoing/http/response.ts";
+import { buildMessageHead, createLine, findRefusal } from "../../support/answering.ts";
 
 describe("invalid HTTP is rejected", () => {
   const ok = "HTTP/1.1 200 OK";
-  const coded = head(ok, "Transfer-Encoding: chunked");
+  const coded = buildMessageHead(ok, "Transfer-Encoding: chunked");
   const invalid: Record<string, string> = {
     "another protocol": "SSH-2.0-OpenSSH_9.2\r\n",
-    "HTTP/2": head("HTTP/2 200 OK"),
+    "HTTP/2": buildMessageHead("HTTP/2 200 OK"),
     "HTTP/0.9": "<html></html>",
-    "HTTP/1.2": head("HTTP/1.2 200 OK"),
-    "lower case": head("http/1.1 200 OK"),
-    "a status of two digits": head("HTTP/1.1 20 OK"),
-    "a status of four digits": head("HTTP/1.1 2000 OK"),
-    "a status below 100": head("HTTP/1.1 099 OK"),
-    "a signed status": head("HTTP/1.1 +20 OK"),
-    "two spaces before the status": head("HTTP/1.1  200 OK"),
-    "a NUL in the reason": head("HTTP/1.1 200 O\0K"),
-    "a CR in the reason": head("HTTP/1.1 200 O\rK"),
-    "a field without a colon": head(ok, "Server"),
-    "a field without a name": head(ok, ": x"),
-    "a space before the colon": head(ok, "Server : x"),
-    "a space in a name": head(ok, "Ser ver: x"),
-    "a blank before the first field": head(ok, " Server: x"),
-    "a NUL in a value": head(ok, "Server: a\0b"),
-    "a NUL in a name": head(ok, "Ser\0ver: b"),
-    "a CR in a value": head(ok, "Server: a\rb"),
-    "two lengths": head(ok, "Content-Length: 1", "Content-Length: 2"),
-    "two lengths in one field": head(ok, "Content-Length: 1, 2"),
-    "a negative length": head(ok, "Content-Length: -1"),
-    "an empty length": head(ok, "Content-Length:"),
-    "a length of hexadecimal digits": head(ok, "Content-Length: 0x5"),
-    "a length that is too large": head(ok, `Content-Length: ${"9".repeat(16)}`),
+    "HTTP/1.2": buildMessageHead("HTTP/1.2 200 OK"),
+    "lower case": buildMessageHead("http/1.1 200 OK"),
+    "a status of two digits": buildMessageHead("HTTP/1.1 20 OK"),
+    "a status of four digits": buildMessageHead("HTTP/1.1 2000 OK"),
+    "a status below 100": buildMessageHead("HTTP/1.1 099 OK"),
+    "a signed status": buildMessageHead("HTTP/1.1 +20 OK"),
+    "two spaces before the status": buildMessageHead("HTTP/1.1  200 OK"),
+    "a NUL in the reason": buildMessageHead("HTTP/1.1 200 O\0K"),
+    "a CR in the reason": buildMessageHead("HTTP/1.1 200 O\rK"),
+    "a field without a colon": buildMessageHead(ok, "Server"),
+    "a field without a name": buildMessageHead(ok, ": x"),
+    "a space before the colon": buildMessageHead(ok, "Server : x"),
+    "a space in a name": buildMessageHead(ok, "Ser ver: x"),
+    "a blank before the first field": buildMessageHead(ok, " Server: x"),
+    "a NUL in a value": buildMessageHead(ok, "Server: a\0b"),
+    "a NUL in a name": buildMessageHead(ok, "Ser\0ver: b"),
+    "a CR in a value": buildMessageHead(ok, "Server: a\rb"),
+    "two lengths": buildMessageHead(ok, "Content-Length: 1", "Content-Length: 2"),
+    "two lengths in one field": buildMessageHead(ok, "Content-Length: 1, 2"),
+    "a negative length": buildMessageHead(ok, "Content-Length: -1"),
+    "an empty length": buildMessageHead(ok, "Content-Length:"),
+    "a length of hexadecimal digits": buildMessageHead(ok, "Content-Length: 0x5"),
+    "a length that is too large": buildMessageHead(ok, `Content-Length: ${"9".repeat(16)}`),
     "a negative chunk size": `${coded}-5\r\nhello\r\n`,
     "an empty chunk size": `${coded}\r\nhello\r\n`,
     "a chunk size that is no number": `${coded}xyz\r\nhello\r\n`,
@@ -46,8 +46,8 @@ describe("invalid HTTP is rejected", () => {
   };
   for (const [name, bytes] of Object.entries(invalid))
     test(name, async () => {
-      const { connection, state, ending, arrive } = line();
-      const reading = readAnswer(connection, "GET").then((answer) => answer.read(() => {}));
+      const { connection, state, ending, arrive } = createLine();
+      const reading = readHttpResponse(connection, "GET").then((answer) => answer.read(() => {}));
       const told = reading.then(
         () => "read",
         (error: Error) => error.message,
@@ -62,21 +62,23 @@ describe("invalid HTTP is rejected", () => {
     const tooLong = "The headers of the answer are too long.";
     const many = Array.from({ length: 5_000 }, (_, index) => `X-${index}: ${index} and more`);
     for (const bytes of [
-      head(ok, `A: ${"a".repeat(70_000)}`),
-      head(ok, ...many),
+      buildMessageHead(ok, `A: ${"a".repeat(70_000)}`),
+      buildMessageHead(ok, ...many),
       `${ok}\r\nA: ${"a".repeat(70_000)}`,
     ])
       for (const cuts of [[], Array.from(bytes, (_, at) => at).filter((at) => at % 1_000 === 0)])
-        expect(await refusalOf(bytes, { cuts, stays: true })).toBe(tooLong);
+        expect(await findRefusal(bytes, { cuts, stays: true })).toBe(tooLong);
     for (const endless of [
       `${coded}0\r\n${"A: a\r\n".repeat(20_000)}`,
-      head("HTTP/1.1 100 Continue").repeat(101),
+      buildMessageHead("HTTP/1.1 100 Continue").repeat(101),
     ])
-      expect(await refusalOf(endless, { stays: true })).toBe(tooLong);
-    expect(await refusalOf(head("HTTP/1.1 102 Processing").repeat(100) + head(ok))).toBe(
-      "read as 200",
-    );
-    const short = head(ok, `A: ${"a".repeat(60_000)}`, "Content-Length: 0");
-    expect(await refusalOf(short)).toBe("read as 200");
+      expect(await findRefusal(endless, { stays: true })).toBe(tooLong);
+    expect(
+      await findRefusal(
+        buildMessageHead("HTTP/1.1 102 Processing").repeat(100) + buildMessageHead(ok),
+      ),
+    ).toBe("read as 200");
+    const short = buildMessageHead(ok, `A: ${"a".repeat(60_000)}`, "Content-Length: 0");
+    expect(await findRefusal(short)).toBe("read as 200");
   });
 });

@@ -1,8 +1,14 @@
 /** The parser of HTTP responses: any split of the bytes, ends, and broken connections. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readAnswer } from "../../../src/core/outgoing/http/response.ts";
-import { chunked, head, line, read, refusalOf } from "../../support/answering.ts";
+import { readHttpResponse } from "../../../src/core/outgoing/http/response.ts";
+import {
+  encodeChunks,
+  buildMessageHead,
+  createLine,
+  readResponse,
+  findRefusal,
+} from "../../support/answering.ts";
 
 /** Random responses, as bytes and as their expected content. */
 const sent = fc
@@ -19,7 +25,11 @@ const sent = fc
     ),
     extension: fc.constantFrom("", ";a", ' ; a="b;c"', "\t;x=1"),
     trailer: fc.constantFrom("", "Expires: never\r\nA: b\r\n"),
-    interim: fc.constantFrom("", "HTTP/1.1 100 Continue\nA: b\n\n", head("HTTP/1.1 103 Hints")),
+    interim: fc.constantFrom(
+      "",
+      "HTTP/1.1 100 Continue\nA: b\n\n",
+      buildMessageHead("HTTP/1.1 103 Hints"),
+    ),
     behind: fc.constantFrom("", "HTTP/1.1 500 No\r\n\r\n", "rubbish"),
     lineEnd: fc.constantFrom("\r\n", "\n"),
   })
@@ -58,8 +68,8 @@ describe("the same response is read for any split of its bytes", () => {
     const everywhere = Array.from({ length: 1_000 }, (_, at) => at);
     await fc.assert(
       fc.asyncProperty(sent, cuts, fc.boolean(), async ({ bytes, expected }, cuts, late) => {
-        expect(await read(bytes, { cuts, late })).toEqual(expected);
-        expect(await read(bytes, { cuts: everywhere, late })).toEqual(expected);
+        expect(await readResponse(bytes, { cuts, late })).toEqual(expected);
+        expect(await readResponse(bytes, { cuts: everywhere, late })).toEqual(expected);
       }),
       { numRuns: 300 },
     );
@@ -67,7 +77,9 @@ describe("the same response is read for any split of its bytes", () => {
 
   test("any input is a response or rejected, and never an internal error", async () => {
     const valid =
-      head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") + chunked("abc") + "0\r\n\r\n";
+      buildMessageHead("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") +
+      encodeChunks("abc") +
+      "0\r\n\r\n";
     const changed = fc
       .tuple(fc.nat(valid.length - 1), fc.nat(255), fc.boolean())
       .map(([at, byte, insert]) => {
@@ -80,7 +92,7 @@ describe("the same response is read for any split of its bytes", () => {
       /^read as [1-9]\d\d$|^The answer is not valid HTTP\.$|before the answer was complete\.$/;
     await fc.assert(
       fc.asyncProperty(fc.oneof(changed, noise), async (bytes) => {
-        expect(await refusalOf(bytes)).toMatch(known);
+        expect(await findRefusal(bytes)).toMatch(known);
       }),
       { numRuns: 500 },
     );
@@ -89,45 +101,60 @@ describe("the same response is read for any split of its bytes", () => {
 
 describe("a response ends", () => {
   const ends: [name: string, bytes: string, method: string, body: string][] = [
-    ["with its head, to HEAD", head("HTTP/1.1 200 OK", "Content-Length: 5") + "hello", "HEAD", ""],
+    [
+      "with its head, to HEAD",
+      buildMessageHead("HTTP/1.1 200 OK", "Content-Length: 5") + "hello",
+      "HEAD",
+      "",
+    ],
     [
       "with its head, chunked or not, to HEAD",
-      head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked"),
+      buildMessageHead("HTTP/1.1 200 OK", "Transfer-Encoding: chunked"),
       "HEAD",
       "",
     ],
     [
       "with its head when it is 204",
-      head("HTTP/1.1 204 No", "Content-Length: 5") + "hello",
+      buildMessageHead("HTTP/1.1 204 No", "Content-Length: 5") + "hello",
       "GET",
       "",
     ],
-    ["with its head when it is 304", head("HTTP/1.1 304 No", "Content-Length: 5"), "GET", ""],
-    ["with its head when nothing follows", head("HTTP/1.1 200 OK", "Content-Length: 0"), "GET", ""],
+    [
+      "with its head when it is 304",
+      buildMessageHead("HTTP/1.1 304 No", "Content-Length: 5"),
+      "GET",
+      "",
+    ],
+    [
+      "with its head when nothing follows",
+      buildMessageHead("HTTP/1.1 200 OK", "Content-Length: 0"),
+      "GET",
+      "",
+    ],
     [
       "after its length",
-      head("HTTP/1.1 200 OK", "Content-Length: 5") + "hello, world",
+      buildMessageHead("HTTP/1.1 200 OK", "Content-Length: 5") + "hello, world",
       "GET",
       "hello",
     ],
     [
       "after its length, given twice with the same value",
-      head("HTTP/1.1 200 OK", "Content-Length: 2", "Content-Length: 2") + "ok",
+      buildMessageHead("HTTP/1.1 200 OK", "Content-Length: 2", "Content-Length: 2") + "ok",
       "GET",
       "ok",
     ],
     [
       "after its last chunk",
-      head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") +
-        chunked("he", "llo") +
+      buildMessageHead("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") +
+        encodeChunks("he", "llo") +
         "0\r\n\r\nmore",
       "GET",
       "hello",
     ],
     [
       "after its chunks, whatever its Content-Length",
-      head("HTTP/1.1 200 OK", "Content-Length: 1", "Transfer-Encoding: Chunked") +
-        chunked("hello") +
+      buildMessageHead("HTTP/1.1 200 OK", "Content-Length: 1", "Transfer-Encoding: Chunked") +
+        encodeChunks("hello") +
         "000\r\n\r\n",
       "GET",
       "hello",
@@ -135,61 +162,70 @@ describe("a response ends", () => {
   ];
   for (const [name, bytes, method, body] of ends)
     test(`${name}, even if the connection stays open`, async () => {
-      expect((await read(bytes, { method, stays: true })).body).toBe(body);
+      expect((await readResponse(bytes, { method, stays: true })).body).toBe(body);
     });
 
   test("with the connection if nothing else marks the end, also after an unknown coding", async () => {
-    expect((await read(head("HTTP/1.0 200 OK") + "old")).body).toBe("old");
-    expect((await read(head("HTTP/1.1 200 OK", "Transfer-Encoding: gzip") + "??")).body).toBe("??");
+    expect((await readResponse(buildMessageHead("HTTP/1.0 200 OK") + "old")).body).toBe("old");
+    expect(
+      (await readResponse(buildMessageHead("HTTP/1.1 200 OK", "Transfer-Encoding: gzip") + "??"))
+        .body,
+    ).toBe("??");
   });
 });
 
 test("fields of one name are joined, spaces around values dropped, an empty reason is accepted", async () => {
-  const bytes = head("HTTP/1.1 200", "A: 1", "a:\t2 ", "B:", "Content-Length: 0");
-  const { headers } = await read(bytes);
+  const bytes = buildMessageHead("HTTP/1.1 200", "A: 1", "a:\t2 ", "B:", "Content-Length: 0");
+  const { headers } = await readResponse(bytes);
   expect(headers).toEqual({ a: "1, 2", b: "", "content-length": "0" });
-  expect((await read(head("HTTP/1.0 599 ", "__proto__: x"))).status).toBe(599);
+  expect((await readResponse(buildMessageHead("HTTP/1.0 599 ", "__proto__: x"))).status).toBe(599);
 });
 
 test("blanks around values are dropped, and no other bytes", async () => {
-  const { headers } = await read(head("HTTP/1.1 200", "A:\t \xc3\xa0 \t", "B: \xa0\x85", " \xa0"));
+  const { headers } = await readResponse(
+    buildMessageHead("HTTP/1.1 200", "A:\t \xc3\xa0 \t", "B: \xa0\x85", " \xa0"),
+  );
   expect(headers).toEqual({ a: "\xc3\xa0", b: "\xa0\x85 \xa0" });
 });
 
 test("leading zeros of a chunk size are ignored", async () => {
-  const coded = head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked");
+  const coded = buildMessageHead("HTTP/1.1 200 OK", "Transfer-Encoding: chunked");
   const zeros = "0".repeat(15);
-  expect((await read(`${coded}${zeros}5\r\nhello\r\n${zeros}0\r\n\r\n`)).body).toBe("hello");
+  expect((await readResponse(`${coded}${zeros}5\r\nhello\r\n${zeros}0\r\n\r\n`)).body).toBe(
+    "hello",
+  );
 });
 
 test("up to a hundred interim responses can precede the final one", async () => {
-  const interims = head("HTTP/1.1 100 Continue").repeat(100);
-  const bytes = `${interims}${head("HTTP/1.1 204 No Content")}`;
-  expect((await read(bytes)).status).toBe(204);
-  expect((await read(bytes, { cuts: [1_003] })).status).toBe(204);
+  const interims = buildMessageHead("HTTP/1.1 100 Continue").repeat(100);
+  const bytes = `${interims}${buildMessageHead("HTTP/1.1 204 No Content")}`;
+  expect((await readResponse(bytes)).status).toBe(204);
+  expect((await readResponse(bytes, { cuts: [1_003] })).status).toBe(204);
 });
 
 describe("a connection that ends too early yields no response", () => {
   const whole = [
-    head("HTTP/1.1 100 Continue") + head("HTTP/1.1 200 OK", "Content-Length: 5") + "hello",
-    head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") +
-      chunked("hel", "lo") +
+    buildMessageHead("HTTP/1.1 100 Continue") +
+      buildMessageHead("HTTP/1.1 200 OK", "Content-Length: 5") +
+      "hello",
+    buildMessageHead("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") +
+      encodeChunks("hel", "lo") +
       "0\r\nA: b\r\n\r\n",
   ];
   for (const bytes of whole)
     test(`cut anywhere: ${JSON.stringify(bytes)}`, async () => {
       for (let length = 0; length < bytes.length; length++)
-        expect([length, await refusalOf(bytes.slice(0, length))]).toEqual([
+        expect([length, await findRefusal(bytes.slice(0, length))]).toEqual([
           length,
           "The connection was closed before the answer was complete.",
         ]);
-      expect((await read(bytes)).body).toBe("hello");
+      expect((await readResponse(bytes)).body).toBe("hello");
     });
 
   test("and one that breaks yields the reason, also within a body that ends with the connection", async () => {
-    for (const bytes of ["", "HTTP/1.1 2", `${head("HTTP/1.1 200 OK")}half`]) {
-      const { connection, ending, arrive } = line();
-      const reading = readAnswer(connection, "GET").then((answer) => answer.read(() => {}));
+    for (const bytes of ["", "HTTP/1.1 2", `${buildMessageHead("HTTP/1.1 200 OK")}half`]) {
+      const { connection, ending, arrive } = createLine();
+      const reading = readHttpResponse(connection, "GET").then((answer) => answer.read(() => {}));
       const told = reading.then(
         () => "read",
         (error: Error) => error.message,
@@ -202,14 +238,14 @@ describe("a connection that ends too early yields no response", () => {
 });
 
 test("the memory of received data is released after the reader has used it, not before", async () => {
-  const { connection, arrive } = line();
+  const { connection, arrive } = createLine();
   const own = (text: string) => {
     const bytes = Buffer.allocUnsafeSlow(text.length);
     bytes.write(text, "latin1");
     return bytes;
   };
-  const reading = readAnswer(connection, "GET");
-  const [first, early, late] = [head("HTTP/1.1 200 OK") + "a", "bc", "d"].map(own);
+  const reading = readHttpResponse(connection, "GET");
+  const [first, early, late] = [buildMessageHead("HTTP/1.1 200 OK") + "a", "bc", "d"].map(own);
   if (!first || !early || !late) throw new Error("Three pieces.");
   arrive(first);
   const answer = await reading;

@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { TargetFailure } from "../../../src/core/outgoing/failures.ts";
 import { JudgingProxy } from "../../../src/core/outgoing/judging-proxy.ts";
-import { contextOf, listener } from "../../support/checking.ts";
+import { createCheckContext, startListener } from "../../support/checking.ts";
 
 /** Behind it all hosts are loopback, except for one that is blocked. */
 async function proxied({ maxBytes = 1_000_000 } = {}) {
   const ending = new AbortController();
   const judged: string[] = [];
-  const context = contextOf(ending);
-  const target = await listener((socket) => socket.pipe(socket));
+  const context = createCheckContext(ending);
+  const target = await startListener((socket) => socket.pipe(socket));
   const proxy = await JudgingProxy.start(
     {
       ...context,
@@ -103,7 +103,7 @@ test("a blocked address is rejected without a connection, and the reason is reco
   const { received } = client(proxy.port, named("blocked.test", target.port));
   expect(Array.from(await received())).toEqual([...greeted, ...refused]);
   expect(proxy.failureOf("blocked.test", target.port)?.message).toBe("Blocked: it is.");
-  expect(target.accepted()).toBe(0);
+  expect(target.countAccepted()).toBe(0);
 });
 
 test("it only connects: it neither listens nor sends datagrams", async () => {
@@ -113,7 +113,7 @@ test("it only connects: it neither listens nor sends datagrams", async () => {
     const { received } = client(proxy.port, named("shop.test", target.port, command));
     expect(Array.from(await received())).toEqual(greeted);
   }
-  expect([judged, target.accepted()]).toEqual([[], 0]);
+  expect([judged, target.countAccepted()]).toEqual([[], 0]);
 });
 
 test("all connections together have a limit of bytes, beyond which the page fails", async () => {
@@ -135,16 +135,16 @@ test("the end of its check closes all connections on both sides", async () => {
   const { proxy, target, ending } = made;
   const { received } = client(proxy.port, named("shop.test", target.port));
   await received(12);
-  expect(target.accepted()).toBe(1);
+  expect(target.countAccepted()).toBe(1);
   ending.abort();
   await received();
-  await target.untilAllClosed();
+  await target.waitUntilAllClosed();
 });
 
 test("a page sends at most 8 MiB, whether its target reads it or not", async () => {
   await using made = await proxied();
   const { proxy } = made;
-  await using silent = await listener((socket) => socket.pause());
+  await using silent = await startListener((socket) => socket.pause());
   const { socket, received } = client(proxy.port, named("a.test", silent.port));
   await received(greeted.length + accepted.length);
   expect(proxy.failureOf("a.test", silent.port)).toBe(null);

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { fakes } from "../../support/fakes/all.ts";
-import { network } from "../../support/network.ts";
+import { createNetwork } from "../../support/network.ts";
 
 test("an unreachable host is not reported as refusing", async () => {
-  using machines = network();
+  using machines = createNetwork();
   if (machines === null) return console.warn("\nNOT TESTED: no network can be made here\n");
   const { here, there } = machines;
   Bun.spawnSync(here.command("ip", "route", "add", "unreachable", "10.214.0.0/24"));

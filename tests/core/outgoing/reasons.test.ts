@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { TargetFailure, OwnTrouble } from "../../../src/core/outgoing/failures.ts";
-import { reasonFor } from "../../../src/core/outgoing/reasons.ts";
+import { TargetFailure, LocalFailure } from "../../../src/core/outgoing/failures.ts";
+import { classifyFailure } from "../../../src/core/outgoing/reasons.ts";
 
 const failed = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });
 
 describe("of a failure", () => {
   test("in a check, the sentence is the reason", () => {
-    for (const error of [new TargetFailure("Down."), new OwnTrouble("tired")])
-      expect(reasonFor(error)).toBe(error);
+    for (const error of [new TargetFailure("Down."), new LocalFailure("tired")])
+      expect(classifyFailure(error)).toBe(error);
   });
 
   test("in the network, the target is at fault, in our own words", () => {
@@ -25,7 +25,7 @@ describe("of a failure", () => {
       "ERR_SSL_ANYTHING_ELSE",
       "ERR_TLS_CERT_ALTNAME_INVALID",
     ]) {
-      const reason = reasonFor(failed(code));
+      const reason = classifyFailure(failed(code));
       expect([code, reason]).toEqual([code, expect.any(TargetFailure)]);
       expect(reason?.message).toMatch(/^[A-Z][^_]*\.$/);
       expect(reason?.message).not.toContain("secret");
@@ -34,7 +34,7 @@ describe("of a failure", () => {
 
   test("for lack of resources, this machine is at fault", () => {
     for (const code of ["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EADDRNOTAVAIL", "EAGAIN"])
-      expect([code, reasonFor(failed(code))]).toEqual([code, expect.any(OwnTrouble)]);
+      expect([code, classifyFailure(failed(code))]).toEqual([code, expect.any(LocalFailure)]);
   });
 
   test("in the program, there is no reason, whatever its code", () => {
@@ -51,6 +51,6 @@ describe("of a failure", () => {
       undefined,
       null,
     ])
-      expect([String(error), reasonFor(error)]).toEqual([String(error), null]);
+      expect([String(error), classifyFailure(error)]).toEqual([String(error), null]);
   });
 });

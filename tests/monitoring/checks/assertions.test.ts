@@ -5,20 +5,20 @@ import {
   type AssertionSource,
 } from "../../../src/monitoring/monitors/assertions-schema.ts";
 import {
-  conditionsOf,
-  issueOf,
-  repeats,
+  buildConditions,
+  findIssue,
+  repeatsSecret,
   secretsOf,
 } from "../../../src/monitoring/checks/protocols/assertions.ts";
 import { LongNumber } from "../../../src/core/text/decimals.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
-import { check, contextOf } from "../../support/checking.ts";
+import { runCheckOfType, createCheckContext } from "../../support/checking.ts";
 import { canary } from "../../support/samples.ts";
-import { answer, redirect, target, type Target } from "../../support/target.ts";
+import { replyWith, replyWithRedirect, startTarget, type Target } from "../../support/target.ts";
 
 let site: Target;
-beforeAll(async () => void (site = await target()));
+beforeAll(async () => void (site = await startTarget()));
 afterAll(() => site[Symbol.asyncDispose]());
 
 type Written = Partial<Assertion>;
@@ -31,9 +31,9 @@ function settingsWith(assertions: readonly Written[], fields: object = {}) {
 /** Returns the failure of an assertion about a received value, or null. */
 async function issue(assertion: Written, value: unknown, fields: object = {}) {
   const settings = settingsWith([assertion], fields);
-  const condition = conditionsOf(settings).at(-1);
+  const condition = buildConditions(settings).at(-1);
   if (condition === undefined) throw new Error("There is no condition.");
-  return issueOf(condition, { value }, () => secretsOf(settings), contextOf());
+  return findIssue(condition, { value }, () => secretsOf(settings), createCheckContext());
 }
 
 const holds = async (assertion: Written, value: unknown) =>
@@ -112,7 +112,7 @@ describe("an assertion holds", () => {
 });
 
 describe("a check evaluates assertions about", () => {
-  const page = answer(201, '{"queue":120,"tags":["eu"],"note":null}', {
+  const page = replyWith(201, '{"queue":120,"tags":["eu"],"note":null}', {
     "content-type": "application/json",
     "x-depth": "7",
   });
@@ -188,14 +188,14 @@ describe("a check evaluates assertions about", () => {
   };
   for (const [source, cases] of Object.entries(sources))
     test(`the ${source}, and reports the failed assertion and the received value`, async () => {
-      site.reply(page, "/page");
-      site.reply(redirect("/page"), "/");
+      site.setReply(page, "/page");
+      site.setReply(replyWithRedirect("/page"), "/");
       for (const [good, bad, received] of cases) {
         const assertions = [good, bad].map((each) => ({ source, ...each }));
         const url = site.at();
-        const up = await check("http", { url, assertions: assertions.slice(0, 1) });
+        const up = await runCheckOfType("http", { url, assertions: assertions.slice(0, 1) });
         expect([source, up.message, up.status]).toEqual([source, up.message, "up"]);
-        const down = await check("http", { url, assertions });
+        const down = await runCheckOfType("http", { url, assertions });
         expect(down.status).toBe("down");
         const [, said = ""] =
           /^HTTP 201 \(Created\), but assertion 2 failed: (.+)\.$/s.exec(down.said ?? "") ?? [];
@@ -206,10 +206,13 @@ describe("a check evaluates assertions about", () => {
     });
 
   test("JSON numbers of any length, exactly", async () => {
-    site.reply(answer(200, '{"id":9007199254740993,"sum":1.5000000000000000,"few":1e2}'), "/");
+    site.setReply(
+      replyWith(200, '{"id":9007199254740993,"sum":1.5000000000000000,"few":1e2}'),
+      "/",
+    );
     const stateOf = async (assertion: Written) => {
       const assertions = [{ source: "json", ...assertion }];
-      const { status, said } = await check("http", { url: site.at(), assertions });
+      const { status, said } = await runCheckOfType("http", { url: site.at(), assertions });
       return said ?? status;
     };
     const id = { path: "$.id" };
@@ -226,33 +229,33 @@ describe("a check evaluates assertions about", () => {
     ] as const)
       expect([assertion, await stateOf(assertion)]).toEqual([assertion, "up"]);
     const short = { url: site.at(), jsonPath: "$.id", jsonEquals: 2 ** 53 };
-    expect(await check("http", short)).toMatchObject({ status: "down" });
+    expect(await runCheckOfType("http", short)).toMatchObject({ status: "down" });
   });
 
   test("the remaining days of its certificate, if it has one", async () => {
-    site.reply(answer(), "/");
+    site.setReply(replyWith(), "/");
     const said = async (op: string) => {
       const assertions = [{ source: "certificateDays", op }];
-      return (await check("http", { url: site.at(), assertions })).said ?? "holds";
+      return (await runCheckOfType("http", { url: site.at(), assertions })).said ?? "holds";
     };
     expect(await said("notExists")).toBe("holds");
     expect(await said("exists")).toEndWith("must be there, received nothing.");
   });
 
   test("several sources and the short forms, which are reported first", async () => {
-    site.reply(answer(200, "fine"), "/");
+    site.setReply(replyWith(200, "fine"), "/");
     const assertions = [{ source: "body", op: "equals", value: "other" }];
     const found = async (fields: object) =>
-      (await check("http", { url: site.at(), assertions, ...fields })).message;
+      (await runCheckOfType("http", { url: site.at(), assertions, ...fields })).message;
     expect(await found({ expectedStatus: ["404"] })).toBe("HTTP 200 (OK), expected 404.");
     expect(await found({ keyword: "none" })).toBe("HTTP 200 (OK), but the keyword is missing.");
     expect(await found({})).toBe(
       'HTTP 200 (OK), but assertion 1 failed: the body must be "other".',
     );
     const status = [{ source: "status", op: "equals", value: 404 }];
-    site.reply(answer(404), "/");
+    site.setReply(replyWith(404), "/");
     const any = { url: site.at(), assertions: status, expectedStatus: ["100-599"] };
-    expect(await check("http", any)).toMatchObject({ status: "up" });
+    expect(await runCheckOfType("http", any)).toMatchObject({ status: "up" });
   });
 });
 
@@ -292,10 +295,10 @@ describe("the received value in a message", () => {
       basicAuth: { username: "probe", password: `p${canary}"` },
       headers: { "X-Team": `h${canary}`, Accept: "application/json" },
     };
-    const echo = (text: string) => answer(200, text, { "x-echo": text.slice(-200) });
+    const echo = (text: string) => replyWith(200, text, { "x-echo": text.slice(-200) });
     const pair = Buffer.from(`probe:p${canary}"`).toString("base64");
     for (const text of [canary, `Bearer ${canary}`, pair, JSON.stringify(`p${canary}"`)]) {
-      site.reply(echo(`${"x".repeat(90)}${text}`), "/echo");
+      site.setReply(echo(`${"x".repeat(90)}${text}`), "/echo");
       for (const assertion of [
         { source: "body", op: "contains", value: "none" },
         { source: "body", op: "equals", value: "none" },
@@ -303,7 +306,7 @@ describe("the received value in a message", () => {
         { source: "header", path: "X-Echo", op: "equals", value: "none" },
       ]) {
         const fields = { ...secrets, url: site.at("/echo"), assertions: [assertion] };
-        const { status, said } = await check("http", fields);
+        const { status, said } = await runCheckOfType("http", fields);
         expect([status, said?.replace(/.*received/, "")]).toEqual([
           "down",
           " what may hold a credential and is not shown.",
@@ -320,10 +323,10 @@ describe("the received value in a message", () => {
   });
 
   test("is visible only to the organization; public messages only name the assertion", async () => {
-    site.reply(answer(200, canary), "/");
+    site.setReply(replyWith(200, canary), "/");
     for (const op of ["equals", "matches", "contains"] as const) {
       const assertions = [{ source: "body", op, value: "x" }];
-      const { message, said } = await check("http", { url: site.at(), assertions });
+      const { message, said } = await runCheckOfType("http", { url: site.at(), assertions });
       expect(message).not.toContain(canary);
       expect(said).toContain(canary);
     }
@@ -333,22 +336,22 @@ describe("the received value in a message", () => {
 test("a secret is recognized if the excerpt ends within it", () => {
   const secret = "s3cr3t-".repeat(200);
   const text = `${"x".repeat(390)}${secret}`;
-  expect(repeats(text, () => [secret])).toBe(true);
+  expect(repeatsSecret(text, () => [secret])).toBe(true);
   expect(
-    repeats(`${"x".repeat(390)}${encodeURIComponent(`ä${secret}`)}`, () => [`ä${secret}`]),
+    repeatsSecret(`${"x".repeat(390)}${encodeURIComponent(`ä${secret}`)}`, () => [`ä${secret}`]),
   ).toBe(true);
-  expect(repeats(text, () => ["other-secret", "another"])).toBe(false);
+  expect(repeatsSecret(text, () => ["other-secret", "another"])).toBe(false);
   // The secret is outside the excerpt.
-  expect(repeats(`${"x".repeat(500)}${secret}`, () => [secret])).toBe(false);
+  expect(repeatsSecret(`${"x".repeat(500)}${secret}`, () => [secret])).toBe(false);
   // A prefix of the secret does not count.
-  expect(repeats("code s3cr", () => [secret])).toBe(false);
+  expect(repeatsSecret("code s3cr", () => [secret])).toBe(false);
 });
 
 test("a secret is recognized by its visible characters", () => {
   const secret = `${"\u200b".repeat(300)}Pass word`;
   for (const text of ["x PASSWORD", "pass\u200bword", `${"\u200b".repeat(90)}Pass word`])
-    expect([text, repeats(text, () => [secret])]).toEqual([text, true]);
-  expect(repeats("anything", () => ["\u200b".repeat(4_000)])).toBe(false);
+    expect([text, repeatsSecret(text, () => [secret])]).toEqual([text, true]);
+  expect(repeatsSecret("anything", () => ["\u200b".repeat(4_000)])).toBe(false);
 });
 
 test("a secret is recognized in every encoding of a response", () => {
@@ -369,6 +372,6 @@ test("a secret is recognized in every encoding of a response", () => {
     Array.from(secret).join(" "),
   ];
   for (const text of spelled)
-    expect([text, repeats(text, () => ["none", secret])]).toEqual([text, true]);
-  expect(repeats("another", () => [secret, "", "half of a pair: \ud800"])).toBe(false);
+    expect([text, repeatsSecret(text, () => ["none", secret])]).toEqual([text, true]);
+  expect(repeatsSecret("another", () => [secret, "", "half of a pair: \ud800"])).toBe(false);
 });

@@ -1,21 +1,21 @@
 import { X509Certificate } from "node:crypto";
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
-import { authorityOf } from "../../support/fakes/serving.ts";
-import { testWith } from "../../support/real-targets.ts";
+import { getAuthority } from "../../support/fakes/serving.ts";
+import { defineTestWith } from "../../support/real-targets.ts";
 import { clientCertificate, clientKey } from "../../support/samples.ts";
-import { secureListener } from "../../support/secure-listener.ts";
-import { member } from "../../support/visiting.ts";
+import { startSecureListener } from "../../support/secure-listener.ts";
+import { signInMember } from "../../support/visiting.ts";
 
 const path = "/api/v1/settings";
 const authorities = (body: unknown) => ({ body: { certificateAuthorities: body } });
 
-testWith(
+defineTestWith(
   ["openssl"],
   "an organization's trusted authorities apply to its next check, and to no other organization",
   async () => {
     const made = await testAppliance();
-    await using server = await secureListener("good");
+    await using server = await startSecureListener("good");
     const monitor = { type: "tls", name: "Shop", host: "localhost", port: server.port };
     const found = async ({ api }: typeof made.ours) => {
       const { json } = await api("POST", "/api/v1/monitors", { body: monitor });
@@ -33,7 +33,7 @@ testWith(
     expect(await both()).toEqual(["up", "down"]);
     await made.ours.api("PATCH", path, { body: { smtp: null } });
     expect(await both()).toEqual(["up", "down"]);
-    const { page } = await member(made, "member");
+    const { page } = await signInMember(made, "member");
     const tried = await page("POST", "/dashboard/monitors/try", { body: monitor });
     expect(tried.json.data.status).toBe("up");
     await set(null);
@@ -60,37 +60,41 @@ test("an invalid certificate is rejected as an authority", async () => {
   expect((await ours.api("GET", path)).json.data.certificateAuthorities).toBe(null);
 });
 
-testWith(["openssl"], "a client certificate is saved only with its matching key", async () => {
-  const { ours } = await testAppliance();
-  const http = { type: "http", url: "https://shop.lan/", clientCertificate, clientKey };
-  const docker = { type: "docker", host: "docker.lan", container: "shop", clientCertificate };
-  const made = async (monitor: object) => {
-    const { status, json } = await ours.api("POST", "/api/v1/monitors", {
-      body: { name: "Shop", ...monitor },
-    });
-    return [status, json.error?.details?.[0]?.path ?? null];
-  };
-  expect(await made(http)).toEqual([201, null]);
-  expect(await made({ ...docker, clientKey })).toEqual([201, null]);
-  const other = authorityOf();
-  for (const one of [http, docker]) {
-    const part = { ...one, clientKey };
-    expect(await made({ ...part, clientCertificate: other })).toEqual([422, "clientKey"]);
-    const broken = { clientCertificate: clientCertificate.replace("MII", "AAA") };
-    expect(await made({ ...part, ...broken })).toEqual([422, "clientCertificate"]);
-    expect(await made({ ...part, clientKey: clientKey.replace("MIG", "AAA") })).toEqual([
-      422,
-      "clientKey",
-    ]);
-  }
-  expect(await made({ ...http, clientKey: null })).toEqual([422, "clientKey"]);
-  expect(await made({ ...http, clientCertificate: null })).toEqual([422, "clientCertificate"]);
-});
+defineTestWith(
+  ["openssl"],
+  "a client certificate is saved only with its matching key",
+  async () => {
+    const { ours } = await testAppliance();
+    const http = { type: "http", url: "https://shop.lan/", clientCertificate, clientKey };
+    const docker = { type: "docker", host: "docker.lan", container: "shop", clientCertificate };
+    const made = async (monitor: object) => {
+      const { status, json } = await ours.api("POST", "/api/v1/monitors", {
+        body: { name: "Shop", ...monitor },
+      });
+      return [status, json.error?.details?.[0]?.path ?? null];
+    };
+    expect(await made(http)).toEqual([201, null]);
+    expect(await made({ ...docker, clientKey })).toEqual([201, null]);
+    const other = getAuthority();
+    for (const one of [http, docker]) {
+      const part = { ...one, clientKey };
+      expect(await made({ ...part, clientCertificate: other })).toEqual([422, "clientKey"]);
+      const broken = { clientCertificate: clientCertificate.replace("MII", "AAA") };
+      expect(await made({ ...part, ...broken })).toEqual([422, "clientCertificate"]);
+      expect(await made({ ...part, clientKey: clientKey.replace("MIG", "AAA") })).toEqual([
+        422,
+        "clientKey",
+      ]);
+    }
+    expect(await made({ ...http, clientKey: null })).toEqual([422, "clientKey"]);
+    expect(await made({ ...http, clientCertificate: null })).toEqual([422, "clientCertificate"]);
+  },
+);
 
 test("the page shows the name and expiry of each certificate to administrators only", async () => {
   const made = await testAppliance();
   const at = "/dashboard/settings/certificate-authorities";
-  const admin = await member(made, "admin");
+  const admin = await signInMember(made, "admin");
   expect((await admin.page("GET", at)).json.data).toEqual([]);
   await made.ours.api("PATCH", path, authorities(clientCertificate + clientCertificate));
   const [one, ...others] = (await admin.page("GET", at)).json.data;
@@ -98,5 +102,5 @@ test("the page shows the name and expiry of each certificate to administrators o
   expect(others).toEqual([one]);
   expect(`CN=${one.name}`).toBe(subject);
   expect(Date.parse(one.expiresAt)).toBe(Date.parse(validTo));
-  expect((await (await member(made, "member")).page("GET", at)).status).toBe(403);
+  expect((await (await signInMember(made, "member")).page("GET", at)).status).toBe(403);
 });

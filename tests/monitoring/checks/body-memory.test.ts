@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { byteBudget } from "../../../src/monitoring/checks/protocols/byte-budget.ts";
-import { conditionsOf, secretsOf } from "../../../src/monitoring/checks/protocols/assertions.ts";
-import { readBody, usualPatienceMs } from "../../../src/monitoring/checks/kinds/http-body.ts";
-import { OwnTrouble } from "../../../src/core/outgoing/failures.ts";
+import { createByteBudget } from "../../../src/monitoring/checks/protocols/byte-budget.ts";
+import { buildConditions, secretsOf } from "../../../src/monitoring/checks/protocols/assertions.ts";
+import { readBody, defaultPatienceMs } from "../../../src/monitoring/checks/kinds/http-body.ts";
+import { LocalFailure } from "../../../src/core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../src/core/outgoing/http/response.ts";
 import { type Memory, uncounted } from "../../../src/core/outgoing/memory.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
-import { check, contextOf, timedOut } from "../../support/checking.ts";
-import { type Reply, target } from "../../support/target.ts";
+import { runCheckOfType, createCheckContext, runUntilTimedOut } from "../../support/checking.ts";
+import { type Reply, startTarget } from "../../support/target.ts";
 
 const kib = 1024;
 const mib = 1024 * kib;
@@ -50,11 +50,11 @@ function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
 function counted() {
   const kept = { now: 0, most: 0 };
   const memory: Memory = {
-    take(bytes) {
+    reserve(bytes) {
       kept.now += bytes;
       kept.most = Math.max(kept.most, kept.now);
     },
-    giveBack: (bytes) => void (kept.now -= bytes),
+    release: (bytes) => void (kept.now -= bytes),
   };
   return { memory, kept };
 }
@@ -63,9 +63,9 @@ async function issueOf(wanted: object, answer: HttpAnswer, memory: Memory = unco
   const usual = NewMonitor.parse({ type: "http", name: "Target", url: "http://intranet.lan" });
   const settings = { ...usual, ...wanted } as unknown as MonitorSettings<"http">;
   const secrets = () => secretsOf(settings);
-  const conditions = conditionsOf(settings);
-  const context = { ...contextOf(), memory };
-  const limits = { allowance: { left: Infinity }, patienceMs: usualPatienceMs };
+  const conditions = buildConditions(settings);
+  const context = { ...createCheckContext(), memory };
+  const limits = { allowance: { left: Infinity }, patienceMs: defaultPatienceMs };
   const body = await readBody(answer, { conditions, secrets, isSaved: false }, context, limits);
   const issue = await body.issue();
   return issue?.message.replace("but ", "") ?? null;
@@ -171,7 +171,7 @@ describe("memory use of a response", () => {
 test("the body is not read while a header's search waits in the queue", async () => {
   let sent = 0;
   const piece = Buffer.alloc(64 * kib, "x");
-  await using shop = await target((response) => {
+  await using shop = await startTarget((response) => {
     const digits = Buffer.from(crypto.getRandomValues(new Uint8Array(15_000))).toString("hex");
     const more = () => {
       do sent += piece.length;
@@ -184,8 +184,8 @@ test("the body is not read while a header's search waits in the queue", async ()
   const assertions = [{ source: "header", path: "X-Digits", op: "matches", value }];
   const message = "Not judged: too many long answers are being searched at once.";
   const inTurn = () => new Promise<never>(() => {});
-  const found = await timedOut(message, (timeoutMs) =>
-    check("http", { url: shop.at(), assertions }, { timeoutMs, inTurn }),
+  const found = await runUntilTimedOut(message, (timeoutMs) =>
+    runCheckOfType("http", { url: shop.at(), assertions }, { timeoutMs, inTurn }),
   );
   expect(found).toMatchObject({ status: "unknown", message });
   // The buffers of the operating system are filled.
@@ -203,7 +203,7 @@ describe("the memory of all responses", () => {
     });
     fc.assert(
       fc.property(fc.array(take, { maxLength: 400 }), (takes) => {
-        const budget = byteBudget(() => 4, limits);
+        const budget = createByteBudget(() => 4, limits);
         const kept = new Map<string, number>();
         const open = new Map<string, ReturnType<typeof budget.of>[]>();
         const share = limits.reserved / 4;
@@ -218,10 +218,10 @@ describe("the memory of all responses", () => {
           const check = budget.of(organization);
           open.set(organization, [...(open.get(organization) ?? []), check]);
           try {
-            check.take(bytes);
+            check.reserve(bytes);
             kept.set(organization, before + bytes);
           } catch (error) {
-            expect(error).toBeInstanceOf(OwnTrouble);
+            expect(error).toBeInstanceOf(LocalFailure);
             expect(before + bytes).toBeGreaterThan(share);
           }
           const all = [...kept.values()].reduce((sum, its) => sum + its, 0);
@@ -233,43 +233,43 @@ describe("the memory of all responses", () => {
   });
 
   test("is released at the end of a check with any outcome, and later data is not counted", async () => {
-    const budget = byteBudget(() => 1, limits);
+    const budget = createByteBudget(() => 1, limits);
     const hangs: Reply = (response) => void response.writeHead(200).write("x".repeat(200 * kib));
     const cutShort: Reply = (response) => {
       response.writeHead(200).write("x".repeat(200 * kib), () => response.destroy());
     };
     for (const reply of [hangs, cutShort]) {
-      await using shop = await target(reply);
+      await using shop = await startTarget(reply);
       const memory = budget.of("ours");
-      const found = await check(
+      const found = await runCheckOfType(
         "http",
         { url: shop.at(), jsonPath: "$.a" },
         { timeoutMs: 500, memory },
       );
       expect([found.status, budget.kept()]).toEqual(["down", 0]);
-      expect(() => memory.take(1)).toThrow(OwnTrouble);
-      memory.giveBack(5);
+      expect(() => memory.reserve(1)).toThrow(LocalFailure);
+      memory.release(5);
       expect(budget.kept()).toBe(0);
     }
   });
 
   test("makes a check unknown, not down, if exhausted; checks of another organization continue", async () => {
-    const budget = byteBudget(() => 2, { reserved: 2 * mib, shared: mib });
-    await using shop = await target(
+    const budget = createByteBudget(() => 2, { reserved: 2 * mib, shared: mib });
+    await using shop = await startTarget(
       (response) => void response.writeHead(200).end(JSON.stringify({ a: "x".repeat(500 * kib) })),
     );
     const hoarding = budget.of("ours");
-    hoarding.take(2 * mib);
+    hoarding.reserve(2 * mib);
     const fields = { url: shop.at(), jsonPath: "$.a" };
-    expect(await check("http", fields, { memory: budget.of("ours") })).toMatchObject({
+    expect(await runCheckOfType("http", fields, { memory: budget.of("ours") })).toMatchObject({
       status: "unknown",
       message: "Not judged: too many long answers are being read at once.",
     });
-    expect(await check("http", fields, { memory: budget.of("theirs") })).toMatchObject({
+    expect(await runCheckOfType("http", fields, { memory: budget.of("theirs") })).toMatchObject({
       status: "up",
     });
     hoarding.end();
-    expect(await check("http", fields, { memory: budget.of("ours") })).toMatchObject({
+    expect(await runCheckOfType("http", fields, { memory: budget.of("ours") })).toMatchObject({
       status: "up",
     });
   });

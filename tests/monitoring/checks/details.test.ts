@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
 import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { fakes, otherFakes } from "../../support/fakes/all.ts";
-import { type Fake, says, type Served } from "../../support/fakes/fake.ts";
-import { serving } from "../../support/fakes/serving.ts";
+import { type Fake, answerOnce, type ServedFake } from "../../support/fakes/fake.ts";
+import { startFake } from "../../support/fakes/serving.ts";
 import { canary } from "../../support/samples.ts";
-import { member } from "../../support/visiting.ts";
-import { watch } from "../../support/watch.ts";
+import { signInMember } from "../../support/visiting.ts";
+import { createWatch } from "../../support/watch.ts";
 
 const types = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
-const made = await watch();
+const made = await createWatch();
 // Some servers return the current time.
 made.time.now = Date.now();
-const { page } = await member(made, "member");
+const { page } = await signInMember(made, "member");
 
 const bodyFor = (type: MonitorType, { at, fields }: Pick<Fake, "at" | "fields">, port: number) => ({
   type,
@@ -28,14 +28,14 @@ async function tried(body: object) {
 }
 
 test.each(types)("%s: “Test now” and the monitor show the same details", async (type, fake) => {
-  await using server = await serving(fake);
+  await using server = await startFake(fake);
   const body = bodyFor(type, fake, server.port);
   const { status, details } = await tried(body);
   expect({ status, details }).toEqual({ status: "up", details: fake.details });
   const { id } = await made.monitor(body);
   const checked = await made.api("POST", `/api/v1/monitors/${id}/check`);
   expect(checked.json.data.status).toBe("up");
-  expect((await made.monitorOf(id)).details).toEqual(fake.details);
+  expect((await made.readMonitor(id)).details).toEqual(fake.details);
 });
 
 const http = {
@@ -43,8 +43,8 @@ const http = {
   fields: { assertions: [{ source: "body", op: "equals", value: "fine" }] },
   served: {
     over: "tcp",
-    answers: says("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad"),
-  } satisfies Served,
+    answers: answerOnce("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad"),
+  } satisfies ServedFake,
 };
 
 test("“Test now” reports the failed assertion and the received value for each type with assertions", async () => {
@@ -56,8 +56,8 @@ test("“Test now” reports the failed assertion and the received value for eac
     const fake = types.find(([each]) => each === type)?.[1];
     const [answers, , fields = {}] =
       fake?.wrong.find(([, message]) => String(message).includes("assertion 1 failed")) ?? [];
-    const served = fake === undefined ? http.served : ({ ...fake, answers } as Served);
-    await using server = await serving(served);
+    const served = fake === undefined ? http.served : ({ ...fake, answers } as ServedFake);
+    await using server = await startFake(served);
     const { status, message } = await tried({
       ...bodyFor(type, fake ?? http, server.port),
       ...fields,

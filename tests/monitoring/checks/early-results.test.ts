@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
-import { type Beat, type Watch, watch } from "../../support/watch.ts";
+import { type Beat, type Watch, createWatch } from "../../support/watch.ts";
 
 /** Seconds per status; asserts that results and sums agree. */
-async function secondsOf({ beatsOf, database }: Watch, id: string) {
+async function secondsOf({ readBeats: beatsOf, database }: Watch, id: string) {
   const found = { up: 0, down: 0, unknown: 0 };
   const beats = await beatsOf(id);
   for (const { status, period } of beats) found[status as "up"] += period;
@@ -24,14 +24,14 @@ const endOf = ({ at, period }: Beat) => Date.parse(at) + period * 1_000;
 
 describe("a result ends the period of the previous one:", () => {
   test("a recovered target counts as down until the recovery", async () => {
-    const made = await watch();
-    await using shop = await made.site({ interval: 3_600 });
-    shop.fails();
+    const made = await createWatch();
+    await using shop = await made.createSite({ interval: 3_600 });
+    shop.failNow();
     await made.engine.runOnce();
     await made.pass(4_000);
     const before = await secondsOf(made, shop.id);
     await made.pass(300);
-    shop.recovers();
+    shop.recoverNow();
     await made.api("POST", `/api/v1/monitors/${shop.id}/check`);
     const { down, beats } = await secondsOf(made, shop.id);
     const [last] = before.beats.slice(-1);
@@ -44,12 +44,12 @@ describe("a result ends the period of the previous one:", () => {
 
   test("also after a change and after a restart", async () => {
     for (const how of ["change", "restart"]) {
-      const made = await watch();
-      await using shop = await made.site({ interval: 600 });
-      shop.fails();
+      const made = await createWatch();
+      await using shop = await made.createSite({ interval: 600 });
+      shop.failNow();
       await made.pass(900);
-      shop.recovers();
-      const [last] = (await made.beatsOf(shop.id)).slice(-1);
+      shop.recoverNow();
+      const [last] = (await made.readBeats(shop.id)).slice(-1);
       const before = await secondsOf(made, shop.id);
       expect(last).toMatchObject({ status: "down", period: 600 });
       if (how === "change") {
@@ -68,12 +68,12 @@ describe("a result ends the period of the previous one:", () => {
   });
 
   test("a job counts as silent until its report, which covers no time before it", async () => {
-    const made = await watch();
-    const { id, report } = await made.job({ interval: 3_600, grace: 0 });
+    const made = await createWatch();
+    const { id, report } = await made.createJob({ interval: 3_600, grace: 0 });
     await made.engine.runOnce();
     await report();
     await made.pass(3_600);
-    expect(await made.statusOf(id)).toBe("down");
+    expect(await made.readStatus(id)).toBe("down");
     await made.pass(40);
     await report();
     expect(await secondsOf(made, id)).toMatchObject({ up: 2, down: 40 });
@@ -91,12 +91,12 @@ describe("a result ends the period of the previous one:", () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
-        const made = await watch();
-        await using shop = await made.site({ interval: 40, retryInterval: 10, retries: 1 });
+        const made = await createWatch();
+        await using shop = await made.createSite({ interval: 40, retryInterval: 10, retries: 1 });
         for (const { seconds, fails, asks } of steps) {
           await made.pass(seconds);
-          if (fails) shop.fails();
-          else shop.recovers();
+          if (fails) shop.failNow();
+          else shop.recoverNow();
           if (asks) await made.api("POST", `/api/v1/monitors/${shop.id}/check`);
         }
         const { beats } = await secondsOf(made, shop.id);

@@ -1,20 +1,23 @@
 import { describe, expect, test } from "bun:test";
-import { dump } from "../../support/appliance.ts";
-import { answer, hang } from "../../support/target.ts";
-import { type Watch, watch } from "../../support/watch.ts";
+import { dumpTables } from "../../support/appliance.ts";
+import { replyWith, hang } from "../../support/target.ts";
+import { type Watch, createWatch } from "../../support/watch.ts";
 
 /** A monitor with automatic incidents, during a check. */
 async function underWay(fields: object = {}) {
-  const made = await watch();
-  const shop = await made.site({ autoIncidentSeverity: "major", ...fields });
-  shop.reply(hang);
+  const made = await createWatch();
+  const shop = await made.createSite({ autoIncidentSeverity: "major", ...fields });
+  shop.setReply(hang);
   const running = made.engine.runOnce();
-  await shop.untilAsked(1);
+  await shop.waitUntilAsked(1);
   return { ...made, shop, running };
 }
 
 /** Expects the state of a monitor that was never checked. */
-async function expectNothingFound({ database, monitorOf, beatsOf, changes }: Watch, id: string) {
+async function expectNothingFound(
+  { database, readMonitor: monitorOf, readBeats: beatsOf, readStateChanges: changes }: Watch,
+  id: string,
+) {
   expect(await beatsOf(id)).toEqual([]);
   expect(await changes()).toEqual([]);
   expect(await monitorOf(id)).toMatchObject({ lastCheckedAt: null, uptime24h: null });
@@ -25,7 +28,11 @@ async function expectNothingFound({ database, monitorOf, beatsOf, changes }: Wat
 const pauses = {
   monitor: async ({ changeMonitor }: Watch, id: string, paused: boolean) =>
     void (await changeMonitor(id, { paused })),
-  group: async ({ api, pauseGroup, monitorOf }: Watch, id: string, paused: boolean) => {
+  group: async (
+    { api, pauseGroup, readMonitor: monitorOf }: Watch,
+    id: string,
+    paused: boolean,
+  ) => {
     let { groupId } = await monitorOf(id);
     if (groupId === null) {
       const body = { name: "Payments", monitorIds: [id] };
@@ -38,16 +45,16 @@ const pauses = {
 for (const [what, pause] of Object.entries(pauses))
   describe(`a paused ${what}`, () => {
     test("is not checked, and is checked immediately after it is resumed", async () => {
-      const made = await watch();
-      await using shop = await made.site({ interval: 10 });
+      const made = await createWatch();
+      await using shop = await made.createSite({ interval: 10 });
       await pause(made, shop.id, true);
       await made.pass(30);
       expect(shop.asked).toEqual([]);
-      expect(await made.statusOf(shop.id)).toBe("paused");
+      expect(await made.readStatus(shop.id)).toBe("paused");
       await pause(made, shop.id, false);
       await made.engine.runOnce();
       expect(shop.asked).toHaveLength(1);
-      expect(await made.statusOf(shop.id)).toBe("up");
+      expect(await made.readStatus(shop.id)).toBe("up");
     });
 
     test("aborts the running check and discards its result", async () => {
@@ -56,29 +63,29 @@ for (const [what, pause] of Object.entries(pauses))
       await pause(made, shop.id, true);
       await made.engine.runOnce();
       await made.running;
-      shop.release(answer(500));
+      shop.release(replyWith(500));
       await made.pass(1);
       await expectNothingFound(made, shop.id);
     });
   });
 
 test("a group that is paused and resumed before the engine reads the events is checked again", async () => {
-  const made = await watch();
-  await using shop = await made.site({ interval: 10 });
+  const made = await createWatch();
+  await using shop = await made.createSite({ interval: 10 });
   const { id } = await made.group({ monitorIds: [shop.id] });
   await made.engine.runOnce();
   await made.pauseGroup(id, true);
   await made.pauseGroup(id, false);
   await made.engine.runOnce();
   expect(shop.asked).toHaveLength(2);
-  expect(await made.statusOf(shop.id)).toBe("up");
+  expect(await made.readStatus(shop.id)).toBe("up");
   await made.pass(10);
-  expect(await made.beatsOf(shop.id)).toHaveLength(3);
+  expect(await made.readBeats(shop.id)).toHaveLength(3);
 });
 
 test("monitors of a paused group are neither checked nor measured, even if they are not paused themselves", async () => {
-  const made = await watch();
-  await using shop = await made.site({ interval: 10 });
+  const made = await createWatch();
+  await using shop = await made.createSite({ interval: 10 });
   await made.engine.runOnce();
   const { id } = await made.group({ monitorIds: [shop.id] });
   await made.pauseGroup(id, true);
@@ -86,7 +93,7 @@ test("monitors of a paused group are neither checked nor measured, even if they 
   await made.changeMonitor(shop.id, { paused: false, name: "Till" });
   await made.pass(3_600);
   expect(shop.asked).toHaveLength(1);
-  expect((await made.groupOf(id)).paused).toBe(true);
+  expect((await made.readGroupById(id)).paused).toBe(true);
   const { json } = await made.api("GET", `/api/v1/monitors/${shop.id}/uptime`);
   expect(json.data.days).toMatchObject([{ upSeconds: 1, downSeconds: 0, unknownSeconds: 0 }]);
   await made.pauseGroup(id, false);
@@ -98,28 +105,41 @@ test("a pause discards a result that arrives before the engine reads the event",
   const made = await underWay();
   await using shop = made.shop;
   await made.changeMonitor(shop.id, { paused: true });
-  shop.release(answer(500));
+  shop.release(replyWith(500));
   await made.running;
   await expectNothingFound(made, shop.id);
 });
 
 describe("a changed monitor", () => {
   test("is checked again immediately; the result for its old url is discarded", async () => {
-    const { engine, changeMonitor, beatsOf, changes, running, ...made } = await underWay();
+    const {
+      engine,
+      changeMonitor,
+      readBeats: beatsOf,
+      readStateChanges: changes,
+      running,
+      ...made
+    } = await underWay();
     await using shop = made.shop;
-    shop.reply(answer(), "/new");
+    shop.setReply(replyWith(), "/new");
     await changeMonitor(shop.id, { url: shop.at("/new") });
     await Promise.all([engine.runOnce(), running]);
-    shop.release(answer(500));
+    shop.release(replyWith(500));
     expect(shop.asked.map(({ path }) => path)).toEqual(["/", "/new"]);
     expect((await beatsOf(shop.id)).map(({ status }) => status)).toEqual(["up"]);
     expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up"]);
   });
 
   test("keeps its state and its failures when its url changes", async () => {
-    const { engine, pass, changeMonitor, monitorOf, site } = await watch();
+    const {
+      engine,
+      pass,
+      changeMonitor,
+      readMonitor: monitorOf,
+      createSite: site,
+    } = await createWatch();
     await using shop = await site();
-    shop.fails();
+    shop.failNow();
     await engine.runOnce();
     const before = await monitorOf(shop.id);
     await pass(1);
@@ -131,20 +151,34 @@ describe("a changed monitor", () => {
   });
 
   test("gets no extra check after a change of its name, retries or severity", async () => {
-    const { pass, engine, changeMonitor, statusOf, changes, site } = await watch();
+    const {
+      pass,
+      engine,
+      changeMonitor,
+      readStatus: statusOf,
+      readStateChanges: changes,
+      createSite: site,
+    } = await createWatch();
     await using shop = await site({ interval: 3_600, retries: 5 });
     await engine.runOnce();
     await changeMonitor(shop.id, { name: "Till", retries: 0, autoIncidentSeverity: "minor" });
     await engine.runOnce();
     expect(shop.asked).toHaveLength(1);
-    shop.fails();
+    shop.failNow();
     await pass(3_600);
     expect(await statusOf(shop.id)).toBe("down");
     expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up", "monitor.down"]);
   });
 
   test("is not checked after a move into a paused group", async () => {
-    const { engine, group, pauseGroup, changeMonitor, pass, site } = await watch();
+    const {
+      engine,
+      group,
+      pauseGroup,
+      changeMonitor,
+      pass,
+      createSite: site,
+    } = await createWatch();
     await using shop = await site({ interval: 10 });
     await engine.runOnce();
     const { id: groupId } = await group();
@@ -163,12 +197,12 @@ describe("a deleted monitor", () => {
     const made = await underWay();
     await using shop = made.shop;
     await made.api("DELETE", `/api/v1/monitors/${shop.id}`);
-    const before = dump(made);
+    const before = dumpTables(made);
     await made.engine.runOnce();
     await made.running;
-    shop.release(answer(500));
+    shop.release(replyWith(500));
     await made.pass(60);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
     expect(shop.asked).toHaveLength(1);
   });
 
@@ -176,9 +210,9 @@ describe("a deleted monitor", () => {
     const made = await underWay();
     await using shop = made.shop;
     await made.api("DELETE", `/api/v1/monitors/${shop.id}`);
-    const before = dump(made);
-    shop.release(answer(500));
+    const before = dumpTables(made);
+    shop.release(replyWith(500));
     await made.running;
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 });

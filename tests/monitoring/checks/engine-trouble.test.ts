@@ -1,69 +1,69 @@
 import { expect, test } from "bun:test";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { readSince } from "../../../src/events/log.ts";
-import { answer, hang, reset, target } from "../../support/target.ts";
-import { type Watch, watch } from "../../support/watch.ts";
+import { replyWith, hang, reset, startTarget } from "../../support/target.ts";
+import { type Watch, createWatch } from "../../support/watch.ts";
 
 /** Events of the appliance about itself. */
 const troubles = async ({ store }: Watch) =>
   (await readSince(store, 0, 10_000)).filter(({ type }) => type === "appliance.troubled");
 
 /** Two monitors that were up; the appliance stalls for some seconds during their next checks. */
-async function stoodStill(made: Watch, seconds: number, then = answer(500)) {
-  const shop = await made.site({ interval: 10, autoIncidentSeverity: "critical" });
+async function stoodStill(made: Watch, seconds: number, then = replyWith(500)) {
+  const shop = await made.createSite({ interval: 10, autoIncidentSeverity: "critical" });
   await made.pass(10);
   const asked = shop.asked.length;
-  shop.reply(hang);
+  shop.setReply(hang);
   const passing = made.pass(10);
-  await shop.untilAsked(asked + 1);
+  await shop.waitUntilAsked(asked + 1);
   made.time.now += seconds * 1000;
-  shop.reply(answer());
+  shop.setReply(replyWith());
   shop.release(then);
   await passing;
   return shop;
 }
 
 test("a failure during a stall of the appliance is unknown: no change, no incident, no downtime", async () => {
-  for (const failure of [answer(500), reset]) {
-    const made = await watch();
+  for (const failure of [replyWith(500), reset]) {
+    const made = await createWatch();
     await using shop = await stoodStill(made, 3, failure);
-    const beats = await made.beatsOf(shop.id);
+    const beats = await made.readBeats(shop.id);
     expect(beats.filter(({ status }) => status !== "up")).toMatchObject([
       { status: "unknown", message: "Not judged: this appliance stalled for a moment." },
     ]);
-    expect(await made.monitorOf(shop.id)).toMatchObject({ status: "up", uptime24h: 1 });
-    expect((await made.changes()).map(({ type }) => type)).toEqual(["monitor.up"]);
+    expect(await made.readMonitor(shop.id)).toMatchObject({ status: "up", uptime24h: 1 });
+    expect((await made.readStateChanges()).map(({ type }) => type)).toEqual(["monitor.up"]);
     expect((await made.api("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
   }
 });
 
 test("an unknown result does not replace the reason of an outage; the heartbeat has its own message", async () => {
-  const made = await watch();
-  await using shop = await made.site({ interval: 10, successThreshold: 2 });
+  const made = await createWatch();
+  await using shop = await made.createSite({ interval: 10, successThreshold: 2 });
   const standStill = async () => {
     const asked = shop.asked.length;
-    shop.reply(hang);
+    shop.setReply(hang);
     const passing = made.pass(10);
-    await shop.untilAsked(asked + 1);
+    await shop.waitUntilAsked(asked + 1);
     made.time.now += 3_000;
-    shop.release(answer(500));
+    shop.release(replyWith(500));
     await passing;
-    expect((await made.beatsOf(shop.id)).at(-1)).toMatchObject({
+    expect((await made.readBeats(shop.id)).at(-1)).toMatchObject({
       status: "unknown",
       message: "Not judged: this appliance stalled for a moment.",
     });
   };
   const said = async () => {
-    const { status, lastMessage } = await made.monitorOf(shop.id);
+    const { status, lastMessage } = await made.readMonitor(shop.id);
     return [status, lastMessage];
   };
-  shop.fails();
+  shop.failNow();
   await made.pass(10);
   const down = ["down", "HTTP 500 (Internal Server Error), expected 200-299."];
   expect(await said()).toEqual(down);
   await standStill();
   expect(await said()).toEqual(down);
-  shop.recovers();
+  shop.recoverNow();
   await made.pass(10);
   expect(await said()).toEqual(["down", expect.stringContaining("Good result 1 of 2.")]);
   await made.pass(10);
@@ -74,28 +74,28 @@ test("an unknown result does not replace the reason of an outage; the heartbeat 
 });
 
 test("a successful result counts despite a stall of any length", async () => {
-  const made = await watch();
-  await using shop = await stoodStill(made, 3, answer());
-  expect(new Set((await made.beatsOf(shop.id)).map(({ status }) => status))).toEqual(
+  const made = await createWatch();
+  await using shop = await stoodStill(made, 3, replyWith());
+  expect(new Set((await made.readBeats(shop.id)).map(({ status }) => status))).toEqual(
     new Set(["up"]),
   );
   expect(await troubles(made)).toEqual([]);
 });
 
 test("trouble of the appliance is reported once per organization, and again after five quiet minutes", async () => {
-  const made = await watch();
+  const made = await createWatch();
   const { engine, time, ours, theirs, pass } = made;
-  await using shop = await target();
+  await using shop = await startTarget();
   const standStill = async (...monitorsOf: (typeof ours)[]) => {
     const before = shop.asked.length;
-    shop.reply(hang);
+    shop.setReply(hang);
     const body = { type: "http", name: "Shop", url: shop.at(), interval: 3_600 };
     for (const { api } of monitorsOf) await api("POST", "/api/v1/monitors", { body });
     const running = engine.runOnce();
-    await shop.untilAsked(before + monitorsOf.length);
+    await shop.waitUntilAsked(before + monitorsOf.length);
     time.now += 5_000;
-    shop.reply(answer());
-    shop.release(answer(500));
+    shop.setReply(replyWith());
+    shop.release(replyWith(500));
     await running;
   };
   const told = async () =>
@@ -117,17 +117,17 @@ test("trouble of the appliance is reported once per organization, and again afte
 
 test("a failure during a jump of the clock is unknown", async () => {
   for (const seconds of [5, -3_600]) {
-    const made = await watch();
+    const made = await createWatch();
     const engine = new CheckEngine(made.appliance);
     await engine.runOnce();
-    await using shop = await made.site();
-    shop.reply(hang);
+    await using shop = await made.createSite();
+    shop.setReply(hang);
     const running = engine.runOnce();
-    await shop.untilAsked(1);
+    await shop.waitUntilAsked(1);
     made.time.now += seconds * 1000;
-    shop.release(answer(500));
+    shop.release(replyWith(500));
     await running;
-    expect(await made.beatsOf(shop.id)).toMatchObject([
+    expect(await made.readBeats(shop.id)).toMatchObject([
       { status: "unknown", message: "Not judged: the clock of this machine jumped." },
     ]);
     expect((await troubles(made)).map(({ data }) => data)).toMatchObject([
@@ -137,7 +137,15 @@ test("a failure during a jump of the clock is unknown", async () => {
 });
 
 test("a check that throws an error is unknown, is logged and stops no other check", async () => {
-  const { engine, database, monitor, changes, beatsOf, site, logged } = await watch();
+  const {
+    engine,
+    database,
+    monitor,
+    readStateChanges: changes,
+    readBeats: beatsOf,
+    createSite: site,
+    logged,
+  } = await createWatch();
   const { id } = await monitor({ type: "tcp", name: "Database", host: "127.0.0.1", port: 1 });
   await using shop = await site();
   database.run("UPDATE monitors SET settings = '{}' WHERE id = ?", [id]);
@@ -152,7 +160,13 @@ test("a check that throws an error is unknown, is logged and stops no other chec
 });
 
 test("a monitor whose secrets can't be decrypted is unknown and stops no other check", async () => {
-  const { engine, database, statusOf, beatsOf, site } = await watch();
+  const {
+    engine,
+    database,
+    readStatus: statusOf,
+    readBeats: beatsOf,
+    createSite: site,
+  } = await createWatch();
   await using locked = await site({ bearerToken: "CANARY" });
   await using shop = await site();
   const sealed = '{"bearerToken":"v1.AAAA.AAAA.AAAA"}';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
-import { applianceOn } from "../../support/appliance.ts";
-import { answer, hang, slow, target } from "../../support/target.ts";
-import { type Beat, watch } from "../../support/watch.ts";
+import { createAppliance } from "../../support/appliance.ts";
+import { replyWith, hang, replyAfter, startTarget } from "../../support/target.ts";
+import { type Beat, createWatch } from "../../support/watch.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 import { copyMonitor } from "../../support/many-monitors.ts";
 
@@ -14,7 +14,7 @@ const gaps = (beats: readonly Beat[]) =>
 
 describe("schedule", () => {
   test("a new monitor is checked immediately at any interval", async () => {
-    const { engine, monitorOf, site, time } = await watch();
+    const { engine, readMonitor: monitorOf, createSite: site, time } = await createWatch();
     await using shop = await site({ interval: 86_400 });
     await engine.runOnce();
     expect(await monitorOf(shop.id)).toMatchObject({
@@ -27,7 +27,7 @@ describe("schedule", () => {
   });
 
   test("a monitor is checked once per interval, to the second", async () => {
-    const { pass, beatsOf, site } = await watch();
+    const { pass, readBeats: beatsOf, createSite: site } = await createWatch();
     await using shop = await site({ interval: 20 });
     await pass(100);
     const beats = await beatsOf(shop.id);
@@ -37,11 +37,11 @@ describe("schedule", () => {
   });
 
   test("after a start, all monitors are checked within one interval, evenly spread", async () => {
-    const { appliance, time, monitor } = await watch();
-    await using shop = await target();
+    const { appliance, time, monitor } = await createWatch();
+    await using shop = await startTarget();
     const paths = Array.from({ length: 120 }, (_, index) => `/${index}`);
     for (const path of paths) await monitor({ type: "http", name: "Shop", url: shop.at(path) });
-    const { engine } = applianceOn(appliance);
+    const { engine } = createAppliance(appliance);
     await engine.runOnce();
     expect(shop.asked).toEqual([]);
     const inSecond = [];
@@ -56,10 +56,10 @@ describe("schedule", () => {
   });
 
   test("an unchecked monitor is checked within a minute after a start at any interval", async () => {
-    const { appliance, time, monitor } = await watch();
-    await using shop = await target();
+    const { appliance, time, monitor } = await createWatch();
+    await using shop = await startTarget();
     await monitor({ type: "http", name: "Shop", url: shop.at(), interval: 86_400 });
-    const { engine } = applianceOn(appliance);
+    const { engine } = createAppliance(appliance);
     await engine.runOnce();
     time.now += 60_000;
     await engine.runOnce();
@@ -67,13 +67,13 @@ describe("schedule", () => {
   });
 
   test("2,000 due monitors of one host are checked once each, at most 1,000 concurrently", async () => {
-    const { appliance, database, monitor, time } = await watch();
-    await using shop = await target(slow(50));
+    const { appliance, database, monitor, time } = await createWatch();
+    await using shop = await startTarget(replyAfter(50));
     // A busy machine needs a while for a thousand concurrent responses.
     const { id } = await monitor({ type: "http", name: "Shop", url: shop.at("/0"), timeout: 60 });
     const settings = `json_set(settings, '$.url', '${shop.at("/")}' || i)`;
     copyMonitor(database, id, 1_999, { settings });
-    const { engine } = applianceOn(appliance);
+    const { engine } = createAppliance(appliance);
     await engine.runOnce();
     time.now += 60_000;
     await engine.runOnce();
@@ -83,7 +83,7 @@ describe("schedule", () => {
     expect(counted).toEqual({ beats: 2_000, monitors: 2_000 });
     expect(new Set(shop.asked.map(({ path }) => path)).size).toBe(2_000);
     expect(shop.asked).toHaveLength(2_000);
-    expect(shop.mostAtOnce()).toBeLessThanOrEqual(1_000);
+    expect(shop.countMaxConnections()).toBeLessThanOrEqual(1_000);
     expect(
       database.query("SELECT status, count(*) AS n FROM monitor_states GROUP BY 1").all(),
     ).toEqual([{ status: "up", n: 2_000 }]);
@@ -92,10 +92,16 @@ describe("schedule", () => {
 
 describe("state", () => {
   test("a monitor is down after all retries, at the retry interval, and up after one success", async () => {
-    const { pass, statusOf, beatsOf, changes, site } = await watch();
+    const {
+      pass,
+      readStatus: statusOf,
+      readBeats: beatsOf,
+      readStateChanges: changes,
+      createSite: site,
+    } = await createWatch();
     await using shop = await site({ retries: 2, interval: 60, retryInterval: 10 });
     await pass(60);
-    shop.fails();
+    shop.failNow();
     const before = await beatsOf(shop.id);
     while (statuses(await beatsOf(shop.id)).at(-1) !== "down") await pass(1);
     expect(await statusOf(shop.id)).toBe("up");
@@ -110,7 +116,7 @@ describe("state", () => {
     expect(failures.map(({ message }) => message)).toEqual(
       failures.map(() => "HTTP 500 (Internal Server Error), expected 200-299."),
     );
-    shop.recovers();
+    shop.recoverNow();
     await pass(60);
     expect(await statusOf(shop.id)).toBe("up");
     expect((await changes()).map(({ type }) => type)).toEqual([
@@ -121,11 +127,18 @@ describe("state", () => {
   });
 
   test("with a success threshold of three, a monitor is up after three successes, also after a restart", async () => {
-    const { pass, statusOf, monitorOf, site, appliance, time } = await watch();
+    const {
+      pass,
+      readStatus: statusOf,
+      readMonitor: monitorOf,
+      createSite: site,
+      appliance,
+      time,
+    } = await createWatch();
     await using shop = await site({ retries: 0, interval: 60, successThreshold: 3 });
-    shop.fails();
+    shop.failNow();
     await pass(60);
-    shop.recovers();
+    shop.recoverNow();
     await pass(60);
     await pass(60);
     expect(await monitorOf(shop.id)).toMatchObject({
@@ -138,10 +151,10 @@ describe("state", () => {
   });
 
   test("a success between failures resets the count", async () => {
-    const { pass, statusOf, site } = await watch();
+    const { pass, readStatus: statusOf, createSite: site } = await createWatch();
     await using shop = await site({ retries: 1, interval: 10, retryInterval: 10 });
     for (const reply of [200, 500, 200, 500, 200, 500]) {
-      shop.reply(answer(reply));
+      shop.setReply(replyWith(reply));
       await pass(10);
       expect(await statusOf(shop.id)).not.toBe("down");
     }
@@ -150,9 +163,14 @@ describe("state", () => {
   });
 
   test("a slow success is degraded and counts as up in its uptime", async () => {
-    const { engine, monitorOf, beatsOf, site } = await watch();
+    const {
+      engine,
+      readMonitor: monitorOf,
+      readBeats: beatsOf,
+      createSite: site,
+    } = await createWatch();
     await using shop = await site({ degradedAfterMs: 1 });
-    shop.reply(slow(20));
+    shop.setReply(replyAfter(20));
     await engine.runOnce();
     expect(await monitorOf(shop.id)).toMatchObject({
       status: "degraded",
@@ -163,7 +181,15 @@ describe("state", () => {
   });
 
   test("every state change appends exactly one event in the same write", async () => {
-    const { store, database, pass, changes, job, site, time } = await watch();
+    const {
+      store,
+      database,
+      pass,
+      readStateChanges: changes,
+      createJob: job,
+      createSite: site,
+      time,
+    } = await createWatch();
     await using shop = await site({ interval: 10, retries: 1, retryInterval: 5 });
     const backup = await job({ degradedAfterMs: 500 });
     const untold: unknown[] = [];
@@ -173,7 +199,7 @@ describe("state", () => {
       WHERE 'monitor.' || status <> coalesce((${lastTold}), 'monitor.pending')`);
     store.onCommit(() => untold.push(...differing.all()));
     for (const reply of [200, 500, 500, 200, 200, 500, 500, 500, 200]) {
-      shop.reply(answer(reply));
+      shop.setReply(replyWith(reply));
       await pass(10);
       await backup.report(reply === 200 ? { latency_ms: "600" } : { status: "down", msg: "Full." });
     }
@@ -200,11 +226,17 @@ describe("state", () => {
   });
 
   test("the monitors and events of organizations are independent", async () => {
-    const { engine, ours, theirs, changes, site } = await watch();
+    const {
+      engine,
+      ours,
+      theirs,
+      readStateChanges: changes,
+      createSite: site,
+    } = await createWatch();
     await using shop = await site();
     const body = { type: "http", name: "Theirs", url: shop.at("/theirs"), retries: 0 };
     const { json } = await theirs.api("POST", "/api/v1/monitors", { body });
-    shop.reply(answer(503), "/theirs");
+    shop.setReply(replyWith(503), "/theirs");
     await engine.runOnce();
     const told = (await changes()).map(
       ({ organizationId, type, subjectId }) => `${organizationId} ${type} ${subjectId}`,
@@ -221,14 +253,20 @@ describe("state", () => {
 test.skipIf(isOnRqlite)(
   "a hanging check delays no other check, and its monitor is not checked again meanwhile",
   async () => {
-    const { engine, statusOf, beatsOf, site, time } = await watch();
+    const {
+      engine,
+      readStatus: statusOf,
+      readBeats: beatsOf,
+      createSite: site,
+      time,
+    } = await createWatch();
     await using silent = await site({ interval: 60, timeout: 60 });
-    silent.reply(hang);
+    silent.setReply(hang);
     const first = engine.runOnce();
-    await silent.untilAsked(1);
+    await silent.waitUntilAsked(1);
     await using shop = await site();
     const second = engine.runOnce();
-    await shop.untilAsked(1);
+    await shop.waitUntilAsked(1);
     time.now += 60_000;
     const third = engine.runOnce();
     silent.release();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { valueAt } from "../../../src/monitoring/checks/protocols/json-path.ts";
+import { findValue } from "../../../src/monitoring/checks/protocols/json-path.ts";
 import { JsonPath } from "../../../src/monitoring/monitors/assertions-schema.ts";
 
 const answer = {
@@ -39,7 +39,7 @@ const found: [path: string, value: unknown][] = [
 
 describe("a JSON path", () => {
   for (const [path, value] of found)
-    test(`${path} leads to its value`, () => expect(valueAt(answer, path)).toEqual(value));
+    test(`${path} leads to its value`, () => expect(findValue(answer, path)).toEqual(value));
 
   for (const path of [
     "$.missing",
@@ -56,34 +56,34 @@ describe("a JSON path", () => {
     "$.__proto__",
     "$.items.map",
   ])
-    test(`${path} is undefined`, () => expect(valueAt(answer, path)).toBeUndefined());
+    test(`${path} is undefined`, () => expect(findValue(answer, path)).toBeUndefined());
 
   test("a path that ends with .length() counts elements, characters and members", () => {
     const json = { list: [1, [2], 3], text: "größe", empty: [], object: { a: 1, b: 2 }, no: null };
-    expect(valueAt(json, "$.list.length()")).toBe(3);
-    expect(valueAt(json, "$.list[1].length()")).toBe(1);
-    expect(valueAt(json, "$.empty.length()")).toBe(0);
-    expect(valueAt(json, "$.text.length()")).toBe(5);
-    expect(valueAt(json, "$.object.length()")).toBe(2);
-    expect(valueAt(json, "$.length()")).toBe(5);
+    expect(findValue(json, "$.list.length()")).toBe(3);
+    expect(findValue(json, "$.list[1].length()")).toBe(1);
+    expect(findValue(json, "$.empty.length()")).toBe(0);
+    expect(findValue(json, "$.text.length()")).toBe(5);
+    expect(findValue(json, "$.object.length()")).toBe(2);
+    expect(findValue(json, "$.length()")).toBe(5);
     for (const path of ["$.no.length()", "$.missing.length()", "$.list[0].length()"])
-      expect(valueAt(json, path)).toBeUndefined();
-    expect(valueAt({ length: 7 }, "$.length")).toBe(7);
+      expect(findValue(json, path)).toBeUndefined();
+    expect(findValue({ length: 7 }, "$.length")).toBe(7);
     expect(JsonPath.safeParse("$.items.length()").success).toBe(true);
     for (const path of ["$.length().a", "$.a()", "length()"])
       expect(JsonPath.safeParse(path).success).toBe(false);
   });
 
   test("does not find inherited properties", () => {
-    expect(valueAt(JSON.parse('{"__proto__": {"state": "up"}}'), "$.__proto__.state")).toBe("up");
-    expect(valueAt(JSON.parse('{"a": 1}'), "$.__proto__")).toBeUndefined();
+    expect(findValue(JSON.parse('{"__proto__": {"state": "up"}}'), "$.__proto__.state")).toBe("up");
+    expect(findValue(JSON.parse('{"a": 1}'), "$.__proto__")).toBeUndefined();
   });
 
   test("into a scalar is undefined, and $ is the value itself", () => {
     for (const json of [null, 1, "text", true]) {
-      expect(valueAt(json, "$")).toBe(json);
-      expect(valueAt(json, "$.a")).toBeUndefined();
-      expect(valueAt(json, "$[0]")).toBeUndefined();
+      expect(findValue(json, "$")).toBe(json);
+      expect(findValue(json, "$.a")).toBeUndefined();
+      expect(findValue(json, "$[0]")).toBeUndefined();
     }
   });
 
@@ -109,7 +109,7 @@ describe("a JSON path", () => {
     ];
     fc.assert(
       fc.property(json, (json) => {
-        for (const [path, value] of places(json, "$")) expect(valueAt(json, path)).toEqual(value);
+        for (const [path, value] of places(json, "$")) expect(findValue(json, path)).toEqual(value);
       }),
     );
   });

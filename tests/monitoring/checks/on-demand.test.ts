@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import type { Answer } from "../../support/appliance.ts";
-import { answer, hang, target } from "../../support/target.ts";
-import { member, person, statusesOf, visitor } from "../../support/visiting.ts";
-import { watch } from "../../support/watch.ts";
+import { replyWith, hang, startTarget } from "../../support/target.ts";
+import { signInMember, createPerson, sortStatuses, signInVisitor } from "../../support/visiting.ts";
+import { createWatch } from "../../support/watch.ts";
 
 const path = "/dashboard/monitors/try";
 
@@ -11,8 +11,8 @@ type Ask = () => Promise<Answer>;
 
 /** People and keys of two organizations that test a monitor; its target hangs until it is released. */
 async function snapshot() {
-  const made = await watch();
-  const shop = await target(hang);
+  const made = await createWatch();
+  const shop = await startTarget(hang);
   const body = { type: "http", name: "Shop", url: shop.at(), timeout: 60 };
   const asks = (page: (method: string, path: string, options: object) => Promise<Answer>): Ask => {
     return () => page("POST", path, { body });
@@ -20,16 +20,16 @@ async function snapshot() {
   return {
     ...made,
     shop,
-    someone: async (): Promise<Ask> => asks((await member(made, "member")).page),
+    someone: async (): Promise<Ask> => asks((await signInMember(made, "member")).page),
     stranger: async (): Promise<Ask> => {
-      const { id } = await person(made, made.theirs.id, "member");
-      return asks((await visitor(made, id)).page);
+      const { id } = await createPerson(made, made.theirs.id, "member");
+      return asks((await signInVisitor(made, id)).page);
     },
     /** Starts `count` checks and resolves when all are running. */
     underWay: async (ask: Ask, count: number) => {
       const before = shop.asked.length;
       const running = Array.from({ length: count }, ask);
-      await shop.untilAsked(before + count);
+      await shop.waitUntilAsked(before + count);
       return running;
     },
     async [Symbol.asyncDispose]() {
@@ -53,10 +53,10 @@ describe("concurrent checks on demand are limited to", () => {
     const others = await underWay(bob, 1);
     expect(shop.asked).toHaveLength(5);
     shop.release();
-    expect(statusesOf(await Promise.all([...four, ...others]))).toEqual(Array(5).fill(200));
+    expect(sortStatuses(await Promise.all([...four, ...others]))).toEqual(Array(5).fill(200));
     const again = await underWay(ann, 4);
-    shop.release(answer(500));
-    expect(statusesOf(await Promise.all(again))).toEqual(Array(4).fill(200));
+    shop.release(replyWith(500));
+    expect(sortStatuses(await Promise.all(again))).toEqual(Array(4).fill(200));
   });
 
   test("four per API key, including checks of existing monitors", async () => {
@@ -67,10 +67,10 @@ describe("concurrent checks on demand are limited to", () => {
       monitors.push(await monitor({ type: "http", name: "Shop", url: shop.at(`/${number}`) }));
     const check = ({ id }: { id: string }) => ours.api("POST", `/api/v1/monitors/${id}/check`);
     const four = monitors.slice(0, 4).map(check);
-    await shop.untilAsked(4);
+    await shop.waitUntilAsked(4);
     expectTooMany(await check(monitors[4]));
     shop.release();
-    expect(statusesOf(await Promise.all(four))).toEqual([200, 200, 200, 200]);
+    expect(sortStatuses(await Promise.all(four))).toEqual([200, 200, 200, 200]);
   });
 
   test("sixteen per organization, independent of other organizations", async () => {
@@ -82,12 +82,12 @@ describe("concurrent checks on demand are limited to", () => {
     expectTooMany(await (await someone())());
     running.push(...(await underWay(await stranger(), 4)));
     shop.release();
-    expect(statusesOf(await Promise.all(running))).toEqual(Array(20).fill(200));
+    expect(sortStatuses(await Promise.all(running))).toEqual(Array(20).fill(200));
   });
 
   test("64 in all", async () => {
-    const { appliance } = await watch();
-    await using shop = await target(hang);
+    const { appliance } = await createWatch();
+    await using shop = await startTarget(hang);
     const engine = new CheckEngine({ ...appliance, monotonic: appliance.clock });
     const ask = (number: number) =>
       engine.tryCheck(
@@ -102,7 +102,7 @@ describe("concurrent checks on demand are limited to", () => {
       );
     const running = Array.from({ length: 64 }, (_, number) => ask(number));
     expect(await ask(64).catch((error: unknown) => error)).toMatchObject({ code: "RATE_LIMITED" });
-    await shop.untilConnected(64);
+    await shop.waitUntilConnected(64);
     shop.disconnect();
     expect(new Set((await Promise.all(running)).map(({ status }) => status))).toEqual(
       new Set(["down"]),
@@ -115,7 +115,7 @@ describe("checks on demand per minute are limited to", () => {
   test("60 per person and 240 per organization, counted from the first", async () => {
     await using made = await snapshot();
     const { shop, time, someone, stranger } = made;
-    shop.reply(answer());
+    shop.setReply(replyWith());
     const inTurn = async (ask: Ask, count: number) => {
       for (let number = 0; number < count; number++) expect((await ask()).status).toBe(200);
     };
@@ -132,8 +132,8 @@ describe("checks on demand per minute are limited to", () => {
 });
 
 test("repeatedly changed monitors are checked immediately 120 times a minute, then within seconds", async () => {
-  const made = await watch();
-  const { engine, site, changeMonitor, theirs, time } = made;
+  const made = await createWatch();
+  const { engine, createSite: site, changeMonitor, theirs, time } = made;
   await using shop = await site({ interval: 3_600 });
   await engine.runOnce();
   for (let change = 0; change < 130; change++) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { accessTokens } from "../../../src/core/outgoing/access-tokens.ts";
+import { createAccessTokenCache } from "../../../src/core/outgoing/access-tokens.ts";
 import { uncounted } from "../../../src/core/outgoing/memory.ts";
-import { targetGuard } from "../../../src/core/security/target-guard.ts";
+import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { checkKinds } from "../../../src/monitoring/checks/kinds.ts";
 import { TroubleWatch } from "../../../src/monitoring/checks/engine/own-trouble.ts";
 import { runCheck } from "../../../src/monitoring/checks/engine/run-check.ts";
@@ -52,7 +52,7 @@ async function failingCheck(
   const settings = NewMonitor.parse({ type, name: "Target", ...named, ...addressed });
   const unreachable = Object.assign(new Error("no route"), { code: "ENETUNREACH" });
   const targets = {
-    ...targetGuard(() => []),
+    ...createTargetGuard(() => []),
     refresh() {
       meanwhile();
       return Promise.reject(unreachable);
@@ -69,7 +69,7 @@ async function failingCheck(
       trouble,
       log: { info() {}, warn() {}, error() {} },
       organizationId: "ours",
-      accessTokens: accessTokens(),
+      accessTokens: createAccessTokenCache(),
       memory: { ...uncounted, end() {} },
       browserTurn: (work) => work(),
       inTurn: (work) => work(),

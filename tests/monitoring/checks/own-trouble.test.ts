@@ -43,18 +43,18 @@ describe("a stall of the appliance", () => {
     stall(3_000);
     const to = time.now;
     calmly(5_000);
-    expect(watch.during(from, to, 700)).toBe(stoodStill);
-    expect(watch.during(from - 500, from + 1_000, 700)).toBe(stoodStill);
-    expect(watch.during(to - 1, to + 500, 700)).toBe(stoodStill);
-    expect(watch.during(from - 1_000, from, 0)).toBeNull();
-    expect(watch.during(to, time.now, 0)).toBeNull();
+    expect(watch.findTroubleDuring(from, to, 700)).toBe(stoodStill);
+    expect(watch.findTroubleDuring(from - 500, from + 1_000, 700)).toBe(stoodStill);
+    expect(watch.findTroubleDuring(to - 1, to + 500, 700)).toBe(stoodStill);
+    expect(watch.findTroubleDuring(from - 1_000, from, 0)).toBeNull();
+    expect(watch.findTroubleDuring(to, time.now, 0)).toBeNull();
   });
 
   test("is detected before the next tick", () => {
     const { watch, calmly, pass, time } = watched();
     calmly(1_000);
     pass(2_000);
-    expect(watch.during(time.now - 2_000, time.now, 700)).toBe(stoodStill);
+    expect(watch.findTroubleDuring(time.now - 2_000, time.now, 700)).toBe(stoodStill);
   });
 
   test("is added to other stalls", () => {
@@ -64,8 +64,8 @@ describe("a stall of the appliance", () => {
       stall(600);
       calmly(1_000);
     }
-    expect(watch.during(from, time.now, 1_199)).toBe(stoodStill);
-    expect(watch.during(from, time.now, 1_200)).toBeNull();
+    expect(watch.findTroubleDuring(from, time.now, 1_199)).toBe(stoodStill);
+    expect(watch.findTroubleDuring(from, time.now, 1_200)).toBeNull();
   });
 
   test("is ignored below the tolerance, as are slightly late ticks", () => {
@@ -73,10 +73,10 @@ describe("a stall of the appliance", () => {
     const from = time.now;
     stall(tickMs + 100);
     calmly(1_000);
-    expect(watch.during(from, time.now, 0)).toBeNull();
+    expect(watch.findTroubleDuring(from, time.now, 0)).toBeNull();
     stall(tickMs + 101);
-    expect(watch.during(from, time.now, 0)).toBe(stoodStill);
-    expect(watch.during(from, time.now, 101)).toBeNull();
+    expect(watch.findTroubleDuring(from, time.now, 0)).toBe(stoodStill);
+    expect(watch.findTroubleDuring(from, time.now, 101)).toBeNull();
   });
 });
 
@@ -93,11 +93,11 @@ describe("a clock that jumped", () => {
       calmly(200);
       const after = time.now;
       calmly(5_000);
-      expect(watch.during(before - 500, after + 300, 60_000)).toBe(jumped);
-      expect(watch.during(before - 1_000, before, 0)).toBeNull();
-      expect(watch.during(after, time.now, 0)).toBeNull();
+      expect(watch.findTroubleDuring(before - 500, after + 300, 60_000)).toBe(jumped);
+      expect(watch.findTroubleDuring(before - 1_000, before, 0)).toBeNull();
+      expect(watch.findTroubleDuring(after, time.now, 0)).toBeNull();
       watch.tick();
-      expect(watch.during(after, time.now, 0)).toBeNull();
+      expect(watch.findTroubleDuring(after, time.now, 0)).toBeNull();
     });
 
   test("is detected at once, also for a check that ends right after it", () => {
@@ -106,9 +106,9 @@ describe("a clock that jumped", () => {
     pass(20);
     time.wall += 3_600_000;
     pass(20);
-    expect(watch.during(time.now - 100, time.now, 60_000)).toBe(jumped);
+    expect(watch.findTroubleDuring(time.now - 100, time.now, 60_000)).toBe(jumped);
     watch.tick();
-    expect(watch.during(time.now - 100, time.now, 60_000)).toBe(jumped);
+    expect(watch.findTroubleDuring(time.now - 100, time.now, 60_000)).toBe(jumped);
   });
 
   test("by less than two seconds is ignored, because clocks are corrected regularly", () => {
@@ -120,7 +120,7 @@ describe("a clock that jumped", () => {
       time.wall -= 1_900;
       calmly(1_000);
     }
-    expect(watch.during(from, time.now, 0)).toBeNull();
+    expect(watch.findTroubleDuring(from, time.now, 0)).toBeNull();
   });
 });
 
@@ -128,10 +128,10 @@ test("without trouble nothing is reported, and old trouble is removed to limit m
   const { watch, calmly, stall, time } = watched();
   const from = time.now;
   calmly(60_000);
-  expect(watch.during(from, time.now, 0)).toBeNull();
+  expect(watch.findTroubleDuring(from, time.now, 0)).toBeNull();
   for (let times = 0; times < 1_000; times++) stall(1_000);
-  expect(watch.during(time.now - 5_000, time.now, 700)).toBe(stoodStill);
-  expect(watch.during(from, from + 61_000, 700)).toBeNull();
+  expect(watch.findTroubleDuring(time.now - 5_000, time.now, 700)).toBe(stoodStill);
+  expect(watch.findTroubleDuring(from, from + 61_000, 700)).toBeNull();
 });
 
 test("loopback needs no network", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { pushRoutes } from "../../../src/monitoring/checks/push.ts";
-import { dump, type Options } from "../../support/appliance.ts";
-import { watch } from "../../support/watch.ts";
+import { dumpTables, type Options } from "../../support/appliance.ts";
+import { createWatch } from "../../support/watch.ts";
 
 type Fields = Record<string, string>;
 type Sent = { query?: string; options?: Options };
@@ -44,8 +44,8 @@ const encodings: Record<string, (fields: Fields) => Sent> = {
 };
 
 async function waiting() {
-  const made = await watch();
-  const { id, path } = await made.job();
+  const made = await createWatch();
+  const { id, path } = await made.createJob();
   await made.engine.runOnce();
   const token = path.split("/").at(-1) ?? "";
   const send = (route: string, method: string, { query, options }: Sent) =>
@@ -54,7 +54,7 @@ async function waiting() {
       route.replace(":token", token) + (query === undefined ? "" : `?${query}`),
       options,
     );
-  const lastBeat = async () => (await made.beatsOf(id)).at(-1);
+  const lastBeat = async () => (await made.readBeats(id)).at(-1);
   return { ...made, id, send, lastBeat };
 }
 
@@ -83,7 +83,7 @@ for (const { path, methods, dialect } of pushRoutes)
 
     for (const [name, encode] of Object.entries(encodings))
       test(`accepts a status from ${name}, or rejects it with its name`, async () => {
-        const { send, lastBeat, id, statusOf: stateOf } = await waiting();
+        const { send, lastBeat, id, readStatus: stateOf } = await waiting();
         const method = name === "a query" ? "GET" : "POST";
         for (const status of statuses) {
           const other = statusOf(status) === "down" ? "up" : "down";
@@ -105,7 +105,7 @@ for (const { path, methods, dialect } of pushRoutes)
       });
 
     test("ignores unknown parameters, leaves out an unreadable latency and cuts a long message", async () => {
-      const { send, monitorOf, id } = await waiting();
+      const { send, readMonitor: monitorOf, id } = await waiting();
       const values = { "12.5": 13, "4200": 4200, " 7 ": 7, "-1": null, "1e3": null, "0x10": null };
       const more = { "": null, NaN: null, "1234567890": null, "1,5": null };
       for (const [value, latencyMs] of Object.entries({ ...values, ...more })) {
@@ -124,7 +124,7 @@ for (const { path, methods, dialect } of pushRoutes)
     });
 
     test("is down if query and body, or two parameters, contradict each other", async () => {
-      const { send, statusOf: stateOf, id } = await waiting();
+      const { send, readStatus: stateOf, id } = await waiting();
       const down: Sent[] = [
         { query: "status=up&status=down" },
         { query: "status=down&status=up" },
@@ -183,11 +183,11 @@ for (const { path, methods, dialect } of pushRoutes)
     ];
     test("rejects an unreadable body, unless the query contains the report", async () => {
       const made = await waiting();
-      const { send, statusOf: stateOf, id } = made;
+      const { send, readStatus: stateOf, id } = made;
       for (const [name, sent, code] of unreadable) {
-        const before = dump(made);
+        const before = dumpTables(made);
         expect([name, (await send(path, "POST", sent)).status]).toEqual([name, code]);
-        expect(dump(made)).toBe(before);
+        expect(dumpTables(made)).toBe(before);
         for (const status of ["up", "down"]) {
           const answer = await send(path, "POST", { ...sent, query: `status=${status}` });
           expect([name, answer.status, await stateOf(id)]).toEqual([name, 200, status]);
@@ -197,13 +197,13 @@ for (const { path, methods, dialect } of pushRoutes)
 
     test("rejects a body with GET, and unsupported methods", async () => {
       const made = await waiting();
-      const before = dump(made);
+      const before = dumpTables(made);
       const announced = { headers: { "Content-Length": "11" } };
       const { status, json } = await made.send(path, "GET", { options: announced });
       expect([status, json.error.details[0].path]).toEqual([422, "body"]);
       for (const method of ["HEAD", "PUT", "PATCH", "DELETE"].filter((it) => !methods.includes(it)))
         expect([method, (await made.send(path, method, {})).status]).toEqual([method, 405]);
-      expect(dump(made)).toBe(before);
+      expect(dumpTables(made)).toBe(before);
     });
 
     test("treats an empty body, or one without a status, as a successful report", async () => {
@@ -231,7 +231,7 @@ for (const { path, methods, dialect } of pushRoutes)
     });
 
     test("never treats a JSON status as up if it is not text", async () => {
-      const { send, statusOf: stateOf, id } = await waiting();
+      const { send, readStatus: stateOf, id } = await waiting();
       await send(path, "GET", { query: "status=up" });
       for (const status of [false, 0, null, 1, ["down"], {}]) {
         const answer = await send(path, "POST", body(JSON.stringify({ status }), "text/json"));

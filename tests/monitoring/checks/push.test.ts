@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { dump, testAppliance } from "../../support/appliance.ts";
-import { watch } from "../../support/watch.ts";
+import { dumpTables, testAppliance } from "../../support/appliance.ts";
+import { createWatch } from "../../support/watch.ts";
 
 /** An appliance that waits for one push monitor. */
 async function waiting(fields: object = {}) {
-  const made = await watch();
-  const job = await made.job(fields);
+  const made = await createWatch();
+  const job = await made.createJob(fields);
   await made.engine.runOnce();
   return { ...made, ...job };
 }
@@ -13,7 +13,7 @@ async function waiting(fields: object = {}) {
 describe("a report", () => {
   for (const method of ["GET", "POST"])
     test(`by ${method} is stored before the response, with the job's message`, async () => {
-      const { report, monitorOf, beatsOf, id, time } = await waiting();
+      const { report, readMonitor: monitorOf, readBeats: beatsOf, id, time } = await waiting();
       const { status, json, headers } = await report(
         { status: "up", msg: "All 12 tables copied.", latency_ms: "4200" },
         method,
@@ -36,14 +36,14 @@ describe("a report", () => {
     });
 
   test("is not accepted by HEAD, which link checkers use", async () => {
-    const { report, beatsOf, id } = await waiting();
+    const { report, readBeats: beatsOf, id } = await waiting();
     const { status, headers } = await report({}, "HEAD");
     expect([status, headers.get("allow")]).toEqual([405, "GET, OPTIONS, POST"]);
     expect(await beatsOf(id)).toEqual([]);
   });
 
   test("without a status is up; a failure without a message gets a default message", async () => {
-    const { report, monitorOf, id } = await waiting();
+    const { report, readMonitor: monitorOf, id } = await waiting();
     await report();
     expect(await monitorOf(id)).toMatchObject({
       status: "up",
@@ -55,7 +55,7 @@ describe("a report", () => {
   });
 
   test("needs no key, and is accepted before the engine knows the monitor", async () => {
-    const { job, stranger, statusOf } = await watch();
+    const { createJob: job, stranger, readStatus: statusOf } = await createWatch();
     const { id, path } = await job();
     const { status, json } = await stranger("POST", path);
     expect([status, json]).toEqual([200, { ok: true }]);
@@ -63,7 +63,7 @@ describe("a report", () => {
   });
 
   test("above the latency threshold is degraded", async () => {
-    const { report, monitorOf, id } = await waiting({ degradedAfterMs: 500 });
+    const { report, readMonitor: monitorOf, id } = await waiting({ degradedAfterMs: 500 });
     await report({ latency_ms: "500" });
     expect((await monitorOf(id)).status).toBe("up");
     await report({ latency_ms: "501" });
@@ -74,7 +74,7 @@ describe("a report", () => {
   });
 
   test("of a failure counts as one failed check, subject to the retries", async () => {
-    const { report, statusOf, id } = await waiting({ retries: 2 });
+    const { report, readStatus: statusOf, id } = await waiting({ retries: 2 });
     await report();
     for (const expected of ["up", "up", "down"]) {
       await report({ status: "down" });
@@ -85,7 +85,14 @@ describe("a report", () => {
   });
 
   test("is confirmed only after it is stored; while storage fails, the response is 503 and the report is queued", async () => {
-    const { report, database, statusOf, beatsOf, changes, id } = await waiting();
+    const {
+      report,
+      database,
+      readStatus: statusOf,
+      readBeats: beatsOf,
+      readStateChanges: changes,
+      id,
+    } = await waiting();
     await report();
     database.run("PRAGMA query_only = ON");
     const { status, json, headers } = await report({ status: "down" });
@@ -105,7 +112,7 @@ describe("a report", () => {
   });
 
   test("in a burst is stored like any other and changes the state", async () => {
-    const { report, beatsOf, changes, id } = await waiting();
+    const { report, readBeats: beatsOf, readStateChanges: changes, id } = await waiting();
     const statuses = ["down", "up", "down", "up", "up", "down"];
     const answers = await Promise.all(statuses.map((status) => report({ status })));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -121,10 +128,10 @@ describe("a report", () => {
     const { report, changeMonitor, group, pauseGroup, engine, id } = made;
     const { id: groupId } = await group({ monitorIds: [id] });
     const expectNothingStored = async () => {
-      const before = dump(made);
+      const before = dumpTables(made);
       const { status, json } = await report({ status: "down" });
       expect([status, json]).toEqual([200, { ok: true, paused: true }]);
-      expect(dump(made)).toBe(before);
+      expect(dumpTables(made)).toBe(before);
     };
     await changeMonitor(id, { paused: true });
     await engine.runOnce();
@@ -141,7 +148,14 @@ describe("a report", () => {
 
 describe("silence", () => {
   test("longer than interval and grace is down immediately, without retries, and reported once", async () => {
-    const { report, pass, monitorOf, statusOf, changes, id } = await waiting({
+    const {
+      report,
+      pass,
+      readMonitor: monitorOf,
+      readStatus: statusOf,
+      readStateChanges: changes,
+      id,
+    } = await waiting({
       interval: 60,
       grace: 30,
       retries: 5,
@@ -164,7 +178,12 @@ describe("silence", () => {
   });
 
   test("keeps an inverted monitor up; a report makes it down", async () => {
-    const { report, pass, monitorOf, id } = await waiting({
+    const {
+      report,
+      pass,
+      readMonitor: monitorOf,
+      id,
+    } = await waiting({
       interval: 20,
       grace: 0,
       retries: 0,
@@ -185,7 +204,7 @@ describe("silence", () => {
   });
 
   test("since creation is down after interval and grace, too", async () => {
-    const { pass, statusOf, id } = await waiting({ interval: 20, grace: 0 });
+    const { pass, readStatus: statusOf, id } = await waiting({ interval: 20, grace: 0 });
     await pass(19);
     expect(await statusOf(id)).toBe("pending");
     await pass(1);
@@ -193,7 +212,7 @@ describe("silence", () => {
   });
 
   test("within the grace period is up, report after report", async () => {
-    const { report, pass, changes } = await waiting({ interval: 20, grace: 10 });
+    const { report, pass, readStateChanges: changes } = await waiting({ interval: 20, grace: 10 });
     for (let time = 0; time < 5; time++) {
       await pass(29);
       await report();
@@ -202,7 +221,14 @@ describe("silence", () => {
   });
 
   test("during a stall of the appliance is unknown, and a report after it is in time", async () => {
-    const { report, engine, time, beatsOf, statusOf, id } = await waiting({
+    const {
+      report,
+      engine,
+      time,
+      readBeats: beatsOf,
+      readStatus: statusOf,
+      id,
+    } = await waiting({
       interval: 20,
       grace: 0,
     });

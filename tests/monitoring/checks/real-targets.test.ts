@@ -1,37 +1,47 @@
 import { describe, expect, test } from "bun:test";
-import { check, timedOut } from "../../support/checking.ts";
+import { runCheckOfType, runUntilTimedOut } from "../../support/checking.ts";
 import {
-  dnsmasq,
-  nginx,
-  redisServer,
-  silentNameServer,
-  testWith,
+  startDnsmasq,
+  startNginx,
+  startRedisServer,
+  startSilentNameServer,
+  defineTestWith,
   zone,
 } from "../../support/real-targets.ts";
 
 describe("nginx", () => {
-  testWith(["nginx", "openssl"], "is up over http, with the content of its responses", async () => {
-    await using site = await nginx();
-    const at = (path: string) => `http://127.0.0.1:${site.httpPort}${path}`;
-    expect(await check("http", { url: at("/") })).toMatchObject({ status: "up" });
-    expect(await check("http", { url: at("/moved") })).toMatchObject({ status: "up" });
-    expect(await check("http", { url: at("/moved"), followRedirects: false })).toMatchObject({
-      status: "down",
-      message: "HTTP 301 (Moved Permanently), expected 200-299.",
-    });
-    expect(await check("http", { url: at("/missing") })).toMatchObject({
-      status: "down",
-      message: "HTTP 404 (Not Found), expected 200-299.",
-    });
-    const json = { url: at("/json"), jsonPath: "$.items[0].n", jsonEquals: 1 };
-    expect(await check("http", json)).toMatchObject({ status: "up" });
-    expect(await check("http", { ...json, jsonEquals: 2 })).toMatchObject({ status: "down" });
-    expect(await check("http", { url: at("/gzip") })).toMatchObject({ status: "up" });
-    expect(await check("http", { url: at("/gzip"), keyword: "no such word" })).toMatchObject({
-      status: "down",
-      message: "HTTP 200 (OK), but the keyword is missing.",
-    });
-  });
+  defineTestWith(
+    ["nginx", "openssl"],
+    "is up over http, with the content of its responses",
+    async () => {
+      await using site = await startNginx();
+      const at = (path: string) => `http://127.0.0.1:${site.httpPort}${path}`;
+      expect(await runCheckOfType("http", { url: at("/") })).toMatchObject({ status: "up" });
+      expect(await runCheckOfType("http", { url: at("/moved") })).toMatchObject({ status: "up" });
+      expect(
+        await runCheckOfType("http", { url: at("/moved"), followRedirects: false }),
+      ).toMatchObject({
+        status: "down",
+        message: "HTTP 301 (Moved Permanently), expected 200-299.",
+      });
+      expect(await runCheckOfType("http", { url: at("/missing") })).toMatchObject({
+        status: "down",
+        message: "HTTP 404 (Not Found), expected 200-299.",
+      });
+      const json = { url: at("/json"), jsonPath: "$.items[0].n", jsonEquals: 1 };
+      expect(await runCheckOfType("http", json)).toMatchObject({ status: "up" });
+      expect(await runCheckOfType("http", { ...json, jsonEquals: 2 })).toMatchObject({
+        status: "down",
+      });
+      expect(await runCheckOfType("http", { url: at("/gzip") })).toMatchObject({ status: "up" });
+      expect(
+        await runCheckOfType("http", { url: at("/gzip"), keyword: "no such word" }),
+      ).toMatchObject({
+        status: "down",
+        message: "HTTP 200 (OK), but the keyword is missing.",
+      });
+    },
+  );
 
   const issues = [
     ["selfSignedPort", "The certificate is self-signed, so it is not trusted."],
@@ -40,36 +50,36 @@ describe("nginx", () => {
     ["wrongNamePort", /authority|another name/],
   ] as const;
   for (const [port, issue] of issues)
-    testWith(
+    defineTestWith(
       ["nginx", "openssl"],
       `with ${port.replace("Port", "")} certificate is down, unless verification is off`,
       async () => {
-        await using site = await nginx();
+        await using site = await startNginx();
         const message = issue instanceof RegExp ? expect.stringMatching(issue) : issue;
         const url = `https://localhost:${site[port]}/`;
-        expect(await check("http", { url })).toMatchObject({ status: "down", message });
-        const unverified = await check("http", {
+        expect(await runCheckOfType("http", { url })).toMatchObject({ status: "down", message });
+        const unverified = await runCheckOfType("http", {
           url,
           verifyTls: false,
           certificateExpiryDays: null,
         });
         expect(unverified).toMatchObject({ status: "up" });
-        const found = await check("tls", { host: "localhost", port: site[port] });
+        const found = await runCheckOfType("tls", { host: "localhost", port: site[port] });
         expect(found).toMatchObject({ status: "down", message });
         const left = Date.parse(found.certificateExpiresAt ?? "") - Date.now();
         expect(left < 0).toBe(port === "expiredPort");
       },
     );
 
-  testWith(["nginx", "openssl"], "is degraded if its certificate expires soon", async () => {
-    await using site = await nginx();
+  defineTestWith(["nginx", "openssl"], "is degraded if its certificate expires soon", async () => {
+    await using site = await startNginx();
     const url = `https://localhost:${site.goodPort}/`;
     const soon = { url, verifyTls: false, certificateExpiryDays: 60 };
-    expect(await check("http", soon)).toMatchObject({
+    expect(await runCheckOfType("http", soon)).toMatchObject({
       status: "degraded",
       message: expect.stringMatching(/^The certificate expires in \d+ days, on 20/),
     });
-    expect(await check("http", { ...soon, certificateExpiryDays: 14 })).toMatchObject({
+    expect(await runCheckOfType("http", { ...soon, certificateExpiryDays: 14 })).toMatchObject({
       status: "up",
     });
   });
@@ -77,47 +87,55 @@ describe("nginx", () => {
 
 describe("dnsmasq", () => {
   for (const [recordType, { host, values }] of Object.entries(zone))
-    testWith(["dnsmasq"], `returns ${recordType} records`, async () => {
-      await using server = await dnsmasq();
+    defineTestWith(["dnsmasq"], `returns ${recordType} records`, async () => {
+      await using server = await startDnsmasq();
       const asked = { host, recordType, resolver: `127.0.0.1:${server.port}` };
-      const found = await check("dns", { ...asked, expected: values });
+      const found = await runCheckOfType("dns", { ...asked, expected: values });
       expect(found).toMatchObject({ status: "up" });
-      expect(await check("dns", { ...asked, expected: ["another"] })).toMatchObject({
+      expect(await runCheckOfType("dns", { ...asked, expected: ["another"] })).toMatchObject({
         status: "down",
         message: `The ${recordType} records lack 1 of 1 expected values.`,
       });
-      expect(await check("dns", { ...asked, host: "nobody.test" })).toMatchObject({
+      expect(await runCheckOfType("dns", { ...asked, host: "nobody.test" })).toMatchObject({
         status: "down",
         message: `There is no ${recordType} record for this name.`,
       });
     });
 
   test("that never responds is down within the timeout", async () => {
-    await using server = await silentNameServer();
+    await using server = await startSilentNameServer();
     const asked = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
-    expect(await check("dns", asked, { timeoutMs: 1_000 })).toMatchObject({ status: "down" });
+    expect(await runCheckOfType("dns", asked, { timeoutMs: 1_000 })).toMatchObject({
+      status: "down",
+    });
   });
 });
 
-testWith(["redis-server"], "redis responds to PING only with PONG", async () => {
-  await using server = await redisServer();
+defineTestWith(["redis-server"], "redis responds to PING only with PONG", async () => {
+  await using server = await startRedisServer();
   const asked = { host: "127.0.0.1", port: server.port, send: "PING\r\n" };
-  expect(await check("tcp", { ...asked, expect: "+PONG" })).toMatchObject({ status: "up" });
+  expect(await runCheckOfType("tcp", { ...asked, expect: "+PONG" })).toMatchObject({
+    status: "up",
+  });
   const message = "Timed out while waiting for the answer.";
   expect(
-    await timedOut(message, (timeoutMs) =>
-      check("tcp", { ...asked, expect: "+PANG" }, { timeoutMs }),
+    await runUntilTimedOut(message, (timeoutMs) =>
+      runCheckOfType("tcp", { ...asked, expect: "+PANG" }, { timeoutMs }),
     ),
   ).toMatchObject({ status: "down", message });
 });
 
-testWith(
+defineTestWith(
   ["ping", "network"],
   "the system's ping distinguishes this machine from an unused address",
   async () => {
-    expect(await check("ping", { host: "127.0.0.1", packets: 3 })).toMatchObject({ status: "up" });
-    expect(await check("ping", { host: "240.0.0.1" }, { timeoutMs: 1_000 })).toMatchObject({
-      status: "down",
+    expect(await runCheckOfType("ping", { host: "127.0.0.1", packets: 3 })).toMatchObject({
+      status: "up",
     });
+    expect(await runCheckOfType("ping", { host: "240.0.0.1" }, { timeoutMs: 1_000 })).toMatchObject(
+      {
+        status: "down",
+      },
+    );
   },
 );

@@ -1,30 +1,30 @@
 import { describe, expect, test } from "bun:test";
-import { timestamp } from "../../../src/core/time/clock.ts";
+import { formatTimestamp } from "../../../src/core/time/clock.ts";
 import { AppError } from "../../../src/core/errors.ts";
 import { type Result, ResultWriter } from "../../../src/monitoring/checks/engine/record.ts";
 import type { MonitorState } from "../../../src/monitoring/checks/rules.ts";
-import { allWatched } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
-import { compiled, type Store, tableWrittenBy } from "../../../src/database/store.ts";
-import { dump } from "../../support/appliance.ts";
-import { refusal } from "../../support/refusal.ts";
-import { type Watch, watch } from "../../support/watch.ts";
+import { readAllWatched } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
+import { compileStatement, type Store, findWrittenTable } from "../../../src/database/store.ts";
+import { dumpTables } from "../../support/appliance.ts";
+import { findErrorCode } from "../../support/refusal.ts";
+import { type Watch, createWatch } from "../../support/watch.ts";
 
 type Status = "up" | "down";
 
 /** A separate recorder for one push monitor, with results one second apart. */
 async function recording(fields: object = {}) {
-  const made = await watch();
-  const { id } = await made.job({ autoIncidentSeverity: "major", ...fields });
-  const [[monitor] = []] = await Array.fromAsync(allWatched(made.appliance));
+  const made = await createWatch();
+  const { id } = await made.createJob({ autoIncidentSeverity: "major", ...fields });
+  const [[monitor] = []] = await Array.fromAsync(readAllWatched(made.appliance));
   if (monitor === undefined) throw new Error("The monitor is not watched.");
   let before: MonitorState = monitor.state;
   const result = (status: Status, message = `Reported ${status}.`, isEarly = false): Result => {
     const at = (made.time.now += 1_000);
-    const since = status === before.status ? before.since : timestamp(at);
+    const since = status === before.status ? before.since : formatTimestamp(at);
     const after = { status, since, failures: 0, successes: 0 };
     const heartbeat = { monitorKey: monitor.key, at, status, latencyMs: 5, seconds: 60, message };
     const told = { reason: message, message, certificateExpiresAt: null, details: null };
-    const checkedAt = timestamp(at);
+    const checkedAt = formatTimestamp(at);
     const found = {
       monitor,
       heartbeat,
@@ -49,11 +49,11 @@ async function recording(fields: object = {}) {
 /** Resolves when the result is stored. */
 function added(results: ResultWriter, result: Result) {
   results.add(result);
-  return results.stored(result.monitor.key);
+  return results.waitUntilStored(result.monitor.key);
 }
 
-const types = async ({ changes }: Pick<Watch, "changes">) =>
-  (await changes()).map(({ type }) => type.replace("monitor.", ""));
+const types = async ({ readStateChanges }: Pick<Watch, "readStateChanges">) =>
+  (await readStateChanges()).map(({ type }) => type.replace("monitor.", ""));
 
 async function timelines({ api }: Pick<Watch, "api">) {
   const { json } = await api("GET", "/api/v1/incidents");
@@ -80,12 +80,12 @@ describe("one write", () => {
       ["resolved", began, "Job is responding again after 1 s."],
       ["resolved", began, "Job is responding again after 2 s."],
     ]);
-    expect(await made.beatsOf(made.id)).toHaveLength(story.length);
-    expect(await made.monitorOf(made.id)).toMatchObject({ status: "down", uptime24h: 0.5 });
+    expect(await made.readBeats(made.id)).toHaveLength(story.length);
+    expect(await made.readMonitor(made.id)).toMatchObject({ status: "down", uptime24h: 0.5 });
   });
 
   test("with an outage and a later unknown result keeps the reason of the outage", async () => {
-    const { result, results, monitorOf, id } = await recording();
+    const { result, results, readMonitor: monitorOf, id } = await recording();
     results.add(result("down", "The disk is full."));
     const late = result("down", "Not judged: this appliance stalled for a moment.");
     const stored = added(results, { ...late, message: null });
@@ -97,7 +97,7 @@ describe("one write", () => {
   });
 
   test("starts soon after a result", async () => {
-    const { result, results, beatsOf, id } = await recording();
+    const { result, results, readBeats: beatsOf, id } = await recording();
     await added(results, result("up"));
     expect(await beatsOf(id)).toHaveLength(1);
   });
@@ -107,7 +107,9 @@ describe("one write", () => {
     const { result, store } = made;
     const tables: (string | null)[][] = [];
     const atomic: Store["atomic"] = (statements) => {
-      tables.push(statements.map((statement) => tableWrittenBy(compiled(statement).text)));
+      tables.push(
+        statements.map((statement) => findWrittenTable(compileStatement(statement).text)),
+      );
       return store.atomic(statements);
     };
     const gathering = { ...store, atomic, batchWindowMs: 2 ** 30 };
@@ -115,14 +117,14 @@ describe("one write", () => {
     await added(results, result("up"));
     const unchanged = [added(results, result("up")), added(results, result("up"))];
     await Promise.all([added(results, result("down")), ...unchanged]);
-    expect(await made.beatsOf(made.id)).toHaveLength(4);
+    expect(await made.readBeats(made.id)).toHaveLength(4);
     expect(tables).toHaveLength(2);
     // Cache entries that depend on other tables survive writes of results.
     expect(tables.flat()).not.toContain(null);
   });
 
   test("contains each result once, even if it is requested repeatedly", async () => {
-    const { result, results, beatsOf, id, database } = await recording();
+    const { result, results, readBeats: beatsOf, id, database } = await recording();
     const stored = [added(results, result("up")), added(results, result("up"))];
     await Promise.all([results.flush(), results.flush(), ...stored, results.stop()]);
     expect(await beatsOf(id)).toHaveLength(2);
@@ -140,18 +142,18 @@ describe("a database that can't be written", () => {
   test("loses no result: waiting callers get an error, and all results are written in order later", async () => {
     const made = await recording();
     const { result, results, logged } = made;
-    const before = dump(made);
+    const before = dumpTables(made);
     full(made, true);
     const refused: unknown[] = [];
     for (const status of ["down", "up", "down"] as const) {
       const stored = added(results, result(status));
-      const refusing = refusal(stored).then((code) => refused.push(code));
+      const refusing = findErrorCode(stored).then((code) => refused.push(code));
       expect(await results.flush()).toBe(false);
       await refusing;
     }
     expect(refused).toEqual(["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
     expect(logged.join("\n")).toContain("they stay in memory and are tried again");
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
     full(made, false);
     const last = added(results, result("up"));
     expect(await results.flush()).toBe(true);
@@ -161,8 +163,8 @@ describe("a database that can't be written", () => {
       ["resolved", began, "Job is responding again after 1 s."],
       ["resolved", began, "Job is responding again after 1 s."],
     ]);
-    expect(await made.beatsOf(made.id)).toHaveLength(4);
-    expect(await made.monitorOf(made.id)).toMatchObject({ status: "up", uptime24h: 0.5 });
+    expect(await made.readBeats(made.id)).toHaveLength(4);
+    expect(await made.readMonitor(made.id)).toMatchObject({ status: "up", uptime24h: 0.5 });
   });
 
   test("may have stored a write that failed: its retry has no second effect", async () => {
@@ -177,7 +179,7 @@ describe("a database that can't be written", () => {
     const results = new ResultWriter({ ...made.appliance, store: { ...store, atomic } });
     for (const status of ["up", "down", "down", "up"] as const) {
       const stored = added(results, result(status, undefined, true));
-      await Promise.all([results.flush(), refusal(stored)]);
+      await Promise.all([results.flush(), findErrorCode(stored)]);
     }
     isLost = false;
     const last = added(results, result("down"));
@@ -187,7 +189,7 @@ describe("a database that can't be written", () => {
       ["investigating", began],
       ["resolved", began, "Job is responding again after 2 s."],
     ]);
-    expect(await made.beatsOf(made.id)).toHaveLength(5);
+    expect(await made.readBeats(made.id)).toHaveLength(5);
     const [sums] = database
       .query("select sum(up_seconds), sum(down_seconds) from uptime_hours")
       .values();
@@ -197,9 +199,9 @@ describe("a database that can't be written", () => {
 
   test("is retried automatically", async () => {
     const made = await recording();
-    const { result, results, store, beatsOf, id } = made;
+    const { result, results, store, readBeats: beatsOf, id } = made;
     full(made, true);
-    expect(await refusal(added(results, result("up")))).toBe("UNAVAILABLE");
+    expect(await findErrorCode(added(results, result("up")))).toBe("UNAVAILABLE");
     full(made, false);
     await new Promise<void>((resolve) => store.onCommit(resolve));
     expect(await beatsOf(id)).toHaveLength(1);
@@ -209,7 +211,7 @@ describe("a database that can't be written", () => {
     const made = await recording();
     const { result, results } = made;
     full(made, true);
-    const refused = refusal(added(results, result("up")));
+    const refused = findErrorCode(added(results, result("up")));
     await results.stop();
     expect(await refused).toBe("UNAVAILABLE");
   });
@@ -218,7 +220,7 @@ describe("a database that can't be written", () => {
 describe("a pause", () => {
   test("discards earlier results: no state, no event, no incident", async () => {
     const made = await recording();
-    const { result, results, changeMonitor, monitorOf, id } = made;
+    const { result, results, changeMonitor, readMonitor: monitorOf, id } = made;
     const stored = added(results, result("down"));
     await changeMonitor(id, { paused: true });
     await changeMonitor(id, { paused: false });
@@ -230,7 +232,7 @@ describe("a pause", () => {
 
   test("between the read and the write of a batch discards it, too", async () => {
     const made = await recording();
-    const { result, store, changeMonitor, monitorOf, id } = made;
+    const { result, store, changeMonitor, readMonitor: monitorOf, id } = made;
     let paused: Promise<unknown> | null = null;
     const query: Store["query"] = async (text, parameters) => {
       const rows = await store.query<never>(text, parameters);
@@ -249,13 +251,13 @@ describe("a pause", () => {
 
 test("the result of a deleted monitor does not delay other results", async () => {
   const made = await recording();
-  const other = await made.job({ name: "Other" });
-  const [[, monitor] = []] = await Array.fromAsync(allWatched(made.appliance));
+  const other = await made.createJob({ name: "Other" });
+  const [[, monitor] = []] = await Array.fromAsync(readAllWatched(made.appliance));
   if (monitor === undefined) throw new Error("The other monitor is not watched.");
   const { result, results, api, id } = made;
   const gone = result("down");
   const stored = [added(results, gone), added(results, { ...gone, monitor })];
   await api("DELETE", `/api/v1/monitors/${id}`);
   await Promise.all([results.flush(), ...stored]);
-  expect((await made.changes()).map(({ subjectId }) => subjectId)).toEqual([other.id]);
+  expect((await made.readStateChanges()).map(({ subjectId }) => subjectId)).toEqual([other.id]);
 });

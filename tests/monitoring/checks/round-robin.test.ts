@@ -4,9 +4,9 @@ import { type Limits, Scheduler } from "../../../src/monitoring/checks/engine/sc
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { expandOverview } from "../../../src/dashboard/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
-import { answer, hang, target } from "../../support/target.ts";
-import { member } from "../../support/visiting.ts";
-import { type Beat, watch } from "../../support/watch.ts";
+import { replyWith, hang, startTarget } from "../../support/target.ts";
+import { signInMember } from "../../support/visiting.ts";
+import { type Beat, createWatch } from "../../support/watch.ts";
 
 type Monitor = { organizationId: string; lane: string; interval: number; takes: number };
 type Start = { key: number; at: number; dueAt: number; beyondShare: boolean };
@@ -57,7 +57,7 @@ async function simulated(monitors: readonly Monitor[], limits: Limits, until: nu
   for (const [key, monitor] of monitors.entries()) jobs.schedule(key, 0, termsOf(monitor));
   while (now < until) {
     jobs.startDue();
-    const next = Math.min(jobs.nextDueAt() ?? Infinity, ...ends.map(({ at }) => at));
+    const next = Math.min(jobs.findNextDueAt() ?? Infinity, ...ends.map(({ at }) => at));
     now = Math.max(now, next);
     for (const ended of ends.filter(({ at }) => at <= now)) {
       ends.splice(ends.indexOf(ended), 1);
@@ -142,14 +142,14 @@ test("idle capacity is used: a single organization gets all slots except the sha
 
 /** An engine with one slot per organization; a hanging check occupies ours. */
 async function fullEngine() {
-  const made = await watch();
+  const made = await createWatch();
   const { time, appliance, store, monitor } = made;
   const places = { reserved: 1, shared: 0, perLane: 1 };
   const engine = new CheckEngine({ ...appliance, monotonic: appliance.clock, places });
   await engine.runOnce();
-  const shop = await made.site({ interval: 5, timeout: 5 });
+  const shop = await made.createSite({ interval: 5, timeout: 5 });
   await engine.runOnce();
-  const silent = await target(hang);
+  const silent = await startTarget(hang);
   await monitor({ type: "http", name: "Silent", url: silent.at(), interval: 3_600, timeout: 60 });
   const running: Promise<void>[] = [];
   const turn = (seconds: number) => {
@@ -157,7 +157,7 @@ async function fullEngine() {
     running.push(engine.runOnce());
   };
   turn(0);
-  await silent.untilAsked(1);
+  await silent.waitUntilAsked(1);
   return {
     ...made,
     shop,
@@ -167,7 +167,7 @@ async function fullEngine() {
       for (let second = 0; second < seconds; second++) {
         turn(1);
         // Due checks run while these requests are served.
-        for (let request = 0; request < 5; request++) await made.monitorOf(shop.id);
+        for (let request = 0; request < 5; request++) await made.readMonitor(shop.id);
       }
     },
     /** Resolves when at least `wanted` results are stored. */
@@ -183,7 +183,7 @@ async function fullEngine() {
     },
     /** Ends the hanging check and all checks behind it. */
     ended: async () => {
-      silent.release(answer());
+      silent.release(replyWith());
       await Promise.all(running);
       await engine.runOnce();
     },
@@ -196,7 +196,16 @@ async function fullEngine() {
 
 test("a check that can't start in time is unknown each time, without further effects", async () => {
   await using made = await fullEngine();
-  const { shop, roundRobin, untilBeats, ended, beatsOf, monitorOf, changes, store } = made;
+  const {
+    shop,
+    roundRobin,
+    untilBeats,
+    ended,
+    readBeats: beatsOf,
+    readMonitor: monitorOf,
+    readStateChanges: changes,
+    store,
+  } = made;
   const before = await beatsOf(shop.id);
   await roundRobin(55);
   const late = (await untilBeats(() => beatsOf(shop.id), before.length + 3)).slice(before.length);
@@ -214,7 +223,7 @@ test("a check that can't start in time is unknown each time, without further eff
     uptime24h: 1,
   });
   expect(shop.asked).toHaveLength(before.length);
-  const { page } = await member(made, "viewer");
+  const { page } = await signInMember(made, "viewer");
   const row = async () =>
     expandOverview((await page("GET", "/dashboard/overview")).json.data).monitors.find(
       ({ id }) => id === shop.id,

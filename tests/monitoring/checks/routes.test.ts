@@ -1,27 +1,33 @@
 import { expect, test } from "bun:test";
-import { dump, unknownId } from "../../support/appliance.ts";
-import { answer, hang } from "../../support/target.ts";
-import { type Watch, watch } from "../../support/watch.ts";
+import { dumpTables, unknownId } from "../../support/appliance.ts";
+import { replyWith, hang } from "../../support/target.ts";
+import { type Watch, createWatch } from "../../support/watch.ts";
 
 const checkOf = (id: string) => `/api/v1/monitors/${id}/check`;
 
 /** A monitor during a check, and a second requested check of it. */
 async function asked(fields: object = {}) {
-  const made = await watch();
-  const shop = await made.site(fields);
-  shop.reply(hang);
+  const made = await createWatch();
+  const shop = await made.createSite(fields);
+  shop.setReply(hang);
   const running = made.engine.runOnce();
-  await shop.untilAsked(1);
+  await shop.waitUntilAsked(1);
   return { ...made, shop, running, checked: made.api("POST", checkOf(shop.id)) };
 }
 
 /** Yields to the event loop until a request has reached its use case. */
-async function inTurn({ monitorOf }: Watch, id: string) {
+async function inTurn({ readMonitor: monitorOf }: Watch, id: string) {
   for (let turn = 0; turn < 5; turn++) await monitorOf(id);
 }
 
 test("a requested check returns its heartbeat, which covers the time to the next scheduled check", async () => {
-  const { api, beatsOf, monitorOf, site, time } = await watch();
+  const {
+    api,
+    readBeats: beatsOf,
+    readMonitor: monitorOf,
+    createSite: site,
+    time,
+  } = await createWatch();
   await using shop = await site({ interval: 3_600 });
   const at = new Date(time.now).toISOString();
   const { status, json } = await api("POST", checkOf(shop.id));
@@ -35,7 +41,7 @@ test("a requested check returns its heartbeat, which covers the time to the next
   });
   expect(await beatsOf(shop.id)).toEqual([json.data]);
   expect(await monitorOf(shop.id)).toMatchObject({ status: "up", lastCheckedAt: at });
-  shop.fails();
+  shop.failNow();
   time.now += 30_000;
   const failed = await api("POST", checkOf(shop.id), { body: {} });
   expect(failed.json.data).toMatchObject({
@@ -48,7 +54,14 @@ test("a requested check returns its heartbeat, which covers the time to the next
 });
 
 test("a requested check can make a monitor down and does not move the next scheduled check", async () => {
-  const { api, pass, statusOf, beatsOf, changes, site } = await watch();
+  const {
+    api,
+    pass,
+    readStatus: statusOf,
+    readBeats: beatsOf,
+    readStateChanges: changes,
+    createSite: site,
+  } = await createWatch();
   await using shop = await site({ retries: 1, interval: 20, retryInterval: 20 });
   await pass(20);
   const last = Date.parse((await beatsOf(shop.id)).at(-1)?.at ?? "");
@@ -56,7 +69,7 @@ test("a requested check can make a monitor down and does not move the next sched
   await api("POST", checkOf(shop.id));
   await pass(15);
   expect(Date.parse((await beatsOf(shop.id)).at(-1)?.at ?? "") - last).toBe(20_000);
-  shop.fails();
+  shop.failNow();
   await api("POST", checkOf(shop.id));
   await api("POST", checkOf(shop.id));
   expect(await statusOf(shop.id)).toBe("down");
@@ -68,10 +81,10 @@ test("a request during a check waits for its result instead of starting another"
   await using shop = made.shop;
   const also = made.api("POST", checkOf(shop.id));
   await inTurn(made, shop.id);
-  shop.release(answer(500));
+  shop.release(replyWith(500));
   const answers = await Promise.all([made.checked, also]);
   await made.running;
-  const beats = await made.beatsOf(shop.id);
+  const beats = await made.readBeats(shop.id);
   expect(beats).toMatchObject([{ status: "down" }]);
   for (const { status, json } of answers) expect([status, json.data]).toEqual([200, beats[0]]);
   expect(shop.asked).toHaveLength(1);
@@ -81,14 +94,14 @@ test("a request after a change returns a result of the changed monitor", async (
   const made = await asked();
   await using shop = made.shop;
   await inTurn(made, shop.id);
-  shop.reply(answer(), "/new");
+  shop.setReply(replyWith(), "/new");
   await made.changeMonitor(shop.id, { url: shop.at("/new") });
   const { status, json } = await made.api("POST", checkOf(shop.id));
   expect([status, json.data.status]).toEqual([200, "up"]);
   expect(shop.asked.map(({ path }) => path)).toEqual(["/", "/new"]);
-  shop.release(answer(500));
+  shop.release(replyWith(500));
   await Promise.all([made.running, made.checked]);
-  expect(new Set((await made.beatsOf(shop.id)).map((beat) => beat.status))).toEqual(
+  expect(new Set((await made.readBeats(shop.id)).map((beat) => beat.status))).toEqual(
     new Set(["up"]),
   );
 });
@@ -97,7 +110,7 @@ test("a request that waits while the monitor is changed returns a result of the 
   const made = await asked();
   await using shop = made.shop;
   await inTurn(made, shop.id);
-  shop.reply(answer(), "/new");
+  shop.setReply(replyWith(), "/new");
   await made.changeMonitor(shop.id, { url: shop.at("/new") });
   await made.engine.runOnce();
   const { status, json } = await made.checked;
@@ -120,15 +133,15 @@ test("a request that waits while the monitor is paused or deleted gets an error"
 });
 
 test("a paused monitor, a monitor in a paused group and a push monitor return 409 without a check or a write", async () => {
-  const made = await watch();
-  const { api, group, changeMonitor, pauseGroup, job, site } = made;
+  const made = await createWatch();
+  const { api, group, changeMonitor, pauseGroup, createJob: job, createSite: site } = made;
   await using paused = await site({ paused: true });
   await using grouped = await site();
   const { id: groupId } = await group();
   await changeMonitor(grouped.id, { groupId });
   await pauseGroup(groupId, true);
   const { id: push } = await job();
-  const before = dump(made);
+  const before = dumpTables(made);
   const told = [];
   for (const id of [paused.id, grouped.id, push]) {
     const { status, json } = await api("POST", checkOf(id));
@@ -140,12 +153,12 @@ test("a paused monitor, a monitor in a paused group and a push monitor return 40
     "The monitor is paused, so it is not checked.",
     "A push monitor is not checked; it reports to its pushUrl.",
   ]);
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
   expect([...paused.asked, ...grouped.asked]).toEqual([]);
 });
 
 test("an unknown, malformed or foreign id returns 404, a read key 403, no key 401", async () => {
-  const { api, theirs, ours, stranger, site } = await watch();
+  const { api, theirs, ours, stranger, createSite: site } = await createWatch();
   await using shop = await site();
   for (const id of [unknownId, "1"])
     expect([id, (await api("POST", checkOf(id))).status]).toEqual([id, 404]);
@@ -157,7 +170,7 @@ test("an unknown, malformed or foreign id returns 404, a read key 403, no key 40
 });
 
 test("a result that can't be stored returns 503", async () => {
-  const { api, database, site } = await watch();
+  const { api, database, createSite: site } = await createWatch();
   await using shop = await site();
   database.run("PRAGMA query_only = ON");
   const { status, headers } = await api("POST", checkOf(shop.id));

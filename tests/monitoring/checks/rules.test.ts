@@ -3,10 +3,10 @@ import fc from "fast-check";
 import {
   type Found,
   type MonitorState,
-  nextSlot,
-  phaseOf,
-  secondsSince,
-  secondsToNext,
+  computeNextSlot,
+  computePhase,
+  computeSecondsSince,
+  computeSecondsToNext,
   stateAfter,
 } from "../../../src/monitoring/checks/rules.ts";
 
@@ -155,7 +155,7 @@ describe("the state of a monitor after its checks", () => {
 describe("seconds to the next check", () => {
   const pace = { intervalSeconds: 60, retryIntervalSeconds: 20 };
   const next = (status: MonitorState["status"], found: Found, by = pace) =>
-    secondsToNext({ ...beginning, status }, found, by);
+    computeSecondsToNext({ ...beginning, status }, found, by);
 
   test("are the retry interval while a failure is unconfirmed, else the interval", () => {
     expect(next("up", { status: "down" })).toBe(20);
@@ -173,12 +173,12 @@ describe("seconds to the next check", () => {
 });
 
 test("a report covers the time since the last one, between a second and the allowed time", () => {
-  const reported = (passedMs: number) => secondsSince(1_000_000, 1_000_000 + passedMs, 90);
+  const reported = (passedMs: number) => computeSecondsSince(1_000_000, 1_000_000 + passedMs, 90);
   expect([0, 1, 400, 1_500, 59_499, 59_500, 90_000, 86_400_000].map(reported)).toEqual([
     1, 1, 1, 2, 59, 60, 90, 90,
   ]);
   expect(reported(-5_000)).toBe(1);
-  expect(secondsSince(null, 1_000_000, 90)).toBe(1);
+  expect(computeSecondsSince(null, 1_000_000, 90)).toBe(1);
 });
 
 describe("due times", () => {
@@ -188,7 +188,7 @@ describe("due times", () => {
   test("a monitor's offset is within its interval", () => {
     fc.assert(
       fc.property(key, intervalMs, (key, interval) => {
-        const phase = phaseOf(key, interval);
+        const phase = computePhase(key, interval);
         expect(Number.isInteger(phase)).toBe(true);
         expect(phase).toBeWithin(0, interval);
       }),
@@ -200,7 +200,7 @@ describe("due times", () => {
       fc.property(key, intervalMs, (first, interval) => {
         const tenths = Array.from({ length: 10 }, () => 0);
         for (let key = first; key < first + 1_000; key++) {
-          const tenth = Math.floor((phaseOf(key, interval) / interval) * 10);
+          const tenth = Math.floor((computePhase(key, interval) / interval) * 10);
           tenths[tenth] = (tenths[tenth] ?? 0) + 1;
         }
         expect(Math.max(...tenths)).toBeLessThanOrEqual(150);
@@ -213,11 +213,11 @@ describe("due times", () => {
     const after = fc.integer({ min: 0, max: 2 ** 45 });
     fc.assert(
       fc.property(key, intervalMs, after, (key, interval, after) => {
-        const next = nextSlot(key, interval, after);
+        const next = computeNextSlot(key, interval, after);
         expect(next).toBeGreaterThan(after);
         expect(next).toBeLessThanOrEqual(after + interval);
-        expect(nextSlot(key, interval, next)).toBe(next + interval);
-        expect(nextSlot(key, interval, next - 1)).toBe(next);
+        expect(computeNextSlot(key, interval, next)).toBe(next + interval);
+        expect(computeNextSlot(key, interval, next - 1)).toBe(next);
       }),
     );
   });

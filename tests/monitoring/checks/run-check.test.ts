@@ -1,14 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { freePort } from "../../support/binary.ts";
-import { check, loggedCheck, timedOut } from "../../support/checking.ts";
-import { answer, hang, target } from "../../support/target.ts";
+import { getFreePort } from "../../support/binary.ts";
+import { runCheckOfType, runLoggedCheck, runUntilTimedOut } from "../../support/checking.ts";
+import { replyWith, hang, startTarget } from "../../support/target.ts";
 
 describe("a check", () => {
   test("ends at its timeout and reports its last step", async () => {
-    await using shop = await target(hang);
+    await using shop = await startTarget(hang);
     const message = "Timed out while waiting for the answer.";
     expect(
-      await timedOut(message, (timeoutMs) => check("http", { url: shop.at() }, { timeoutMs })),
+      await runUntilTimedOut(message, (timeoutMs) =>
+        runCheckOfType("http", { url: shop.at() }, { timeoutMs }),
+      ),
     ).toEqual({
       status: "down",
       message,
@@ -18,23 +20,23 @@ describe("a check", () => {
   });
 
   test("that is aborted is unknown", async () => {
-    await using shop = await target(hang);
+    await using shop = await startTarget(hang);
     const ending = new AbortController();
-    const found = check("http", { url: shop.at() }, { cancelled: ending.signal });
-    await shop.untilAsked(1);
+    const found = runCheckOfType("http", { url: shop.at() }, { cancelled: ending.signal });
+    await shop.waitUntilAsked(1);
     ending.abort();
     expect(await found).toMatchObject({ status: "unknown" });
   });
 
   test("with an internal error is unknown and logged, not down", async () => {
-    const { outcome, logged } = await loggedCheck("http", { url: "not a url" });
+    const { outcome, logged } = await runLoggedCheck("http", { url: "not a url" });
     expect(outcome.status).toBe("unknown");
     expect(logged[0]).toStartWith("a check failed unexpectedly");
   });
 
   test("of a name with a blocked address is down immediately", async () => {
     const listeners = [{ host: "127.0.0.1", port: 3210 }];
-    expect(await check("tcp", { host: "localhost", port: 3210 }, { listeners })).toEqual({
+    expect(await runCheckOfType("tcp", { host: "localhost", port: 3210 }, { listeners })).toEqual({
       status: "down",
       message: "Blocked: the target is this appliance itself.",
       latencyMs: null,
@@ -44,13 +46,13 @@ describe("a check", () => {
 
   test("whose long search stays in the queue is unknown at its timeout", async () => {
     const digits = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("hex");
-    await using shop = await target(answer(200, digits));
+    await using shop = await startTarget(replyWith(200, digits));
     const assertions = [{ source: "body", op: "matches", value: "\\w*a\\w{30}z" }];
     const message = "Not judged: too many long answers are being searched at once.";
     const inTurn = () => new Promise<never>(() => {});
     expect(
-      await timedOut(message, (timeoutMs) =>
-        check("http", { url: shop.at(), assertions }, { timeoutMs, inTurn }),
+      await runUntilTimedOut(message, (timeoutMs) =>
+        runCheckOfType("http", { url: shop.at(), assertions }, { timeoutMs, inTurn }),
       ),
     ).toMatchObject({ status: "unknown", message });
   });
@@ -59,31 +61,31 @@ describe("a check", () => {
     const inverted = true;
 
     test("is up after a failure, and down after a success, even a slow one", async () => {
-      await using shop = await target(answer(503));
+      await using shop = await startTarget(replyWith(503));
       const url = shop.at();
-      expect(await check("http", { url, inverted })).toEqual({
+      expect(await runCheckOfType("http", { url, inverted })).toEqual({
         status: "up",
         message: "Fails, as expected: HTTP 503 (Service Unavailable), expected 200-299.",
         latencyMs: null,
       });
-      shop.reply(answer());
+      shop.setReply(replyWith());
       for (const degradedAfterMs of [null, -1])
-        expect(await check("http", { url, inverted }, { degradedAfterMs })).toMatchObject({
+        expect(await runCheckOfType("http", { url, inverted }, { degradedAfterMs })).toMatchObject({
           status: "down",
           message: expect.stringMatching(/^Expected to fail, but did not: .+ in \d+ ms/),
           latencyMs: expect.any(Number),
         });
-      const port = freePort();
-      expect(await check("tcp", { host: "127.0.0.1", port, inverted })).toMatchObject({
+      const port = getFreePort();
+      expect(await runCheckOfType("tcp", { host: "127.0.0.1", port, inverted })).toMatchObject({
         status: "up",
         message: "Fails, as expected: The connection was refused.",
       });
     });
 
     test("reports the received value", async () => {
-      await using shop = await target(answer(200, "fine"));
+      await using shop = await startTarget(replyWith(200, "fine"));
       const assertions = [{ source: "body", op: "equals", value: "x" }];
-      expect(await check("http", { url: shop.at(), inverted, assertions })).toMatchObject({
+      expect(await runCheckOfType("http", { url: shop.at(), inverted, assertions })).toMatchObject({
         status: "up",
         said: expect.stringMatching(/^Fails, as expected: .+, received "fine"\.$/),
       });
@@ -91,20 +93,20 @@ describe("a check", () => {
 
     test("does not succeed if the target is blocked or after an internal error", async () => {
       const blocked = { host: "169.254.169.254", port: 80, inverted };
-      expect(await check("tcp", blocked)).toMatchObject({ status: "down", final: true });
-      const { outcome } = await loggedCheck("tcp", { inverted });
+      expect(await runCheckOfType("tcp", blocked)).toMatchObject({ status: "down", final: true });
+      const { outcome } = await runLoggedCheck("tcp", { inverted });
       expect(outcome.status).toBe("unknown");
     });
   });
 
   test("of a name that does not exist is down", async () => {
-    const found = await check("http", { url: "http://nobody.invalid/" });
+    const found = await runCheckOfType("http", { url: "http://nobody.invalid/" });
     expect(found).toMatchObject({ status: "down", message: "The name does not exist." });
   });
 
   test("above the latency threshold is degraded", async () => {
-    await using shop = await target();
-    const found = await check("http", { url: shop.at() }, { degradedAfterMs: -1 });
+    await using shop = await startTarget();
+    const found = await runCheckOfType("http", { url: shop.at() }, { degradedAfterMs: -1 });
     expect(found.status).toBe("degraded");
     expect(found.message).toMatch(/^Answered in \d+ ms, more than -1 ms\.$/);
   });

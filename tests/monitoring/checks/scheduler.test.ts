@@ -55,14 +55,14 @@ describe("a job", () => {
   test("starts when it is due, not before, and receives its due time", () => {
     const { jobs, time, started, dueAts } = workshop();
     jobs.schedule(1, 1_500, terms("a"));
-    expect(jobs.nextDueAt()).toBe(1_500);
+    expect(jobs.findNextDueAt()).toBe(1_500);
     time.now = 1_499;
     jobs.startDue();
     expect(started).toEqual([]);
     time.now = 1_700;
     jobs.startDue();
     jobs.startDue();
-    expect([started, dueAts, jobs.nextDueAt()]).toEqual([[1], [1_500], null]);
+    expect([started, dueAts, jobs.findNextDueAt()]).toEqual([[1], [1_500], null]);
   });
 
   test("never runs twice concurrently: a job that is due again waits for the end of its run", async () => {
@@ -83,7 +83,7 @@ describe("a job", () => {
     jobs.schedule(1, 5_000, terms("a"));
     jobs.schedule(2, 5_000, terms("a"));
     jobs.schedule(2, 3_000, terms("a"));
-    expect(jobs.nextDueAt()).toBe(3_000);
+    expect(jobs.findNextDueAt()).toBe(3_000);
     time.now = 3_000;
     jobs.startDue();
     expect(started).toEqual([2]);
@@ -114,7 +114,7 @@ describe("a job", () => {
     jobs.remove(2);
     jobs.remove(3);
     jobs.remove(99);
-    expect(jobs.nextDueAt()).toBeNull();
+    expect(jobs.findNextDueAt()).toBeNull();
     await end(1);
     time.now = 2_000;
     jobs.startDue();
@@ -194,7 +194,7 @@ describe("a job that waits", () => {
       jobs.startDue();
       return overdue.splice(0);
     };
-    expect(jobs.nextDueAt()).toBe(6_000);
+    expect(jobs.findNextDueAt()).toBe(6_000);
     expect(await at(5_999)).toEqual([]);
     expect(await at(6_000)).toEqual([2]);
     expect(await at(10_999)).toEqual([]);
@@ -211,7 +211,7 @@ describe("a job that waits", () => {
     jobs.schedule(3, 50_000, terms("one host"));
     time.now = 40_000;
     jobs.startDue();
-    expect([overdue, jobs.nextDueAt()]).toEqual([[], 50_000]);
+    expect([overdue, jobs.findNextDueAt()]).toEqual([[], 50_000]);
   });
 
   test("for its own run is not overdue", () => {
@@ -280,7 +280,7 @@ test("settled waits for running jobs", async () => {
   const { jobs, due, end } = workshop();
   due(1, 2);
   let isSettled = false;
-  const all = jobs.settled().then(() => (isSettled = true));
+  const all = jobs.waitUntilSettled().then(() => (isSettled = true));
   await end(1);
   expect(isSettled).toBe(false);
   await end(2);
@@ -318,7 +318,7 @@ test("jobs start in the order of due times after any scheduling, changes and rem
           dueAts.length = 0;
         }
         const least = Math.min(...expected.values());
-        expect(jobs.nextDueAt()).toBe(expected.size === 0 ? null : least);
+        expect(jobs.findNextDueAt()).toBe(expected.size === 0 ? null : least);
       }
     }),
     { numRuns: 200 },

@@ -1,21 +1,21 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { timestamp } from "../../../src/core/time/clock.ts";
+import { formatTimestamp } from "../../../src/core/time/clock.ts";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dump, type TestAppliance } from "../../support/appliance.ts";
-import { check } from "../../support/checking.ts";
-import { fakeChromium } from "../../support/fake-chromium.ts";
-import { sharing } from "../../support/sharing.ts";
-import { answer, hang, target } from "../../support/target.ts";
+import { dumpTables, type TestAppliance } from "../../support/appliance.ts";
+import { runCheckOfType } from "../../support/checking.ts";
+import { createFakeChromium } from "../../support/fake-chromium.ts";
+import { createSharing } from "../../support/sharing.ts";
+import { replyWith, hang, startTarget } from "../../support/target.ts";
 import { putScreenshot } from "../../../src/monitoring/uptime/store.ts";
-import { allWatched } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
+import { readAllWatched } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
 import { ResultWriter, type Result } from "../../../src/monitoring/checks/engine/record.ts";
-import { watch } from "../../support/watch.ts";
+import { createWatch } from "../../support/watch.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-const { program, home } = fakeChromium(folder);
-const site = await target();
+const { program, home } = createFakeChromium(folder);
+const site = await startTarget();
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await site[Symbol.asyncDispose]();
@@ -25,8 +25,8 @@ type Made = Awaited<ReturnType<typeof watched>>;
 
 /** A browser monitor whose page fails. */
 async function watched(fields: object = {}) {
-  const made = await watch({ browser: program });
-  site.reply(answer(500), "/page");
+  const made = await createWatch({ browser: program });
+  site.setReply(replyWith(500), "/page");
   const about = { type: "browser", name: "Shop", url: site.at("/page"), retries: 0, timeout: 60 };
   const { id } = await made.monitor({ ...about, ...fields });
   const path = `/api/v1/monitors/${id}`;
@@ -39,13 +39,13 @@ async function watched(fields: object = {}) {
   };
 }
 
-const newest = async ({ beatsOf, id }: Made) => (await beatsOf(id)).at(-1);
+const newest = async ({ readBeats: beatsOf, id }: Made) => (await beatsOf(id)).at(-1);
 const rows = ({ database }: Pick<TestAppliance, "database">) =>
   database.query<{ at: number }, []>("SELECT at FROM screenshots").all();
 
 test("the screenshot of the last failure is stored with the time of its heartbeat until the monitor is deleted", async () => {
   const made = await watched();
-  const { pass, path, api, ours, theirs, stranger, monitorOf, id, screenshot } = made;
+  const { pass, path, api, ours, theirs, stranger, readMonitor: monitorOf, id, screenshot } = made;
   expect((await monitorOf(id)).screenshotAt).toBeNull();
   expect((await screenshot()).status).toBe(404);
   await pass(1);
@@ -75,7 +75,7 @@ test("the screenshot of the last failure is stored with the time of its heartbea
   const second = await newest(made);
   expect(rows(made)).toEqual([{ at: Date.parse(second?.at ?? "") }]);
   expect((await screenshot(`?at=${first?.at}`)).status).toBe(404);
-  site.reply(answer(), "/page");
+  site.setReply(replyWith(), "/page");
   await pass(60);
   expect(await monitorOf(id)).toMatchObject({ status: "up", screenshotAt: second?.at });
   expect((await screenshot()).status).toBe(200);
@@ -95,11 +95,15 @@ test("a failed screenshot does not change the result of the check", async () => 
     crashes: undefined,
     hangs: undefined,
   };
-  site.reply(answer(503), "/");
+  site.setReply(replyWith(503), "/");
   const found = await Promise.all(
     Object.keys(sizes).map(async (manner) => {
-      site.reply(answer(503), `/${manner}`);
-      const outcome = await check("browser", { url: site.at(`/${manner}`) }, { browser: program });
+      site.setReply(replyWith(503), `/${manner}`);
+      const outcome = await runCheckOfType(
+        "browser",
+        { url: site.at(`/${manner}`) },
+        { browser: program },
+      );
       const { status, message, screenshot } = outcome;
       return [manner, status, message, screenshot?.length];
     }),
@@ -118,10 +122,10 @@ test("only a down result has a screenshot, not an inverted failure or an unknown
 });
 
 test("a failure that another node does not confirm has no screenshot", async () => {
-  const made = await sharing({ allowTarget: ["127.0.0.1/32"], browser: program });
+  const made = await createSharing({ allowTarget: ["127.0.0.1/32"], browser: program });
   const { both, pass, ours } = made;
-  const replies = [answer(), answer(500), answer()];
-  site.reply((response) => (replies.shift() ?? answer(500))(response), "/confirmed");
+  const replies = [replyWith(), replyWith(500), replyWith()];
+  site.setReply((response) => (replies.shift() ?? replyWith(500))(response), "/confirmed");
   const { json } = await ours.api("POST", "/api/v1/monitors", {
     body: {
       type: "browser",
@@ -137,7 +141,7 @@ test("a failure that another node does not confirm has no screenshot", async () 
   const { id } = json.data;
   const look = async () => (await ours.api("GET", `/api/v1/monitors/${id}`)).json.data;
   const [, other] = both.toSorted(
-    (x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null),
+    (x, y) => Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
   );
   /** Runs the other node while the checks of the owner continue. */
   async function until(reached: (monitor: Record<string, string | null>) => boolean) {
@@ -163,7 +167,7 @@ test("a failure that another node does not confirm has no screenshot", async () 
 describe("a queued screenshot", () => {
   async function recording() {
     const made = await watched();
-    const [[monitor] = []] = await Array.fromAsync(allWatched(made.appliance));
+    const [[monitor] = []] = await Array.fromAsync(readAllWatched(made.appliance));
     if (monitor === undefined) throw new Error("The monitor is not watched.");
     const resultAt = (at: number): Result => ({
       monitor,
@@ -176,7 +180,7 @@ describe("a queued screenshot", () => {
         message: "",
       },
       isEarly: false,
-      checkedAt: timestamp(at),
+      checkedAt: formatTimestamp(at),
       before: monitor.state,
       after: monitor.state,
       reason: "",
@@ -196,7 +200,7 @@ describe("a queued screenshot", () => {
   });
 
   test("is dropped if too many are queued, but its result is stored", async () => {
-    const { appliance, time, resultAt, beatsOf, id } = await recording();
+    const { appliance, time, resultAt, readBeats: beatsOf, id } = await recording();
     const results = new ResultWriter(appliance);
     const all = Array.from({ length: 40 }, (_, index) => resultAt(time.now + index));
     for (const result of all) results.add(result);
@@ -208,7 +212,7 @@ describe("a queued screenshot", () => {
 
 test("“Test now” stores no screenshot", async () => {
   const made = await watched({ paused: true });
-  const before = dump(made);
+  const before = dumpTables(made);
   const { status, screenshot } = await made.engine.tryCheck(
     { organizationId: made.ours.id, callerId: "test" },
     {
@@ -220,15 +224,15 @@ test("“Test now” stores no screenshot", async () => {
     },
   );
   expect([status, screenshot?.length]).toEqual(["down", 1_000]);
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
 });
 
 test("an appliance that stops during checks leaves no browser processes or files", async () => {
   const made = await watched();
-  site.reply(hang, "/page");
+  site.setReply(hang, "/page");
   const asked = site.asked.length;
   const checking = made.engine.runOnce();
-  await site.untilAsked(asked + 1);
+  await site.waitUntilAsked(asked + 1);
   await made.engine.stop();
   await checking;
   const folders = readFileSync(home, "utf8").trim().split("\n");

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { phaseOf } from "../../../src/monitoring/checks/rules.ts";
+import { computePhase } from "../../../src/monitoring/checks/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
-import { type Answer, clientOf } from "../../support/appliance.ts";
+import { type Answer, createApplianceClient } from "../../support/appliance.ts";
 import { addressOfNode } from "../../support/nodes.ts";
-import { type Sharing, sharing } from "../../support/sharing.ts";
-import { answer, target } from "../../support/target.ts";
+import { type Sharing, createSharing } from "../../support/sharing.ts";
+import { replyWith, startTarget } from "../../support/target.ts";
 import { isStateChange } from "../../support/watch.ts";
 
 const interval = 20;
@@ -12,9 +12,9 @@ const interval = 20;
 type Row = { key: number; id: string; at: number };
 
 describe("two nodes that share the checks", () => {
-  let site: Awaited<ReturnType<typeof target>>;
+  let site: Awaited<ReturnType<typeof startTarget>>;
   beforeAll(async () => {
-    site = await target();
+    site = await startTarget();
   });
   afterAll(() => site[Symbol.asyncDispose]());
 
@@ -44,12 +44,12 @@ describe("two nodes that share the checks", () => {
   const slotsOf = (rows: readonly Row[]) =>
     [...Map.groupBy(rows, ({ id }) => id).values()].map((its) =>
       its.map(({ key, at }) =>
-        Math.floor((at - phaseOf(key, interval * 1_000)) / (interval * 1_000)),
+        Math.floor((at - computePhase(key, interval * 1_000)) / (interval * 1_000)),
       ),
     );
 
   test("every slot is recorded once by one of the nodes, even if one dies and returns", async () => {
-    const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
+    const made = await createSharing({ allowTarget: ["127.0.0.1/32"] });
     const { both, pass, time } = made;
     const [a, b] = both;
     const ids = await shops(made, 16);
@@ -61,7 +61,9 @@ describe("two nodes that share the checks", () => {
     expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(ids));
     expect(site.asked.length).toBe(rows.length);
     for (const slots of slotsOf(rows)) expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
-    const byNode = [a, b].map(({ node }) => ids.filter((id) => node.of(id) !== null).length);
+    const byNode = [a, b].map(
+      ({ node }) => ids.filter((id) => node.findByRecord(id) !== null).length,
+    );
     expect(Math.min(...byNode)).toBeGreaterThan(0);
 
     await pass(4 * interval, [a]);
@@ -81,7 +83,7 @@ describe("two nodes that share the checks", () => {
   });
 
   test("the result of a node that lost its lease unnoticed is discarded, and waiting requests get an error", async () => {
-    const made = await sharing();
+    const made = await createSharing();
     const { start, both, pass, time, store } = made;
     // Its clock stops while the others advance, like a suspended process.
     const asleep = { now: time.now };
@@ -96,17 +98,17 @@ describe("two nodes that share the checks", () => {
     const its = [];
     while (its.length < 3) {
       const job = await make(made, { type: "push" });
-      if (c.node.of(job.id) !== null) its.push(job);
+      if (c.node.findByRecord(job.id) !== null) its.push(job);
     }
     await pass(16, both);
     for (const { id } of its) {
-      expect(c.node.of(id)).not.toBeNull();
-      expect(both.filter(({ node }) => node.of(id) !== null)).toHaveLength(1);
+      expect(c.node.findByRecord(id)).not.toBeNull();
+      expect(both.filter(({ node }) => node.findByRecord(id) !== null)).toHaveLength(1);
     }
     const before = await beats(made);
     for (const { pushUrl } of its) {
       const { pathname } = new URL(pushUrl);
-      const answer = await clientOf(c.app, null)("GET", pathname);
+      const answer = await createApplianceClient(c.app, null)("GET", pathname);
       expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
     }
     expect(await beats(made)).toEqual(before);
@@ -114,21 +116,27 @@ describe("two nodes that share the checks", () => {
   });
 
   test.each([
-    { inverted: false, good: answer(), bad: answer(500), seen: "HTTP 500" },
-    { inverted: true, good: answer(500), bad: answer(), seen: "Expected to fail, but did not" },
+    { inverted: false, good: replyWith(), bad: replyWith(500), seen: "HTTP 500" },
+    {
+      inverted: true,
+      good: replyWith(500),
+      bad: replyWith(),
+      seen: "Expected to fail, but did not",
+    },
   ])(
     "with confirmations a monitor is down only if another node confirms the failure: inverted is $inverted",
     async ({ inverted, good, bad, seen }) => {
-      const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
+      const made = await createSharing({ allowTarget: ["127.0.0.1/32"] });
       const { both, pass, ours } = made;
       const path = `/confirmed-${inverted}`;
       const reached = [good];
-      site.reply((response) => (reached.shift() ?? bad)(response), path);
+      site.setReply((response) => (reached.shift() ?? bad)(response), path);
       const about = { type: "http", retries: 0, retryInterval: 5, inverted };
       const { id } = await make(made, { ...about, url: site.at(path), confirmations: 2 });
       const look = async () => (await ours.api("GET", `/api/v1/monitors/${id}`)).json.data;
       const [owner, other] = both.toSorted(
-        (x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null),
+        (x, y) =>
+          Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
       );
       /** Runs the other node while the checks of the owner continue. */
       const passes = async (seconds: number) => {
@@ -149,21 +157,21 @@ describe("two nodes that share the checks", () => {
       expect((await look()).status).toBe("up");
       await passes(6);
       expect((await look()).status).toBe("down");
-      expect(owner!.node.of(id)).not.toBeNull();
+      expect(owner!.node.findByRecord(id)).not.toBeNull();
     },
   );
 
   test("an earlier report from another node does not override a later one", async () => {
-    const made = await sharing();
+    const made = await createSharing();
     const { both, pass, ours, store } = made;
     const { id, pushUrl } = await make(made, { type: "push", retries: 0 });
     await pass(1, both);
     const [owner, other] = both.toSorted(
-      (x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null),
+      (x, y) => Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
     );
     const { pathname } = new URL(pushUrl);
     const report = (at: (typeof both)[0] | undefined, status: string) =>
-      clientOf(at!.app, null)("GET", `${pathname}?status=${status}`);
+      createApplianceClient(at!.app, null)("GET", `${pathname}?status=${status}`);
     const early = report(other, "down");
     const forwarded = () => store.query("select 1 from forwarded_requests", []);
     while ((await forwarded()).length === 0) await Bun.sleep(1);
@@ -178,7 +186,7 @@ describe("two nodes that share the checks", () => {
   });
 
   test("the address of a running node is a blocked target for all nodes", async () => {
-    const made = await sharing();
+    const made = await createSharing();
     const { both, pass, ours } = made;
     const urls = [
       ...both.map(({ id }) => `http://${addressOfNode(id)}:3210/`),
@@ -186,7 +194,9 @@ describe("two nodes that share the checks", () => {
     ];
     const [key, other] = [ours.writeKey.key, `http://${addressOfNode("b")}:3211/`];
     const asked = ({ app }: (typeof both)[0], url: string) =>
-      clientOf(app, key)("POST", "/api/v1/monitors", { body: { type: "http", name: "Own", url } });
+      createApplianceClient(app, key)("POST", "/api/v1/monitors", {
+        body: { type: "http", name: "Own", url },
+      });
     for (const server of both) {
       // The published address of a node applies to the other nodes.
       const elsewhere = urls.filter((url) => !url.includes(addressOfNode(server.id)));
@@ -207,14 +217,17 @@ describe("two nodes that share the checks", () => {
   });
 
   test("reports and requested checks are processed by the owner of the monitor", async () => {
-    const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
+    const made = await createSharing({ allowTarget: ["127.0.0.1/32"] });
     const { both, pass, ours } = made;
     const [id = ""] = await shops(made, 1);
     const { id: jobId, pushUrl } = await make(made, { type: "push" });
     await pass(1, both);
     /** The owner of the monitor, and the other node. */
     const nodesOf = (id: string) =>
-      both.toSorted((x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null));
+      both.toSorted(
+        (x, y) =>
+          Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
+      );
     /** Sends a request to the other node while the owner processes forwarded work. */
     const meanwhile = async (
       id: string,
@@ -231,7 +244,7 @@ describe("two nodes that share the checks", () => {
     };
     const { pathname } = new URL(pushUrl);
     const reported = await meanwhile(jobId, (app) =>
-      clientOf(app, null)("GET", `${pathname}?status=down&msg=late`),
+      createApplianceClient(app, null)("GET", `${pathname}?status=down&msg=late`),
     );
     expect(reported.json).toEqual({ ok: true });
     const state = await ours.api("GET", `/api/v1/monitors/${jobId}`);
@@ -239,7 +252,7 @@ describe("two nodes that share the checks", () => {
 
     site.asked.length = 0;
     const checked = await meanwhile(id, (app) =>
-      clientOf(app, ours.writeKey.key)("POST", `/api/v1/monitors/${id}/check`),
+      createApplianceClient(app, ours.writeKey.key)("POST", `/api/v1/monitors/${id}/check`),
     );
     expect(checked.status).toBe(200);
     expect(site.asked).toHaveLength(1);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { sha256 } from "../../../src/core/ids.ts";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
-import { watch } from "../../support/watch.ts";
+import { createWatch } from "../../support/watch.ts";
 
 /** A job that reports every minute, with a minute of grace, and an engine with test clocks and a test machine. */
 async function watchedJob() {
-  const made = await watch();
-  const job = await made.job({ interval: 60, grace: 60 });
+  const made = await createWatch();
+  const job = await made.createJob({ interval: 60, grace: 60 });
   const time = { wall: made.time.now, monotonic: 0 };
   const machine = { families: new Set(["IPv4"] as const), hasHandles: true };
   const engine = new CheckEngine({
@@ -38,13 +38,13 @@ async function watchedJob() {
     engine,
     pass,
     report,
-    state: async () => (await made.monitorOf(job.id)).status as string,
+    state: async () => (await made.readMonitor(job.id)).status as string,
     unknown: async () =>
-      (await made.beatsOf(job.id)).flatMap(({ status, message }) =>
+      (await made.readBeats(job.id)).flatMap(({ status, message }) =>
         status === "unknown" ? [message] : [],
       ),
     wentDown: async () =>
-      (await made.changes()).filter(({ type }) => type === "monitor.down").length,
+      (await made.readStateChanges()).filter(({ type }) => type === "monitor.down").length,
   };
 }
 
@@ -111,8 +111,8 @@ describe("silence during an interruption", () => {
 });
 
 test("on a machine that never had a network, silence of local jobs is judged", async () => {
-  const made = await watch();
-  const job = await made.job({ interval: 60, grace: 60 });
+  const made = await createWatch();
+  const job = await made.createJob({ interval: 60, grace: 60 });
   const engine = new CheckEngine({
     ...made.appliance,
     monotonic: () => made.time.now,
@@ -123,7 +123,7 @@ test("on a machine that never had a network, silence of local jobs is judged", a
     made.time.now += 250;
     await engine.runOnce();
   }
-  expect((await made.monitorOf(job.id)).status).toBe("down");
+  expect((await made.readMonitor(job.id)).status).toBe("down");
 });
 
 test("a clock that is set back, or a short stall, does not delay the outage", async () => {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { dump } from "../../support/appliance.ts";
-import { answer, target } from "../../support/target.ts";
-import { member, person, visitor } from "../../support/visiting.ts";
-import { watch } from "../../support/watch.ts";
+import { dumpTables } from "../../support/appliance.ts";
+import { replyWith, startTarget } from "../../support/target.ts";
+import { signInMember, createPerson, signInVisitor } from "../../support/visiting.ts";
+import { createWatch } from "../../support/watch.ts";
 
 const path = "/dashboard/monitors/try";
 
 async function setUp() {
-  const made = await watch();
-  const { page } = await member(made, "member");
+  const made = await createWatch();
+  const { page } = await signInMember(made, "member");
   return {
     ...made,
     page,
@@ -18,8 +18,8 @@ async function setUp() {
 
 test("an unsaved monitor is checked like a saved one, and nothing is stored", async () => {
   const made = await setUp();
-  await using shop = await target();
-  const before = dump(made);
+  await using shop = await startTarget();
+  const before = dumpTables(made);
   const http = { type: "http", url: shop.at("/health"), headers: { "X-Team": "platform" } };
   const good = await made.try({ ...http, bearerToken: "a-token" });
   expect([good.status, good.json.data]).toEqual([
@@ -36,12 +36,12 @@ test("an unsaved monitor is checked like a saved one, and nothing is stored", as
     authorization: "Bearer a-token",
     "x-team": "platform",
   });
-  shop.reply(answer(500, "internal gossip"), "/health");
+  shop.setReply(replyWith(500, "internal gossip"), "/health");
   const bad = await made.try({ ...http, retries: 5 });
   expect(bad.json.data).toMatchObject({ status: "down", latencyMs: null });
   expect(bad.text).not.toContain("gossip");
   await made.engine.runOnce();
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
   expect(shop.asked).toHaveLength(2);
 });
 
@@ -61,7 +61,7 @@ test("an invalid monitor, or one without checks, can't be tested", async () => {
 describe("a monitor with unsaved changes", () => {
   async function stored() {
     const made = await setUp();
-    const shop = await target();
+    const shop = await startTarget();
     const http = { type: "http", name: "Shop", url: shop.at(), retries: 0, bearerToken: "a-token" };
     const { id } = await made.monitor({ ...http, headers: { "X-Team": "platform" } });
     const tryChange = (body: object, who = made.page) =>
@@ -71,7 +71,7 @@ describe("a monitor with unsaved changes", () => {
 
   test("is checked with its stored secrets and stays unchanged", async () => {
     await using shop = await stored();
-    const before = dump(shop.made);
+    const before = dumpTables(shop.made);
     const { status, json } = await shop.tryChange({
       url: shop.at("/health"),
       headers: { "X-Team": null, "X-More": "1" },
@@ -83,12 +83,12 @@ describe("a monitor with unsaved changes", () => {
         headers: { authorization: "Bearer a-token", "x-team": "platform", "x-more": "1" },
       },
     ]);
-    expect(dump(shop.made)).toBe(before);
+    expect(dumpTables(shop.made)).toBe(before);
   });
 
   test("does not send its secrets to another address", async () => {
     await using shop = await stored();
-    await using other = await target();
+    await using other = await startTarget();
     const { status, json } = await shop.tryChange({ url: other.at() });
     expect([status, json.error.details.map(({ path }: { path: string }) => path)]).toEqual([
       422,
@@ -103,9 +103,11 @@ describe("a monitor with unsaved changes", () => {
   test("is not found by another organization, and forbidden for viewers", async () => {
     await using shop = await stored();
     const { made } = shop;
-    const theirs = await person(made, made.theirs.id, "member");
-    expect((await shop.tryChange({}, (await visitor(made, theirs.id)).page)).status).toBe(404);
-    expect((await shop.tryChange({}, (await member(made, "viewer")).page)).status).toBe(403);
+    const theirs = await createPerson(made, made.theirs.id, "member");
+    expect((await shop.tryChange({}, (await signInVisitor(made, theirs.id)).page)).status).toBe(
+      404,
+    );
+    expect((await shop.tryChange({}, (await signInMember(made, "viewer")).page)).status).toBe(403);
     expect(shop.asked).toEqual([]);
   });
 });

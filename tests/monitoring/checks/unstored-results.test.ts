@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
-import { timestamp } from "../../../src/core/time/clock.ts";
-import { unstorable } from "../../support/unstorable.ts";
-import { answer, hang } from "../../support/target.ts";
-import { watch } from "../../support/watch.ts";
+import { formatTimestamp } from "../../../src/core/time/clock.ts";
+import { makeUnstorable } from "../../support/unstorable.ts";
+import { replyWith, hang } from "../../support/target.ts";
+import { createWatch } from "../../support/watch.ts";
 
 /** A monitor that is up and one that is down, on a disk that is now full. */
 async function filled() {
-  const made = await watch();
-  const disk = unstorable(made.store, made.time);
-  const shop = await made.site({ name: "Shop", interval: 10 });
-  const mail = await made.site({ name: "Mail", interval: 10 });
-  mail.fails();
+  const made = await createWatch();
+  const disk = makeUnstorable(made.store, made.time);
+  const shop = await made.createSite({ name: "Shop", interval: 10 });
+  const mail = await made.createSite({ name: "Mail", interval: 10 });
+  mail.failNow();
   await made.pass(20);
   disk.fill();
   const filledAt = made.time.now;
@@ -18,12 +18,12 @@ async function filled() {
   return { ...made, disk, shop, mail, filledAt };
 }
 
-const metricsOf = async ({ app, ours }: Awaited<ReturnType<typeof watch>>) => {
+const metricsOf = async ({ app, ours }: Awaited<ReturnType<typeof createWatch>>) => {
   const headers = { Host: "localhost", Authorization: `Bearer ${ours.writeKey.key}` };
   return (await app.handle(new Request("http://localhost/metrics", { headers }))).text();
 };
 
-const healthOf = async ({ app }: Awaited<ReturnType<typeof watch>>) => {
+const healthOf = async ({ app }: Awaited<ReturnType<typeof createWatch>>) => {
   const response = await app.handle(
     new Request("http://localhost/healthz", { headers: { Host: "localhost" } }),
   );
@@ -34,17 +34,17 @@ test("monitors with unstored results are shown as not judged in REST, metrics an
   const made = await filled();
   await using shop = made.shop;
   await using mail = made.mail;
-  shop.fails();
-  const up = await made.monitorOf(shop.id);
+  shop.failNow();
+  const up = await made.readMonitor(shop.id);
   expect(up).toMatchObject({
     status: "up",
     lastMessage: expect.stringMatching(/^Not judged: results have not been stored since /),
   });
   expect(Date.parse(up.notJudgedSince)).toBeGreaterThanOrEqual(made.filledAt - 250);
   expect(Date.parse(up.notJudgedSince)).toBeLessThanOrEqual(made.filledAt + 10_000);
-  expect(up.lastCheckedAt < timestamp(made.filledAt + 1)).toBe(true);
+  expect(up.lastCheckedAt < formatTimestamp(made.filledAt + 1)).toBe(true);
   // An outage stays visible: hiding it would be worse.
-  expect(await made.monitorOf(mail.id)).toMatchObject({
+  expect(await made.readMonitor(mail.id)).toMatchObject({
     status: "down",
     lastMessage: "HTTP 500 (Internal Server Error), expected 200-299.",
     notJudgedSince: up.notJudgedSince,
@@ -68,17 +68,17 @@ test("once storage works again, all monitors are judged, and the queued results 
   const made = await filled();
   await using shop = made.shop;
   await using mail = made.mail;
-  shop.fails();
-  mail.recovers();
+  shop.failNow();
+  mail.recoverNow();
   await made.pass(10);
-  const before = (await made.changes()).length;
+  const before = (await made.readStateChanges()).length;
   made.disk.free();
   await made.pass(10);
-  const [down, up] = [await made.monitorOf(shop.id), await made.monitorOf(mail.id)];
+  const [down, up] = [await made.readMonitor(shop.id), await made.readMonitor(mail.id)];
   expect(down).toMatchObject({ status: "down", notJudgedSince: null });
   expect(up).toMatchObject({ status: "up", notJudgedSince: null });
   expect(
-    (await made.changes())
+    (await made.readStateChanges())
       .slice(before)
       .map(({ type }) => type)
       .sort(),
@@ -88,24 +88,24 @@ test("once storage works again, all monitors are judged, and the queued results 
 });
 
 test("a monitor stores the time since which its checks can't be judged until one is", async () => {
-  const made = await watch();
-  await using shop = await made.site({ interval: 10, retryInterval: 10 });
+  const made = await createWatch();
+  await using shop = await made.createSite({ interval: 10, retryInterval: 10 });
   await made.pass(10);
   const standStill = async () => {
     const asked = shop.asked.length;
-    shop.reply(hang);
+    shop.setReply(hang);
     const passing = made.pass(10);
-    await shop.untilAsked(asked + 1);
+    await shop.waitUntilAsked(asked + 1);
     made.time.now += 3_000;
-    shop.release(answer(500));
+    shop.release(replyWith(500));
     await passing;
   };
   await standStill();
   await standStill();
-  const unknown = (await made.beatsOf(shop.id)).filter(({ status }) => status === "unknown");
+  const unknown = (await made.readBeats(shop.id)).filter(({ status }) => status === "unknown");
   expect(unknown.length).toBeGreaterThan(1);
-  expect((await made.monitorOf(shop.id)).notJudgedSince).toBe(unknown[0]?.at);
-  shop.recovers();
+  expect((await made.readMonitor(shop.id)).notJudgedSince).toBe(unknown[0]?.at);
+  shop.recoverNow();
   await made.pass(10);
-  expect(await made.monitorOf(shop.id)).toMatchObject({ status: "up", notJudgedSince: null });
+  expect(await made.readMonitor(shop.id)).toMatchObject({ status: "up", notJudgedSince: null });
 });

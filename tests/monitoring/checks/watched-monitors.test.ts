@@ -2,15 +2,15 @@ import { expect, test } from "bun:test";
 import { type Lease, soleNode } from "../../../src/cluster/leases.ts";
 import { readSince } from "../../../src/events/log.ts";
 import {
-  allWatched,
-  targetOf,
+  readAllWatched,
+  buildTarget,
   WatchedMonitors,
 } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
-import { watch } from "../../support/watch.ts";
+import { createWatch } from "../../support/watch.ts";
 
 test("monitors that another node checked keep their schedule, even if an event arrives while they are loaded", async () => {
-  const made = await watch();
-  const { pass, site, changeMonitor, store, appliance } = made;
+  const made = await createWatch();
+  const { pass, createSite: site, changeMonitor, store, appliance } = made;
   await using shop = await site();
   await pass(1);
   await using unchecked = await site();
@@ -25,7 +25,7 @@ test("monitors that another node checked keep their schedule, even if an event a
     const events = await readSince(store, cursor, 1_000);
     cursor = events.at(-1)?.seq ?? cursor;
     begun.length = 0;
-    await monitors.take(events);
+    await monitors.handleEvents(events);
     return new Map(begun);
   };
   expect(await takeEvents()).toEqual(
@@ -42,7 +42,7 @@ test("monitors that another node checked keep their schedule, even if an event a
 });
 
 test("monitors that are created or changed during loading are checked immediately", async () => {
-  const { pass, site, changeMonitor, store, appliance } = await watch();
+  const { pass, createSite: site, changeMonitor, store, appliance } = await createWatch();
   await using shop = await site();
   await using quiet = await site();
   await pass(1);
@@ -58,7 +58,7 @@ test("monitors that are created or changed during loading are checked immediatel
   const read = new Map(begun);
   expect([read.get(shop.id), read.get(quiet.id)]).toEqual(["spread", "spread"]);
   begun.length = 0;
-  await monitors.take(await readSince(store, cursor, 1_000));
+  await monitors.handleEvents(await readSince(store, cursor, 1_000));
   expect(new Map(begun)).toEqual(
     new Map([
       [shop.id, "now"],
@@ -68,8 +68,8 @@ test("monitors that are created or changed during loading are checked immediatel
 });
 
 test("after leases were lost and regained, events wait for pending results, and no slot is checked twice", async () => {
-  const made = await watch();
-  const { pass, site, changeMonitor, store, appliance } = made;
+  const made = await createWatch();
+  const { pass, createSite: site, changeMonitor, store, appliance } = made;
   await using shop = await site();
   await pass(1);
   const lease: Lease = { name: "shard", epoch: 1, owner: "node" };
@@ -78,7 +78,7 @@ test("after leases were lost and regained, events wait for pending results, and 
   let following = Promise.resolve();
   const begun: [string, string][] = [];
   const monitors = new WatchedMonitors(
-    { ...appliance, leases: { ...soleNode, all, of: () => held } },
+    { ...appliance, leases: { ...soleNode, listOwn: all, findByRecord: () => held } },
     {
       begin: ({ id }, firstCheck) => void begun.push([id, firstCheck]),
       end: () => {},
@@ -93,7 +93,7 @@ test("after leases were lost and regained, events wait for pending results, and 
   const { promise, resolve } = Promise.withResolvers<void>();
   following = promise;
   await changeMonitor(shop.id, { name: "Web shop" });
-  const taken = monitors.take(await readSince(store, cursor, 1_000));
+  const taken = monitors.handleEvents(await readSince(store, cursor, 1_000));
   await new Promise((done) => setImmediate(done));
   expect(begun).toEqual([]);
   resolve();
@@ -102,18 +102,18 @@ test("after leases were lost and regained, events wait for pending results, and 
 });
 
 test("monitors that differ only in their target share all other settings, but no secrets", async () => {
-  const { site, appliance } = await watch();
+  const { createSite: site, appliance } = await createWatch();
   await using one = await site();
   await using other = await site();
   await using secret = await site({ headers: { "X-Key": "first" } });
   await using otherSecret = await site({ headers: { "X-Key": "second" } });
-  const [found = []] = await Array.fromAsync(allWatched(appliance));
+  const [found = []] = await Array.fromAsync(readAllWatched(appliance));
   const settingsOf = ({ id }: { id: string }) =>
     found.find((monitor) => monitor.id === id)?.settings;
   expect(settingsOf(one)).toBe(settingsOf(other)!);
   expect(settingsOf(secret)).toMatchObject({ headers: { "X-Key": "first" } });
   expect(settingsOf(otherSecret)).toMatchObject({ headers: { "X-Key": "second" } });
   expect(settingsOf(one)).toMatchObject({ headers: {} });
-  const asked = found.map((monitor) => targetOf(monitor)?.settings);
+  const asked = found.map((monitor) => buildTarget(monitor)?.settings);
   expect(new Set(asked.map((settings) => (settings as { url: string }).url)).size).toBe(4);
 });

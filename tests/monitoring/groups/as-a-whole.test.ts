@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { dump, unknownId } from "../../support/appliance.ts";
-import { dashboard } from "../../support/dashboard.ts";
-import { made as makeRecord } from "../../support/records.ts";
-import { member } from "../../support/visiting.ts";
+import { dumpTables, unknownId } from "../../support/appliance.ts";
+import { createDashboard } from "../../support/dashboard.ts";
+import { createSampleRecord as makeRecord } from "../../support/records.ts";
+import { signInMember } from "../../support/visiting.ts";
 
 const path = "/dashboard/monitor-groups";
 const past = { pause: "paused", resume: "resumed", mute: "muted", unmute: "unmuted" };
 
 async function setUp() {
-  const made = await dashboard();
-  return { ...made, page: (await member(made, "member")).page };
+  const made = await createDashboard();
+  return { ...made, page: (await signInMember(made, "member")).page };
 }
 
 describe("pausing and muting a group", () => {
@@ -18,7 +18,14 @@ describe("pausing and muting a group", () => {
     ["mute", "unmute", "muted"],
   ] as const)
     test(`${on} and ${off} change ${flag} in the REST API, each with an audit row and an event`, async () => {
-      const { page, group, groupOf, etagOf, isStale, database } = await setUp();
+      const {
+        page,
+        group,
+        readGroupById: groupOf,
+        readEtag: etagOf,
+        isStale,
+        database,
+      } = await setUp();
       const { id } = await group();
       for (const [verb, value] of [
         [on, true] as const,
@@ -45,7 +52,7 @@ describe("pausing and muting a group", () => {
     });
 
   test("pausing marks its monitors as paused, and resuming marks them as pending", async () => {
-    const { page, group, monitor, monitorOf, time, database, api } = await setUp();
+    const { page, group, monitor, readMonitor: monitorOf, time, database, api } = await setUp();
     const [one, own] = [await monitor(), await monitor({ paused: true })];
     const { id } = await group({ monitorIds: [one.id, own.id] });
     database.run("UPDATE monitor_states SET status = 'down', failures = 3");
@@ -69,11 +76,11 @@ describe("pausing and muting a group", () => {
   test("a group of another organization, or an unknown group, is not found", async () => {
     const made = await setUp();
     const id = await makeRecord(made.theirs.api, "monitor-groups");
-    const before = dump(made);
+    const before = dumpTables(made);
     for (const verb of ["pause", "resume", "mute", "unmute"])
       for (const unknown of [id, unknownId, "x"])
         expect((await made.page("POST", `${path}/${unknown}/${verb}`)).status).toBe(404);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 });
 
@@ -106,12 +113,12 @@ for (const [way, leave] of Object.entries(waysOut))
     made.time.now += 1_000;
     await leave(made, id, groupId);
     const since = new Date(made.time.now).toISOString();
-    expect(await made.monitorOf(id)).toMatchObject({ status: "pending", statusSince: since });
+    expect(await made.readMonitor(id)).toMatchObject({ status: "pending", statusSince: since });
     expect(epoch()).toBe(Number(before) + 1);
   });
 
 test("a monitor that moves between two paused groups stays paused and otherwise unchanged", async () => {
-  const { group, monitor, monitorOf, changeMonitor, pauseGroup, time } = await setUp();
+  const { group, monitor, readMonitor: monitorOf, changeMonitor, pauseGroup, time } = await setUp();
   const { id } = await monitor();
   const [from, to] = [await group({ monitorIds: [id] }), await group()];
   await pauseGroup(from.id, true);
@@ -146,13 +153,13 @@ describe("the dashboard order", () => {
     const made = await setUp();
     const [a, b] = [(await made.group()).id, (await made.group()).id];
     const theirs = await makeRecord(made.theirs.api, "monitor-groups");
-    const before = dump(made);
+    const before = dumpTables(made);
     const put = async (groupIds: unknown) =>
       (await made.page("PUT", `${path}/order`, { body: { groupIds } })).status;
     expect(await put([a])).toBe(409);
     expect(await put([])).toBe(409);
     for (const unknown of [theirs, unknownId]) expect(await put([a, b, unknown])).toBe(404);
     expect(await put(["x"])).toBe(422);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 });

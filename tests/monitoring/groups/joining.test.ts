@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { dashboard } from "../../support/dashboard.ts";
+import { createDashboard } from "../../support/dashboard.ts";
 
-type Dashboard = Awaited<ReturnType<typeof dashboard>>;
+type Dashboard = Awaited<ReturnType<typeof createDashboard>>;
 
 /** Ways for a monitor with these channels to join a group; each returns the monitor's id. */
 const ways: Record<
@@ -27,7 +27,7 @@ const ways: Record<
 };
 
 async function withChannels() {
-  const made = await dashboard();
+  const made = await createDashboard();
   const [own, a, b] = [await made.channel(), await made.channel(), await made.channel()];
   return { ...made, own: own.id as string, a: a.id as string, b: b.id as string };
 }
@@ -36,7 +36,7 @@ describe("joining", () => {
   for (const [way, join] of Object.entries(ways))
     test(`${way}, a monitor gets the group's channels after its own, once`, async () => {
       const made = await withChannels();
-      const { own, a, b, group, groupOf, monitorOf } = made;
+      const { own, a, b, group, readGroupById: groupOf, readMonitor: monitorOf } = made;
       const { id } = await group({ alertChannelIds: [b, own, a] });
       const monitorId = await join(made, [own], id);
       expect(await monitorOf(monitorId)).toMatchObject({
@@ -47,14 +47,14 @@ describe("joining", () => {
     });
 
   test("a new group attaches its channels to its initial monitors", async () => {
-    const { own, a, group, monitor, monitorOf } = await withChannels();
+    const { own, a, group, monitor, readMonitor: monitorOf } = await withChannels();
     const { id } = await monitor({ alertChannelIds: [own] });
     await group({ alertChannelIds: [a], monitorIds: [id] });
     expect((await monitorOf(id)).alertChannelIds).toEqual([own, a]);
   });
 
   test("through its groupId, a monitor is added after the existing members", async () => {
-    const { group, groupOf, monitor, changeMonitor } = await dashboard();
+    const { group, readGroupById: groupOf, monitor, changeMonitor } = await createDashboard();
     const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
     const { id } = await group({ monitorIds: [c, b] });
     await changeMonitor(a, { groupId: id });
@@ -63,7 +63,7 @@ describe("joining", () => {
   });
 
   test("monitors that join in the request that changes the channels get the new channels", async () => {
-    const { a, b, group, monitor, monitorOf, changeGroup } = await withChannels();
+    const { a, b, group, monitor, readMonitor: monitorOf, changeGroup } = await withChannels();
     const { id } = await group({ alertChannelIds: [a] });
     const monitorId = (await monitor()).id;
     await changeGroup(id, { alertChannelIds: [b], monitorIds: [monitorId] });
@@ -81,7 +81,7 @@ describe("joining", () => {
 
 describe("being in a group", () => {
   test("later changes of the group's channels do not affect its monitors", async () => {
-    const { own, a, b, group, monitor, monitorOf, changeGroup } = await withChannels();
+    const { own, a, b, group, monitor, readMonitor: monitorOf, changeGroup } = await withChannels();
     const { id: monitorId } = await monitor({ alertChannelIds: [own] });
     const { id } = await group({ alertChannelIds: [a], monitorIds: [monitorId] });
     for (const alertChannelIds of [[b], [], [a, b]]) {
@@ -91,7 +91,14 @@ describe("being in a group", () => {
   });
 
   test("a current member that is listed again does not get the channels again", async () => {
-    const { a, group, monitor, monitorOf, changeGroup, changeMonitor } = await withChannels();
+    const {
+      a,
+      group,
+      monitor,
+      readMonitor: monitorOf,
+      changeGroup,
+      changeMonitor,
+    } = await withChannels();
     const { id } = await group({ alertChannelIds: [a] });
     const stayer = (await monitor({ groupId: id })).id;
     await changeMonitor(stayer, { alertChannelIds: [] });
@@ -126,7 +133,7 @@ describe("leaving", () => {
   for (const [way, leave] of Object.entries(waysOut))
     test(`${way}, a monitor keeps all its channels`, async () => {
       const made = await withChannels();
-      const { own, a, group, monitor, monitorOf } = made;
+      const { own, a, group, monitor, readMonitor: monitorOf } = made;
       const { id } = await monitor({ alertChannelIds: [own] });
       const before = await group({ alertChannelIds: [a], monitorIds: [id] });
       await leave(made, before.id, id);
@@ -141,8 +148,16 @@ describe("leaving", () => {
   };
   for (const [way, move] of Object.entries(moves))
     test(`moved ${way}, a monitor leaves its previous group, and the ETags of monitor and groups change`, async () => {
-      const made = await dashboard();
-      const { group, groupOf, monitor, monitorOf, etagOf, isStale, time } = made;
+      const made = await createDashboard();
+      const {
+        group,
+        readGroupById: groupOf,
+        monitor,
+        readMonitor: monitorOf,
+        readEtag: etagOf,
+        isStale,
+        time,
+      } = made;
       const [id, stayer] = [(await monitor()).id, (await monitor()).id];
       const from = (await group({ monitorIds: [id, stayer] })).id;
       const to = (await group()).id;
@@ -173,7 +188,14 @@ describe("leaving", () => {
     });
 
   test("a deleted monitor is removed from its group, and the group's ETag changes", async () => {
-    const { api, group, groupOf, monitor, etagOf, isStale } = await dashboard();
+    const {
+      api,
+      group,
+      readGroupById: groupOf,
+      monitor,
+      readEtag: etagOf,
+      isStale,
+    } = await createDashboard();
     const { id } = await monitor();
     const { id: groupId } = await group({ monitorIds: [id] });
     const path = `/api/v1/monitor-groups/${groupId}`;
@@ -185,7 +207,14 @@ describe("leaving", () => {
 });
 
 test("12 groups that add one monitor concurrently leave it in exactly one group", async () => {
-  const { api, group, monitor, monitorOf, changeGroup, channel } = await dashboard();
+  const {
+    api,
+    group,
+    monitor,
+    readMonitor: monitorOf,
+    changeGroup,
+    channel,
+  } = await createDashboard();
   const { id } = await monitor();
   const groups = [];
   for (let index = 0; index < 12; index++)
@@ -206,7 +235,14 @@ test("12 groups that add one monitor concurrently leave it in exactly one group"
 });
 
 test("after concurrent moves, a monitor's groupId matches the membership of the groups", async () => {
-  const { api, group, monitor, monitorOf, changeGroup, changeMonitor } = await dashboard();
+  const {
+    api,
+    group,
+    monitor,
+    readMonitor: monitorOf,
+    changeGroup,
+    changeMonitor,
+  } = await createDashboard();
   const { id } = await monitor();
   const groups = [await group(), await group(), await group()];
   const answers = await Promise.all(
@@ -226,8 +262,16 @@ test("after concurrent moves, a monitor's groupId matches the membership of the 
 });
 
 test("monitors that join while the group's channels change get the channels at the time of joining", async () => {
-  const { a, b, group, monitor, monitorOf, changeGroup, changeMonitor, database } =
-    await withChannels();
+  const {
+    a,
+    b,
+    group,
+    monitor,
+    readMonitor: monitorOf,
+    changeGroup,
+    changeMonitor,
+    database,
+  } = await withChannels();
   const { id: groupId } = await group({ alertChannelIds: [a] });
   const monitors: { id: string }[] = [];
   for (let index = 0; index < 12; index++) monitors.push(await monitor());
@@ -249,7 +293,7 @@ test("monitors that join while the group's channels change get the channels at t
 });
 
 test("a monitor that joins a group during its deletion ends up ungrouped", async () => {
-  const { api, group, monitor, monitorOf, changeMonitor } = await dashboard();
+  const { api, group, monitor, readMonitor: monitorOf, changeMonitor } = await createDashboard();
   const { id: groupId } = await group();
   const monitors: { id: string }[] = [];
   for (let index = 0; index < 6; index++) monitors.push(await monitor());

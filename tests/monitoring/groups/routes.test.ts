@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, dump, testAppliance, unknownId } from "../../support/appliance.ts";
-import { dashboard } from "../../support/dashboard.ts";
+import { type Answer, dumpTables, testAppliance, unknownId } from "../../support/appliance.ts";
+import { createDashboard } from "../../support/dashboard.ts";
 
 const path = "/api/v1/monitor-groups";
 const palette =
@@ -8,7 +8,7 @@ const palette =
 
 describe("creating", () => {
   test("only a name is required; the other fields default to empty and gray", async () => {
-    const { api } = await dashboard();
+    const { api } = await createDashboard();
     const { status, headers, json } = await api("POST", path, { body: { name: "Payments" } });
     expect(status).toBe(201);
     expect(headers.get("location")).toBe(`${path}/${json.data.id}`);
@@ -29,7 +29,7 @@ describe("creating", () => {
   });
 
   test("tags, channels and monitors are ordered sets without duplicates", async () => {
-    const { group, groupOf, monitor, channel } = await dashboard();
+    const { group, readGroupById: groupOf, monitor, channel } = await createDashboard();
     const [a, b] = [(await monitor()).id, (await monitor()).id];
     const [c, d] = [(await channel()).id, (await channel()).id];
     const sets = { tags: ["eu", "b", "a"], alertChannelIds: [d, c], monitorIds: [b, a] };
@@ -40,7 +40,7 @@ describe("creating", () => {
   });
 
   test("every color of the palette is accepted; any other is rejected with the list of colors", async () => {
-    const { api, group } = await dashboard();
+    const { api, group } = await createDashboard();
     for (const color of palette.split(", ")) expect((await group({ color })).color).toBe(color);
     const { status, json } = await api("POST", path, { body: { name: "Payments", color: "Red" } });
     expect(status).toBe(422);
@@ -71,10 +71,10 @@ describe("creating", () => {
     ["colour", { colour: "red" }],
   ];
   test("invalid values are rejected with their field, on creation and in a patch, and change nothing", async () => {
-    const appliance = await dashboard();
+    const appliance = await createDashboard();
     const { api, group, changeGroup } = appliance;
     const { id } = await group();
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     for (const [field, value] of wrong) {
       const created = await api("POST", path, { body: { name: "Payments", ...value } });
       const patched = await changeGroup(id, value);
@@ -84,11 +84,11 @@ describe("creating", () => {
     expect((await api("POST", path, { body: {} })).json.error.details).toEqual([
       { path: "name", message: "is required" },
     ]);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("a group can have at most 5,000 monitors", async () => {
-    const { api, monitor, group, groupOf, database } = await dashboard();
+    const { api, monitor, group, readGroupById: groupOf, database } = await createDashboard();
     await monitor();
     // Creating 5,000 monitors by request would take longer than all other tests of this file.
     const row = database.query<Record<string, string>, []>("SELECT * FROM monitors").get();
@@ -112,7 +112,7 @@ describe("creating", () => {
 
 describe("reading and changing", () => {
   test("all groups are listed on one page in order of creation, even if the clock was set back", async () => {
-    const { group, api, time } = await dashboard();
+    const { group, api, time } = await createDashboard();
     const names = Array.from({ length: 25 }, (_, index) => `Group ${index}`);
     for (const name of names) {
       time.now -= 60_000;
@@ -124,7 +124,7 @@ describe("reading and changing", () => {
   });
 
   test("a new group is added at the end, and a deletion keeps the order of the others", async () => {
-    const { group, api } = await dashboard();
+    const { group, api } = await createDashboard();
     const [first, second] = [await group(), await group(), await group({ name: "Third" })];
     await api("DELETE", `${path}/${second.id}`);
     await group({ name: "Fourth" });
@@ -138,7 +138,7 @@ describe("reading and changing", () => {
   });
 
   test("a group's monitors are listed in the last order that was sent", async () => {
-    const { group, groupOf, changeGroup, monitor } = await dashboard();
+    const { group, readGroupById: groupOf, changeGroup, monitor } = await createDashboard();
     const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
     const { id } = await group({ monitorIds: [c, a, b] });
     const orders = [
@@ -153,7 +153,7 @@ describe("reading and changing", () => {
   });
 
   test("an empty list empties the group; an absent list changes nothing", async () => {
-    const { group, changeGroup, monitor, channel } = await dashboard();
+    const { group, changeGroup, monitor, channel } = await createDashboard();
     const filled = {
       tags: ["eu"],
       alertChannelIds: [(await channel()).id],
@@ -166,19 +166,19 @@ describe("reading and changing", () => {
   });
 
   test("paused and muted show the value set in the dashboard and accept no other value", async () => {
-    const made = await dashboard();
-    const { api, group, groupOf, changeGroup, pauseGroup, muteGroup } = made;
+    const made = await createDashboard();
+    const { api, group, readGroupById: groupOf, changeGroup, pauseGroup, muteGroup } = made;
     const { id, paused, muted } = await group({ paused: false, muted: false });
     expect({ paused, muted }).toEqual({ paused: false, muted: false });
     const expectRejected = async (fields: object) => {
-      const before = dump(made);
+      const before = dumpTables(made);
       const whole = { name: "Cards", color: "red", monitorIds: [] };
       const answers = [await changeGroup(id, { ...whole, ...fields })];
       if (!Object.values(fields).includes(false))
         answers.push(await api("POST", path, { body: { ...whole, ...fields } }));
       for (const { status, json } of answers)
         expect([status, json.error.details[0].path]).toEqual([422, Object.keys(fields)[0] ?? ""]);
-      expect(dump(made)).toBe(before);
+      expect(dumpTables(made)).toBe(before);
     };
     for (const name of ["paused", "muted"])
       for (const value of [true, null, "false", "true", 0, 1, []])
@@ -196,7 +196,7 @@ describe("reading and changing", () => {
   });
 
   test("deleting a group returns its monitors to the ungrouped list", async () => {
-    const { api, group, monitor, monitorOf } = await dashboard();
+    const { api, group, monitor, readMonitor: monitorOf } = await createDashboard();
     const { id: monitorId } = await monitor();
     const { id } = await group({ monitorIds: [monitorId] });
     const { status, json } = await api("DELETE", `${path}/${id}`);
@@ -208,7 +208,7 @@ describe("reading and changing", () => {
 
 describe("atomic writes", () => {
   test("a rejected request leaves every row unchanged", async () => {
-    const appliance = await dashboard();
+    const appliance = await createDashboard();
     const { api, group, monitor, channel, theirs } = appliance;
     const member = (await monitor()).id;
     const other = (await monitor()).id;
@@ -229,7 +229,7 @@ describe("atomic writes", () => {
       [422, "color", { ...change, monitorIds: [other], color: "mauve" }],
       [422, "monitorIds[1]", { ...change, monitorIds: [other, "x"] }],
     ];
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     for (const [status, named, body] of refused)
       for (const [method, to] of [
         ["POST", path],
@@ -252,11 +252,11 @@ describe("atomic writes", () => {
     expect((await theirs.api("PATCH", `${path}/${id}`, { body: { name: "Ours" } })).status).toBe(
       404,
     );
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("every write adds an audit row and an event; a rejected write adds neither", async () => {
-    const { api, group, changeGroup, database } = await dashboard();
+    const { api, group, changeGroup, database } = await createDashboard();
     const { id } = await group();
     await changeGroup(id, { name: "Cards", tags: ["eu"] });
     await changeGroup(id, { name: "" });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { rruleIssue } from "../../../src/monitoring/maintenance/rrule-rules.ts";
-import { occurrencesBetween } from "../../../src/monitoring/maintenance/rules.ts";
+import { findRruleIssue } from "../../../src/monitoring/maintenance/rrule-rules.ts";
+import { listOccurrences } from "../../../src/monitoring/maintenance/rules.ts";
 
 /** Starts of the first four occurrences, as `2026-11-22T02:00`. */
 function starts(rule: string, startsAt = "2027-01-01T02:00:00.000Z"): string[] {
   const endsAt = new Date(Date.parse(startsAt) + 60_000).toISOString();
   const times = { startsAt, endsAt, timeZone: "UTC", rrule: rule };
-  return occurrencesBetween(times, 0, Infinity, 4).map(({ start }) =>
+  return listOccurrences(times, 0, Infinity, 4).map(({ start }) =>
     new Date(start).toISOString().slice(0, 16),
   );
 }
@@ -47,7 +47,7 @@ describe("a rule", () => {
   ];
   for (const [name, rule, expected] of cases)
     test(name, () => {
-      expect(rruleIssue(rule)).toBeNull();
+      expect(findRruleIssue(rule)).toBeNull();
       const days = starts(rule).map((time) => time.slice(0, 10));
       expect(days).toEqual(expected);
     });
@@ -67,7 +67,7 @@ test("COUNT starts at the first occurrence, also in a query that starts later", 
     rrule: "FREQ=WEEKLY;COUNT=3",
   };
   const from = Date.parse("2027-01-10T00:00:00Z");
-  expect(occurrencesBetween(times, from, Infinity, 9)).toHaveLength(1);
+  expect(listOccurrences(times, from, Infinity, 9)).toHaveLength(1);
 });
 
 test.each([
@@ -77,5 +77,5 @@ test.each([
   "FREQ=YEARLY;BYDAY=SU,1MO",
   "FREQ=YEARLY;BYDAY=1MO;BYMONTHDAY=1",
 ])("%s is rejected, because implementations combine these lists differently", (rule) => {
-  expect(rruleIssue(rule)).toStartWith("must have ");
+  expect(findRruleIssue(rule)).toStartWith("must have ");
 });

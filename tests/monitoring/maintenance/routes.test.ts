@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, dump, unknownId } from "../../support/appliance.ts";
-import { planner } from "../../support/planner.ts";
+import { type Answer, dumpTables, unknownId } from "../../support/appliance.ts";
+import { createPlanner } from "../../support/planner.ts";
 
 const path = "/api/v1/maintenance-windows";
 const startsAt = "2026-11-22T02:00:00.000Z";
@@ -14,7 +14,7 @@ const pathsOf = ({ status, json }: Answer) => [
 
 describe("creating", () => {
   test("only title and times are required; defaults are once, UTC, public, no monitors", async () => {
-    const { api } = await planner();
+    const { api } = await createPlanner();
     const { status, headers, json } = await api("POST", path, { body: needed });
     expect(status).toBe(201);
     expect(headers.get("location")).toBe(`${path}/${json.data.id}`);
@@ -38,13 +38,13 @@ describe("creating", () => {
   });
 
   test("times with an offset are stored in UTC", async () => {
-    const { plan } = await planner();
+    const { planWindow: plan } = await createPlanner();
     const local = { startsAt: "2026-11-22T03:00:00+01:00", endsAt: "2026-11-22T04:00:00Z" };
     expect(await plan(local)).toMatchObject({ startsAt, endsAt });
   });
 
   test("monitors and groups are sets in the order of the request", async () => {
-    const { plan, monitor, group, windowOf } = await planner();
+    const { planWindow: plan, monitor, group, readWindow: windowOf } = await createPlanner();
     const [a, b] = [(await monitor()).id, (await monitor()).id];
     const [c, d] = [(await group()).id, (await group()).id];
     const { id } = await plan({ monitorIds: [b, a, b], groupIds: [d, c, c] });
@@ -82,11 +82,11 @@ describe("creating", () => {
   ];
   for (const [name, body, field] of refused)
     test(`${name} is rejected with ${field}`, async () => {
-      const made = await planner();
-      const before = dump(made);
+      const made = await createPlanner();
+      const before = dumpTables(made);
       const answer = await made.api("POST", path, { body: { ...needed, ...body } });
       expect(pathsOf(answer)).toEqual([422, [field]]);
-      expect(dump(made)).toBe(before);
+      expect(dumpTables(made)).toBe(before);
     });
 
   for (const [field, noun] of [
@@ -94,18 +94,18 @@ describe("creating", () => {
     ["groupIds", "monitor-groups"],
   ] as const)
     test(`an unknown id in ${field} is not found, and no window is created`, async () => {
-      const made = await planner();
+      const made = await createPlanner();
       const own = noun === "monitors" ? await made.monitor() : await made.group();
-      const before = dump(made);
+      const before = dumpTables(made);
       const body = { ...needed, [field]: [own.id, unknownId] };
       expect(pathsOf(await made.api("POST", path, { body }))).toEqual([404, [field]]);
-      expect(dump(made)).toBe(before);
+      expect(dumpTables(made)).toBe(before);
     });
 });
 
 describe("changing", () => {
   test("only fields in the patch change, and a GET response can be sent back", async () => {
-    const { plan, change, windowOf, monitor, time } = await planner();
+    const { planWindow: plan, change, readWindow: windowOf, monitor, time } = await createPlanner();
     const { id: monitorId } = await monitor();
     const { id } = await plan({ monitorIds: [monitorId], rrule: "FREQ=WEEKLY" }, 60);
     const before = await windowOf(id);
@@ -118,7 +118,7 @@ describe("changing", () => {
   });
 
   test("new times are validated together with the stored times", async () => {
-    const { plan, change, inMinutes } = await planner();
+    const { planWindow: plan, change, inMinutes } = await createPlanner();
     const { id } = await plan({}, 60, 60);
     expect(pathsOf(await change(id, { startsAt: inMinutes(120) }))).toEqual([422, ["endsAt"]]);
     expect(pathsOf(await change(id, { rrule: "FREQ=HOURLY" }))[0]).toBe(200);
@@ -126,7 +126,14 @@ describe("changing", () => {
   });
 
   test("deleting a window deletes its lists, and its monitors stay", async () => {
-    const { plan, remove, api, monitor, monitorOf, database } = await planner();
+    const {
+      planWindow: plan,
+      remove,
+      api,
+      monitor,
+      readMonitor: monitorOf,
+      database,
+    } = await createPlanner();
     const { id: monitorId } = await monitor();
     const { id } = await plan({ monitorIds: [monitorId] });
     expect((await remove(id)).json).toEqual({ data: { deleted: true } });
@@ -137,7 +144,7 @@ describe("changing", () => {
   });
 
   test("a deleted monitor or group is removed from its windows", async () => {
-    const { plan, api, monitor, group, windowOf } = await planner();
+    const { planWindow: plan, api, monitor, group, readWindow: windowOf } = await createPlanner();
     const [{ id: a }, { id: b }, { id: c }] = [await monitor(), await monitor(), await group()];
     const { id } = await plan({ monitorIds: [a, b], groupIds: [c] });
     await api("DELETE", `/api/v1/monitors/${a}`);
@@ -146,7 +153,7 @@ describe("changing", () => {
   });
 
   test("each write adds an audit row and an event", async () => {
-    const { plan, change, remove, database } = await planner();
+    const { planWindow: plan, change, remove, database } = await createPlanner();
     const { id } = await plan({}, 60);
     await change(id, { title: "Cabling" });
     await remove(id);
@@ -166,7 +173,7 @@ describe("changing", () => {
 
 describe("the list", () => {
   test("is newest first and filtered by the current state", async () => {
-    const { plan, api, time } = await planner();
+    const { planWindow: plan, api, time } = await createPlanner();
     const later = await plan({ title: "later" }, 60);
     const weekly = await plan({ title: "weekly", rrule: "FREQ=WEEKLY" }, 0);
     const now = await plan({ title: "now" });
@@ -187,7 +194,7 @@ describe("the list", () => {
   });
 
   test("for a monitor contains the windows of the monitor and of its group", async () => {
-    const { plan, api, monitor, group } = await planner();
+    const { planWindow: plan, api, monitor, group } = await createPlanner();
     const { id: groupId } = await group();
     const [{ id: a }, { id: b }] = [await monitor({ groupId }), await monitor()];
     await plan({ title: "group", groupIds: [groupId] });
@@ -202,7 +209,7 @@ describe("the list", () => {
   });
 
   test("the ETag of a window changes when it starts, without a write", async () => {
-    const { plan, api, time } = await planner();
+    const { planWindow: plan, api, time } = await createPlanner();
     const { id } = await plan({}, 60);
     const etag = (await api("GET", `${path}/${id}`)).headers.get("etag") ?? "";
     time.now += 60 * 60_000;

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import {
   validateTimes,
   type Occurrence,
-  occurrencesBetween,
-  situationAt,
+  listOccurrences,
+  computeSituation,
   type Times,
 } from "../../../src/monitoring/maintenance/rules.ts";
 import { NewMaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
@@ -26,15 +26,14 @@ function times(
   return { startsAt: new Date(startsAt).toISOString(), endsAt, timeZone, rrule };
 }
 
-const all = (window: Times, limit = 4, from = 0) =>
-  occurrencesBetween(window, from, Infinity, limit);
+const all = (window: Times, limit = 4, from = 0) => listOccurrences(window, from, Infinity, limit);
 const starts = (window: Times, limit?: number, from?: string) =>
   all(window, limit, from === undefined ? 0 : at(from)).map((one) => text(one).slice(0, 17));
 
 describe("a single window", () => {
   const window = times("2026-11-22T02:00:00Z", 2);
   const only = { start: at("2026-11-22T02:00:00Z"), end: at("2026-11-22T04:00:00Z") };
-  const moments: [string, ReturnType<typeof situationAt>][] = [
+  const moments: [string, ReturnType<typeof computeSituation>][] = [
     ["2026-11-22T01:59:59.999Z", { state: "scheduled", current: null, next: only }],
     ["2026-11-22T02:00:00.000Z", { state: "running", current: only, next: null }],
     ["2026-11-22T03:59:59.999Z", { state: "running", current: only, next: null }],
@@ -42,7 +41,7 @@ describe("a single window", () => {
   ];
   for (const [moment, situation] of moments)
     test(`is ${situation.state} at ${moment}`, () => {
-      expect(situationAt(window, at(moment))).toEqual(situation);
+      expect(computeSituation(window, at(moment))).toEqual(situation);
     });
 });
 
@@ -51,22 +50,22 @@ describe("a window on every Sunday", () => {
 
   test("is scheduled between two occurrences, has a next one while one runs, and is over after the last", () => {
     const [first = null, second = null] = all(window);
-    expect(situationAt(window, at("2026-11-22T03:00:00Z"))).toEqual({
+    expect(computeSituation(window, at("2026-11-22T03:00:00Z"))).toEqual({
       state: "running",
       current: first,
       next: second,
     });
-    expect(situationAt(window, at("2026-11-25T00:00:00Z"))).toEqual({
+    expect(computeSituation(window, at("2026-11-25T00:00:00Z"))).toEqual({
       state: "scheduled",
       current: null,
       next: second,
     });
-    expect(situationAt(window, at("2026-11-29T04:00:00Z")).state).toBe("over");
+    expect(computeSituation(window, at("2026-11-29T04:00:00Z")).state).toBe("over");
   });
 
   test("is part of a span that it overlaps at either end", () => {
     const between = (from: string, to: string) =>
-      occurrencesBetween(window, at(from), at(to), 9).map((one) => text(one).slice(0, 10));
+      listOccurrences(window, at(from), at(to), 9).map((one) => text(one).slice(0, 10));
     expect(between("2026-11-22T03:59:00Z", "2026-11-29T02:00:00Z")).toEqual(["2026-11-22"]);
     expect(between("2026-11-22T04:00:00Z", "2026-11-29T02:01:00Z")).toEqual(["2026-11-29"]);
     expect(between("2026-11-22T04:00:00Z", "2026-11-29T02:00:00Z")).toEqual([]);
@@ -242,12 +241,12 @@ describe("occurrences", () => {
       fc.property(rule, fc.array(fc.nat({ max: 90 * 365 }), { minLength: 4 }), (rrule, days) => {
         const window = times("1990-01-31T02:00:00Z", 2, rrule, "Europe/Berlin");
         const moments = days.map((number) => at("1985-01-01T00:00:00Z") + number * day);
-        const seen = moments.map((moment) => situationAt(window, moment).next);
+        const seen = moments.map((moment) => computeSituation(window, moment).next);
         // One search covers 50 years.
         const walked = Array.from(
           { length: 5 },
           (_, index) => at("1990-01-01T00:00:00Z") + index * 40 * 365 * day,
-        ).flatMap((from) => occurrencesBetween(window, from, from + 40 * 365 * day, 1_000));
+        ).flatMap((from) => listOccurrences(window, from, from + 40 * 365 * day, 1_000));
         for (const [index, moment] of moments.entries())
           expect(seen[index]).toEqual(walked.find(({ start }) => start > moment) ?? null);
       }),
@@ -260,7 +259,7 @@ describe("occurrences", () => {
     // The code uses `require`, which returns another module object than an import.
     const { RRuleTemporal } = require("rrule-temporal") as typeof import("rrule-temporal");
     using next = spyOn(RRuleTemporal.prototype, "next");
-    for (const later of [0, 0, day, 2 * day]) situationAt(window, at(window.startsAt) + later);
+    for (const later of [0, 0, day, 2 * day]) computeSituation(window, at(window.startsAt) + later);
     expect(next).toHaveBeenCalledTimes(2);
   });
 
@@ -284,7 +283,11 @@ describe("occurrences", () => {
           if (next === undefined) continue;
           expect(one.end).toBeLessThanOrEqual(next.start);
           for (const moment of [one.start, one.end - 1])
-            expect(situationAt(window, moment)).toEqual({ state: "running", current: one, next });
+            expect(computeSituation(window, moment)).toEqual({
+              state: "running",
+              current: one,
+              next,
+            });
         }
       }),
       { numRuns: 40 },
@@ -365,7 +368,7 @@ describe("invalid times", () => {
         const window = times(start, 1, rrule);
         const isTaken = NewMaintenanceWindow.safeParse({ title: "A", ...window }).success;
         if (!isTaken || validateTimes(window) !== null) return;
-        const { state } = situationAt(window, at(start) + days * day);
+        const { state } = computeSituation(window, at(start) + days * day);
         expect(["scheduled", "running", "over"]).toContain(state);
       }),
       { numRuns: 60 },

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { expandOverview } from "../../../src/dashboard/rules.ts";
-import { dump, unknownId } from "../../support/appliance.ts";
-import { dashboard } from "../../support/dashboard.ts";
+import { dumpTables, unknownId } from "../../support/appliance.ts";
+import { createDashboard } from "../../support/dashboard.ts";
 import { copyMonitor, idOfCopy } from "../../support/many-monitors.ts";
-import { made as makeRecord } from "../../support/records.ts";
-import { member } from "../../support/visiting.ts";
+import { createSampleRecord as makeRecord } from "../../support/records.ts";
+import { signInMember } from "../../support/visiting.ts";
 
 async function setUp(count = 3) {
-  const made = await dashboard();
-  const { page } = await member(made, "member");
+  const made = await createDashboard();
+  const { page } = await signInMember(made, "member");
   const ids: string[] = [];
   for (let index = 0; index < count; index++) ids.push((await made.monitor()).id);
   return {
@@ -32,7 +32,7 @@ async function setUp(count = 3) {
 
 describe("the order of monitors", () => {
   test("can be set for a group and for the ungrouped list", async () => {
-    const { ids, order, shown, group, groupOf } = await setUp(6);
+    const { ids, order, shown, group, readGroupById: groupOf } = await setUp(6);
     const [a, b, c, d, e, f] = ids as [string, string, string, string, string, string];
     const { id } = await group({ monitorIds: [a, b, c] });
     expect((await order(id, [c, a, b])).json.data).toEqual({ groupId: id, monitorIds: [c, a, b] });
@@ -42,7 +42,16 @@ describe("the order of monitors", () => {
   });
 
   test("adds monitors from other groups and changes the groups that they leave", async () => {
-    const { ids, order, group, groupOf, monitorOf, channel, etagOf, isStale } = await setUp();
+    const {
+      ids,
+      order,
+      group,
+      readGroupById: groupOf,
+      readMonitor: monitorOf,
+      channel,
+      readEtag: etagOf,
+      isStale,
+    } = await setUp();
     const [a, b, c] = ids as [string, string, string];
     const alertChannelIds = [(await channel()).id];
     const [from, to] = [
@@ -74,7 +83,7 @@ describe("the order of monitors", () => {
   });
 
   test("is one of two orders that are set concurrently", async () => {
-    const { ids, order, groupOf, group } = await setUp(8);
+    const { ids, order, readGroupById: groupOf, group } = await setUp(8);
     const { id } = await group({ monitorIds: ids });
     const orders = [ids.toReversed(), [...ids.slice(4), ...ids.slice(0, 4)]];
     const answers = await Promise.all(orders.map((one) => order(id, one)));
@@ -90,7 +99,7 @@ describe("the order of monitors", () => {
       await makeRecord(made.theirs.api, "monitors"),
       await makeRecord(made.theirs.api, "monitor-groups"),
     ];
-    const before = dump(made);
+    const before = dumpTables(made);
     expect((await order(id, [ids[1] ?? ""])).status).toBe(409);
     expect((await order(null, [])).status).toBe(409);
     for (const unknown of [monitorId, unknownId])
@@ -98,13 +107,13 @@ describe("the order of monitors", () => {
     for (const unknown of [groupId, unknownId])
       expect((await order(unknown, ids)).status).toBe(404);
     expect((await order(id, ids, { "If-Match": '"9-x"' })).status).toBe(412);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 });
 
 describe("bulk changes", () => {
   test("pause, resume and mute monitors", async () => {
-    const { ids, bulk, monitorOf } = await setUp();
+    const { ids, bulk, readMonitor: monitorOf } = await setUp();
     expect((await bulk(ids, { paused: true, muted: true })).json.data).toEqual({ changed: 3 });
     for (const id of ids)
       expect(await monitorOf(id)).toMatchObject({ status: "paused", paused: true, muted: true });
@@ -114,7 +123,14 @@ describe("bulk changes", () => {
   });
 
   test("move monitors to the end of a group, after its existing members", async () => {
-    const { ids, bulk, group, groupOf, monitorOf, channel } = await setUp();
+    const {
+      ids,
+      bulk,
+      group,
+      readGroupById: groupOf,
+      readMonitor: monitorOf,
+      channel,
+    } = await setUp();
     const [a, b, c] = ids as [string, string, string];
     const alertChannelIds = [(await channel()).id];
     const { id } = await group({ monitorIds: [b], alertChannelIds });
@@ -126,25 +142,25 @@ describe("bulk changes", () => {
   });
 
   test("add and remove tags, in order, without duplicates, up to 10", async () => {
-    const { bulk, monitor, monitorOf, ...made } = await setUp(0);
+    const { bulk, monitor, readMonitor: monitorOf, ...made } = await setUp(0);
     const digits = Array.from({ length: 10 }, (_, digit) => String(digit));
     const one = (await monitor({ tags: ["b", "a", "x"] })).id;
     const full = (await monitor({ tags: digits })).id;
     await bulk([one], { addTags: ["c", "a"], removeTags: ["x"] });
     expect((await monitorOf(one)).tags).toEqual(["b", "a", "c"]);
-    const before = dump(made);
+    const before = dumpTables(made);
     const { status, json } = await bulk([one, full], { addTags: ["new"] });
     expect([status, json.error.details]).toEqual([
       422,
       [{ path: "change.addTags", message: "would give a monitor more than 10 tags" }],
     ]);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
     await bulk([one, full], { addTags: ["new"], removeTags: ["9", "b"] });
     expect((await monitorOf(full)).tags).toEqual([...digits.slice(0, 9), "new"]);
   });
 
   test("append and remove alert channels", async () => {
-    const { ids, bulk, channel, changeMonitor, monitorOf } = await setUp();
+    const { ids, bulk, channel, changeMonitor, readMonitor: monitorOf } = await setUp();
     const [a, b, c] = [(await channel()).id, (await channel()).id, (await channel()).id];
     const [one = "", two = ""] = ids;
     await changeMonitor(one, { alertChannelIds: [b, a] });
@@ -155,7 +171,7 @@ describe("bulk changes", () => {
 
   test("delete the same rows as single deletions", async () => {
     const made = await setUp();
-    const { ids, remove, api, group, groupOf } = made;
+    const { ids, remove, api, group, readGroupById: groupOf } = made;
     const { id } = await group({ monitorIds: ids });
     const incident = await makeRecord(api, "incidents", { monitorId: ids[0] });
     await remove(ids.slice(0, 2));
@@ -191,7 +207,7 @@ describe("bulk changes", () => {
   });
 
   test("apply to hundreds of monitors in order, once each, in one atomic write", async () => {
-    const { ids, bulk, remove, shown, group, groupOf, database } = await setUp(2);
+    const { ids, bulk, remove, shown, group, readGroupById: groupOf, database } = await setUp(2);
     const [first = "", stays = ""] = ids;
     copyMonitor(database, first, 899, {
       position: "10 + i",
@@ -213,9 +229,9 @@ describe("bulk changes", () => {
       { paused: 0, count: 1 },
       { paused: 1, count: 900 },
     ]);
-    const before = dump({ database });
+    const before = dumpTables({ database });
     expect((await bulk(many, { addTags: ["one more"] })).status).toBe(422);
-    expect(dump({ database })).toEqual(before);
+    expect(dumpTables({ database })).toEqual(before);
     const events = (type: string) =>
       database.query("SELECT count(*) FROM events WHERE type = ?").values(type).flat();
     expect(events("monitor.paused")).toEqual([900]);
@@ -232,7 +248,7 @@ describe("bulk changes", () => {
       group: await makeRecord(theirs.api, "monitor-groups"),
       channel: await makeRecord(theirs.api, "alert-channels"),
     };
-    const before = dump(made);
+    const before = dumpTables(made);
     const change = { paused: true, muted: true };
     for (const unknown of [foreign.monitor, unknownId]) {
       expect((await bulk([...ids, unknown], change)).status).toBe(404);
@@ -251,7 +267,7 @@ describe("bulk changes", () => {
       { monitorIds: ids, change: { name: "All" } },
     ])
       expect((await page("POST", "/dashboard/monitors/bulk", { body })).status).toBe(422);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 });
 

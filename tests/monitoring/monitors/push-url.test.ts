@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Role } from "../../../src/core/roles.ts";
 import type { Client } from "../../support/appliance.ts";
-import { type Crawled, crawl, reads } from "../../support/crawling.ts";
-import { listening } from "../../support/live.ts";
-import { pager } from "../../support/pager.ts";
-import { made as record } from "../../support/records.ts";
-import { member } from "../../support/visiting.ts";
+import { type CrawledResponse, crawlRoutes, reads } from "../../support/crawling.ts";
+import { openStream } from "../../support/live.ts";
+import { createPager } from "../../support/pager.ts";
+import { createSampleRecord as record } from "../../support/records.ts";
+import { signInMember } from "../../support/visiting.ts";
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -14,12 +14,12 @@ afterEach(async () => {
 
 /** An organization with a push monitor that sent an alert and appears in all lists and on a status page. */
 async function withJob() {
-  const made = await pager();
+  const made = await createPager();
   const { api, channel, group } = made;
   const hook = await made.inbox();
   running.push({ stop: async () => hook[Symbol.asyncDispose]() });
   const groupId = (await group()).id;
-  const { id, path, report } = await made.job({ groupId, alertChannelIds: [hook.id] });
+  const { id, path, report } = await made.createJob({ groupId, alertChannelIds: [hook.id] });
   const token = path.split("/").at(-1) ?? "";
   await report({ status: "down", msg: "Disk full" });
   await made.pass(1);
@@ -36,14 +36,14 @@ async function withJob() {
   return { ...made, hook, ids, id, token };
 }
 
-const withToken = (answers: readonly Crawled[], token: string) =>
+const withToken = (answers: readonly CrawledResponse[], token: string) =>
   [...new Set(answers.filter(({ text }) => text.includes(token)).map(({ path }) => path))].sort();
 
 test("no response to a read key or a viewer contains the token of a push monitor, before or after a writer's request", async () => {
   const house = await withJob();
   const { ours, token, id } = house;
-  const viewer = (await member(house, "viewer")).page;
-  const owner = (await member(house, "owner")).page;
+  const viewer = (await signInMember(house, "viewer")).page;
+  const owner = (await signInMember(house, "owner")).page;
   const readers = [
     { routes: reads.api, client: ours.reader },
     { routes: reads.dashboard, client: viewer },
@@ -55,7 +55,7 @@ test("no response to a read key or a viewer contains the token of a push monitor
   expect(token).toMatch(/^[0-9A-Za-z]{32}$/);
   for (const round of [readers, writers, readers])
     for (const { routes, client } of round) {
-      const answers = await crawl(routes, house.ids, client);
+      const answers = await crawlRoutes(routes, house.ids, client);
       if (routes === reads.api)
         answers.push({ path: "/metrics", ...(await client("GET", "/metrics")) });
       const found = answers.filter(({ status }) => status === 200).map(({ path }) => path);
@@ -86,7 +86,7 @@ test("pushUrl is null without write access, which has a different ETag, and comp
     ["owner", whole],
   ];
   for (const [role, shown] of roles)
-    expect(await seenBy((await member(house, role)).page, "/dashboard")).toMatchObject(shown);
+    expect(await seenBy((await signInMember(house, role)).page, "/dashboard")).toMatchObject(shown);
   const [reader, writer] = [await seenBy(ours.reader), await seenBy(ours.api)];
   expect([reader.url, writer.url]).toEqual([null, whole.url]);
   expect(reader.etag).not.toBe(writer.etag);
@@ -101,18 +101,18 @@ test("neither alerts nor the live stream contain the token", async () => {
   expect(JSON.stringify(hook.asked)).not.toContain(token);
   await house.live.start();
   running.push(house.live);
-  const stream = await listening(house, (await member(house, "viewer")).cookie);
+  const stream = await openStream(house, (await signInMember(house, "viewer")).cookie);
   await stream.next();
   await house.changeMonitor(id, { name: "Nightly job" });
   house.appliance.signals.emit("results", house.ours.id, [{ monitorId: id, at: "2026" }]);
-  const told = await stream.until(({ event }) => event === "monitors");
+  const told = await stream.readUntil(({ event }) => event === "monitors");
   expect(JSON.stringify(told)).toContain("Nightly job");
   expect(JSON.stringify(told)).not.toContain(token);
 });
 
 test("a creator who was demoted since does not get the stored idempotent response", async () => {
   const house = await withJob();
-  const { id, page } = await member(house, "member");
+  const { id, page } = await signInMember(house, "member");
   const body = { type: "push", name: "Backup" };
   const again = { body, headers: { "Idempotency-Key": "once" } };
   const made = await page("POST", "/dashboard/api/v1/monitors", again);

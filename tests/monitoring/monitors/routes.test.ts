@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
-import { dashboard } from "../../support/dashboard.ts";
+import { dumpTables, testAppliance, unknownId } from "../../support/appliance.ts";
+import { createDashboard } from "../../support/dashboard.ts";
 import { canary, newMonitors } from "../../support/samples.ts";
 
 const path = "/api/v1/monitors";
@@ -13,7 +13,7 @@ describe("secrets", () => {
     headers: { "X-Api-Key": canary },
   };
   async function withSecrets() {
-    const made = await dashboard();
+    const made = await createDashboard();
     const { id } = await made.monitor({ type: "http", ...newMonitors.http, ...secrets });
     return { ...made, id: id as string };
   }
@@ -37,7 +37,11 @@ describe("secrets", () => {
       expect(json.data.headers).toEqual({ "X-Api-Key": null });
       expect(json.data).not.toHaveProperty("bearerToken");
     }
-    const everything = [...answers.map(({ text }) => text), ...made.logged, dump(made)].join();
+    const everything = [
+      ...answers.map(({ text }) => text),
+      ...made.logged,
+      dumpTables(made),
+    ].join();
     expect(everything).not.toContain(canary);
   });
 
@@ -86,7 +90,12 @@ describe("secrets", () => {
   ];
   for (const [does, patch, left] of changes)
     test(`in a patch, ${does}`, async () => {
-      const { changeMonitor, id, monitorOf, secretsOf } = await withSecrets();
+      const {
+        changeMonitor,
+        id,
+        readMonitor: monitorOf,
+        readSecrets: secretsOf,
+      } = await withSecrets();
       const { status, json } = await changeMonitor(id, patch);
       const [headers, others] = [Object.keys(left).filter(isHeader), Object.keys(left)];
       expect([status, json.data.secretsSet, Object.keys(json.data.headers)]).toEqual([
@@ -102,7 +111,7 @@ describe("secrets", () => {
 describe("a header without a value", () => {
   const needs = "needs its value: null keeps one that is stored, and there is none";
   test("is rejected, also if it would reuse the value of another header", async () => {
-    const made = await dashboard();
+    const made = await createDashboard();
     const { api, monitor, changeMonitor } = made;
     const http = { type: "http", ...newMonitors.http };
     const { id } = await monitor({ ...http, headers: { "X-Api-Key": canary } });
@@ -111,7 +120,7 @@ describe("a header without a value", () => {
       url: "http://bot.lan",
       headers: { "X-Api-Key": canary },
     });
-    const before = dump(made);
+    const before = dumpTables(made);
     const refused = [
       await api("POST", path, { body: { ...http, name: "A", headers: { "X-Other": null } } }),
       await changeMonitor(id, { headers: { "X-Other": null } }),
@@ -124,13 +133,13 @@ describe("a header without a value", () => {
         422,
         [{ path: "headers.X-Other", message: needs }],
       ]);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 });
 
 describe("a push monitor's URL", () => {
   test("is unique, survives changes of the monitor and can't be chosen", async () => {
-    const { monitor, monitorOf, changeMonitor } = await dashboard();
+    const { monitor, readMonitor: monitorOf, changeMonitor } = await createDashboard();
     const pushUrl = "http://localhost/push/chosen";
     const [a, b] = [await monitor({ type: "push", pushUrl }), await monitor({ type: "push" })];
     expect(new Set([a.pushUrl, b.pushUrl, pushUrl]).size).toBe(3);
@@ -140,7 +149,7 @@ describe("a push monitor's URL", () => {
   });
 
   test("starts with the origin of the reader's request", async () => {
-    const { api, monitor } = await dashboard();
+    const { api, monitor } = await createDashboard();
     const { id, pushUrl } = await monitor({ type: "push" });
     const headers = { Host: "signalbox.lan:3210" };
     const { json } = await api("GET", `${path}/${id}`, { headers });
@@ -148,18 +157,18 @@ describe("a push monitor's URL", () => {
   });
 
   test("is not stored in the database", async () => {
-    const made = await dashboard();
+    const made = await createDashboard();
     const { pushUrl } = await made.monitor({ type: "push" });
-    expect(dump(made)).not.toContain(pushUrl.split("/").at(-1));
+    expect(dumpTables(made)).not.toContain(pushUrl.split("/").at(-1));
   });
 });
 
 describe("changing", () => {
   test("the type is fixed; a patch accepts only the same type and its fields", async () => {
-    const appliance = await dashboard();
+    const appliance = await createDashboard();
     const { monitor, changeMonitor } = appliance;
     const { id } = await monitor();
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     for (const [field, patch] of [
       ["type", { type: "tcp", port: 80 }],
       ["type", { type: "ftp" }],
@@ -169,18 +178,18 @@ describe("changing", () => {
       const { status, json } = await changeMonitor(id, patch);
       expect([patch, status, json.error.details[0].path]).toEqual([patch, 422, field]);
     }
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
     expect((await changeMonitor(id, { type: "ping", packets: 3 })).json.data.packets).toBe(3);
   });
 
   test("an unknown or foreign group or channel returns 404 with the field and writes nothing", async () => {
-    const appliance = await dashboard();
+    const appliance = await createDashboard();
     const { api, monitor, changeMonitor, group, theirs } = appliance;
     const { id } = await monitor({ groupId: (await group()).id });
     const foreign = await theirs.api("POST", "/api/v1/monitor-groups", {
       body: { name: "Theirs" },
     });
-    const before = dump(appliance);
+    const before = dumpTables(appliance);
     for (const [field, change] of [
       ["groupId", { groupId: unknownId, muted: true }],
       ["groupId", { groupId: foreign.json.data.id, muted: true }],
@@ -195,12 +204,19 @@ describe("changing", () => {
     expect((await api("PATCH", `${path}/${id}`, change)).status).toBe(412);
     expect((await api("DELETE", `${path}/${id}`, stale)).status).toBe(412);
     expect((await theirs.api("DELETE", `${path}/${id}`)).status).toBe(404);
-    expect(dump(appliance)).toBe(before);
+    expect(dumpTables(appliance)).toBe(before);
   });
 
   test("pausing and resuming discard the last result; a paused group pauses its monitors", async () => {
-    const { monitor, monitorOf, changeMonitor, group, pauseGroup, database, time } =
-      await dashboard();
+    const {
+      monitor,
+      readMonitor: monitorOf,
+      changeMonitor,
+      group,
+      pauseGroup,
+      database,
+      time,
+    } = await createDashboard();
     const { id } = await monitor();
     database.run("UPDATE monitor_states SET status = 'down'");
     expect((await monitorOf(id)).status).toBe("down");
@@ -222,7 +238,7 @@ describe("changing", () => {
   });
 
   test("50 concurrent changes of one monitor all succeed", async () => {
-    const { monitor, monitorOf, changeMonitor, channel } = await dashboard();
+    const { monitor, readMonitor: monitorOf, changeMonitor, channel } = await createDashboard();
     const { id } = await monitor({ alertChannelIds: [(await channel()).id] });
     const fields = { muted: true, interval: 30, retries: 5, tags: ["eu"], description: "Core" };
     const answers = await Promise.all(
@@ -238,7 +254,7 @@ describe("changing", () => {
 
 describe("listing", () => {
   test("newest first; a page past the end has the correct total", async () => {
-    const { api, monitor, time } = await dashboard();
+    const { api, monitor, time } = await createDashboard();
     for (const name of ["a", "b", "c"]) {
       await monitor({ name });
       time.now += 1;
@@ -253,7 +269,7 @@ describe("listing", () => {
   });
 
   test("every filter, alone and combined, matches a reference filter", async () => {
-    const { api, monitor, group, pauseGroup, database, changeMonitor } = await dashboard();
+    const { api, monitor, group, pauseGroup, database, changeMonitor } = await createDashboard();
     const { id: groupId } = await group();
     const { id: pausedGroup } = await group();
     await monitor({ name: "100% Core_1", tags: ["eu", "core"], groupId });
@@ -301,7 +317,7 @@ describe("listing", () => {
 });
 
 test("deleting a monitor deletes its state and its channel links", async () => {
-  const { api, monitor, channel, database } = await dashboard();
+  const { api, monitor, channel, database } = await createDashboard();
   const { id } = await monitor({ alertChannelIds: [(await channel()).id] });
   const { status, json } = await api("DELETE", `${path}/${id}`);
   expect([status, json]).toEqual([200, { data: { deleted: true } }]);
@@ -311,7 +327,7 @@ test("deleting a monitor deletes its state and its channel links", async () => {
 });
 
 test("every write adds an audit row and an event; a rejected write adds neither", async () => {
-  const { api, monitor, changeMonitor, database } = await dashboard();
+  const { api, monitor, changeMonitor, database } = await createDashboard();
   const { id } = await monitor();
   await changeMonitor(id, { host: "10.0.0.2", muted: true });
   await changeMonitor(id, { host: "-f" });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { targetOf } from "../../../src/monitoring/monitors/rules.ts";
-import { watchedFields, fullTargetOf } from "../../../src/monitoring/monitors/target-rules.ts";
+import { formatTarget } from "../../../src/monitoring/monitors/rules.ts";
+import { watchedFields, formatFullTarget } from "../../../src/monitoring/monitors/target-rules.ts";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 
@@ -8,7 +8,7 @@ const secret = "S3CRET";
 const nothing = { url: null, port: null };
 const target = (type: string, fields: Record<string, unknown>) => {
   const watched = watchedFields.map((name) => fields[name]).find((value) => value !== undefined);
-  return targetOf({ type, ...nothing, ...fields, watched: (watched ?? null) as string | null });
+  return formatTarget({ type, ...nothing, ...fields, watched: (watched ?? null) as string | null });
 };
 
 test.each([
@@ -35,7 +35,7 @@ test.each([
 test("every monitor type except push has a target", () => {
   const types = Object.keys(monitorKinds) as (keyof typeof newMonitors)[];
   expect(types.filter((type) => target(type, newMonitors[type]) === null)).toEqual(["push"]);
-  expect(types.filter((type) => fullTargetOf({ ...newMonitors[type], type }) === null)).toEqual([
-    "push",
-  ]);
+  expect(types.filter((type) => formatFullTarget({ ...newMonitors[type], type }) === null)).toEqual(
+    ["push"],
+  );
 });

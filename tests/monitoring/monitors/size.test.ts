@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { monitorBounds } from "../../../src/core/limits.ts";
-import { dump, testAppliance } from "../../support/appliance.ts";
-import { member } from "../../support/visiting.ts";
+import { dumpTables, testAppliance } from "../../support/appliance.ts";
+import { signInMember } from "../../support/visiting.ts";
 
 const path = "/api/v1/monitors";
 const url = "https://intranet.example";
@@ -50,9 +50,9 @@ for (const [what, { fields, field, message }] of Object.entries(large))
     test("can't be created, changed or tested, and the error names the largest field", async () => {
       const made = await testAppliance();
       const { api } = made.ours;
-      const { page } = await member(made, "owner");
+      const { page } = await signInMember(made, "owner");
       const { id } = (await api("POST", path, { body: http })).json.data;
-      const before = dump(made);
+      const before = dumpTables(made);
       const { type: _type, ...change } = fields as { type: string };
       const answers = [
         await api("POST", path, { body: fields }),
@@ -65,7 +65,7 @@ for (const [what, { fields, field, message }] of Object.entries(large))
         expect(detail.path.startsWith(field)).toBe(true);
         expect(detail.message).toBe(message);
       }
-      expect(dump(made)).toBe(before);
+      expect(dumpTables(made)).toBe(before);
     });
 
     test("is rejected in a configuration file at its entry", async () => {
@@ -103,7 +103,7 @@ test("all monitors of an organization share a size limit on every way of writing
       "UPDATE organization_usage SET byte_count = ? WHERE organization_id = ? AND table_name = 'monitors'",
     )
     .run(monitorBounds.totalSize.value, id);
-  const before = dump(made);
+  const before = dumpTables(made);
   const refused = [
     await api("POST", path, { body: { ...http, name: "Second" } }),
     await api("PATCH", `${path}/${monitor.id}`, { body: { description: "Longer than before." } }),
@@ -115,7 +115,7 @@ test("all monitors of an organization share a size limit on every way of writing
     expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
     expect(json.error.message).toContain("128 MiB");
   }
-  expect(dump(made)).toBe(before);
+  expect(dumpTables(made)).toBe(before);
   // Changes that do not increase the size are accepted.
   expect((await api("PATCH", `${path}/${monitor.id}`, { body: { name: "Other" } })).status).toBe(
     200,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
-import { watch } from "../../support/watch.ts";
+import { createWatch } from "../../support/watch.ts";
 
 const name = "Shop";
 const http = (url: string) => ({ type: "http", name, url });
@@ -95,7 +95,7 @@ describe("a blocked address is rejected when it is saved", () => {
 });
 
 test("a name that resolves to the appliance itself can be saved, but its checks are down without connecting", async () => {
-  const { api, engine, monitorOf, beatsOf } = await watch();
+  const { api, engine, readMonitor: monitorOf, readBeats: beatsOf } = await createWatch();
   const { json } = await api("POST", "/api/v1/monitors", {
     body: { ...http("http://localhost:3210/"), retries: 3 },
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
-import { dump } from "../../support/appliance.ts";
-import { dashboard } from "../../support/dashboard.ts";
+import { dumpTables } from "../../support/appliance.ts";
+import { createDashboard } from "../../support/dashboard.ts";
 import { newMonitors } from "../../support/samples.ts";
 
 const path = "/api/v1/monitors";
@@ -298,7 +298,7 @@ describe("each type", () => {
     const shown = Object.fromEntries(Object.entries(needed).filter((one) => !isSecret(one)));
 
     test(`${type}: absent fields get their default`, async () => {
-      const { api } = await dashboard();
+      const { api } = await createDashboard();
       const { status, headers, json } = await api("POST", path, {
         body: { type, name: "Intranet", ...needed },
       });
@@ -316,7 +316,7 @@ describe("each type", () => {
     });
 
     test(`${type}: every field is returned as sent, after creation and after a change`, async () => {
-      const { monitor, monitorOf, changeMonitor } = await dashboard();
+      const { monitor, readMonitor: monitorOf, changeMonitor } = await createDashboard();
       const fields = { ...setCommon, ...set[known] };
       const made = await monitor({ type, ...secrets, ...fields });
       expect(made).toMatchObject({ ...fields, status: "paused" });
@@ -328,7 +328,7 @@ describe("each type", () => {
     });
 
     test(`${type}: a GET response can be sent back and changes nothing`, async () => {
-      const { monitor, changeMonitor } = await dashboard();
+      const { monitor, changeMonitor } = await createDashboard();
       const made = await monitor({ type, ...secrets, ...setCommon, ...set[known] });
       const { status, json } = await changeMonitor(made.id, made);
       expect([status, json.data]).toEqual([200, made]);
@@ -483,11 +483,11 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
 describe("invalid values", () => {
   for (const [type, fields] of Object.entries(wrong))
     test(`${type}: each is rejected with its field, on creation and in a patch, and changes nothing`, async () => {
-      const appliance = await dashboard();
+      const appliance = await createDashboard();
       const { api, monitor } = appliance;
       const needed = newMonitors[type as keyof typeof newMonitors];
       const { id } = await monitor({ type, ...needed });
-      const before = dump(appliance);
+      const before = dumpTables(appliance);
       for (const [field, ...values] of fields)
         for (const value of values) {
           const [name = ""] = field.split(/[.[]/);
@@ -509,11 +509,11 @@ describe("invalid values", () => {
             ]);
           }
         }
-      expect(dump(appliance)).toBe(before);
+      expect(dumpTables(appliance)).toBe(before);
     });
 
   test("an unknown or missing type is rejected with the list of types", async () => {
-    const { api } = await dashboard();
+    const { api } = await createDashboard();
     for (const type of ["ftp", undefined, null, "HTTP"]) {
       const { status, json } = await api("POST", path, { body: { type, name: "Intranet" } });
       expect(status).toBe(422);
@@ -524,7 +524,7 @@ describe("invalid values", () => {
   });
 
   test("a timeout is at most the interval, and defaults to a short interval", async () => {
-    const { api, monitor, changeMonitor } = await dashboard();
+    const { api, monitor, changeMonitor } = await createDashboard();
     expect(await monitor({ interval: 5 })).toMatchObject({ interval: 5, timeout: 5 });
     const { id } = await monitor({ interval: 20, timeout: 20 });
     const long = { type: "ping", name: "Router", host: "10.0.0.1", interval: 5, timeout: 6 };
@@ -539,7 +539,7 @@ describe("invalid values", () => {
   });
 
   test("the error of an assertion names its field and the valid values", async () => {
-    const { api } = await dashboard();
+    const { api } = await createDashboard();
     const issueOf = async (assertion: object) => {
       const body = { type: "http", name: "Intranet", ...newMonitors.http, assertions: [assertion] };
       return (await api("POST", path, { body })).json.error.message;
@@ -566,7 +566,7 @@ describe("invalid values", () => {
   });
 
   test("a condition on the body of a response without one is rejected at its field, in requests and steps", async () => {
-    const { api, monitor, changeMonitor } = await dashboard();
+    const { api, monitor, changeMonitor } = await createDashboard();
     const about = "must not be about the body: a response to HEAD has no body. Use GET";
     const json = { source: "json", path: "$.a", op: "exists" };
     const body = { source: "body", op: "notContains", value: "x" };
@@ -609,7 +609,7 @@ describe("invalid values", () => {
   });
 
   test("an empty password is rejected; the error suggests null", async () => {
-    const { api } = await dashboard();
+    const { api } = await createDashboard();
     for (const [path2, fields] of [
       ["basicAuth.password", { basicAuth: { username: "a", password: "" } }],
       [
@@ -631,7 +631,7 @@ describe("invalid values", () => {
   });
 
   test("a number that JSON would round is rejected at its field, and accepted as text", async () => {
-    const { api } = await dashboard();
+    const { api } = await createDashboard();
     const value = '{"source":"json","path":"$.id","op":"greaterThan","value":VALUE}';
     const monitor = JSON.stringify({ type: "http", name: "Intranet", ...newMonitors.http });
     const saved = (written: string) =>
@@ -653,7 +653,7 @@ describe("invalid values", () => {
   });
 
   test("jsonEquals requires jsonPath, which can be used alone", async () => {
-    const { monitor, changeMonitor } = await dashboard();
+    const { monitor, changeMonitor } = await createDashboard();
     const { id } = await monitor({ type: "http", url: "http://intranet.lan" });
     const alone = await changeMonitor(id, { jsonEquals: "up" });
     expect([alone.status, alone.json.error.details[0].path]).toEqual([422, "jsonPath"]);

@@ -4,9 +4,9 @@ import {
   addSums,
   dayMs,
   hourMs,
-  ratioOf,
+  computeRatio,
   type Sums,
-  sumsOf,
+  buildSums,
 } from "../../../src/monitoring/uptime/rules.ts";
 import { HeartbeatStatus } from "../../../src/monitoring/uptime/schema.ts";
 import {
@@ -15,13 +15,13 @@ import {
   listHeartbeats,
   listPoints,
   listSums,
-  sumsOfHours,
-  uptime24hOf,
+  sumHours,
+  computeUptime24h,
 } from "../../../src/monitoring/uptime/store.ts";
-import { migratedStore } from "../../support/engines.ts";
+import { createMigratedStore } from "../../support/engines.ts";
 
 async function results() {
-  const { store, database } = await migratedStore();
+  const { store, database } = await createMigratedStore();
   /** Stores heartbeats as the recorder does, several per write. */
   const write = async (rows: readonly HeartbeatRow[], inOneWrite = 1_000) => {
     for (let at = 0; at < rows.length; at += inOneWrite)
@@ -74,7 +74,7 @@ function addedUp(rows: readonly HeartbeatRow[], periodMs: number) {
   const found = new Map<string, Sums>();
   for (const row of rows) {
     const place = `${Math.floor(row.at / periodMs)} ${row.monitorKey}`;
-    const sums = sumsOf(row);
+    const sums = buildSums(row);
     const before = found.get(place);
     found.set(place, addSums(before === undefined ? [sums] : [before, sums]));
   }
@@ -122,7 +122,7 @@ test("uptime is from 0 to 1 and equals that of the heartbeats; null if nothing w
       await write(rows);
       const now = rows.at(-1)?.at ?? start;
       const since = (Math.floor(now / hourMs) - 23) * hourMs;
-      const uptime24h = await uptime24hOf(store, keys, now);
+      const uptime24h = await computeUptime24h(store, keys, now);
       for (const monitorKey of [...keys, 99]) {
         const its = rows.filter((row) => row.monitorKey === monitorKey);
         const secondsOf = (statuses: HeartbeatStatus[], among = its) =>
@@ -145,7 +145,7 @@ test("uptime is from 0 to 1 and equals that of the heartbeats; null if nothing w
         );
         for (const { period, ...sums } of listed) {
           const ofDay = its.filter(({ at }) => Math.floor(at / dayMs) === period);
-          expect(ratioOf(sums)).toBe(ratio(ofDay));
+          expect(computeRatio(sums)).toBe(ratio(ofDay));
           expect(sums.unknownSeconds).toBe(secondsOf(["unknown"], ofDay));
           expect(sums.maintenanceSeconds).toBe(secondsOf(["maintenance"], ofDay));
         }
@@ -217,7 +217,7 @@ describe("a clock that was set back to the millisecond of an existing heartbeat"
     await write([beat()]);
     const late = beat({ status: "down", message: "The connection was refused." });
     await write([late, beat({ at: start + 1 }), { ...late, at: start + 1 }]);
-    const sums = await sumsOfHours(store, [1], [Math.floor(start / hourMs)]);
+    const sums = await sumHours(store, [1], [Math.floor(start / hourMs)]);
     expect(sums.get(1)).toMatchObject({ upSeconds: 120, downSeconds: 0 });
     expect(await listHeartbeats(store, 1, { limit: 10 })).toHaveLength(2);
   });
@@ -226,6 +226,6 @@ describe("a clock that was set back to the millisecond of an existing heartbeat"
 test("periods without results have no sums", async () => {
   const { store, write } = await results();
   await write([beat()]);
-  expect(await sumsOfHours(store, [1, 2], [1, 2, 3])).toEqual(new Map());
+  expect(await sumHours(store, [1, 2], [1, 2, 3])).toEqual(new Map());
   expect(await listSums(store, 2, "days", [Math.floor(start / dayMs)])).toEqual([]);
 });

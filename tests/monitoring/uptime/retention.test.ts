@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { Store } from "../../../src/database/store.ts";
-import { sweepingOf } from "../../../src/database/backup/portions.ts";
+import { createSweeping } from "../../../src/database/backup/portions.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
 import { dayMs, hourMs } from "../../../src/monitoring/uptime/rules.ts";
 import { findMeasured, insertHeartbeats } from "../../../src/monitoring/uptime/store.ts";
-import { dashboard } from "../../support/dashboard.ts";
+import { createDashboard } from "../../support/dashboard.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 
 const retention = { heartbeatDays: 14, hourDays: 400 };
@@ -13,7 +13,7 @@ const tables = ["heartbeats", "uptime_hours", "uptime_days"] as const;
 
 /** An appliance with results written by the test, and a store that records the rows of each write. */
 async function archive() {
-  const made = await dashboard();
+  const made = await createDashboard();
   const { database, store, time, ours } = made;
   const portions: number[] = [];
   let afterPortion = async () => {};
@@ -30,7 +30,7 @@ async function archive() {
     portions,
     afterPortion: (then: () => Promise<void>) => (afterPortion = then),
     sweep: async (isOver?: () => boolean) => {
-      const sweeping = sweepingOf(counting, time.now, isOver);
+      const sweeping = createSweeping(counting, time.now, isOver);
       await sweepRemovedMonitors(sweeping);
       await sweepResults(sweeping, retention);
     },

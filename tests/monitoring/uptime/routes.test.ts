@@ -6,13 +6,13 @@ import {
   insertHeartbeats,
 } from "../../../src/monitoring/uptime/store.ts";
 import { unknownId } from "../../support/appliance.ts";
-import { dashboard } from "../../support/dashboard.ts";
+import { createDashboard } from "../../support/dashboard.ts";
 
 const minute = 60_000;
 
 /** A monitor with results written by the test. */
 async function measured() {
-  const made = await dashboard();
+  const made = await createDashboard();
   const { id } = await made.monitor();
   const key = (await findMeasured(made.store, made.ours.id, id))?.key ?? 0;
   const path = `/api/v1/monitors/${id}`;

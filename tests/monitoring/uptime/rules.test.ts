@@ -4,11 +4,11 @@ import {
   codeOf,
   dayMs,
   hourMs,
-  lastPeriods,
-  latencySpan,
-  ratioOf,
+  listLastPeriods,
+  chooseLatencySpan,
+  computeRatio,
   statusOfCode,
-  sumsOf,
+  buildSums,
 } from "../../../src/monitoring/uptime/rules.ts";
 import { HeartbeatStatus } from "../../../src/monitoring/uptime/schema.ts";
 
@@ -23,7 +23,7 @@ describe("uptime", () => {
   test("is 1 only without failures, 0 only without successes, null only without measurements", () => {
     fc.assert(
       fc.property(seconds, seconds, seconds, (upSeconds, degradedSeconds, downSeconds) => {
-        const ratio = ratioOf({ upSeconds, degradedSeconds, downSeconds });
+        const ratio = computeRatio({ upSeconds, degradedSeconds, downSeconds });
         const succeeded = upSeconds + degradedSeconds;
         if (ratio === null) return succeeded + downSeconds === 0;
         expect(ratio).toBeGreaterThanOrEqual(0);
@@ -37,13 +37,13 @@ describe("uptime", () => {
   });
 
   test("of ten years with one second of downtime is less than 1", () => {
-    const ratio = ratioOf({ upSeconds: 315_576_000, degradedSeconds: 0, downSeconds: 1 });
+    const ratio = computeRatio({ upSeconds: 315_576_000, degradedSeconds: 0, downSeconds: 1 });
     expect(ratio).toBeLessThan(1);
     expect(Number(JSON.stringify(ratio))).toBe(ratio ?? 0);
   });
 
   test("counts degraded as success", () => {
-    expect(ratioOf({ upSeconds: 60, degradedSeconds: 120, downSeconds: 60 })).toBe(0.75);
+    expect(computeRatio({ upSeconds: 60, degradedSeconds: 120, downSeconds: 60 })).toBe(0.75);
   });
 });
 
@@ -58,7 +58,7 @@ describe("the sums of a single heartbeat", () => {
 
   for (const status of HeartbeatStatus.options)
     test(`contain only its seconds of ${status}`, () => {
-      expect(sumsOf({ status, seconds: 60, latencyMs: null })).toEqual({
+      expect(buildSums({ status, seconds: 60, latencyMs: null })).toEqual({
         ...noSeconds,
         [`${status}Seconds`]: 60,
         latencyCount: 0,
@@ -71,7 +71,7 @@ describe("the sums of a single heartbeat", () => {
 
   test("contain its latency, even 0 ms", () => {
     for (const latencyMs of [0, 34])
-      expect(sumsOf({ status: "up", seconds: 60, latencyMs })).toMatchObject({
+      expect(buildSums({ status: "up", seconds: 60, latencyMs })).toMatchObject({
         latencyCount: 1,
         latencySum: latencyMs,
         latencyMin: latencyMs,
@@ -91,9 +91,9 @@ test("the database codes of statuses never change", () => {
 test("the last periods are whole hours or days in UTC and end with the current one", () => {
   const midnight = Date.parse("2026-11-20T00:00:00.000Z");
   const today = midnight / dayMs;
-  expect(lastPeriods(midnight, dayMs, 3)).toEqual([today - 2, today - 1, today]);
-  expect(lastPeriods(midnight - 1, dayMs, 1)).toEqual([today - 1]);
-  const hours = lastPeriods(now, hourMs, 24);
+  expect(listLastPeriods(midnight, dayMs, 3)).toEqual([today - 2, today - 1, today]);
+  expect(listLastPeriods(midnight - 1, dayMs, 1)).toEqual([today - 1]);
+  const hours = listLastPeriods(now, hourMs, 24);
   expect(hours).toHaveLength(24);
   expect((hours[0] ?? 0) * hourMs).toBe(Date.parse("2026-11-19T11:00:00.000Z"));
   expect((hours[23] ?? 0) * hourMs).toBe(Date.parse("2026-11-20T10:00:00.000Z"));
@@ -101,18 +101,18 @@ test("the last periods are whole hours or days in UTC and end with the current o
 
 describe("a latency query", () => {
   const before = (ms: number, points = 100) =>
-    latencySpan({ from: now - ms, to: now, points }, now);
+    chooseLatencySpan({ from: now - ms, to: now, points }, now);
 
   test("covers the last 24 hours by default, to the millisecond", () => {
-    expect(latencySpan({ points: 100 }, now)).toEqual({
+    expect(chooseLatencySpan({ points: 100 }, now)).toEqual({
       from: now - dayMs,
       to: now,
       width: 864_000,
       source: "heartbeats",
     });
     const to = now - 30 * dayMs;
-    expect(latencySpan({ to, points: 100 }, now)).toMatchObject({ from: to - dayMs, to });
-    expect(latencySpan({ from: now - hourMs, points: 100 }, now)).toMatchObject({ to: now });
+    expect(chooseLatencySpan({ to, points: 100 }, now)).toMatchObject({ from: to - dayMs, to });
+    expect(chooseLatencySpan({ from: now - hourMs, points: 100 }, now)).toMatchObject({ to: now });
   });
 
   test("uses heartbeats up to three days, hours up to 90 days, and days beyond", () => {
@@ -148,7 +148,7 @@ describe("a latency query", () => {
   test("into the future ends today, and one that starts in the future is empty", () => {
     const at = (text: string) => Date.parse(text);
     const ahead = (from: string) =>
-      latencySpan({ from: at(from), to: at("9999-12-31T23:59:59.000Z"), points: 1 }, now);
+      chooseLatencySpan({ from: at(from), to: at("9999-12-31T23:59:59.000Z"), points: 1 }, now);
     expect(ahead("2020-01-01T00:00:00.000Z")).toMatchObject({
       from: at("2020-01-01T00:00:00.000Z"),
       to: at("2026-11-21T00:00:00.000Z"),
@@ -165,7 +165,7 @@ describe("a latency query", () => {
     const end = fc.integer({ min: 0, max: 2 * dayMs }).map((ms) => now - ms);
     fc.assert(
       fc.property(end, span, fc.integer({ min: 1, max: 1000 }), (to, ms, points) => {
-        const found = latencySpan({ from: to - ms, to, points }, now);
+        const found = chooseLatencySpan({ from: to - ms, to, points }, now);
         expect(found.from).toBeLessThanOrEqual(to - ms);
         expect(found.to).toBeGreaterThanOrEqual(to);
         expect(Math.ceil((found.to - found.from) / found.width)).toBeLessThanOrEqual(points);

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import manifest from "../../../package.json" with { type: "json" };
 import { testAppliance } from "../../support/appliance.ts";
-import { made } from "../../support/records.ts";
-import { member } from "../../support/visiting.ts";
+import { createSampleRecord } from "../../support/records.ts";
+import { signInMember } from "../../support/visiting.ts";
 
 test("about shows the version and the counts of the own organization, nothing of the whole appliance", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "viewer");
-  await made(appliance.ours.api, "incidents");
-  await made(appliance.ours.api, "monitors");
-  await made(appliance.theirs.api, "monitors");
+  const { page } = await signInMember(appliance, "viewer");
+  await createSampleRecord(appliance.ours.api, "incidents");
+  await createSampleRecord(appliance.ours.api, "monitors");
+  await createSampleRecord(appliance.theirs.api, "monitors");
   const { json } = await page("GET", "/dashboard/about");
   expect(json.data).toEqual({
     version: manifest.version,

@@ -4,21 +4,21 @@ import { openDatabase } from "../../../src/database/file/embedded.ts";
 import { migrate } from "../../../src/database/migrate.ts";
 import { addMember } from "../../../src/accounts/people/service.ts";
 import {
-  dump,
+  dumpTables,
   setUpToken,
   testAppliance,
   type TestAppliance,
   unknownId,
 } from "../../support/appliance.ts";
-import { migrationsBefore } from "../../support/migration-folder.ts";
-import { scratch } from "../../support/scratch.ts";
+import { copyMigrationsBefore } from "../../support/migration-folder.ts";
+import { createScratch } from "../../support/scratch.ts";
 import {
-  joined,
-  member,
-  newBrowser,
+  addToOrganization,
+  signInMember,
+  createBrowser,
   password,
-  person,
-  statusesOf,
+  createPerson,
+  sortStatuses,
 } from "../../support/visiting.ts";
 
 const administrators = "/dashboard/administrators";
@@ -29,7 +29,7 @@ const those = ({ database }: Pick<TestAppliance, "database">) =>
 describe("an administrator", () => {
   test("is the person who sets up the appliance", async () => {
     const appliance = await testAppliance();
-    const ada = newBrowser(appliance);
+    const ada = createBrowser(appliance);
     const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
     await ada.post("/set-up", { token: setUpToken, ...claim });
     const { data } = (await ada.page("GET", "/session")).json;
@@ -52,8 +52,8 @@ describe("an administrator", () => {
 
   test("is a person granted it by an administrator, from any organization", async () => {
     const appliance = await testAppliance();
-    const ada = await member(appliance, "viewer", { name: "Ada", administrator: true });
-    const bea = await person(appliance, appliance.theirs.id, "viewer", { name: "Bea" });
+    const ada = await signInMember(appliance, "viewer", { name: "Ada", administrator: true });
+    const bea = await createPerson(appliance, appliance.theirs.id, "viewer", { name: "Bea" });
     const grant = (personId: string) => ada.page("POST", administrators, { body: { personId } });
     const { status, json } = await grant(bea.id);
     expect([status, json.data]).toEqual([200, bea]);
@@ -70,7 +70,7 @@ describe("an administrator", () => {
 
   test("has only the rights of their role in an organization", async () => {
     const appliance = await testAppliance();
-    const { page } = await member(appliance, "viewer", { administrator: true });
+    const { page } = await signInMember(appliance, "viewer", { administrator: true });
     const body = { title: "Slow" };
     expect((await page("POST", "/dashboard/api/v1/incidents", { body })).status).toBe(403);
     const headers = { "X-Organization": appliance.theirs.id };
@@ -80,13 +80,13 @@ describe("an administrator", () => {
   test("loses it at once when another administrator revokes it or they give it up", async () => {
     const appliance = await testAppliance();
     const [one, other] = [
-      await member(appliance, "viewer", { administrator: true }),
-      await member(appliance, "viewer", { administrator: true }),
+      await signInMember(appliance, "viewer", { administrator: true }),
+      await signInMember(appliance, "viewer", { administrator: true }),
     ];
     expect((await one.page("DELETE", `${administrators}/${other.id}`)).status).toBe(200);
     expect((await other.page("GET", administrators)).status).toBe(403);
     expect((await one.page("DELETE", `${administrators}/${other.id}`)).status).toBe(404);
-    const again = await member(appliance, "viewer", { administrator: true });
+    const again = await signInMember(appliance, "viewer", { administrator: true });
     expect((await again.page("DELETE", `${administrators}/${again.id}`)).status).toBe(200);
     expect((await again.page("GET", administrators)).status).toBe(403);
   });
@@ -96,15 +96,15 @@ describe("the last administrator", () => {
   test("remains administrator, even when two revoke each other at once", async () => {
     const appliance = await testAppliance();
     const both = [
-      await member(appliance, "viewer", { administrator: true }),
-      await member(appliance, "viewer", { administrator: true }),
+      await signInMember(appliance, "viewer", { administrator: true }),
+      await signInMember(appliance, "viewer", { administrator: true }),
     ] as const;
     const [one, other] = both;
     const answers = await Promise.all([
       one.page("DELETE", `${administrators}/${other.id}`),
       other.page("DELETE", `${administrators}/${one.id}`),
     ]);
-    expect(statusesOf(answers)).toEqual([200, 403]);
+    expect(sortStatuses(answers)).toEqual([200, 403]);
     expect(those(appliance)).toHaveLength(1);
     const last = answers[0]?.status === 200 ? one : other;
     const { status, json } = await last.page("DELETE", `${administrators}/${last.id}`);
@@ -117,27 +117,27 @@ describe("the last administrator", () => {
   test("remains administrator when both give it up at once", async () => {
     const appliance = await testAppliance();
     const both = [
-      await member(appliance, "viewer", { administrator: true }),
-      await member(appliance, "viewer", { administrator: true }),
+      await signInMember(appliance, "viewer", { administrator: true }),
+      await signInMember(appliance, "viewer", { administrator: true }),
     ];
     const answers = await Promise.all(
       both.map(({ id, page }) => page("DELETE", `${administrators}/${id}`)),
     );
-    expect(statusesOf(answers)).toEqual([200, 409]);
+    expect(sortStatuses(answers)).toEqual([200, 409]);
     expect(those(appliance)).toHaveLength(1);
   });
 
   test("keeps their only membership: no organization can remove an administrator", async () => {
     const appliance = await testAppliance();
-    const owner = await member(appliance, "owner");
-    const runs = await member(appliance, "viewer", { administrator: true });
-    await member(appliance, "viewer", { administrator: true });
-    const before = dump(appliance);
+    const owner = await signInMember(appliance, "owner");
+    const runs = await signInMember(appliance, "viewer", { administrator: true });
+    await signInMember(appliance, "viewer", { administrator: true });
+    const before = dumpTables(appliance);
     const remove = () => owner.page("DELETE", `/dashboard/people/${runs.id}`);
     const { status, json } = await remove();
     expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
-    expect(dump(appliance)).toBe(before);
-    await joined(appliance, appliance.theirs.id, runs.id, "viewer");
+    expect(dumpTables(appliance)).toBe(before);
+    await addToOrganization(appliance, appliance.theirs.id, runs.id, "viewer");
     expect((await remove()).status).toBe(200);
     expect((await runs.page("GET", administrators)).status).toBe(200);
   });
@@ -145,8 +145,8 @@ describe("the last administrator", () => {
   test("is consistent when a grant and a removal happen at once: exactly one succeeds", async () => {
     for (let round = 0; round < 5; round++) {
       const appliance = await testAppliance();
-      const owner = await member(appliance, "owner", { administrator: true });
-      const bea = await member(appliance, "viewer", { name: "Bea" });
+      const owner = await signInMember(appliance, "owner", { administrator: true });
+      const bea = await signInMember(appliance, "viewer", { name: "Bea" });
       const [removed, granted] = await Promise.all([
         owner.page("DELETE", `/dashboard/people/${bea.id}`),
         owner.page("POST", administrators, { body: { personId: bea.id } }),
@@ -165,8 +165,8 @@ test("administrators see figures of the whole appliance and all organizations, i
   await theirs.api("POST", "/api/v1/monitors", {
     body: { type: "ping", name: "Router", host: "192.168.1.1" },
   });
-  await person(appliance, theirs.id, "owner");
-  const { page } = await member(appliance, "viewer", { administrator: true });
+  await createPerson(appliance, theirs.id, "owner");
+  const { page } = await signInMember(appliance, "viewer", { administrator: true });
   expect((await page("GET", "/dashboard/appliance")).json.data).toEqual({
     dataBytes: expect.any(Number),
     cluster: { databases: [], nodes: [], freeShards: 0 },
@@ -188,19 +188,19 @@ test("administrators see figures of the whole appliance and all organizations, i
       statusPages: 1,
     },
   ]);
-  const owner = await member(appliance, "owner");
+  const owner = await signInMember(appliance, "owner");
   for (const path of ["about", "session"])
     expect((await owner.page("GET", `/dashboard/${path}`)).text).not.toContain("dataBytes");
 });
 
 describe("an upgrade of older data", () => {
-  const newDirectory = scratch();
+  const newDirectory = createScratch();
   const at = "2026-11-20T10:00:00.000Z";
 
   /** Data of the previous version, with these people in order of their creation. */
   function older(people: Record<string, Record<string, string>>) {
     const database = openDatabase(":memory:");
-    migrate(database, migrationsBefore(newDirectory(), "accounts"));
+    migrate(database, copyMigrationsBefore(newDirectory(), "accounts"));
     const insert = (table: string, ...values: (string | number | null)[]) =>
       database
         .query(`INSERT INTO ${table} VALUES (${values.map(() => "?").join(", ")})`)

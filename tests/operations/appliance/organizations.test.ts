@@ -1,30 +1,34 @@
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import {
-  tablesOfOrganization,
-  sweepOrganizations,
-} from "../../../src/operations/appliance/store.ts";
-import { sweepingOf } from "../../../src/database/backup/portions.ts";
+import { organizationTables, sweepOrganizations } from "../../../src/operations/appliance/store.ts";
+import { createSweeping } from "../../../src/database/backup/portions.ts";
 import { alerts as alertTable, openCases } from "../../../src/database/tables/alerting.ts";
 import { notices } from "../../../src/database/tables/status-pages.ts";
 import { recordProblem } from "../../../src/events/problems.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
-import { dump, type TestAppliance, unknownId } from "../../support/appliance.ts";
-import { dashboard } from "../../support/dashboard.ts";
-import { listening } from "../../support/live.ts";
-import { joined, member, newBrowser, person, statusesOf, visitor } from "../../support/visiting.ts";
+import { dumpTables, type TestAppliance, unknownId } from "../../support/appliance.ts";
+import { createDashboard } from "../../support/dashboard.ts";
+import { openStream } from "../../support/live.ts";
+import {
+  addToOrganization,
+  signInMember,
+  createBrowser,
+  createPerson,
+  sortStatuses,
+  signInVisitor,
+} from "../../support/visiting.ts";
 
 const organizations = "/dashboard/organizations";
 
 describe("creating an organization", () => {
   test("is for administrators, who become its owners", async () => {
-    const made = await dashboard();
-    const owner = await member(made, "owner");
+    const made = await createDashboard();
+    const owner = await signInMember(made, "owner");
     const body = { name: "Side job", timeZone: "Europe/Berlin" };
-    const before = dump(made);
+    const before = dumpTables(made);
     expect((await owner.page("POST", organizations, { body })).status).toBe(403);
-    expect(dump(made)).toBe(before);
-    const { page } = await member(made, "viewer", { administrator: true });
+    expect(dumpTables(made)).toBe(before);
+    const { page } = await signInMember(made, "viewer", { administrator: true });
     const founded = await page("POST", organizations, { body });
     const { id } = founded.json.data;
     expect([founded.status, founded.json.data]).toEqual([
@@ -44,9 +48,9 @@ describe("creating an organization", () => {
   });
 
   test("fails for a person who loses the administrator flag at that moment", async () => {
-    const made = await dashboard();
-    const one = await member(made, "viewer", { administrator: true });
-    const other = await member(made, "viewer", { administrator: true });
+    const made = await createDashboard();
+    const one = await signInMember(made, "viewer", { administrator: true });
+    const other = await signInMember(made, "viewer", { administrator: true });
     const [founded, taken] = await Promise.all([
       one.page("POST", organizations, { body: { name: "Side job" } }),
       other.page("DELETE", `/dashboard/administrators/${one.id}`),
@@ -60,11 +64,11 @@ describe("creating an organization", () => {
 
 /** Our organization with a row in every table, and an administrator of theirs. */
 async function full() {
-  const made = await dashboard();
+  const made = await createDashboard();
   const { api, ours, theirs, time, engine, alerts } = made;
-  const ada = await visitor(
+  const ada = await signInVisitor(
     made,
-    (await person(made, theirs.id, "viewer", { administrator: true })).id,
+    (await createPerson(made, theirs.id, "viewer", { administrator: true })).id,
   );
   const hook = await made.channel({ type: "webhook", url: "http://127.0.0.1:9/hook" });
   const group = await made.group({ alertChannelIds: [hook.id] });
@@ -108,9 +112,9 @@ async function full() {
     body: { message: "A full disk." },
   });
   await api("POST", "/api/v1/incident-templates", { body: { name: "Slow", message: "We look." } });
-  const owner = await member(made, "owner", { name: "Olga" });
-  const both = await member(made, "admin", { name: "Bea" });
-  await joined(made, theirs.id, both.id, "viewer");
+  const owner = await signInMember(made, "owner", { name: "Olga" });
+  const both = await signInMember(made, "admin", { name: "Bea" });
+  await addToOrganization(made, theirs.id, both.id, "viewer");
   await owner.page("POST", "/dashboard/invitations", {
     body: { email: "cleo@team.example", role: "viewer" },
   });
@@ -162,14 +166,14 @@ const rowsIn = ({ database }: TestAppliance, table: string, id: string) =>
   );
 
 test("deleting an organization sweeps every table that refers to organizations", async () => {
-  const { database } = await dashboard();
+  const { database } = await createDashboard();
   const direct = database
     .query<{ name: string }, []>(
       "SELECT m.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f.\"table\" = 'organizations' ORDER BY m.name",
     )
     .all()
     .map(({ name }) => name);
-  const swept: string[] = tablesOfOrganization.map(([table]) => table);
+  const swept: string[] = organizationTables.map(([table]) => table);
   expect(direct.length).toBeGreaterThan(10);
   expect(direct.filter((name) => !swept.includes(name))).toEqual([]);
 });
@@ -196,9 +200,9 @@ describe("deleting", () => {
     expect([status, json]).toEqual([200, { data: { deleted: true } }]);
     expect((await ada.page("DELETE", `${organizations}/${oursId}`)).status).toBe(404);
     time.now += 60_000;
-    await sweepOrganizations(sweepingOf(store, time.now));
-    await sweepRemovedMonitors(sweepingOf(store, time.now));
-    await sweepResults(sweepingOf(store, time.now), { heartbeatDays: 90, hourDays: 365 });
+    await sweepOrganizations(createSweeping(store, time.now));
+    await sweepRemovedMonitors(createSweeping(store, time.now));
+    await sweepResults(createSweeping(store, time.now), { heartbeatDays: 90, hourDays: 365 });
     expect(tables.filter((table) => rowsIn(made, table, oursId) > 0)).toEqual([]);
     const rest = [
       "heartbeats",
@@ -229,7 +233,7 @@ describe("deleting", () => {
     expect((await api("GET", "/api/v1/monitors")).status).toBe(401);
     expect((await made.stranger("POST", `${path}?status=up`)).status).toBe(404);
     expect((await owner.page("GET", "/dashboard/session")).json.data.state).toBe("signed-out");
-    expect((await newBrowser(made).signIn(owner.email)).status).toBe(401);
+    expect((await createBrowser(made).signIn(owner.email)).status).toBe(401);
     const { data } = (await both.page("GET", "/dashboard/session")).json;
     expect(data.organizations.map((one: { id: string }) => one.id)).toEqual([theirs.id]);
     const headers = { "X-Organization": ours.id };
@@ -267,14 +271,14 @@ describe("deleting", () => {
     // A waiting delivery finds no receiver when it is due.
     time.now += 3_600_000;
     await alerts.runOnce();
-    const before = dump(made);
+    const before = dumpTables(made);
     for (let i = 0; i < 5; i++) {
       time.now += 3_600_000;
       await engine.runOnce();
       await maintenance.runOnce();
       await alerts.runOnce();
     }
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
     const waiting = "SELECT count(*) FROM deliveries WHERE due_at IS NOT NULL";
     expect(database.query(waiting).values()).toEqual([[0]]);
     expect(made.logged.filter((line) => line.includes("failed"))).toEqual([]);
@@ -284,24 +288,24 @@ describe("deleting", () => {
     const made = await full();
     const { ada, both, ours, theirs, live } = made;
     await live.start();
-    const own = await listening(made, both.cookie, { query: `?organization=${ours.id}` });
-    const other = await listening(made, both.cookie, { query: `?organization=${theirs.id}` });
+    const own = await openStream(made, both.cookie, { query: `?organization=${ours.id}` });
+    const other = await openStream(made, both.cookie, { query: `?organization=${theirs.id}` });
     await own.next();
     await other.next();
     expect((await ada.page("DELETE", `${organizations}/${ours.id}`)).status).toBe(200);
     for (;;) if ((await own.next()) === null) break;
-    await other.until(({ data }) => data.type === "organization.deleted");
+    await other.readUntil(({ data }) => data.type === "organization.deleted");
     await other.leave();
     await live.stop();
   });
 
   test("is rejected if an administrator would be left without an organization", async () => {
-    const made = await dashboard();
-    const { page } = await member(made, "owner", { administrator: true });
-    const before = dump(made);
+    const made = await createDashboard();
+    const { page } = await signInMember(made, "owner", { administrator: true });
+    const before = dumpTables(made);
     const { status, json } = await page("DELETE", `${organizations}/${made.ours.id}`);
     expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
     // An organization without members can be deleted by an administrator of another one.
     expect((await page("DELETE", `${organizations}/${made.theirs.id}`)).status).toBe(200);
   });
@@ -309,6 +313,6 @@ describe("deleting", () => {
   test("by two requests at once happens once", async () => {
     const made = await full();
     const remove = () => made.ada.page("DELETE", `${organizations}/${made.ours.id}`);
-    expect(statusesOf(await Promise.all([remove(), remove()]))).toEqual([200, 404]);
+    expect(sortStatuses(await Promise.all([remove(), remove()]))).toEqual([200, 404]);
   });
 });

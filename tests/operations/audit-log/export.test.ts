@@ -1,17 +1,18 @@
 import { expect, test } from "bun:test";
 import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
-import { lineOf } from "../../../src/operations/audit-log/rules.ts";
+import { formatLine } from "../../../src/operations/audit-log/rules.ts";
 import { testAppliance } from "../../support/appliance.ts";
-import { made } from "../../support/records.ts";
-import { member } from "../../support/visiting.ts";
+import { createSampleRecord } from "../../support/records.ts";
+import { signInMember } from "../../support/visiting.ts";
 
 const log = "/dashboard/audit-log";
 
 test("the audit log is downloaded in full, oldest first, and each line is as in the API", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin");
-  await made(appliance.theirs.api, "incidents", { title: "Their secret" });
-  for (let i = 0; i < 450; i++) await made(appliance.ours.api, "monitor-groups", { name: `${i}` });
+  const { page } = await signInMember(appliance, "admin");
+  await createSampleRecord(appliance.theirs.api, "incidents", { title: "Their secret" });
+  for (let i = 0; i < 450; i++)
+    await createSampleRecord(appliance.ours.api, "monitor-groups", { name: `${i}` });
   const { text, headers } = await page("GET", `${log}/export.jsonl`);
   expect(headers.get("content-type")).toBe("application/x-ndjson");
   expect(headers.get("content-disposition")).toBe(
@@ -46,7 +47,7 @@ test("in CSV no text breaks its cell or is a formula", () => {
     subjectName: null,
     fields: ["name", "color"],
   });
-  const cell = (name: string) => lineOf("csv", entry(name));
+  const cell = (name: string) => formatLine("csv", entry(name));
   const line = (name: string) =>
     `1,2026-11-20T10:00:00.000Z,person,,${name},group.created,g,,name color\r\n`;
   expect(cell("Ada")).toBe(line("Ada"));
@@ -69,12 +70,13 @@ test("in CSV no text breaks its cell or is a formula", () => {
 
 test("the export is for admins, and stops when they lose the role", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "member");
+  const { page } = await signInMember(appliance, "member");
   for (const format of ["csv", "jsonl"])
     expect((await page("GET", `${log}/export.${format}`)).status).toBe(403);
 
-  const { cookie, id } = await member(appliance, "admin");
-  for (let i = 0; i < 900; i++) await made(appliance.ours.api, "monitor-groups", { name: `${i}` });
+  const { cookie, id } = await signInMember(appliance, "admin");
+  for (let i = 0; i < 900; i++)
+    await createSampleRecord(appliance.ours.api, "monitor-groups", { name: `${i}` });
   const response = await appliance.app.handle(
     new Request(`http://localhost${log}/export.jsonl`, {
       headers: { Host: "localhost", Cookie: cookie },

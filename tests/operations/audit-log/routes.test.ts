@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
-import { made, nouns } from "../../support/records.ts";
-import { member } from "../../support/visiting.ts";
+import { createSampleRecord, sampleBodies } from "../../support/records.ts";
+import { signInMember } from "../../support/visiting.ts";
 
 const log = "/dashboard/audit-log";
 
 test("the audit log has who did what to which record, newest first", async () => {
   const appliance = await testAppliance();
-  const { page, id } = await member(appliance, "admin", { name: "Ada" });
+  const { page, id } = await signInMember(appliance, "admin", { name: "Ada" });
   const { data } = (
     await page("POST", "/dashboard/api/v1/monitor-groups", { body: { name: "Payments" } })
   ).json;
@@ -28,12 +28,12 @@ test("the audit log has who did what to which record, newest first", async () =>
 
 test("records of every kind are named, also in the entry of their deletion", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin");
+  const { page } = await signInMember(appliance, "admin");
   const { api } = appliance.ours;
-  for (const [noun, { create }] of Object.entries(nouns)) {
+  for (const [noun, { create }] of Object.entries(sampleBodies)) {
     const field = "title" in create ? "title" : "name";
     const name = `A name of ${noun}`;
-    const id = await made(api, noun, { [field]: name });
+    const id = await createSampleRecord(api, noun, { [field]: name });
     const [entry] = (await page("GET", log)).json.data;
     expect([entry.subjectId, entry.subjectName]).toEqual([id, name]);
     expect((await api("DELETE", `/api/v1/${noun}/${id}`)).status).toBe(200);
@@ -46,7 +46,7 @@ test("records of every kind are named, also in the entry of their deletion", asy
   const invited = { email: "grace@acme.example", role: "viewer" };
   const invitation = (await page("POST", "/dashboard/invitations", { body: invited })).json.data;
   await page("DELETE", `/dashboard/invitations/${invitation.id}`);
-  const viewer = await member(appliance, "viewer", { name: "Linus" });
+  const viewer = await signInMember(appliance, "viewer", { name: "Linus" });
   await page("DELETE", `/dashboard/people/${viewer.id}`);
   const entries: { action: string; subjectName: string }[] = (await page("GET", log)).json.data;
   const goneOf = (wanted: string) => entries.find(({ action }) => action === wanted)?.subjectName;
@@ -56,15 +56,15 @@ test("records of every kind are named, also in the entry of their deletion", asy
 
 test("bulk deletions and records pruned by a configuration are named", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin");
+  const { page } = await signInMember(appliance, "admin");
   const { api } = appliance.ours;
   const config = (monitors: object, groups: object) =>
     api("PUT", "/api/v1/config?prune&yes", { body: { source: "team", groups, monitors } });
   const shop = { type: "ping", host: "192.168.1.1", name: "Shop", group: "edge" };
   expect((await config({ shop }, { edge: { name: "Edge" } })).status).toBe(200);
   const monitorIds = [
-    await made(api, "monitors", { name: "One" }),
-    await made(api, "monitors", { name: "Two" }),
+    await createSampleRecord(api, "monitors", { name: "One" }),
+    await createSampleRecord(api, "monitors", { name: "Two" }),
   ];
   await page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, delete: true } });
   expect((await config({}, {})).status).toBe(200);
@@ -80,9 +80,10 @@ test("bulk deletions and records pruned by a configuration are named", async () 
 
 test("the log has pages, and contains only the own organization's entries", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin");
-  await made(appliance.theirs.api, "incidents", { title: "Their secret" });
-  for (let i = 0; i < 3; i++) await made(appliance.ours.api, "incidents", { title: `No ${i}` });
+  const { page } = await signInMember(appliance, "admin");
+  await createSampleRecord(appliance.theirs.api, "incidents", { title: "Their secret" });
+  for (let i = 0; i < 3; i++)
+    await createSampleRecord(appliance.ours.api, "incidents", { title: `No ${i}` });
   const { json, text } = await page("GET", `${log}?per_page=2&page=1`);
   expect(json.data.map((one: { subjectName: string }) => one.subjectName)).toEqual([
     "No 2",
@@ -98,17 +99,17 @@ test("the log has pages, and contains only the own organization's entries", asyn
 
 test("the log is for admins", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "member");
+  const { page } = await signInMember(appliance, "member");
   expect((await page("GET", log)).status).toBe(403);
 });
 
 test("it can be searched by person, action and time, and the export has the same filter", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin", { name: "Ada" });
+  const { page } = await signInMember(appliance, "admin", { name: "Ada" });
   const { api } = appliance.ours;
-  await made(api, "monitor-groups", { name: "Payments 100%" });
+  await createSampleRecord(api, "monitor-groups", { name: "Payments 100%" });
   appliance.time.now += 3_600_000;
-  const incident = await made(api, "incidents", { title: "Slow payments" });
+  const incident = await createSampleRecord(api, "incidents", { title: "Slow payments" });
   await page("PATCH", `/dashboard/api/v1/incidents/${incident}`, { body: { severity: "major" } });
   const found = async (query: string) => {
     const { status, json } = await page("GET", `${log}?${query}`);
@@ -143,8 +144,10 @@ test("it can be searched by person, action and time, and the export has the same
 
 test("an entry is found at any age, and counted once", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin");
-  const id = await made(appliance.ours.api, "incidents", { title: "Payments are rejected" });
+  const { page } = await signInMember(appliance, "admin");
+  const id = await createSampleRecord(appliance.ours.api, "incidents", {
+    title: "Payments are rejected",
+  });
   appliance.database.run(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
      INSERT INTO audit_entries (organization_id, at, actor_type, actor_id, actor_name, action, subject_id, fields, request_id)

@@ -1,14 +1,17 @@
 import { expect, test } from "bun:test";
 import {
-  actionLabel,
-  fieldLabel,
-  fieldsLabel,
+  describeAction,
+  describeField,
+  describeFields,
 } from "../../../src/operations/audit-log/sentence-rules.ts";
 
 const said = (action: string, type: string, fields: string[] = [], name: string | null = "Shop") =>
-  actionLabel({ action, subjectName: name, actor: { type, id: null, name: "Ada" }, fields }).join(
-    "",
-  );
+  describeAction({
+    action,
+    subjectName: name,
+    actor: { type, id: null, name: "Ada" },
+    fields,
+  }).join("");
 
 test("the audit log names the action of the person, not its outcome", () => {
   expect(said("subscriber.added", "person", [], null)).toBe("added a subscriber");
@@ -36,14 +39,16 @@ test("a deleted record has no name, and is called deleted only once", () => {
 test("fields are named in words, with the usual abbreviations", () => {
   const fields =
     "retryInterval proxyUrl verifyTls smtp degradedAfterMs alertChannelIds groupId chatId";
-  expect(fields.split(" ").map(fieldLabel).join(", ")).toBe(
+  expect(fields.split(" ").map(describeField).join(", ")).toBe(
     "retry interval, proxy URL, verify TLS, mail server, degraded after, alert channels, group, chat ID",
   );
 });
 
 test("a field that the verb already implies is not repeated", () => {
   const fields = ["status", "message", "severity"];
-  expect(fieldsLabel({ action: "incident.updated", fields })).toBe("severity");
-  expect(fieldsLabel({ action: "incident.resolved", fields: ["status"] })).toBe("");
-  expect(fieldsLabel({ action: "incident-template.updated", fields: ["message"] })).toBe("message");
+  expect(describeFields({ action: "incident.updated", fields })).toBe("severity");
+  expect(describeFields({ action: "incident.resolved", fields: ["status"] })).toBe("");
+  expect(describeFields({ action: "incident-template.updated", fields: ["message"] })).toBe(
+    "message",
+  );
 });

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { BackupDownloads } from "../../../src/operations/backups/downloads.ts";
 import type { Backups } from "../../../src/operations/backups/downloads.ts";
 import { type Client, testAppliance, unknownId } from "../../support/appliance.ts";
-import { scratch } from "../../support/scratch.ts";
-import { member } from "../../support/visiting.ts";
+import { createScratch } from "../../support/scratch.ts";
+import { signInMember } from "../../support/visiting.ts";
 
-const directory = scratch();
+const directory = createScratch();
 const path = "/dashboard/backup";
 
 /** An appliance with a database in memory and backups in a directory. */
@@ -17,7 +17,7 @@ async function appliance() {
   const running: { current?: Backups } = {};
   const sealings: unknown[] = [];
   const backups: Backups = {
-    make: (...asked) => running.current!.make(...asked),
+    createBackup: (...asked) => running.current!.createBackup(...asked),
     take: (...asked) => running.current!.take(...asked),
   };
   const made = await testAppliance({ backups });
@@ -58,7 +58,7 @@ async function appliance() {
 }
 
 const administrator = (made: Awaited<ReturnType<typeof appliance>>) =>
-  member(made, "viewer", { administrator: true });
+  signInMember(made, "viewer", { administrator: true });
 
 describe("a backup", () => {
   test("is a complete database named by its time, downloaded once, and then removed", async () => {
@@ -96,7 +96,7 @@ describe("a backup", () => {
 
   test("is for administrators of the appliance, regardless of their organizations", async () => {
     const made = await appliance();
-    const { page } = await member(made, "owner");
+    const { page } = await signInMember(made, "owner");
     for (const [method, at] of [
       ["GET", path],
       ["POST", path],

@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
-import { targetGuard } from "../../../src/core/security/target-guard.ts";
+import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { BucketClient } from "../../../src/operations/backups/bucket.ts";
-import { bucketService, testWith } from "../../support/real-targets.ts";
-import { scratch } from "../../support/scratch.ts";
-import { answer, redirect, target } from "../../support/target.ts";
+import { startBucketService, defineTestWith } from "../../support/real-targets.ts";
+import { createScratch } from "../../support/scratch.ts";
+import { replyWith, replyWithRedirect, startTarget } from "../../support/target.ts";
 
-const newDirectory = scratch();
-const targets = targetGuard(() => []);
+const newDirectory = createScratch();
+const targets = createTargetGuard(() => []);
 const megabyte = 1024 * 1024;
 
 const bucketAt = (endpoint: string) => ({
@@ -30,11 +30,11 @@ async function fileOf(bytes: number) {
   return { file, content };
 }
 
-testWith(
+defineTestWith(
   ["moto_server"],
   "a file of several parts arrives unchanged, and many files are listed",
   async () => {
-    await using service = await bucketService("backups");
+    await using service = await startBucketService("backups");
     const bucket = new BucketClient(bucketAt(service.endpoint), targets);
     const { file, content } = await fileOf(17 * megabyte);
     expect(await bucket.put("box/large.db", file)).toBe(content.length);
@@ -45,17 +45,17 @@ testWith(
     );
     await Promise.all(names.map((name) => service.client.write(name, "x")));
     await service.client.write("other/x", "y");
-    expect(await bucket.keys("box/")).toEqual([...names, "box/large.db"]);
+    expect(await bucket.listKeys("box/")).toEqual([...names, "box/large.db"]);
     await bucket.remove("box/large.db");
-    expect(await bucket.keys("box/l")).toEqual([]);
+    expect(await bucket.listKeys("box/l")).toEqual([]);
   },
 );
 
 test("each request is signed, including its content", async () => {
-  await using service = await target(answer(200, "<ListBucketResult/>"));
+  await using service = await startTarget(replyWith(200, "<ListBucketResult/>"));
   const { file, content } = await fileOf(100);
   const bucket = new BucketClient(bucketAt(service.at("")), targets);
-  await bucket.keys("box/");
+  await bucket.listKeys("box/");
   await bucket.put("box/a", file).catch(() => {});
   const [listing, putting] = service.asked;
   for (const [request, bytes] of [
@@ -92,20 +92,20 @@ function authorizationOf(method: string, path: string, headers: IncomingHttpHead
 }
 
 describe("a service", () => {
-  const list = answer(
+  const list = replyWith(
     200,
     "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
   );
 
   test("that redirects is never followed", async () => {
-    await using elsewhere = await target(list);
-    await using service = await target(redirect(elsewhere.at("/backups/"), 307));
+    await using elsewhere = await startTarget(list);
+    await using service = await startTarget(replyWithRedirect(elsewhere.at("/backups/"), 307));
     const { file } = await fileOf(10);
     const bucket = new BucketClient(bucketAt(service.at("")), targets);
     const reason =
       "The service answered HTTP 307 (Temporary Redirect); name the final address instead.";
     for (const asked of [
-      () => bucket.keys(""),
+      () => bucket.listKeys(""),
       () => bucket.put("a", file),
       () => bucket.remove("a"),
     ])
@@ -115,15 +115,15 @@ describe("a service", () => {
 
   test("with a temporary error is retried; one that rejects is not", async () => {
     let count = 0;
-    await using service = await target((response) =>
-      (++count === 1 ? answer(503, "<Error><Code>SlowDown</Code></Error>") : list)(response),
+    await using service = await startTarget((response) =>
+      (++count === 1 ? replyWith(503, "<Error><Code>SlowDown</Code></Error>") : list)(response),
     );
     const bucket = new BucketClient(bucketAt(service.at("")), targets);
-    expect(await bucket.keys("")).toEqual(["a"]);
-    await using refusing = await target(
-      answer(403, "<Error><Code>AccessDenied</Code><Message>CANARY</Message></Error>"),
+    expect(await bucket.listKeys("")).toEqual(["a"]);
+    await using refusing = await startTarget(
+      replyWith(403, "<Error><Code>AccessDenied</Code><Message>CANARY</Message></Error>"),
     );
-    const refused = new BucketClient(bucketAt(refusing.at("")), targets).keys("");
+    const refused = new BucketClient(bucketAt(refusing.at("")), targets).listKeys("");
     expect(await refused.catch(({ message }: Error) => message)).toBe(
       "The service answered HTTP 403 (Forbidden): AccessDenied.",
     );

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { startRestored } from "../../../src/operations/backups/restored.ts";
-import { applianceOn } from "../../support/appliance.ts";
-import { pager } from "../../support/pager.ts";
-import { answer } from "../../support/target.ts";
-import { member } from "../../support/visiting.ts";
+import { createAppliance } from "../../support/appliance.ts";
+import { createPager } from "../../support/pager.ts";
+import { replyWith } from "../../support/target.ts";
+import { signInMember } from "../../support/visiting.ts";
 
 const down = "monitor.down Shop";
 const up = "monitor.up Shop";
@@ -11,7 +11,7 @@ const days = 86_400_000;
 
 /** An appliance that is backed up on demand and continues from the backup three days later. */
 async function backedUp() {
-  const made = await pager();
+  const made = await createPager();
   const { database, store, time } = made;
   const { vault } = made.appliance;
   const clock = () => time.now;
@@ -22,7 +22,7 @@ async function backedUp() {
       database.run("pragma user_version = 1");
       time.now += 3 * days;
       expect(await startRestored(store, clock)).toBe(true);
-      const { engine, alerts, maintenance, app } = applianceOn({ store, vault, clock });
+      const { engine, alerts, maintenance, app } = createAppliance({ store, vault, clock });
       await maintenance.runOnce();
       await engine.runOnce();
       return {
@@ -44,7 +44,7 @@ async function backedUp() {
 describe("after a restore", () => {
   test("all sessions end, and each organization's audit log records it once", async () => {
     const made = await backedUp();
-    const { page } = await member(made, "owner");
+    const { page } = await signInMember(made, "owner");
     expect((await page("GET", "/dashboard/api/v1/monitors")).status).toBe(200);
     await made.restored();
     expect(made.database.query("select count(*) from sessions").values()).toEqual([[0]]);
@@ -57,67 +57,70 @@ describe("after a restore", () => {
   test("monitors in the same state send no alert, however long the gap", async () => {
     const made = await backedUp();
     await using hook = await made.inbox();
-    await using shop = await made.site({ alertChannelIds: [hook.id] });
-    await using other = await made.site({
+    await using shop = await made.createSite({ alertChannelIds: [hook.id] });
+    await using other = await made.createSite({
       name: "Old",
       alertChannelIds: [hook.id],
       reminderInterval: 3_600,
     });
-    const job = await made.job({ interval: 60, grace: 30, alertChannelIds: [hook.id] });
+    const job = await made.createJob({ interval: 60, grace: 30, alertChannelIds: [hook.id] });
     await job.report({ status: "up" });
-    other.fails();
+    other.failNow();
     await made.pass(60);
     await made.later();
-    expect(hook.heard()).toEqual(["monitor.down Old"]);
+    expect(hook.listTitles()).toEqual(["monitor.down Old"]);
     const { pass } = await made.restored();
     await pass(85);
-    expect(hook.heard()).toEqual(["monitor.down Old"]);
+    expect(hook.listTitles()).toEqual(["monitor.down Old"]);
     expect(shop.asked.length).toBeGreaterThan(0);
     // The job's grace period starts with the restart, and it stayed silent throughout.
     await pass(10);
-    expect(hook.heard()).toEqual(["monitor.down Old", "monitor.down Job"]);
+    expect(hook.listTitles()).toEqual(["monitor.down Old", "monitor.down Job"]);
   });
 
   test("a reminder that became due in the gap waits for new checks", async () => {
     const made = await backedUp();
     await using hook = await made.inbox();
-    await using shop = await made.site({ alertChannelIds: [hook.id], reminderInterval: 3_600 });
-    shop.fails();
+    await using shop = await made.createSite({
+      alertChannelIds: [hook.id],
+      reminderInterval: 3_600,
+    });
+    shop.failNow();
     await made.pass(60);
     await made.later();
     const { pass } = await made.restored();
-    shop.recovers();
+    shop.recoverNow();
     await pass(60);
-    expect(hook.heard()).toEqual([down, up]);
+    expect(hook.listTitles()).toEqual([down, up]);
     await pass(900);
-    expect(hook.heard()).toEqual([down, up]);
+    expect(hook.listTitles()).toEqual([down, up]);
   });
 
   test("waiting deliveries are skipped, and current problems are sent to channels that missed them", async () => {
     const made = await backedUp();
     await using heard = await made.inbox();
-    await using missed = await made.inbox({}, answer(500));
-    await using shop = await made.site({ alertChannelIds: [heard.id, missed.id] });
-    shop.fails();
+    await using missed = await made.inbox({}, replyWith(500));
+    await using shop = await made.createSite({ alertChannelIds: [heard.id, missed.id] });
+    shop.failNow();
     await made.pass(60);
     await made.later();
-    expect([heard.heard(), missed.heard()]).toEqual([[down], [down]]);
-    const [waiting] = await made.deliveriesOf(missed);
+    expect([heard.listTitles(), missed.listTitles()]).toEqual([[down], [down]]);
+    const [waiting] = await made.readDeliveries(missed);
     expect(waiting.status).toBe("pending");
-    missed.reply(answer());
+    missed.setReply(replyWith());
     missed.asked.splice(0);
     const { pass } = await made.restored();
     await pass(120);
-    expect([heard.heard(), missed.heard()]).toEqual([[down], [down]]);
+    expect([heard.listTitles(), missed.listTitles()]).toEqual([[down], [down]]);
     expect(missed.received()[0]?.id).not.toBe(waiting.id);
-    const skipped = (await made.deliveriesOf(missed)).find(({ id }) => id === waiting.id);
+    const skipped = (await made.readDeliveries(missed)).find(({ id }) => id === waiting.id);
     expect(skipped).toMatchObject({
       status: "skipped",
       error: "It comes from a restored backup and may have been delivered since.",
     });
-    shop.recovers();
+    shop.recoverNow();
     await pass(60);
-    expect([heard.heard(), missed.heard()]).toEqual([
+    expect([heard.listTitles(), missed.listTitles()]).toEqual([
       [down, up],
       [down, up],
     ]);
@@ -126,27 +129,27 @@ describe("after a restore", () => {
   test("a waiting delivery of a solved problem is dropped, also for channels that missed it", async () => {
     const made = await backedUp();
     await using heard = await made.inbox();
-    await using missed = await made.inbox({}, answer(500));
-    await using shop = await made.site({ alertChannelIds: [heard.id, missed.id] });
-    shop.fails();
+    await using missed = await made.inbox({}, replyWith(500));
+    await using shop = await made.createSite({ alertChannelIds: [heard.id, missed.id] });
+    shop.failNow();
     await made.pass(60);
     await made.later();
-    shop.recovers();
-    missed.reply(answer());
+    shop.recoverNow();
+    missed.setReply(replyWith());
     missed.asked.splice(0);
     const { pass } = await made.restored();
     await pass(120);
-    expect([heard.heard(), missed.heard()]).toEqual([[down, up], []]);
+    expect([heard.listTitles(), missed.listTitles()]).toEqual([[down, up], []]);
   });
 
   test("a state change without an alert yet is decided again", async () => {
     const made = await backedUp();
     await using hook = await made.inbox();
-    await using shop = await made.site({ alertChannelIds: [hook.id] });
-    shop.fails();
+    await using shop = await made.createSite({ alertChannelIds: [hook.id] });
+    shop.failNow();
     await made.pass(60);
     const { pass } = await made.restored();
     await pass(60);
-    expect(hook.heard()).toEqual([down]);
+    expect(hook.listTitles()).toEqual([down]);
   });
 });

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   isDue,
-  lastMoment,
-  nextMoment,
-  outdated,
-  scheduledNameOf,
-  timeIn,
+  findLastMoment,
+  findNextMoment,
+  listOutdated,
+  createScheduledName,
+  parseTime,
 } from "../../../src/operations/backups/rules.ts";
 
 const at = (text: string) => Date.parse(text);
@@ -16,10 +16,10 @@ const berlin = { time: "02:30", timeZone: "Europe/Berlin" };
 describe("the time of a daily backup", () => {
   test("follows its time zone, in winter and in summer", () => {
     const now = at("2026-01-10T12:00:00Z");
-    expect(lastMoment(berlin, now)).toBe(at("2026-01-10T01:30:00Z"));
-    expect(nextMoment(berlin, now)).toBe(at("2026-01-11T01:30:00Z"));
-    expect(lastMoment(berlin, at("2026-07-10T00:29:59Z"))).toBe(at("2026-07-09T00:30:00Z"));
-    expect(nextMoment(berlin, at("2026-07-10T00:30:00Z"))).toBe(at("2026-07-11T00:30:00Z"));
+    expect(findLastMoment(berlin, now)).toBe(at("2026-01-10T01:30:00Z"));
+    expect(findNextMoment(berlin, now)).toBe(at("2026-01-11T01:30:00Z"));
+    expect(findLastMoment(berlin, at("2026-07-10T00:29:59Z"))).toBe(at("2026-07-09T00:30:00Z"));
+    expect(findNextMoment(berlin, at("2026-07-10T00:30:00Z"))).toBe(at("2026-07-11T00:30:00Z"));
   });
 
   test("occurs once on days with a clock change", () => {
@@ -27,7 +27,7 @@ describe("the time of a daily backup", () => {
       const start = at(`${day}T00:00:00Z`) - dayMs / 2;
       const moments = new Set<number>();
       for (let now = start; now < start + 2 * dayMs; now += 60_000)
-        moments.add(lastMoment(berlin, now));
+        moments.add(findLastMoment(berlin, now));
       // For the previous day, the day itself, and the next day.
       expect([day, moments.size]).toEqual([day, 3]);
     }
@@ -41,8 +41,8 @@ describe("the time of a daily backup", () => {
       fc.property(zones, times, days, (timeZone, time, seconds) => {
         const now = at("2012-06-01T00:00:00Z") + seconds * 1000;
         const [last, next] = [
-          lastMoment({ time, timeZone }, now),
-          nextMoment({ time, timeZone }, now),
+          findLastMoment({ time, timeZone }, now),
+          findNextMoment({ time, timeZone }, now),
         ];
         expect(last).toBeLessThanOrEqual(now);
         expect(next).toBeGreaterThan(now);
@@ -68,9 +68,9 @@ describe("the time of a daily backup", () => {
 
 describe("retained backups", () => {
   const names = (count: number, everyMs = dayMs, from = at("2026-11-22T03:00:00Z")) =>
-    Array.from({ length: count }, (_, index) => scheduledNameOf(from - index * everyMs, false));
-  const kept = (all: string[], keep: Parameters<typeof outdated>[1]) => {
-    const gone = new Set(outdated(all, keep));
+    Array.from({ length: count }, (_, index) => createScheduledName(from - index * everyMs, false));
+  const kept = (all: string[], keep: Parameters<typeof listOutdated>[1]) => {
+    const gone = new Set(listOutdated(all, keep));
     return all.filter((name) => !gone.has(name)).map((name) => name.slice(10, 20));
   };
 
@@ -105,8 +105,8 @@ describe("retained backups", () => {
       "signalbox-2020-01-01-030000.sqlite",
     ];
     const keep = { keepDaily: 1, keepWeekly: 0, keepMonthly: 0 };
-    expect(outdated([...others, ...names(3)], keep)).toEqual(names(3).slice(1));
-    expect(others.slice(0, 2).map(timeIn)).toEqual([null, null]);
+    expect(listOutdated([...others, ...names(3)], keep)).toEqual(names(3).slice(1));
+    expect(others.slice(0, 2).map(parseTime)).toEqual([null, null]);
   });
 
   test("always include the newest, and no more than requested", () => {
@@ -122,16 +122,18 @@ describe("retained backups", () => {
     fc.assert(
       fc.property(offsets, keeps, fc.boolean(), (seconds, keep, isEncrypted) => {
         const all = [...new Set(seconds)].map((offset) =>
-          scheduledNameOf(at("2024-01-01T00:00:00Z") + offset * 1000, isEncrypted),
+          createScheduledName(at("2024-01-01T00:00:00Z") + offset * 1000, isEncrypted),
         );
-        const gone = new Set(outdated(all, keep));
+        const gone = new Set(listOutdated(all, keep));
         const left = all.filter((name) => !gone.has(name));
-        const newest = all.toSorted((one, other) => Number(timeIn(other)) - Number(timeIn(one)))[0];
+        const newest = all.toSorted(
+          (one, other) => Number(parseTime(other)) - Number(parseTime(one)),
+        )[0];
         expect(left).toContain(newest ?? "");
         expect(left.length).toBeLessThanOrEqual(
           keep.keepDaily + keep.keepWeekly + keep.keepMonthly,
         );
-        expect(outdated(left, keep)).toEqual([]);
+        expect(listOutdated(left, keep)).toEqual([]);
       }),
     );
   });

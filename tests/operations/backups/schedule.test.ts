@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { targetGuard } from "../../../src/core/security/target-guard.ts";
+import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { copyDatabase, type Sealing } from "../../../src/database/backup/copy.ts";
 import { assets } from "../../../src/core/assets.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
@@ -11,13 +11,13 @@ import { restore } from "../../../src/database/backup/restore.ts";
 import type { EventType } from "../../../src/events/catalogue.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { ScheduledBackups } from "../../../src/operations/backups/scheduler.ts";
-import { type Client, dump, testAppliance } from "../../support/appliance.ts";
-import { bucketService, testWith } from "../../support/real-targets.ts";
-import { scratch } from "../../support/scratch.ts";
-import { answer, target } from "../../support/target.ts";
-import { member } from "../../support/visiting.ts";
+import { type Client, dumpTables, testAppliance } from "../../support/appliance.ts";
+import { startBucketService, defineTestWith } from "../../support/real-targets.ts";
+import { createScratch } from "../../support/scratch.ts";
+import { replyWith, startTarget } from "../../support/target.ts";
+import { signInMember } from "../../support/visiting.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const path = "/dashboard/backup/schedule";
 const passphrase = "correct horse battery";
 const hour = 3_600_000;
@@ -27,7 +27,7 @@ async function scheduled(denied: string[] = []) {
   const made = await testAppliance();
   // Signs in anew for each request, because the tests pass more days than a session lasts.
   const page: Client = async (...asked) =>
-    (await member(made, "owner", { administrator: true })).page(...asked);
+    (await signInMember(made, "owner", { administrator: true })).page(...asked);
   const dataDir = join(newDirectory(), "data");
   const clock = () => made.time.now;
   openDataDirectory(dataDir, { migrations: assets.migrations, clock }).close();
@@ -41,7 +41,7 @@ async function scheduled(denied: string[] = []) {
     clock,
     leases,
     log,
-    targets: targetGuard(() => [], { denied: denied.map((name) => ({ name })) }),
+    targets: createTargetGuard(() => [], { denied: denied.map((name) => ({ name })) }),
     workIn,
     copyTo: (file: string, sealing: Sealing | null) => {
       const copy = async () => {
@@ -82,7 +82,7 @@ describe("scheduled backups", () => {
     expect(await made.shown()).toMatchObject({ enabled: false, nextAt: null, last: null });
     await made.pass(48);
     expect((await made.page("PATCH", path, { body: { enabled: true } })).status).toBe(422);
-    const { page } = await member(made, "owner");
+    const { page } = await signInMember(made, "owner");
     for (const [method, at] of [
       ["GET", path],
       ["PATCH", path],
@@ -293,7 +293,7 @@ describe("backup settings", () => {
   test("show and store no secret, and the audit log has only field names", async () => {
     const made = await scheduled();
     const { text } = await made.page("PATCH", path, { body: { s3: bucket, passphrase } });
-    const all = [text, JSON.stringify(await made.shown()), dump(made), ...made.logged];
+    const all = [text, JSON.stringify(await made.shown()), dumpTables(made), ...made.logged];
     for (const one of all) {
       expect(one).not.toContain("CANARY");
       expect(one).not.toContain(passphrase);
@@ -329,11 +329,11 @@ describe("backup settings", () => {
 });
 
 describe("a bucket", () => {
-  testWith(
+  defineTestWith(
     ["moto_server"],
     "stores backups under its prefix, and removes expired ones",
     async () => {
-      await using service = await bucketService("backups");
+      await using service = await startBucketService("backups");
       const { endpoint, bucket, accessKeyId, secretAccessKey, client } = service;
       const made = await scheduled();
       await client.write("box/letters.txt", "Dear");
@@ -368,8 +368,10 @@ describe("a bucket", () => {
   );
 
   test("that rejects, is missing or is denied is reported, and no parts remain", async () => {
-    await using refusing = await target(answer(403, "<Error><Code>AccessDenied</Code></Error>"));
-    const gone = await target();
+    await using refusing = await startTarget(
+      replyWith(403, "<Error><Code>AccessDenied</Code></Error>"),
+    );
+    const gone = await startTarget();
     await gone[Symbol.asyncDispose]();
     const made = await scheduled(["denied.lan"]);
     const denied = { ...bucket, endpoint: "http://denied.lan" };

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createOrganization } from "../../../src/accounts/organizations/service.ts";
 import { assets } from "../../../src/core/assets.ts";
-import { dayMs, hourMs, systemClock, timestamp } from "../../../src/core/time/clock.ts";
+import { dayMs, hourMs, readSystemClock, formatTimestamp } from "../../../src/core/time/clock.ts";
 import { splitSecrets } from "../../../src/core/security/kind-secrets.ts";
 import { sealAll } from "../../../src/core/security/secrets.ts";
-import { targetGuard } from "../../../src/core/security/target-guard.ts";
+import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import {
   type DataDirectory,
   openDataDirectory,
@@ -16,7 +16,7 @@ import { copyDatabase } from "../../../src/database/backup/copy.ts";
 import { backupKinds, BackupPlan } from "../../../src/operations/backups/schedule-schema.ts";
 import { putSchedule, type ScheduleRow } from "../../../src/operations/backups/schedule-store.ts";
 import { examineBackups, examineBucket } from "../../../src/operations/diagnostics/backups.ts";
-import { freePort } from "../../support/binary.ts";
+import { getFreePort } from "../../support/binary.ts";
 import { canary } from "../../support/samples.ts";
 
 const now = Date.now();
@@ -27,8 +27,8 @@ let data: DataDirectory;
 beforeAll(async () => {
   path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   folder = join(path, "backups");
-  data = openDataDirectory(path, { migrations: assets.migrations, clock: systemClock });
-  await createOrganization(data.store, systemClock, "Acme");
+  data = openDataDirectory(path, { migrations: assets.migrations, clock: readSystemClock });
+  await createOrganization(data.store, readSystemClock, "Acme");
 });
 afterAll(() => {
   data.close();
@@ -43,7 +43,7 @@ async function scheduled(plan: object, outcome: Partial<ScheduleRow> = {}) {
     settings: JSON.stringify(settings),
     secrets: sealAll(data.vault, "appliance/backup", secrets),
     version: 1,
-    updatedAt: timestamp(now - hourMs),
+    updatedAt: formatTimestamp(now - hourMs),
     triedFor: now,
     retryAt: null,
     lastSuccessAt: null,
@@ -56,7 +56,7 @@ async function scheduled(plan: object, outcome: Partial<ScheduleRow> = {}) {
   await data.store.atomic(putSchedule(data.store, row));
 }
 
-const looking = () => ({ ...data, path, targets: targetGuard(() => []) });
+const looking = () => ({ ...data, path, targets: createTargetGuard(() => []) });
 const examined = (at = now, others?: string) =>
   examineBackups({ ...looking(), clock: () => at, folder: others });
 
@@ -83,17 +83,17 @@ test("a schedule is judged by its last backup", async () => {
     return [found?.verdict, found?.message];
   };
   expect((await verdict({}))[0]).toBe("ok");
-  expect((await verdict({ updatedAt: timestamp(now - 3 * dayMs) }))[1]).toBe(
+  expect((await verdict({ updatedAt: formatTimestamp(now - 3 * dayMs) }))[1]).toBe(
     "scheduled for 3 d, and none was made",
   );
-  expect((await verdict({ lastSuccessAt: timestamp(now - dayMs) }))[0]).toBe("ok");
-  const old = { updatedAt: timestamp(now - 9 * dayMs) };
-  const late = { ...old, lastSuccessAt: timestamp(now - 2 * dayMs - 1) };
+  expect((await verdict({ lastSuccessAt: formatTimestamp(now - dayMs) }))[0]).toBe("ok");
+  const old = { updatedAt: formatTimestamp(now - 9 * dayMs) };
+  const late = { ...old, lastSuccessAt: formatTimestamp(now - 2 * dayMs - 1) };
   expect((await verdict(late))[0]).toBe("problem");
   // It was off in the meantime.
-  expect((await verdict({ ...late, updatedAt: timestamp(now - hourMs) }))[0]).toBe("ok");
-  const failing = { failingSince: timestamp(now - dayMs), lastError: "No space is left." };
-  const [failed, why] = await verdict({ lastSuccessAt: timestamp(now - dayMs), ...failing });
+  expect((await verdict({ ...late, updatedAt: formatTimestamp(now - hourMs) }))[0]).toBe("ok");
+  const failing = { failingSince: formatTimestamp(now - dayMs), lastError: "No space is left." };
+  const [failed, why] = await verdict({ lastSuccessAt: formatTimestamp(now - dayMs), ...failing });
   expect([failed, why?.includes("No space is left.")]).toEqual(["problem", true]);
 });
 
@@ -136,7 +136,7 @@ test("a bucket is queried with its credentials, which are not shown", async () =
     await scheduled(
       { enabled: true, to: "s3", s3 },
       {
-        lastSuccessAt: timestamp(now),
+        lastSuccessAt: formatTimestamp(now),
         lastFile: "signalbox-2026-11-22-030000.db",
       },
     );
@@ -157,7 +157,7 @@ test("a bucket is queried with its credentials, which are not shown", async () =
     { verdict: "problem", message: expect.stringContaining("AccessDenied") },
   ]);
   await bucket.stop(true);
-  expect(await at(`http://127.0.0.1:${freePort()}`)).toMatchObject([{ verdict: "problem" }]);
+  expect(await at(`http://127.0.0.1:${getFreePort()}`)).toMatchObject([{ verdict: "problem" }]);
   expect(await at("http://169.254.169.254")).toMatchObject([
     { verdict: "problem", advice: expect.stringContaining("--allow-target 169.254.169.254/32") },
   ]);

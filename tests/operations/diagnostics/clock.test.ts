@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { targetGuard } from "../../../src/core/security/target-guard.ts";
-import { examineClock, timeServers } from "../../../src/operations/diagnostics/clock.ts";
-import { scratch } from "../../support/scratch.ts";
-import { answer, target } from "../../support/target.ts";
-import { timeServer } from "../../support/time-server.ts";
+import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
+import { examineClock, findTimeServers } from "../../../src/operations/diagnostics/clock.ts";
+import { createScratch } from "../../support/scratch.ts";
+import { replyWith, startTarget } from "../../support/target.ts";
+import { startTimeServer } from "../../support/time-server.ts";
 
-const newDirectory = scratch();
-const targets = targetGuard(() => []);
+const newDirectory = createScratch();
+const targets = createTargetGuard(() => []);
 
 describe("the clock is compared with a time server", () => {
   test.each([
@@ -17,7 +17,7 @@ describe("the clock is compared with a time server", () => {
     [90_000, "problem", "is 90 s behind 127.0.0.1"],
     [-90_000, "problem", "is 90 s ahead of 127.0.0.1"],
   ])("that is off by %i ms: %s", async (wrongMs, verdict, message) => {
-    using server = await timeServer(wrongMs);
+    using server = await startTimeServer(wrongMs);
     const [found] = await examineClock({ ntp: server.ntp, destinations: { hosts: [] }, targets });
     expect(found).toMatchObject({ verdict, message: expect.stringContaining(message) });
     expect(found?.advice?.includes("timedatectl set-ntp true") ?? false).toBe(verdict !== "ok");
@@ -27,7 +27,7 @@ describe("the clock is compared with a time server", () => {
     ["does not know the time itself", { stratum: 16 }],
     ["responds to another request", { mark: false }],
   ])("is not compared with a server that %s", async (_what, how) => {
-    using server = await timeServer(90_000, how);
+    using server = await startTimeServer(90_000, how);
     const [found] = await examineClock({
       ntp: server.ntp,
       destinations: { hosts: [] },
@@ -46,9 +46,9 @@ describe("without a time server", () => {
     "the clock is compared with a web server's date, here off by %i ms: %s",
     async (wrongMs, verdict) => {
       const date = new Date(Date.now() + wrongMs).toUTCString();
-      await using site = await target(answer(200, "", { date }));
+      await using site = await startTarget(replyWith(200, "", { date }));
       const hosts = [{ origin: new URL(site.at("/secret/path")) }];
-      using lost = await timeServer(0, { stratum: 16 });
+      using lost = await startTimeServer(0, { stratum: 16 });
       const [found] = await examineClock({ ntp: lost.ntp, destinations: { hosts }, targets });
       expect(found).toMatchObject({ verdict, message: expect.stringContaining(`:${site.port}`) });
       expect(site.asked.map(({ method, path }) => [method, path])).toEqual([["HEAD", "/"]]);
@@ -78,5 +78,11 @@ test("the time servers are those of chrony, ntpd and timesyncd, each once", asyn
     mkdirSync(join(root, name, ".."), { recursive: true });
     writeFileSync(join(root, name), text);
   }
-  expect(await timeServers(root)).toEqual(["ntp.lan", "10.0.0.1", "[fd00::1]", "a.lan", "b.lan"]);
+  expect(await findTimeServers(root)).toEqual([
+    "ntp.lan",
+    "10.0.0.1",
+    "[fd00::1]",
+    "a.lan",
+    "b.lan",
+  ]);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { assets } from "../../../src/core/assets.ts";
-import { dayMs, hourMs, systemClock, timestamp } from "../../../src/core/time/clock.ts";
+import { dayMs, hourMs, readSystemClock, formatTimestamp } from "../../../src/core/time/clock.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
 import { examineDatabaseSize, examineDiskSpace } from "../../../src/operations/diagnostics/disk.ts";
-import { daysUntilFull } from "../../../src/operations/retention/growth.ts";
-import { scratch } from "../../support/scratch.ts";
+import { computeDaysUntilFull } from "../../../src/operations/retention/growth.ts";
+import { createScratch } from "../../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const mebibyte = 1024 ** 2;
 
 /** Findings for this free space, with monitors that were checked every second for three days. */
@@ -14,11 +14,11 @@ async function examined(freeBytes: number, monitors = 0) {
   const path = newDirectory();
   const data = openDataDirectory(path, {
     migrations: assets.migrations,
-    clock: systemClock,
+    clock: readSystemClock,
   });
   const { database, store } = data;
   const now = Date.now();
-  const at = timestamp(now);
+  const at = formatTimestamp(now);
   database.run("PRAGMA foreign_keys = OFF");
   for (let index = 0; index < monitors; index++) {
     database.run(
@@ -97,6 +97,6 @@ describe("days until a disk is full", () => {
       10,
     ],
   ])("%i bytes, growing by %j: %i", (free, growing, days) => {
-    expect(daysUntilFull(free, growing)).toBe(days);
+    expect(computeDaysUntilFull(free, growing)).toBe(days);
   });
 });

@@ -10,26 +10,26 @@ import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import { createAlertChannel, settingsOf } from "../../../src/alerting/channels/service.ts";
 import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
-import { commandLineScope } from "../../../src/cli/support/with-data.ts";
-import { configOf } from "../../../src/config.ts";
+import { createCommandLineScope } from "../../../src/cli/support/with-data.ts";
+import { parseConfig } from "../../../src/config.ts";
 import { assets } from "../../../src/core/assets.ts";
-import { systemClock } from "../../../src/core/time/clock.ts";
-import { type Finding, fine } from "../../../src/core/finding.ts";
-import { accessTokens } from "../../../src/core/outgoing/access-tokens.ts";
-import { targetGuard } from "../../../src/core/security/target-guard.ts";
+import { readSystemClock } from "../../../src/core/time/clock.ts";
+import { type Finding, okFinding } from "../../../src/core/finding.ts";
+import { createAccessTokenCache } from "../../../src/core/outgoing/access-tokens.ts";
+import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import {
   type DataDirectory,
   openDataDirectory,
 } from "../../../src/database/file/data-directory.ts";
 import { alertChannels } from "../../../src/database/tables/alerting.ts";
-import { destinationsOf } from "../../../src/operations/diagnostics/destinations.ts";
+import { findDestinations } from "../../../src/operations/diagnostics/destinations.ts";
 import { type Report, runDiagnostics } from "../../../src/operations/diagnostics/diagnostic.ts";
 import { examineAppliance } from "../../../src/operations/diagnostics/doctor.ts";
-import { textOf } from "../../../src/operations/diagnostics/report.ts";
-import { alertOf, telling } from "../../support/delivering.ts";
-import { mailServer } from "../../support/mail-server.ts";
+import { formatReport } from "../../../src/operations/diagnostics/report.ts";
+import { createAlert, createMessage } from "../../support/delivering.ts";
+import { startMailServer } from "../../support/mail-server.ts";
 import { canary, newChannels, signingCanary } from "../../support/samples.ts";
-import { target } from "../../support/target.ts";
+import { startTarget } from "../../support/target.ts";
 
 let path: string;
 let data: DataDirectory;
@@ -42,11 +42,11 @@ const withoutHost: readonly ChannelType[] = ["email"];
 
 beforeAll(async () => {
   path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-  data = openDataDirectory(path, { migrations: assets.migrations, clock: systemClock });
-  await using mail = await mailServer({ users: { jo: canary } }, { allowInsecureAuth: true });
-  await using site = await target();
-  const { id } = await createOrganization(data.store, systemClock, "Acme");
-  const scope = commandLineScope(data, id);
+  data = openDataDirectory(path, { migrations: assets.migrations, clock: readSystemClock });
+  await using mail = await startMailServer({ users: { jo: canary } }, { allowInsecureAuth: true });
+  await using site = await startTarget();
+  const { id } = await createOrganization(data.store, readSystemClock, "Acme");
+  const scope = createCommandLineScope(data, id);
   const mine = { type: "webhook", name: "Bot", url: site.at(`/hooks/${canary}?token=${canary}`) };
   await createAlertChannel(scope, NewAlertChannel.parse(mine));
   for (const type of types)
@@ -58,14 +58,14 @@ beforeAll(async () => {
   const { host, port } = mail.smtp();
   const smtp = { host, port, user: "jo", password: canary, tls: "none", from: "a@team.example" };
   await updateSettings(scope, SettingsPatch.parse({ smtp }));
-  const settings = configOf(
+  const settings = parseConfig(
     // All names of this test are denied, so that no request leaves the machine.
     { dataDir: path, port: "0", denyTarget: ["*.lan", "*.example", "*.com"] },
     {},
   );
   report = await examineAppliance(settings, {
     migrations: assets.migrations,
-    clock: systemClock,
+    clock: readSystemClock,
     ntp: "127.0.0.1:1",
   });
   mailed = mail.mails.length;
@@ -93,14 +93,14 @@ describe("each type of channel", () => {
     for (const row of rows)
       await (providers[type] as Provider<ChannelType>).deliver(
         settingsOf(data.vault, row) as never,
-        telling(alertOf("monitor.down")),
+        createMessage(createAlert("monitor.down")),
         {
           now: 0,
-          targets: targetGuard(() => []),
+          targets: createTargetGuard(() => []),
           timeoutMs: 1,
           cancelled: new AbortController().signal,
           smtp: null,
-          accessTokens: accessTokens(),
+          accessTokens: createAccessTokenCache(),
           progress: null,
           messageTo: null,
           exchange: async ({ url }) => {
@@ -110,7 +110,7 @@ describe("each type of channel", () => {
         },
       );
     // The examined hosts are exactly the hosts that deliveries connect to.
-    const { hosts } = await destinationsOf(data.store, data.vault);
+    const { hosts } = await findDestinations(data.store, data.vault);
     const examined = hosts.filter(({ channels }) =>
       channels.some((name) => name.includes(`“The ${type}”`)),
     );
@@ -136,7 +136,7 @@ describe("diagnostics", () => {
         most = Math.max(most, ++open);
         await Bun.sleep((30 - index) % 3);
         open--;
-        return [fine(String(index), "")];
+        return [okFinding(String(index), "")];
       }),
     );
     const found = await runDiagnostics(several, null);
@@ -145,7 +145,7 @@ describe("diagnostics", () => {
   });
 
   test("that time out are skipped, and a failing one does not stop the others", async () => {
-    const works = diagnostic(async () => [fine("works", "")], "late");
+    const works = diagnostic(async () => [okFinding("works", "")], "late");
     expect(await runDiagnostics([works], null, 0)).toMatchObject([
       { subject: "late", verdict: "skipped" },
     ]);
@@ -183,7 +183,7 @@ test("a web server is only asked for its date, if no time server answers", () =>
 });
 
 test("the report contains no secret", () => {
-  const written = JSON.stringify(report) + textOf(report);
+  const written = JSON.stringify(report) + formatReport(report);
   expect(written).toContain("chat.example");
   expect([written.includes(canary), written.includes(signingCanary)]).toEqual([false, false]);
 });

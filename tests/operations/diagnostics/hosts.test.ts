@@ -1,27 +1,27 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../../src/core/time/clock.ts";
-import { parseDenied, targetGuard } from "../../../src/core/security/target-guard.ts";
+import { readSystemClock } from "../../../src/core/time/clock.ts";
+import { parseDenied, createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { examineHost, examineNetwork } from "../../../src/operations/diagnostics/hosts.ts";
-import { freePort } from "../../support/binary.ts";
-import { scratch } from "../../support/scratch.ts";
-import { secureListener } from "../../support/secure-listener.ts";
-import { canBeSilent, silentAddress } from "../../support/silent-address.ts";
-import { target } from "../../support/target.ts";
+import { getFreePort } from "../../support/binary.ts";
+import { createScratch } from "../../support/scratch.ts";
+import { startSecureListener } from "../../support/secure-listener.ts";
+import { canBeSilent, openSilentAddress } from "../../support/silent-address.ts";
+import { startTarget } from "../../support/target.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const deny = parseDenied("*.denied.lan") ?? { name: "" };
-const targets = targetGuard(() => [{ host: "127.0.0.1", port: 3210 }], { denied: [deny] });
+const targets = createTargetGuard(() => [{ host: "127.0.0.1", port: 3210 }], { denied: [deny] });
 
 const examined = (origin: string, timeoutMs?: number) =>
   examineHost(
     { origin: new URL(origin), channels: ["Slack “Ops” of Acme"] },
-    { targets, clock: systemClock, ...(timeoutMs !== undefined && { timeoutMs }) },
+    { targets, clock: readSystemClock, ...(timeoutMs !== undefined && { timeoutMs }) },
   );
 
 test("a host that accepts connections is sent nothing", async () => {
-  await using site = await target();
+  await using site = await startTarget();
   const found = await examined(site.at());
   expect(found).toEqual({
     verdict: "ok",
@@ -43,7 +43,7 @@ describe("an unreachable alert host is reported with a next step:", () => {
       "name that of the service",
     ],
     ["a denied name", "https://chat.denied.lan", "--deny-target", "Change --deny-target"],
-    ["a closed port", `http://127.0.0.1:${freePort()}`, "refused", "curl -v http://127.0.0.1"],
+    ["a closed port", `http://127.0.0.1:${getFreePort()}`, "refused", "curl -v http://127.0.0.1"],
   ])("%s", async (_what, origin, message, advice) => {
     expect(await examined(origin)).toMatchObject({
       verdict: "problem",
@@ -53,7 +53,7 @@ describe("an unreachable alert host is reported with a next step:", () => {
   });
 
   test.skipIf(!canBeSilent)("a silent port", async () => {
-    using silent = silentAddress();
+    using silent = openSilentAddress();
     expect(await examined(`http://127.0.0.1:${silent.port}`, 100)).toMatchObject({
       verdict: "problem",
       message: expect.stringContaining("Timed out"),
@@ -65,7 +65,7 @@ describe("an unreachable alert host is reported with a next step:", () => {
     ["selfSigned", "self-signed"],
     ["expired", "expired"],
   ] as const)("a certificate that is %s", async (name, message) => {
-    await using server = await secureListener(name);
+    await using server = await startSecureListener(name);
     expect(await examined(`https://127.0.0.1:${server.port}`)).toMatchObject({
       verdict: "problem",
       message: expect.stringContaining(message),

@@ -5,12 +5,12 @@ import {
   examineEnvironment,
   examineMachine,
   examinePing,
-  fileSystem,
-  listenerOn,
+  examineFileSystem,
+  findListener,
 } from "../../../src/operations/diagnostics/machine.ts";
-import { scratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 /** A machine whose `/` contains these files. */
 function rootWith(files: Record<string, string>): string {
@@ -72,7 +72,7 @@ test.each([
   [0x794c7630, "warning", "overlayfs"],
   [0xef53, "ok", "a disk of this machine"],
 ])("a file system of type %i: %s", (type, verdict, name) => {
-  const [found] = fileSystem("/data", type);
+  const [found] = examineFileSystem("/data", type);
   expect(found).toMatchObject({ verdict, message: expect.stringContaining(name) });
   expect(found?.advice === null).toBe(verdict === "ok");
 });
@@ -116,5 +116,5 @@ test("the program on a port is found by its socket", () => {
     mkdirSync(join(root, "proc", pid, "fd"));
     symlinkSync(socket, join(root, "proc", pid, "fd", "3"));
   }
-  expect([listenerOn(3210, root), listenerOn(3211, root)]).toEqual(["nginx (pid 812)", null]);
+  expect([findListener(3210, root), findListener(3211, root)]).toEqual(["nginx (pid 812)", null]);
 });

@@ -1,15 +1,24 @@
 import { expect, test } from "bun:test";
-import { fine, problem, skipped, unusable, warning } from "../../../src/core/finding.ts";
-import { summaryOf, textOf } from "../../../src/operations/diagnostics/report.ts";
+import {
+  okFinding,
+  problemFinding,
+  skippedFinding,
+  unusableFinding,
+  warningFinding,
+} from "../../../src/core/finding.ts";
+import { summarizeReport, formatReport } from "../../../src/operations/diagnostics/report.ts";
 
 const path = "/var/lib/signalbox/a/path/that/is/longer/than/any/line/of/a/terminal/has/columns/for";
 const report = [
-  { area: "Data", ...fine("data directory", "/data") },
-  { area: "Data", ...problem("permissions", `${path} is open to others`, `chmod 600 ${path}`) },
-  { area: "Clock", ...skipped("clock", "no time server is configured") },
+  { area: "Data", ...okFinding("data directory", "/data") },
+  {
+    area: "Data",
+    ...problemFinding("permissions", `${path} is open to others`, `chmod 600 ${path}`),
+  },
+  { area: "Clock", ...skippedFinding("clock", "no time server is configured") },
   {
     area: "Disk",
-    ...warning(
+    ...warningFinding(
       "growth",
       "it takes 35 MiB more a day: the disk is full in 21 days, sooner with more monitors",
       "Make room, or move the data directory to a larger disk.",
@@ -18,7 +27,7 @@ const report = [
 ];
 
 test("a report has a paragraph per area, 80 columns wide, with next steps behind arrows", () => {
-  expect(textOf(report)).toBe(`Data
+  expect(formatReport(report)).toBe(`Data
 ok       data directory: /data
 problem  permissions:
          ${path}
@@ -39,13 +48,13 @@ warning  growth: it takes 35 MiB more a day: the disk is full in 21 days, sooner
 test("a summary counts the next steps", () => {
   const ofArea = { area: "Data" };
   expect(
-    summaryOf([
-      { ...ofArea, ...fine("a", "b") },
-      { ...ofArea, ...skipped("a", "b") },
+    summarizeReport([
+      { ...ofArea, ...okFinding("a", "b") },
+      { ...ofArea, ...skippedFinding("a", "b") },
     ]),
   ).toBe(null);
-  expect(summaryOf(report)).toBe("1 problem and 1 warning");
-  expect(summaryOf([{ ...ofArea, ...unusable("a", "b", "c") }, ...report, ...report])).toBe(
-    "1 that keep `serve` from starting and 2 problems and 2 warnings",
-  );
+  expect(summarizeReport(report)).toBe("1 problem and 1 warning");
+  expect(
+    summarizeReport([{ ...ofArea, ...unusableFinding("a", "b", "c") }, ...report, ...report]),
+  ).toBe("1 that keep `serve` from starting and 2 problems and 2 warnings");
 });

@@ -5,14 +5,14 @@ import { assets } from "../../../src/core/assets.ts";
 import { hourMs } from "../../../src/core/time/clock.ts";
 import type { ProblemName } from "../../../src/core/problems.ts";
 import { recordProblem } from "../../../src/events/problems.ts";
-import { files } from "../../../src/database/file/data-files.ts";
+import { getDataFiles } from "../../../src/database/file/data-files.ts";
 import { lockDirectory } from "../../../src/database/file/directory-lock.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
 import { examinePorts, examineProblems } from "../../../src/operations/diagnostics/server.ts";
-import { freePort } from "../../support/binary.ts";
-import { scratch } from "../../support/scratch.ts";
+import { getFreePort } from "../../support/binary.ts";
+import { createScratch } from "../../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const host = "127.0.0.1";
 
 /** A server that responds like ours, or differently. */
@@ -29,7 +29,7 @@ const verdicts = async (
   ]);
 
 test("free ports are ok, and so is one that the system chooses", async () => {
-  const found = await verdicts({ port: freePort(), publicPort: 0 });
+  const found = await verdicts({ port: getFreePort(), publicPort: 0 });
   expect(found.map(([what]) => what)).toEqual(["port: ok", "public port: ok"]);
 });
 
@@ -42,7 +42,7 @@ test("a port in use is reported with its program", async () => {
 });
 
 test("an address that this machine does not have is reported", async () => {
-  const [found] = await verdicts({ port: freePort(), host: "192.0.2.1" });
+  const [found] = await verdicts({ port: getFreePort(), host: "192.0.2.1" });
   expect(found).toEqual(["port: problem", expect.stringContaining("Change --host.")]);
 });
 
@@ -51,7 +51,7 @@ test("the running server may use its ports, and is asked for a response", async 
   const unlock = lockDirectory(path);
   const server = answering({ "x-request-id": "1" });
   const port = server.port ?? 0;
-  writeFileSync(files(path).address, `http://${host}:${port}\n`);
+  writeFileSync(getDataFiles(path).address, `http://${host}:${port}\n`);
   const of = async (settings: { port: number; publicPort?: number }) =>
     (await verdicts(settings, path)).map(([what]) => what);
   expect(await of({ port, publicPort: port })).toEqual([
@@ -60,7 +60,7 @@ test("the running server may use its ports, and is asked for a response", async 
     "public port: ok",
   ]);
   // Its settings differ from the examined ones.
-  expect(await of({ port: freePort() })).toEqual(["server: ok", "port: skipped"]);
+  expect(await of({ port: getFreePort() })).toEqual(["server: ok", "port: skipped"]);
   await server.stop(true);
   expect((await of({ port }))[0]).toBe("server: problem");
   unlock();

@@ -1,27 +1,27 @@
 import { expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, configOf } from "../../../src/config.ts";
+import { type Config, parseConfig } from "../../../src/config.ts";
 import { dayMs } from "../../../src/core/time/clock.ts";
 import { examineCertificate } from "../../../src/operations/diagnostics/certificate.ts";
 import {
-  certificateExpiresAt,
+  readCertificateExpiry,
   examineName,
   examineSettings,
 } from "../../../src/operations/diagnostics/settings.ts";
-import { selfSigned } from "../../support/certificates.ts";
-import { have } from "../../support/real-targets.ts";
-import { scratch } from "../../support/scratch.ts";
+import { writeSelfSigned } from "../../support/certificates.ts";
+import { hasPrograms } from "../../support/real-targets.ts";
+import { createScratch } from "../../support/scratch.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 const examineAll = (config: Config, now: number) => [
-  ...examineCertificate(certificateExpiresAt(config), now),
+  ...examineCertificate(readCertificateExpiry(config), now),
   ...examineSettings(config),
 ];
 
 const findings = (flags: Record<string, unknown>, now = Date.now()) =>
-  examineAll(configOf(flags, {}), now)
+  examineAll(parseConfig(flags, {}), now)
     .filter(({ verdict }) => verdict !== "ok")
     .map(({ verdict, subject, advice }) => [verdict, subject, advice]);
 
@@ -49,12 +49,16 @@ test.each([["0.0.0.0/1"], ["64.0.0.0/2"], ["2000::/3"]])(
   },
 );
 
-test.skipIf(!have("openssl"))(
+test.skipIf(!hasPrograms("openssl"))(
   "TLS files are read, and checked for their dates and the host of --url",
   () => {
     const folder = newDirectory();
-    const { cert: tlsCert, key: tlsKey } = selfSigned(folder, "box", "DNS:box.lan,IP:10.0.0.5");
-    const other = selfSigned(folder, "other", "DNS:other.lan");
+    const { cert: tlsCert, key: tlsKey } = writeSelfSigned(
+      folder,
+      "box",
+      "DNS:box.lan,IP:10.0.0.5",
+    );
+    const other = writeSelfSigned(folder, "other", "DNS:other.lan");
     const files = { tlsCert, tlsKey };
     const now = Date.now();
     const expiring = ["warning", "TLS certificate", expect.stringContaining("SIGHUP")];
@@ -89,7 +93,7 @@ test("the metrics token is read", () => {
 
 test("the host name of --url leads to this machine, or to a trusted proxy", async () => {
   const verdict = async (flags: Record<string, unknown>) =>
-    (await examineName(configOf(flags, {}))).map((found) => found.verdict);
+    (await examineName(parseConfig(flags, {}))).map((found) => found.verdict);
   expect(await verdict({})).toEqual([]);
   expect(await verdict({ url: "http://localhost:3210" })).toEqual(["ok"]);
   expect(await verdict({ url: "http://192.0.2.7" })).toEqual(["warning"]);

@@ -2,25 +2,25 @@
 import { describe, expect, test } from "bun:test";
 import { problemTitles } from "../../../src/alerting/deciding/problem-titles.ts";
 import { AppError } from "../../../src/core/errors.ts";
-import { lastSeq } from "../../../src/events/log.ts";
-import { openProblems } from "../../../src/events/problems.ts";
+import { findLastSeq } from "../../../src/events/log.ts";
+import { listOpenProblems } from "../../../src/events/problems.ts";
 import { backupSchedule } from "../../../src/database/tables/operations.ts";
 import { ProblemWatch } from "../../../src/operations/diagnostics/watch.ts";
-import { caseServices } from "../../support/case-services.ts";
-import { freePort } from "../../support/binary.ts";
-import { pager } from "../../support/pager.ts";
-import { answer } from "../../support/target.ts";
-import { member, person } from "../../support/visiting.ts";
+import { createCaseServices } from "../../support/case-services.ts";
+import { getFreePort } from "../../support/binary.ts";
+import { createPager } from "../../support/pager.ts";
+import { replyWith } from "../../support/target.ts";
+import { signInMember, createPerson } from "../../support/visiting.ts";
 import type { Json } from "../../support/json.ts";
 
 const GB = 1_000_000_000;
 const day = 86_400;
 
 /** An appliance with an administrator of ours, whose disk, clocks and certificate the test sets. */
-async function machine(settings: Parameters<typeof pager>[0] = {}) {
-  const made = await pager(settings);
+async function machine(settings: Parameters<typeof createPager>[0] = {}) {
+  const made = await createPager(settings);
   const { appliance, store, time, later } = made;
-  const { page } = await member(made, "owner", { administrator: true });
+  const { page } = await signInMember(made, "owner", { administrator: true });
   const world = {
     monotonic: 0,
     disk: { free: 50 * GB, total: 100 * GB },
@@ -100,7 +100,7 @@ const causes: {
   {
     name: "events",
     begins: async ({ world, store, passes }) => {
-      world.reached = (await lastSeq(store)) - 1;
+      world.reached = (await findLastSeq(store)) - 1;
       await passes(310);
     },
     ends: ({ world }) => void (world.reached = Infinity),
@@ -130,7 +130,7 @@ const causes: {
       await restarts();
       // A backup that was missed while it was off is created soon.
       await passes(60);
-      expect(await openProblems(store)).toEqual([]);
+      expect(await listOpenProblems(store)).toEqual([]);
       for (let minutes = 0; minutes < 59; minutes++) await passes(60);
     },
     ends: ({ page }) => page("PATCH", "/dashboard/backup/schedule", { body: { enabled: false } }),
@@ -178,7 +178,7 @@ describe.each(causes)("$name", ({ name, begins, ends }) => {
   });
 
   test("is one case of a pager from start to end", async () => {
-    const services = caseServices();
+    const services = createCaseServices();
     const made = await machine({ exchange: services.exchange });
     await made.channel({ type: "pagerduty", routingKey: "r".repeat(32), default: true });
     await made.channel({ type: "opsgenie", apiKey: "key", default: true });
@@ -195,14 +195,14 @@ describe.each(causes)("$name", ({ name, begins, ends }) => {
 
 test("a channel that fails when a problem starts and ends gets both once it works again", async () => {
   const made = await machine();
-  await using hook = await made.inbox({ default: true }, answer(500));
+  await using hook = await made.inbox({ default: true }, replyWith(500));
   made.world.disk = { free: 0, total: 100 * GB };
   await made.passes();
   made.world.disk = { free: 50 * GB, total: 100 * GB };
   await made.passes();
-  hook.reply(answer());
+  hook.setReply(replyWith());
   made.bothClocks(900);
-  await made.lasts(60);
+  await made.deliverTwiceAfter(60);
   expect([...new Set(hook.alerts().map(({ type }) => type))]).toEqual([
     "appliance.troubled",
     "appliance.recovered",
@@ -236,7 +236,7 @@ test("a certificate is reported 14, 7 and 1 days before it expires, when it expi
     "error",
     "critical",
   ]);
-  expect(await openProblems(made.store)).toMatchObject([{ name: "certificate", stage: "0" }]);
+  expect(await listOpenProblems(made.store)).toMatchObject([{ name: "certificate", stage: "0" }]);
   made.world.certificateExpiresAt = made.time.now + 90 * day * 1000;
   await made.passes();
   expect(hook.alerts().slice(4)).toMatchObject([{ type: "appliance.recovered" }]);
@@ -245,7 +245,7 @@ test("a certificate is reported 14, 7 and 1 days before it expires, when it expi
 test("a slow follower is not stuck", async () => {
   const made = await machine();
   await using hook = await made.inbox({ default: true });
-  const first = (await lastSeq(made.store)) - 1;
+  const first = (await findLastSeq(made.store)) - 1;
   for (let minutes = 0; minutes < 12; minutes++) {
     await made.api("POST", "/api/v1/incidents", { body: { title: "One more" } });
     made.world.reached = first + minutes;
@@ -273,14 +273,14 @@ test("on a full disk the log reports the problem at once, and the alert follows 
 test("checks that can't be judged because the appliance was suspended are no second problem", async () => {
   const made = await machine();
   await using hook = await made.inbox({ default: true });
-  const shop = await made.site({ interval: 3_600 });
-  shop.reply(() => {});
+  const shop = await made.createSite({ interval: 3_600 });
+  shop.setReply(() => {});
   await using _ = shop;
   const checking = made.api("POST", `/api/v1/monitors/${shop.id}/check`);
-  await shop.untilAsked(1);
+  await shop.waitUntilAsked(1);
   made.bothClocks(9);
   await made.looks();
-  shop.release(answer(500));
+  shop.release(replyWith(500));
   expect((await checking).json.data.status).toBe("unknown");
   await made.passes();
   expect(hook.alerts()).toMatchObject([{ type: "appliance.troubled", data: { problem: "loop" } }]);
@@ -301,7 +301,7 @@ test("without an administrator only the log reports problems, once each", async 
     await made.passes();
     expect(lines()).toBe(2 * times);
   }
-  expect(await openProblems(made.store)).toEqual([]);
+  expect(await listOpenProblems(made.store)).toEqual([]);
 });
 
 test("a new administrator is notified of an open problem", async () => {
@@ -310,7 +310,7 @@ test("a new administrator is notified of an open problem", async () => {
     body: {
       type: "webhook",
       name: "Theirs",
-      url: `http://127.0.0.1:${freePort()}/`,
+      url: `http://127.0.0.1:${getFreePort()}/`,
       default: true,
     },
   });
@@ -319,7 +319,7 @@ test("a new administrator is notified of an open problem", async () => {
   const deliveries = async () =>
     (await made.theirs.api("GET", `/api/v1/alert-channels/${json.data.id}/deliveries`)).json.data;
   expect(await deliveries()).toEqual([]);
-  await person(made, made.theirs.id, "owner", { administrator: true });
+  await createPerson(made, made.theirs.id, "owner", { administrator: true });
   await made.passes();
   expect(await deliveries()).toMatchObject([{ type: "appliance.troubled" }]);
 });

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { metricsToken, type TestAppliance } from "../../support/appliance.ts";
-import { expectHistograms, lintedBy, scrapeOf } from "../../support/metrics.ts";
-import { pager } from "../../support/pager.ts";
-import { testWith } from "../../support/real-targets.ts";
-import { answer, hang } from "../../support/target.ts";
+import { expectHistograms, lintMetrics, parseScrape } from "../../support/metrics.ts";
+import { createPager } from "../../support/pager.ts";
+import { defineTestWith } from "../../support/real-targets.ts";
+import { replyWith, hang } from "../../support/target.ts";
 import { testAppliance } from "../../support/appliance.ts";
 
 async function scraped({ client }: Pick<TestAppliance, "client">) {
   const { status, text } = await client(metricsToken)("GET", "/metrics");
   expect(status).toBe(200);
-  return scrapeOf(text);
+  return parseScrape(text);
 }
 
 test("requests are counted by route pattern, and requests without a route under one name", async () => {
@@ -67,15 +67,15 @@ test("every route is counted under its pattern, whatever its path contains", asy
 });
 
 test("checks, results and deliveries are counted", async () => {
-  const made = await pager();
-  const { site, pass, job, time, later } = made;
+  const made = await createPager();
+  const { createSite: site, pass, createJob: job, time, later } = made;
   await using good = await made.inbox({ default: true });
-  await using gone = await made.inbox({ default: true }, answer(410));
+  await using gone = await made.inbox({ default: true }, replyWith(410));
   await using shop = await site({ interval: 20 });
   await using slow = await site({ interval: 20, degradedAfterMs: 1 });
-  slow.reply((response) => void setTimeout(() => answer()(response), 5));
+  slow.setReply((response) => void setTimeout(() => replyWith()(response), 5));
   await pass(40);
-  shop.fails();
+  shop.failNow();
   await pass(20);
   const backup = await job({ alertChannelIds: [] });
   await backup.report({ status: "down" });
@@ -116,11 +116,11 @@ test("checks, results and deliveries are counted", async () => {
 });
 
 test("waiting work is reported with its age", async () => {
-  const made = await pager();
+  const made = await createPager();
   const { store, time, engine, later } = made;
-  await using ill = await made.inbox({ default: true }, answer(500));
-  await using shop = await made.site();
-  shop.fails();
+  await using ill = await made.inbox({ default: true }, replyWith(500));
+  await using shop = await made.createSite();
+  shop.failNow();
   await engine.runOnce();
   await later(60);
   await later();
@@ -163,11 +163,11 @@ test("all waiting deliveries are counted, for any number of receivers", async ()
 });
 
 test("running checks are counted until they end", async () => {
-  const made = await pager();
-  await using stuck = await made.site();
-  stuck.reply(hang);
+  const made = await createPager();
+  await using stuck = await made.createSite();
+  stuck.setReply(hang);
   const hanging = made.engine.runOnce();
-  await stuck.untilAsked(1);
+  await stuck.waitUntilAsked(1);
   expect((await scraped(made)).of("signalbox_checks_running")).toEqual({ "": 1 });
   stuck.release();
   await hanging;
@@ -194,11 +194,11 @@ test("while the database can't be read, failed collectors are counted and all ot
 });
 
 test("metrics name no organization and contain no text of people", async () => {
-  const made = await pager();
+  const made = await createPager();
   const { ours, theirs, store } = made;
   await using hook = await made.inbox({ name: "canary-channel", default: true });
-  await using shop = await made.site({ name: "canary-monitor" });
-  shop.fails();
+  await using shop = await made.createSite({ name: "canary-monitor" });
+  shop.failNow();
   await made.engine.runOnce();
   await made.later();
   expect(hook.asked.length).toBeGreaterThan(0);
@@ -243,13 +243,13 @@ test("an organization's key gets no metrics of the appliance, and the token none
   );
 });
 
-testWith(["promtool"], "Prometheus' own linter accepts it, empty and in use", async () => {
-  const made = await pager();
-  expect(await lintedBy((await scraped(made)).text)).toBe("");
+defineTestWith(["promtool"], "Prometheus' own linter accepts it, empty and in use", async () => {
+  const made = await createPager();
+  expect(await lintMetrics((await scraped(made)).text)).toBe("");
   await using _hook = await made.inbox({ default: true });
-  await using shop = await made.site();
-  shop.fails();
+  await using shop = await made.createSite();
+  shop.failNow();
   await made.engine.runOnce();
   await made.later();
-  expect(await lintedBy((await scraped(made)).text)).toBe("");
+  expect(await lintMetrics((await scraped(made)).text)).toBe("");
 });

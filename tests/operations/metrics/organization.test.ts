@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
-import { lintedBy } from "../../support/metrics.ts";
-import { testWith } from "../../support/real-targets.ts";
+import { lintMetrics } from "../../support/metrics.ts";
+import { defineTestWith } from "../../support/real-targets.ts";
 
 type TestSetUp = Awaited<ReturnType<typeof testAppliance>>;
 
@@ -56,12 +56,12 @@ test("each monitor has its state, whether it is up, latency, uptime and the days
   );
 });
 
-testWith(
+defineTestWith(
   ["promtool"],
   "Prometheus' own linter accepts it, whatever the names of monitors",
   async () => {
     const { text } = await watched();
-    expect(await lintedBy(text)).toBe("");
+    expect(await lintMetrics(text)).toBe("");
   },
 );
 

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { applianceMetrics } from "../../docs/metrics.ts";
-import { scrapeOf } from "../../support/metrics.ts";
-import { testWith } from "../../support/real-targets.ts";
-import { scratch } from "../../support/scratch.ts";
+import { parseScrape } from "../../support/metrics.ts";
+import { defineTestWith } from "../../support/real-targets.ts";
+import { createScratch } from "../../support/scratch.ts";
 
 const folder = join(import.meta.dir, "..", "..", "..", "docs", "prometheus");
 const read = (name: string) => Bun.file(join(folder, name)).text();
-const newDirectory = scratch();
+const newDirectory = createScratch();
 
 type Rules = { groups: { rules: { alert: string; expr: string }[] }[] };
 type Cases = {
@@ -36,7 +36,7 @@ async function promtool(...args: string[]) {
 }
 
 test("alert rules, their test cases and the dashboard use only exported metrics", async () => {
-  const { types } = scrapeOf(await applianceMetrics());
+  const { types } = parseScrape(await applianceMetrics());
   // Prometheus itself exports whether it could scrape.
   const exported = new Set(["up"]);
   for (const [name, type] of types)
@@ -71,7 +71,7 @@ test("each alert rule has a test case in which only it fires", () => {
   expect(firing).toContainEqual([]);
 });
 
-testWith(
+defineTestWith(
   ["promtool"],
   "Prometheus accepts the alert rules, and their test cases pass",
   async () => {
@@ -85,7 +85,7 @@ testWith(
   },
 );
 
-testWith(["promtool"], "Prometheus accepts every query of the dashboard", async () => {
+defineTestWith(["promtool"], "Prometheus accepts every query of the dashboard", async () => {
   const file = join(newDirectory(), "queries.yml");
   const recorded = queries.map((expr, index) => ({
     record: `query:${index}`,

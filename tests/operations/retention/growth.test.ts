@@ -7,14 +7,14 @@ import {
   type DataDirectory,
   openDataDirectory,
 } from "../../../src/database/file/data-directory.ts";
-import { embeddedStore, openDatabase } from "../../../src/database/file/embedded.ts";
+import { createEmbeddedStore, openDatabase } from "../../../src/database/file/embedded.ts";
 import { migrate } from "../../../src/database/migrate.ts";
 import { heartbeatStatuses } from "../../../src/core/statuses.ts";
 import { insertHeartbeats } from "../../../src/monitoring/uptime/store.ts";
-import { scratch } from "../../support/scratch.ts";
-import { bytesOf, counted, simulatedYear } from "../../support/year.ts";
+import { createScratch } from "../../support/scratch.ts";
+import { measureBytes, counted, createSimulatedYear } from "../../support/year.ts";
 
-const newDirectory = scratch();
+const newDirectory = createScratch();
 const plan = { monitors: 25, days: 20, resultDays: 2, end: Date.UTC(2026, 10, 22) };
 
 describe("a simulated year", () => {
@@ -23,14 +23,14 @@ describe("a simulated year", () => {
     const clock = () => plan.end - plan.days * dayMs;
     data = openDataDirectory(newDirectory(), { migrations: assets.migrations, clock });
     data.database.run("PRAGMA synchronous = OFF");
-    await simulatedYear(data, plan);
+    await createSimulatedYear(data, plan);
   });
   afterAll(() => data.close());
 
   // Tables that the simulation does not fill are documented from experience.
   for (const { what, bytes, each } of growing.filter(({ what }) => what in counted))
     test(`${what}: the documented ${bytes} bytes ${each} match the measured size`, () => {
-      const measured = bytesOf(data.database, what) ?? 0;
+      const measured = measureBytes(data.database, what) ?? 0;
       expect(bytes / measured).toBeGreaterThan(0.7);
       expect(bytes / measured).toBeLessThan(1.5);
     });
@@ -47,7 +47,7 @@ describe("a simulated year", () => {
     expect(results.some(({ status }) => status === 2)).toBe(true);
     const database = openDatabase(":memory:");
     migrate(database, assets.migrations);
-    const recorded = embeddedStore(database);
+    const recorded = createEmbeddedStore(database);
     for (let index = 0; index < results.length; index += 1_000)
       await recorded.atomic(
         insertHeartbeats(

@@ -1,11 +1,11 @@
 import { soleNode } from "../../../src/cluster/leases.ts";
 import { describe, expect, test } from "bun:test";
-import { tablesOfCluster } from "../../../src/database/backup/content.ts";
+import { clusterTables } from "../../../src/database/backup/content.ts";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { logFormats } from "../../../src/core/log.ts";
 import { configured, growing } from "../../docs/growth.ts";
-import { dayMs, hourMs, timestamp } from "../../../src/core/time/clock.ts";
+import { dayMs, hourMs, formatTimestamp } from "../../../src/core/time/clock.ts";
 import * as accounts from "../../../src/database/tables/accounts.ts";
 import * as alerting from "../../../src/database/tables/alerting.ts";
 import * as log from "../../../src/database/tables/events.ts";
@@ -79,12 +79,12 @@ const dated: Record<
 > = {
   heartbeats: ["at", (at) => at, { monitor_key: 1 }],
   uptime_hours: ["hour", (at) => Math.floor(at / hourMs)],
-  events: ["at", timestamp, { type: "group.created" }],
-  audit_entries: ["at", timestamp],
-  alerts: ["at", timestamp],
-  deliveries: ["created_at", timestamp, { due_at: null, status: "delivered" }],
-  notices: ["at", timestamp],
-  idempotent_answers: ["created_at", timestamp],
+  events: ["at", formatTimestamp, { type: "group.created" }],
+  audit_entries: ["at", formatTimestamp],
+  alerts: ["at", formatTimestamp],
+  deliveries: ["created_at", formatTimestamp, { due_at: null, status: "delivered" }],
+  notices: ["at", formatTimestamp],
+  idempotent_answers: ["created_at", formatTimestamp],
   screenshots: ["at", (at) => at],
 };
 const withParent = ["delivery_alerts", "delivery_attempts"];
@@ -100,7 +100,7 @@ describe("tables that grow", () => {
       .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
       .all()
       .map(({ name }) => name)
-      .filter((name) => !name.startsWith("sqlite_") && !tablesOfCluster.includes(name));
+      .filter((name) => !name.startsWith("sqlite_") && !clusterTables.includes(name));
     const listed = [...configured, ...growing].flatMap(({ tables }) => tables);
     expect([...new Set(listed)].toSorted()).toEqual(names.toSorted());
     expect(Object.keys(dated).concat(withParent).toSorted()).toEqual(
@@ -143,7 +143,7 @@ describe("tables that grow", () => {
       [0, "monitor.updated"],
     ];
     for (const [days, type] of ages)
-      put(log.events, { at: timestamp(time.now - days * dayMs), type, subject_id: "m" });
+      put(log.events, { at: formatTimestamp(time.now - days * dayMs), type, subject_id: "m" });
     await run();
     expect(seen()).toEqual(["monitor.up", "monitor.paused", "monitor.resumed", "monitor.updated"]);
   });
@@ -151,7 +151,10 @@ describe("tables that grow", () => {
   test("neither events that a follower has not read nor the newest event are removed", async () => {
     const { put, count, run, time, database } = await cleaned();
     for (let day = 0; day < 5; day++)
-      put(log.events, { at: timestamp(time.now - (90 - day) * dayMs), type: "group.created" });
+      put(log.events, {
+        at: formatTimestamp(time.now - (90 - day) * dayMs),
+        type: "group.created",
+      });
     const [first] = database.query<{ seq: number }, []>("SELECT min(seq) AS seq FROM events").all();
     database.run("UPDATE followers SET seq = ? WHERE name = 'subscribers'", [
       (first?.seq ?? 0) + 1,
@@ -172,8 +175,8 @@ describe("tables that grow", () => {
   test("revoked keys are removed with the audit log", async () => {
     const { put, count, run, time } = await cleaned();
     const before = count(accounts.apiKeys) ?? 0;
-    put(accounts.apiKeys, { revoked_at: timestamp(time.now - 401 * dayMs) });
-    put(accounts.apiKeys, { revoked_at: timestamp(time.now - 399 * dayMs) });
+    put(accounts.apiKeys, { revoked_at: formatTimestamp(time.now - 401 * dayMs) });
+    put(accounts.apiKeys, { revoked_at: formatTimestamp(time.now - 399 * dayMs) });
     await run();
     expect(count(accounts.apiKeys)).toBe(before + 1);
   });
@@ -183,7 +186,7 @@ describe("the daily run", () => {
   test("happens once a day", async () => {
     const { put, count, run, time } = await cleaned();
     await run();
-    put(log.auditEntries, { at: timestamp(time.now - 401 * dayMs) });
+    put(log.auditEntries, { at: formatTimestamp(time.now - 401 * dayMs) });
     const before = count(log.auditEntries);
     time.now += dayMs - minute;
     await run();
@@ -196,7 +199,7 @@ describe("the daily run", () => {
   test("is repeated a minute after an interruption", async () => {
     const { put, count, time, job } = await cleaned();
     for (let day = 0; day < 10; day++)
-      put(log.auditEntries, { at: timestamp(time.now - (420 - day) * dayMs) });
+      put(log.auditEntries, { at: formatTimestamp(time.now - (420 - day) * dayMs) });
     const first = job();
     const running = first.runOnce();
     await first.stop();
@@ -220,10 +223,10 @@ describe("a wrong clock", () => {
         ...more,
       });
     made.put(accounts.sessions, {
-      last_seen_at: timestamp(made.time.now),
-      created_at: timestamp(made.time.now),
+      last_seen_at: formatTimestamp(made.time.now),
+      created_at: formatTimestamp(made.time.now),
     });
-    made.put(accounts.invitations, { expires_at: timestamp(made.time.now + dayMs) });
+    made.put(accounts.invitations, { expires_at: formatTimestamp(made.time.now + dayMs) });
     const rows = () =>
       [...Object.keys(dated), "sessions", "invitations"].map((name) =>
         made.count(all.find((one) => getTableName(one) === name) as SQLiteTable),
@@ -267,12 +270,12 @@ describe("a wrong clock", () => {
     const right = time.now;
     time.now = Date.UTC(1970, 0, 1);
     await run();
-    put(log.auditEntries, { at: timestamp(time.now) });
-    put(log.events, { at: timestamp(time.now), type: "group.created" });
+    put(log.auditEntries, { at: formatTimestamp(time.now) });
+    put(log.events, { at: formatTimestamp(time.now), type: "group.created" });
     const before = rows();
     for (time.now = right; time.now < right + 5 * dayMs; time.now += dayMs / 2) {
       await run();
-      put(log.auditEntries, { at: timestamp(time.now) });
+      put(log.auditEntries, { at: formatTimestamp(time.now) });
     }
     const [, , events, audit] = rows();
     expect([events, audit]).toEqual([before[2], (before[3] ?? 0) + 10]);
@@ -281,7 +284,7 @@ describe("a wrong clock", () => {
   test("leaves misdated entries until the entries after them are removed", async () => {
     const { put, count, run, time } = await cleaned();
     await run();
-    const at = (ms: number) => put(log.auditEntries, { at: timestamp(ms) });
+    const at = (ms: number) => put(log.auditEntries, { at: formatTimestamp(ms) });
     const start = time.now;
     at(start);
     for (let index = 0; index < 1_500; index++) at(start + 5 * 365 * dayMs + index);

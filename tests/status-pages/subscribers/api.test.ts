@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer } from "../../support/appliance.ts";
 import { signingCanary as secret } from "../../support/samples.ts";
-import { ann, follow, linkIn, publisher } from "../../support/subscribing.ts";
+import { ann, followMailLink, findLink, createPublisher } from "../../support/subscribing.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 
 describe.concurrent("a subscriber that the API adds", () => {
   test("has to confirm first if it is a mailbox", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const { api, path } = made;
     const { status, headers, json } = await api("POST", path, {
       body: { type: "email", email: ann },
@@ -26,11 +26,11 @@ describe.concurrent("a subscriber that the API adds", () => {
       createdAt: "2026-11-20T10:00:00.000Z",
     });
     expect(headers.get("location")).toBe(`${path}/${json.data.id}`);
-    await made.incident();
+    await made.createIncident();
     await made.send();
-    expect(made.subjects()).toEqual(["Confirm updates from Acme status"]);
+    expect(made.listSubjects()).toEqual(["Confirm updates from Acme status"]);
     made.time.now += 1_000;
-    await follow(made, linkIn(made.mails[0] ?? { text: "" }, "confirm"), "POST");
+    await followMailLink(made, findLink(made.mails[0] ?? { text: "" }, "confirm"), "POST");
     expect(await made.subscriber(json.data)).toMatchObject({
       status: "confirmed",
       confirmedAt: "2026-11-20T10:00:01.000Z",
@@ -39,18 +39,18 @@ describe.concurrent("a subscriber that the API adds", () => {
   });
 
   test("is notified at once if its owner has already agreed", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     expect(await made.mailbox()).toMatchObject({
       status: "confirmed",
       confirmedAt: "2026-11-20T10:00:00.000Z",
     });
-    await made.incident();
+    await made.createIncident();
     await made.send();
-    expect(made.subjects()).toEqual(["Investigating: Slow answers – Acme status"]);
+    expect(made.listSubjects()).toEqual(["Investigating: Slow answers – Acme status"]);
   });
 
   test("is notified at once if it is a webhook, whose secret is never shown", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const { id } = await made.added({ ...webhook, secret });
     const expected = {
       id,
@@ -66,14 +66,14 @@ describe.concurrent("a subscriber that the API adds", () => {
   });
 
   test("accepts a GET response", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const { email: _, ...one } = await made.added(webhook);
     const other = { ...one, url: "https://hooks.team.example/other" };
     expect(await made.added(other)).toMatchObject({ url: other.url, status: "confirmed" });
   });
 
   test("is added once by two requests with the same Idempotency-Key", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const headers = { "Idempotency-Key": "one" };
     const body = { ...webhook, secret };
     const [first, second] = [
@@ -89,7 +89,7 @@ describe.concurrent("a subscriber that the API adds", () => {
 describe.concurrent("the list of subscribers", () => {
   /** Three mailboxes, the last of them not confirmed, and two webhooks. */
   async function five() {
-    const made = await publisher();
+    const made = await createPublisher();
     await made.mailbox("ann_lee@team.example");
     await made.mailbox("ann.lee@team.example");
     for (const body of [
@@ -144,7 +144,7 @@ describe.concurrent("the list of subscribers", () => {
   });
 
   test("accepts no other query", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     for (const query of [
       "type=sms",
       "status=gone",
@@ -179,7 +179,7 @@ describe.concurrent("the list of subscribers", () => {
   });
 
   test("is empty for a page without subscribers", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     expect((await made.api("GET", made.path)).json.meta.total).toBe(0);
     expect((await made.api("GET", `${made.path}-export`)).json).toEqual({ data: [] });
   });
@@ -187,48 +187,48 @@ describe.concurrent("the list of subscribers", () => {
 
 describe.concurrent("a subscriber that is deleted", () => {
   test("is removed, gets no waiting notices, and can subscribe again", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const one = await made.mailbox();
     made.refusals.set(ann, 450);
-    await made.incident();
+    await made.createIncident();
     await made.send();
     const { status, json } = await made.api("DELETE", `${made.path}/${one.id}`);
     expect([status, json]).toEqual([200, { data: { deleted: true } }]);
     made.refusals.clear();
-    await made.later(60);
+    await made.sendAfter(60);
     expect(made.mails).toEqual([]);
     for (const method of ["GET", "DELETE"])
       expect((await made.api(method, `${made.path}/${one.id}`)).status).toBe(404);
     await made.mailbox();
-    await made.incident({ title: "Later" });
+    await made.createIncident({ title: "Later" });
     await made.send();
-    expect(made.subjects()).toEqual(["Investigating: Later – Acme status"]);
+    expect(made.listSubjects()).toEqual(["Investigating: Later – Acme status"]);
   });
 
   test("leaves no waiting notices in the outbox", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const one = await made.mailbox();
     made.refusals.set(ann, 450);
-    await made.incident();
+    await made.createIncident();
     await made.send();
     await made.api("DELETE", `${made.path}/${one.id}`);
-    await made.later(60);
+    await made.sendAfter(60);
     const waiting = "select count(*) from deliveries where due_at is not null";
     expect(made.database.query(waiting).values()).toEqual([[0]]);
   });
 
   test("is deleted with its page, and so are its waiting notices", async () => {
-    await using made = await publisher();
-    const { id } = await made.page();
+    await using made = await createPublisher();
+    const { id } = await made.createPage();
     const path = `/api/v1/status-pages/${id}/subscribers`;
     await made.mailbox(ann, path);
     made.refusals.set(ann, 450);
-    await made.incident();
+    await made.createIncident();
     await made.send();
     expect((await made.api("DELETE", `/api/v1/status-pages/${id}`)).status).toBe(200);
     made.refusals.clear();
-    await made.later(60);
-    await made.later(3_600);
+    await made.sendAfter(60);
+    await made.sendAfter(3_600);
     expect(made.mails).toEqual([]);
     for (const table of ["subscribers", "notices"])
       expect(made.database.query(`select * from ${table}`).values()).toEqual([]);
@@ -236,7 +236,7 @@ describe.concurrent("a subscriber that is deleted", () => {
   });
 
   test("can't be deleted with a read key, or by strangers", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const one = await made.mailbox();
     expect((await made.ours.reader("DELETE", `${made.path}/${one.id}`)).status).toBe(403);
     expect((await made.stranger("DELETE", `${made.path}/${one.id}`)).status).toBe(401);
@@ -246,7 +246,7 @@ describe.concurrent("a subscriber that is deleted", () => {
 
 describe.concurrent("an unchanged response", () => {
   test("is not sent again until it changes", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const one = await made.mailbox();
     for (const path of [made.path, `${made.path}/${one.id}`]) {
       const { headers } = await made.api("GET", path);
@@ -254,7 +254,7 @@ describe.concurrent("an unchanged response", () => {
       expect((await made.api("GET", path, known)).status).toBe(304);
     }
     const before = (await made.api("GET", `${made.path}/${one.id}`)).headers.get("etag") ?? "";
-    await made.incident();
+    await made.createIncident();
     await made.send();
     const headers = { "If-None-Match": before };
     const after = await made.api("GET", `${made.path}/${one.id}`, { headers });
@@ -263,10 +263,10 @@ describe.concurrent("an unchanged response", () => {
 });
 
 test("every write is in the audit log and the events, without the address", async () => {
-  await using made = await publisher();
+  await using made = await createPublisher();
   const one = await made.added({ type: "email", email: ann });
   await made.send();
-  await follow(made, linkIn(made.mails[0] ?? { text: "" }, "confirm"), "POST");
+  await followMailLink(made, findLink(made.mails[0] ?? { text: "" }, "confirm"), "POST");
   await made.api("DELETE", `${made.path}/${one.id}`);
   const of = (table: string, column: string) =>
     made.database

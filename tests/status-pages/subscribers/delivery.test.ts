@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import {
   ann,
   bob,
-  joined,
-  linkIn,
-  follow,
-  publisher,
+  subscribeMailbox,
+  findLink,
+  followMailLink,
+  createPublisher,
   type Publisher,
 } from "../../support/subscribing.ts";
-import { answer, hang, target } from "../../support/target.ts";
+import { replyWith, hang, startTarget } from "../../support/target.ts";
 
 /** Ids of the deliveries in the mails. */
 const idsOf = ({ mails }: Publisher) =>
@@ -23,21 +23,21 @@ const failureOf = (promise: Promise<unknown>) =>
 
 describe.concurrent("a mail server", () => {
   test("that is down and recovers delivers everything to everyone, once and in order", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
     await made.mailbox(bob);
     await made.useMail({ ...made.mailSettings(), port: 1 });
-    const { id } = await made.incident({ message: "0" });
+    const { id } = await made.createIncident({ message: "0" });
     await made.send();
-    await made.later(10);
-    await made.post(id, { message: "1" });
-    await made.post(id, { status: "resolved", message: "2" });
-    await made.later(60);
+    await made.sendAfter(10);
+    await made.postUpdate(id, { message: "1" });
+    await made.postUpdate(id, { status: "resolved", message: "2" });
+    await made.sendAfter(60);
     for (const { lastError } of await made.subscribers())
       expect(lastError).toBe("The connection was refused.");
     await made.useMail(made.mailSettings());
-    await made.later(300);
-    await made.later(300);
+    await made.sendAfter(300);
+    await made.sendAfter(300);
     for (const address of [ann, bob]) {
       const own = made.mails.filter(({ to }) => to.includes(address));
       expect(own.map(({ text }) => /\n\n(\d)\n/.exec(text)?.[1])).toEqual(["0", "1", "2"]);
@@ -47,16 +47,16 @@ describe.concurrent("a mail server", () => {
   });
 
   test("that is down during a sign-up sends the confirmation mail once it recovers", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.useMail({ ...made.mailSettings(), port: 1 });
     expect((await made.signUp(ann)).status).toBe(200);
     await made.send();
-    await made.later(60);
+    await made.sendAfter(60);
     await made.useMail(made.mailSettings());
-    await made.later(300);
-    await made.later(3_600);
-    expect(made.subjects()).toEqual(["Confirm updates from Acme status"]);
-    await follow(made, linkIn(made.mails[0] ?? { text: "" }, "confirm"), "POST");
+    await made.sendAfter(300);
+    await made.sendAfter(3_600);
+    expect(made.listSubjects()).toEqual(["Confirm updates from Acme status"]);
+    await followMailLink(made, findLink(made.mails[0] ?? { text: "" }, "confirm"), "POST");
     expect(await made.subscribers()).toMatchObject([{ status: "confirmed", lastError: null }]);
   });
 
@@ -65,19 +65,19 @@ describe.concurrent("a mail server", () => {
       [450, 2],
       [550, 1],
     ] as const) {
-      await using made = await publisher();
+      await using made = await createPublisher();
       await made.mailbox();
       await made.mailbox(bob);
       made.refusals.set(ann, code);
-      await made.incident();
+      await made.createIncident();
       await made.send();
-      expect(made.told()).toEqual([bob]);
-      await made.later(6);
+      expect(made.listRecipients()).toEqual([bob]);
+      await made.sendAfter(6);
       const attempts = made.database.query("select count(*) from delivery_attempts").values();
       expect(attempts).toEqual([[tries + 1]]);
       made.refusals.clear();
-      await made.later(60);
-      expect(made.told()).toEqual(code === 450 ? [bob, ann] : [bob]);
+      await made.sendAfter(60);
+      expect(made.listRecipients()).toEqual(code === 450 ? [bob, ann] : [bob]);
       const [other, failing] = await made.subscribers();
       expect(other.lastError).toBeNull();
       expect(failing.lastError === null).toBe(code === 450);
@@ -88,42 +88,42 @@ describe.concurrent("a mail server", () => {
 describe.concurrent("a power failure", () => {
   test("before the notices of an event are written: they are sent once after the restart", async () => {
     for (const statement of ['insert into "notices"', "insert or replace into followers"]) {
-      await using made = await publisher();
+      await using made = await createPublisher();
       await made.mailbox();
-      await made.incident();
-      made.diesBefore(statement);
+      await made.createIncident();
+      made.crashBefore(statement);
       expect(await failureOf(made.send())).toBe("The power failed.");
       const left = "select (select count(*) from notices) + (select count(*) from deliveries)";
       expect(made.database.query(left).values()).toEqual([[0]]);
       await made.restart();
-      await made.later(1);
-      await made.later(60);
+      await made.sendAfter(1);
+      await made.sendAfter(60);
       expect(made.mails).toHaveLength(1);
     }
   });
 
   test("before a mail is claimed: it is sent once after the restart", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    await made.incident();
-    made.diesBefore("first_attempt_at = coalesce");
+    await made.createIncident();
+    made.crashBefore("first_attempt_at = coalesce");
     await made.send();
     expect(made.mails).toEqual([]);
     await made.restart();
     await made.send();
-    await made.later(60);
+    await made.sendAfter(60);
     expect(made.mails).toHaveLength(1);
   });
 
   test("after a mail was sent: it can be sent again, with the same id and date", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    await made.incident();
-    made.diesBefore("last_attempt_at = ?");
+    await made.createIncident();
+    made.crashBefore("last_attempt_at = ?");
     await made.send();
     await made.restart();
-    await made.later(30);
-    await made.later(600);
+    await made.sendAfter(30);
+    await made.sendAfter(600);
     expect(made.mails).toHaveLength(2);
     expect(new Set(idsOf(made)).size).toBe(1);
     expect(new Set(made.mails.map(({ headers }) => headers["date"]?.[0])).size).toBe(1);
@@ -131,11 +131,11 @@ describe.concurrent("a power failure", () => {
   });
 
   test("between two subscribers: both are notified once", async () => {
-    await using made = await publisher();
-    await using first = await made.hook();
-    await using second = await made.hook();
-    await made.incident();
-    made.diesBefore("first_attempt_at = coalesce");
+    await using made = await createPublisher();
+    await using first = await made.addHook();
+    await using second = await made.addHook();
+    await made.createIncident();
+    made.crashBefore("first_attempt_at = coalesce");
     await made.send();
     expect(first.asked.length + second.asked.length).toBe(1);
     await made.restart();
@@ -144,8 +144,8 @@ describe.concurrent("a power failure", () => {
   });
 
   test("before a sign-up is written: no mail is sent, and a second sign-up gets one mail", async () => {
-    await using made = await publisher();
-    made.diesBefore('insert into "notices"');
+    await using made = await createPublisher();
+    made.crashBefore('insert into "notices"');
     expect((await made.signUp(ann)).status).toBe(500);
     expect(await made.subscribers()).toEqual([]);
     await made.signUp(ann);
@@ -155,45 +155,45 @@ describe.concurrent("a power failure", () => {
   });
 
   test("before a confirmation is written: the mailbox stays pending and can confirm again", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.signUp(ann);
     await made.send();
-    const link = linkIn(made.mails[0] ?? { text: "" }, "confirm");
-    made.diesBefore("subscribers");
-    expect((await follow(made, link, "POST")).status).toBe(500);
+    const link = findLink(made.mails[0] ?? { text: "" }, "confirm");
+    made.crashBefore("subscribers");
+    expect((await followMailLink(made, link, "POST")).status).toBe(500);
     expect(await made.subscribers()).toMatchObject([{ status: "pending" }]);
     await made.restart();
-    await follow(made, link, "POST");
+    await followMailLink(made, link, "POST");
     expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
   });
 });
 
 describe.concurrent("a restart", () => {
   test("sends nothing again", async () => {
-    await using made = await publisher();
-    await using hook = await made.hook();
-    const { id } = await made.incident();
+    await using made = await createPublisher();
+    await using hook = await made.addHook();
+    const { id } = await made.createIncident();
     await made.send();
     for (const message of ["a", "b"]) {
       await made.restart();
       await made.send();
-      await made.post(id, { message });
+      await made.postUpdate(id, { message });
       await made.restart();
       await made.send();
     }
-    expect(hook.heard()).toEqual(["Incident opened.", "a", "b"]);
+    expect(hook.listMessages()).toEqual(["Incident opened.", "a", "b"]);
   });
 
   test("sends nothing from before the first subscriber", async () => {
-    await using made = await publisher();
-    const { id } = await made.incident();
+    await using made = await createPublisher();
+    const { id } = await made.createIncident();
     await made.send();
     made.time.now += 1;
-    await joined(made);
+    await subscribeMailbox(made);
     await made.restart();
     await made.send();
     expect(made.mails).toEqual([]);
-    await made.post(id, { message: "Now." });
+    await made.postUpdate(id, { message: "Now." });
     await made.send();
     expect(made.mails).toHaveLength(1);
   });
@@ -201,31 +201,31 @@ describe.concurrent("a restart", () => {
 
 describe.concurrent("many subscribers", () => {
   test("simultaneous updates reach each subscriber in order", async () => {
-    await using made = await publisher();
-    await using one = await made.hook();
-    await using two = await made.hook();
-    const { id } = await made.incident({ message: "0" });
+    await using made = await createPublisher();
+    await using one = await made.addHook();
+    await using two = await made.addHook();
+    const { id } = await made.createIncident({ message: "0" });
     const messages = Array.from({ length: 40 }, (_, index) => String(index + 1));
-    for (const message of messages) await made.post(id, { message });
+    for (const message of messages) await made.postUpdate(id, { message });
     await made.send();
-    expect(one.heard()).toEqual(["0", ...messages]);
-    expect(two.heard()).toEqual(["0", ...messages]);
+    expect(one.listMessages()).toEqual(["0", ...messages]);
+    expect(two.listMessages()).toEqual(["0", ...messages]);
   });
 
   test("webhooks are each called once, fifty at a time", async () => {
-    await using made = await publisher();
-    await using receiver = await target(hang);
+    await using made = await createPublisher();
+    await using receiver = await startTarget(hang);
     const urls = Array.from({ length: 100 }, (_, index) => receiver.at(`/hook/${index}`));
     for (const url of urls) await made.added({ type: "webhook", url });
     made.time.now += 1;
-    await made.incident();
+    await made.createIncident();
     const sending = made.send();
-    await receiver.untilAsked(50);
+    await receiver.waitUntilAsked(50);
     // During these round trips a fifty-first request would have arrived.
-    await using other = await target();
+    await using other = await startTarget();
     for (const _ of [1, 2, 3, 4, 5]) await fetch(other.at());
     expect(receiver.asked).toHaveLength(50);
-    receiver.reply(answer(204));
+    receiver.setReply(replyWith(204));
     receiver.release();
     await sending;
     expect(receiver.asked).toHaveLength(100);
@@ -234,13 +234,13 @@ describe.concurrent("many subscribers", () => {
   });
 
   test("subscribers who leave during the delivery get nothing more, and the others are notified", async () => {
-    await using made = await publisher();
-    await using hooks = await target();
+    await using made = await createPublisher();
+    await using hooks = await startTarget();
     const added: { id: string }[] = [];
     for (const number of [1, 2, 3, 4, 5])
       added.push(await made.added({ type: "webhook", url: hooks.at(`/${number}`) }));
     made.time.now += 1;
-    await made.incident();
+    await made.createIncident();
     await made.notices.runOnce();
     await made.api("DELETE", `${made.path}/${added[1]?.id}`);
     await made.send();

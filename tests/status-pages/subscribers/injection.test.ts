@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { parseMarkdown, toText } from "../../../src/core/text/markdown.ts";
-import { listener } from "../../support/checking.ts";
-import { smtpAt } from "../../support/scripted-mail-server.ts";
-import { ann, follow, linkIn, publisher } from "../../support/subscribing.ts";
-import { shapeOf } from "../../support/visitor.ts";
+import { parseMarkdown, renderText } from "../../../src/core/text/markdown.ts";
+import { startListener } from "../../support/checking.ts";
+import { buildSmtpSettings } from "../../support/scripted-mail-server.ts";
+import { ann, followMailLink, findLink, createPublisher } from "../../support/subscribing.ts";
+import { describeShape } from "../../support/visitor.ts";
 
 /** Text that the API accepts and that has a meaning in mails, HTML or JSON. */
 const hostile = {
@@ -25,21 +25,21 @@ const hostile = {
 describe.concurrent("in a page's title, an incident's and its message", () => {
   for (const [what, text] of Object.entries(hostile))
     test(`${what}: is only text`, async () => {
-      await using plain = await publisher({ title: "plain" });
-      await using made = await publisher({ title: text });
-      await using hook = await made.hook();
+      await using plain = await createPublisher({ title: "plain" });
+      await using made = await createPublisher({ title: text });
+      await using hook = await made.addHook();
       for (const one of [plain, made]) {
         await one.mailbox();
         const words = one === made ? text : "plain";
-        await one.incident({ title: words, message: words });
+        await one.createIncident({ title: words, message: words });
         await one.send();
       }
       const [mail] = made.mails;
       expect(made.mails.map(({ to }) => to)).toEqual([[ann]]);
       expect(mail?.headers["subject"]).toEqual([`Investigating: ${text} – ${text}`]);
       expect(Object.keys(mail?.headers ?? {})).toEqual(Object.keys(plain.mails[0]?.headers ?? {}));
-      expect(mail?.text).toContain(`\n\n${toText(parseMarkdown(text))}\n`);
-      expect(shapeOf(mail?.html ?? "")).toEqual(shapeOf(plain.mails[0]?.html ?? ""));
+      expect(mail?.text).toContain(`\n\n${renderText(parseMarkdown(text))}\n`);
+      expect(describeShape(mail?.html ?? "")).toEqual(describeShape(plain.mails[0]?.html ?? ""));
       expect(hook.received()[0]?.data).toMatchObject({
         page: { title: text },
         incident: { title: text },
@@ -48,7 +48,7 @@ describe.concurrent("in a page's title, an incident's and its message", () => {
     });
 
   test("a line break is rejected by the API", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     for (const title of ["a\r\nBcc: eve@evil.example", "a\nb", "a\rb", "a\0b"]) {
       const incident = await made.api("POST", "/api/v1/incidents", { body: { title } });
       const page = await made.api("PATCH", `/api/v1/status-pages/${made.pageId}`, {
@@ -63,15 +63,15 @@ test.concurrent(
   "a page's title is text in the confirmation mail and on the pages of its links",
   async () => {
     const title = `"><script>alert(1)</script> =?utf-8?q?x?=`;
-    await using made = await publisher({ title });
+    await using made = await createPublisher({ title });
     await made.signUp(ann);
     await made.send();
     const [mail] = made.mails;
     expect(mail?.headers["subject"]).toEqual([`Confirm updates from ${title}`]);
     expect(mail?.html).not.toContain("<script>");
-    const link = linkIn(mail ?? { text: "" }, "confirm");
+    const link = findLink(mail ?? { text: "" }, "confirm");
     for (const method of ["GET", "POST"] as const) {
-      const { text, headers } = await follow(made, link, method);
+      const { text, headers } = await followMailLink(made, link, method);
       expect(text).not.toContain("<script>");
       expect(text).toContain("&lt;script&gt;");
       expect(headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -83,7 +83,7 @@ test.concurrent(
   "the longest words that the API accepts arrive complete, in lines that mail servers accept",
   async () => {
     const raw: string[] = [];
-    await using server = await listener((socket) => {
+    await using server = await startListener((socket) => {
       let unread = "";
       let isMail = false;
       socket.write("220 mx.example\r\n");
@@ -99,10 +99,10 @@ test.concurrent(
       });
     });
     const title = "👩".repeat(255);
-    await using made = await publisher({ title });
-    await made.useMail(smtpAt(server.port));
+    await using made = await createPublisher({ title });
+    await made.useMail(buildSmtpSettings(server.port));
     await made.mailbox(`${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`);
-    await made.incident({ title: "é".repeat(500), message: "ع".repeat(5_000) });
+    await made.createIncident({ title: "é".repeat(500), message: "ع".repeat(5_000) });
     await made.send();
     expect(raw.length).toBeGreaterThan(100);
     expect(raw.filter((line) => line.length > 998)).toEqual([]);
@@ -112,7 +112,7 @@ test.concurrent(
 );
 
 test.concurrent("an address in the form of a header is rejected and changes nothing", async () => {
-  await using made = await publisher();
+  await using made = await createPublisher();
   const sneaky = [
     `${ann}%0d%0aBcc:eve@evil.example`,
     `${ann}\u2028Bcc:eve@evil.example`,

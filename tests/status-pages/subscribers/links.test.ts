@@ -2,38 +2,38 @@ import { describe, expect, test } from "bun:test";
 import {
   ann,
   bob,
-  follow,
-  joined,
-  linkIn,
+  followMailLink,
+  subscribeMailbox,
+  findLink,
   type Publisher,
-  publisher,
+  createPublisher,
 } from "../../support/subscribing.ts";
 
 const day = 86_400;
 
 /** The confirmation link of the last mail. */
-const question = ({ mails }: Publisher) => linkIn(mails.at(-1) ?? { text: "" }, "confirm");
+const question = ({ mails }: Publisher) => findLink(mails.at(-1) ?? { text: "" }, "confirm");
 /** The unsubscribe link of the last mail. */
-const wayOut = ({ mails }: Publisher) => linkIn(mails.at(-1) ?? { text: "" }, "unsubscribe");
+const wayOut = ({ mails }: Publisher) => findLink(mails.at(-1) ?? { text: "" }, "unsubscribe");
 
 describe.concurrent("the confirmation link", () => {
   test("confirms nothing when it is opened, however often a scanner opens it", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.signUp(ann);
     await made.send();
     const link = question(made);
     for (const method of ["GET", "HEAD", "GET"] as const) {
-      const seen = await follow(made, link, method);
+      const seen = await followMailLink(made, link, method);
       expect([seen.status, seen.headers.get("cache-control")]).toEqual([200, "no-store"]);
     }
     expect(await made.subscribers()).toMatchObject([{ status: "pending", confirmedAt: null }]);
   });
 
   test("confirms once, however often its button is pressed, also concurrently", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.signUp(ann);
     await made.send();
-    const press = () => follow(made, question(made), "POST");
+    const press = () => followMailLink(made, question(made), "POST");
     const answers = await Promise.all([press(), press(), press()]);
     for (const { status, text } of [...answers, await press()]) {
       expect(status).toBe(200);
@@ -47,33 +47,33 @@ describe.concurrent("the confirmation link", () => {
   });
 
   test("works for seven days", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.signUp(ann);
     await made.send();
     made.time.now += 7 * day * 1000;
-    expect((await follow(made, question(made))).status).toBe(200);
+    expect((await followMailLink(made, question(made))).status).toBe(200);
     made.time.now += 1;
-    expect((await follow(made, question(made))).status).toBe(404);
-    expect((await follow(made, question(made), "POST")).status).toBe(404);
+    expect((await followMailLink(made, question(made))).status).toBe(404);
+    expect((await followMailLink(made, question(made), "POST")).status).toBe(404);
     expect(await made.subscribers()).toMatchObject([{ status: "pending" }]);
   });
 
   test("stops working when its mailbox is deleted, even if it signs up again", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.signUp(ann);
     await made.send();
     const link = question(made);
     const [{ id }] = (await made.subscribers()) as [{ id: string }];
     await made.api("DELETE", `${made.path}/${id}`);
     for (const method of ["GET", "POST"] as const)
-      expect((await follow(made, link, method)).text).toContain("This link has expired");
+      expect((await followMailLink(made, link, method)).text).toContain("This link has expired");
     await made.signUp(ann);
-    await follow(made, link, "POST");
+    await followMailLink(made, link, "POST");
     expect(await made.subscribers()).toMatchObject([{ status: "pending" }]);
   });
 
   test("works for no other purpose, and is rejected if it was changed or made up", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.signUp(ann);
     await made.send();
     const unknown = await made.get("/status/nothing");
@@ -97,54 +97,58 @@ describe.concurrent("the confirmation link", () => {
   });
 
   test("leads to the page, even if it was renamed after the mail", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.signUp(ann);
     await made.send();
     await made.publish({ title: "New <b>name</b>", slug: "renamed" });
     await made.restart();
-    expect((await follow(made, question(made))).text).toContain("New &lt;b&gt;name&lt;/b&gt;");
-    await follow(made, question(made), "POST");
+    expect((await followMailLink(made, question(made))).text).toContain(
+      "New &lt;b&gt;name&lt;/b&gt;",
+    );
+    await followMailLink(made, question(made), "POST");
     expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
     made.time.now += 1;
-    await made.incident();
+    await made.createIncident();
     await made.send();
     expect(made.mails.at(-1)?.text).toContain("/status/renamed/incidents/");
-    await follow(made, wayOut(made), "POST");
+    await followMailLink(made, wayOut(made), "POST");
     expect(await made.subscribers()).toEqual([]);
   });
 });
 
 describe.concurrent("the link that unsubscribes", () => {
   test("unsubscribes only when its button is pressed, without further input", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    await made.incident();
+    await made.createIncident();
     await made.send();
     for (const method of ["GET", "HEAD", "GET"] as const)
-      expect((await follow(made, wayOut(made), method)).status).toBe(200);
+      expect((await followMailLink(made, wayOut(made), method)).status).toBe(200);
     expect(await made.subscribers()).toHaveLength(1);
-    expect((await follow(made, wayOut(made), "POST")).text).toContain("You are unsubscribed");
+    expect((await followMailLink(made, wayOut(made), "POST")).text).toContain(
+      "You are unsubscribed",
+    );
     expect(await made.subscribers()).toEqual([]);
   });
 
   test("can be pressed again, also concurrently", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    await made.incident();
+    await made.createIncident();
     await made.send();
-    const press = () => follow(made, wayOut(made), "POST");
+    const press = () => followMailLink(made, wayOut(made), "POST");
     for (const { status } of await Promise.all([press(), press()])) expect(status).toBe(200);
     const again = await press();
     expect([again.status, again.text.includes("You are not subscribed")]).toEqual([200, true]);
   });
 
   test("still works after five years", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    await made.incident();
+    await made.createIncident();
     await made.send();
     made.time.now += 5 * 365 * day * 1000;
-    await follow(made, wayOut(made), "POST");
+    await followMailLink(made, wayOut(made), "POST");
     expect(await made.subscribers()).toEqual([]);
   });
 
@@ -153,48 +157,48 @@ describe.concurrent("the link that unsubscribes", () => {
       { visibility: "password", password: "open sesame" },
       { visibility: "hidden" },
     ]) {
-      await using made = await publisher();
+      await using made = await createPublisher();
       await made.mailbox();
-      await made.incident();
+      await made.createIncident();
       await made.send();
       await made.publish(change);
       await made.restart();
-      await follow(made, wayOut(made), "POST");
+      await followMailLink(made, wayOut(made), "POST");
       expect(await made.subscribers()).toEqual([]);
     }
   });
 
   test("cancels waiting notices, and only this subscriber's", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
     await made.mailbox(bob);
-    const { id } = await made.incident();
+    const { id } = await made.createIncident();
     await made.send();
-    const link = linkIn(
+    const link = findLink(
       made.mails.find(({ to }) => to.includes(ann)) ?? { text: "" },
       "unsubscribe",
     );
     made.refusals.set(ann, 450);
     made.time.now += 1;
-    await made.post(id, { message: "Still." });
+    await made.postUpdate(id, { message: "Still." });
     await made.send();
-    await follow(made, link, "POST");
+    await followMailLink(made, link, "POST");
     made.refusals.clear();
-    await made.later(60);
-    await made.later(3_600);
-    expect(made.told().filter((to) => to === ann)).toHaveLength(1);
-    expect(made.told().filter((to) => to === bob)).toHaveLength(2);
+    await made.sendAfter(60);
+    await made.sendAfter(3_600);
+    expect(made.listRecipients().filter((to) => to === ann)).toHaveLength(1);
+    expect(made.listRecipients().filter((to) => to === bob)).toHaveLength(2);
   });
 
   test("does not undo a later sign-up", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    await made.incident();
+    await made.createIncident();
     await made.send();
     const link = wayOut(made);
-    await follow(made, link, "POST");
-    await joined(made);
-    await follow(made, link, "POST");
+    await followMailLink(made, link, "POST");
+    await subscribeMailbox(made);
+    await followMailLink(made, link, "POST");
     expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
   });
 });

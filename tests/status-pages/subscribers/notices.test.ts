@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { ann, bob, publisher } from "../../support/subscribing.ts";
-import { listed } from "../../support/visitor.ts";
+import { ann, bob, createPublisher } from "../../support/subscribing.ts";
+import { buildSection } from "../../support/visitor.ts";
 
 describe.concurrent("subscribers of an incident are notified", () => {
   test("of each update with its own status, and of the end", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    await using hook = await made.hook();
-    const { id } = await made.incident({ title: "Checkout fails", severity: "critical" });
+    await using hook = await made.addHook();
+    const { id } = await made.createIncident({ title: "Checkout fails", severity: "critical" });
     for (const change of [
       { status: "identified", message: "A disk is full." },
       { message: "We make room." },
@@ -17,7 +17,7 @@ describe.concurrent("subscribers of an incident are notified", () => {
       { status: "resolved" },
     ]) {
       made.time.now += 60_000;
-      await made.post(id, change);
+      await made.postUpdate(id, change);
     }
     await made.send();
     expect(
@@ -38,7 +38,7 @@ describe.concurrent("subscribers of an incident are notified", () => {
       ["incident.updated", "investigating", null, "It is back."],
       ["incident.resolved", "resolved", "2026-11-20T10:06:00.002Z", "Incident resolved."],
     ]);
-    expect(made.subjects().map((subject) => subject?.replace(/:.*/, ""))).toEqual([
+    expect(made.listSubjects().map((subject) => subject?.replace(/:.*/, ""))).toEqual([
       "Investigating",
       "Identified",
       "Identified",
@@ -52,25 +52,25 @@ describe.concurrent("subscribers of an incident are notified", () => {
   });
 
   test("of no correction of a title, a severity or the public flag", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    const { id } = await made.incident();
+    const { id } = await made.createIncident();
     await made.send();
     for (const change of [{ title: "Other words" }, { severity: "major" }, { public: false }])
-      await made.post(id, change);
+      await made.postUpdate(id, change);
     await made.send();
     expect(made.mails).toHaveLength(1);
   });
 
   test("of nothing while it is private, and of updates once it is public", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    const { id } = await made.incident({ public: false, message: "Secret." });
-    await made.post(id, { message: "Also secret." });
+    const { id } = await made.createIncident({ public: false, message: "Secret." });
+    await made.postUpdate(id, { message: "Also secret." });
     await made.send();
     expect(made.mails).toEqual([]);
-    await made.post(id, { public: true });
-    await made.post(id, { message: "Said to all." });
+    await made.postUpdate(id, { public: true });
+    await made.postUpdate(id, { message: "Said to all." });
     await made.send();
     expect(made.mails).toHaveLength(1);
     expect(made.mails[0]?.text).toContain("Said to all.");
@@ -78,27 +78,27 @@ describe.concurrent("subscribers of an incident are notified", () => {
   });
 
   test("of nothing that became private before it was sent, and of nothing deleted", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    const one = await made.incident();
-    const other = await made.incident();
-    await made.post(one.id, { public: false });
+    const one = await made.createIncident();
+    const other = await made.createIncident();
+    await made.postUpdate(one.id, { public: false });
     expect((await made.api("DELETE", `/api/v1/incidents/${other.id}`)).status).toBe(200);
     await made.send();
     expect(made.mails).toEqual([]);
   });
 
   test("under the public name of its monitor, on pages that show that", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const { id: monitorId } = await made.monitor({ name: "db-7.internal" });
-    await made.publish({ sections: [listed("Shop", [monitorId, "Checkout"])] });
-    const other = await made.page();
+    await made.publish({ sections: [buildSection("Shop", [monitorId, "Checkout"])] });
+    const other = await made.createPage();
     await made.mailbox();
     await made.mailbox(bob, `/api/v1/status-pages/${other.id}/subscribers`);
-    await using hook = await made.hook();
-    await made.incident({ monitorId });
+    await using hook = await made.addHook();
+    await made.createIncident({ monitorId });
     await made.send();
-    expect(made.told()).toEqual([ann]);
+    expect(made.listRecipients()).toEqual([ann]);
     expect(made.mails[0]?.text).toContain("Affects: Checkout");
     expect(hook.received()[0]?.data.incident.monitor).toBe("Checkout");
     expect(JSON.stringify([made.mails, hook.asked])).not.toContain("db-7.internal");
@@ -106,18 +106,18 @@ describe.concurrent("subscribers of an incident are notified", () => {
   });
 
   test("of an automatic incident, under its monitor's public name", async () => {
-    await using made = await publisher();
-    const shop = await made.job({ name: "db-7.internal", autoIncidentSeverity: "major" });
-    await made.publish({ sections: [listed("Shop", [shop.id, "Checkout"])] });
+    await using made = await createPublisher();
+    const shop = await made.createJob({ name: "db-7.internal", autoIncidentSeverity: "major" });
+    await made.publish({ sections: [buildSection("Shop", [shop.id, "Checkout"])] });
     await shop.report();
     await made.mailbox();
-    await using hook = await made.hook();
+    await using hook = await made.addHook();
     await shop.report({ status: "down", msg: "CANARY" });
     await made.send();
     made.time.now += 60_000;
     await shop.report({ status: "up", latency_ms: "1" });
     await made.send();
-    expect(made.subjects()).toEqual([
+    expect(made.listSubjects()).toEqual([
       "Investigating: Checkout is down – Acme status",
       "Resolved: Checkout is down – Acme status",
     ]);
@@ -126,19 +126,19 @@ describe.concurrent("subscribers of an incident are notified", () => {
   });
 
   test("of its end when its monitor is deleted, under the public name, if they were notified of its start", async () => {
-    await using made = await publisher();
-    const job = (name: string) => made.job({ name, autoIncidentSeverity: "major" });
+    await using made = await createPublisher();
+    const job = (name: string) => made.createJob({ name, autoIncidentSeverity: "major" });
     const [shop, bare] = [await job("db-7.internal"), await job("db-8.internal")];
-    await made.publish({ sections: [listed("Shop", [shop.id, "Checkout"])] });
+    await made.publish({ sections: [buildSection("Shop", [shop.id, "Checkout"])] });
     await made.mailbox();
-    await using hook = await made.hook();
+    await using hook = await made.addHook();
     for (const { report } of [shop, bare]) await report({ status: "down", msg: "CANARY" });
     await made.send();
     made.time.now += 60_000;
     for (const { id } of [shop, bare])
       expect((await made.api("DELETE", `/api/v1/monitors/${id}`)).status).toBe(200);
     await made.send();
-    expect(made.subjects()).toEqual([
+    expect(made.listSubjects()).toEqual([
       "Investigating: Checkout is down – Acme status",
       "Resolved: Checkout is down – Acme status",
     ]);
@@ -166,11 +166,13 @@ describe.concurrent("subscribers of an incident are notified", () => {
   });
 
   test("of its start if its monitor is deleted at once, and of nothing private", async () => {
-    await using made = await publisher();
-    const shop = await made.job({ name: "Shop", autoIncidentSeverity: "major" });
-    const secret = await made.job({ name: "Secret", autoIncidentSeverity: "major" });
-    await made.publish({ sections: [listed("Shop", [shop.id, "Shop"], [secret.id, "Secret"])] });
-    await using hook = await made.hook();
+    await using made = await createPublisher();
+    const shop = await made.createJob({ name: "Shop", autoIncidentSeverity: "major" });
+    const secret = await made.createJob({ name: "Secret", autoIncidentSeverity: "major" });
+    await made.publish({
+      sections: [buildSection("Shop", [shop.id, "Shop"], [secret.id, "Secret"])],
+    });
+    await using hook = await made.addHook();
     await secret.report({ status: "down" });
     await made.send();
     const [{ id }] = (await made.api("GET", "/api/v1/incidents")).json.data;
@@ -182,8 +184,8 @@ describe.concurrent("subscribers of an incident are notified", () => {
   });
 
   test("of nothing if no page shows its monitor", async () => {
-    await using made = await publisher();
-    const shop = await made.job({ name: "Hidden", autoIncidentSeverity: "major" });
+    await using made = await createPublisher();
+    const shop = await made.createJob({ name: "Hidden", autoIncidentSeverity: "major" });
     await shop.report();
     await made.mailbox();
     await shop.report({ status: "down" });
@@ -192,9 +194,9 @@ describe.concurrent("subscribers of an incident are notified", () => {
   });
 
   test("without private ids and fields", async () => {
-    await using made = await publisher({ timeZone: "Europe/Berlin" });
-    await using hook = await made.hook();
-    const incident = await made.incident({ severity: "major", message: "We look." });
+    await using made = await createPublisher({ timeZone: "Europe/Berlin" });
+    await using hook = await made.addHook();
+    const incident = await made.createIncident({ severity: "major", message: "We look." });
     await made.send();
     const url = "http://signalbox.lan:3210/status/ours";
     expect(hook.received()).toEqual([
@@ -222,9 +224,9 @@ describe.concurrent("subscribers of an incident are notified", () => {
   });
 
   test("with its time in the page's time zone", async () => {
-    await using made = await publisher({ timeZone: "Europe/Berlin" });
+    await using made = await createPublisher({ timeZone: "Europe/Berlin" });
     await made.mailbox();
-    await made.incident();
+    await made.createIncident();
     await made.send();
     expect(made.mails[0]?.text).toContain("Time: 20 November 2026 at 11:00 (Europe/Berlin)");
   });
@@ -232,16 +234,16 @@ describe.concurrent("subscribers of an incident are notified", () => {
 
 describe.concurrent("subscribers of planned work are notified", () => {
   test("once, when it is scheduled", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    await using hook = await made.hook();
-    const window = await made.plan({ title: "New disks", description: "Short gaps." });
+    await using hook = await made.addHook();
+    const window = await made.planWindow({ title: "New disks", description: "Short gaps." });
     await made.send();
     await made.api("PATCH", `/api/v1/maintenance-windows/${window.id}`, {
       body: { title: "Newer disks" },
     });
-    await made.later(3 * 86_400);
-    expect(made.subjects()).toEqual(["Scheduled maintenance: New disks – Acme status"]);
+    await made.sendAfter(3 * 86_400);
+    expect(made.listSubjects()).toEqual(["Scheduled maintenance: New disks – Acme status"]);
     expect(made.mails[0]?.text).toContain(
       "Short gaps.\nFrom: 22 November 2026 at 02:00 (UTC)\nUntil: 22 November 2026 at 04:00 (UTC)",
     );
@@ -264,39 +266,42 @@ describe.concurrent("subscribers of planned work are notified", () => {
   });
 
   test("of the next occurrence of recurring work", async () => {
-    await using made = await publisher();
-    await using hook = await made.hook();
+    await using made = await createPublisher();
+    await using hook = await made.addHook();
     const first = { startsAt: "2026-11-15T02:00:00.000Z", endsAt: "2026-11-15T04:00:00.000Z" };
-    await made.plan({ rrule: "FREQ=WEEKLY", ...first });
+    await made.planWindow({ rrule: "FREQ=WEEKLY", ...first });
     await made.send();
     expect(hook.received()[0]?.data.maintenance.startsAt).toBe("2026-11-22T02:00:00.000Z");
     expect(hook.asked).toHaveLength(1);
   });
 
   test("of nothing if it is private, over, or deleted", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    await made.plan({ public: false });
-    await made.plan({ startsAt: "2026-11-19T02:00:00.000Z", endsAt: "2026-11-19T04:00:00.000Z" });
-    const { id } = await made.plan();
+    await made.planWindow({ public: false });
+    await made.planWindow({
+      startsAt: "2026-11-19T02:00:00.000Z",
+      endsAt: "2026-11-19T04:00:00.000Z",
+    });
+    const { id } = await made.planWindow();
     await made.api("DELETE", `/api/v1/maintenance-windows/${id}`);
     await made.send();
     expect(made.mails).toEqual([]);
   });
 
   test("if it concerns their page", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const { id: shop } = await made.monitor({ name: "Shop" });
     const { id: mail } = await made.monitor({ name: "Mail" });
     const { id: groupId } = await made.group({ monitorIds: [mail] });
-    const page = await made.page({ sections: [listed("Shop", shop)] });
+    const page = await made.createPage({ sections: [buildSection("Shop", shop)] });
     await made.mailbox(bob, `/api/v1/status-pages/${page.id}/subscribers`);
-    await made.plan({ title: "Mail", monitorIds: [mail] });
-    await made.plan({ title: "Group", groupIds: [groupId] });
-    await made.plan({ title: "Shop", monitorIds: [mail, shop] });
-    await made.plan({ title: "Everything" });
+    await made.planWindow({ title: "Mail", monitorIds: [mail] });
+    await made.planWindow({ title: "Group", groupIds: [groupId] });
+    await made.planWindow({ title: "Shop", monitorIds: [mail, shop] });
+    await made.planWindow({ title: "Everything" });
     await made.send();
-    expect(made.subjects()).toEqual([
+    expect(made.listSubjects()).toEqual([
       "Scheduled maintenance: Shop – Payments",
       "Scheduled maintenance: Everything – Payments",
     ]);
@@ -305,45 +310,45 @@ describe.concurrent("subscribers of planned work are notified", () => {
 
 describe.concurrent("a page that is hidden", () => {
   test("notifies no one, neither then nor when it is public again", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
-    await using hook = await made.hook();
-    const other = await made.page();
+    await using hook = await made.addHook();
+    const other = await made.createPage();
     await made.mailbox(bob, `/api/v1/status-pages/${other.id}/subscribers`);
     await made.publish({ visibility: "hidden" });
-    const { id } = await made.incident();
-    await made.plan();
-    await made.later(60);
+    const { id } = await made.createIncident();
+    await made.planWindow();
+    await made.sendAfter(60);
     await made.publish({ visibility: "public" });
-    await made.later(60);
+    await made.sendAfter(60);
     expect(hook.asked).toEqual([]);
-    expect(made.told()).toEqual([bob, bob]);
-    await made.post(id, { message: "We are back." });
+    expect(made.listRecipients()).toEqual([bob, bob]);
+    await made.postUpdate(id, { message: "We are back." });
     await made.send();
-    expect(hook.heard()).toEqual(["We are back."]);
-    expect(made.told().slice(2).sort()).toEqual([ann, bob]);
+    expect(hook.listMessages()).toEqual(["We are back."]);
+    expect(made.listRecipients().slice(2).sort()).toEqual([ann, bob]);
   });
 
   test("does not send notices that were waiting when it was hidden", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
     made.refusals.set(ann, 450);
-    await made.incident();
+    await made.createIncident();
     await made.send();
     await made.publish({ visibility: "hidden" });
     made.refusals.clear();
-    await made.later(60);
+    await made.sendAfter(60);
     await made.publish({ visibility: "public" });
-    await made.later(3_600);
+    await made.sendAfter(3_600);
     expect(made.mails).toEqual([]);
   });
 });
 
 test.concurrent("subscribers of a page with a password are notified without it", async () => {
-  await using made = await publisher({ visibility: "password", password: "open sesame" });
+  await using made = await createPublisher({ visibility: "password", password: "open sesame" });
   await made.mailbox();
-  await using hook = await made.hook();
-  await made.incident();
+  await using hook = await made.addHook();
+  await made.createIncident();
   await made.send();
   expect(made.mails).toHaveLength(1);
   expect(hook.asked).toHaveLength(1);
@@ -353,16 +358,16 @@ test.concurrent("subscribers of a page with a password are notified without it",
 test.concurrent(
   "a notice has the values from when it happened, even if it arrives later",
   async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox();
     made.refusals.set(ann, 450);
-    const { id } = await made.incident({ title: "Slow", message: "We look." });
+    const { id } = await made.createIncident({ title: "Slow", message: "We look." });
     await made.send();
-    await made.post(id, { title: "Slower", status: "resolved" });
+    await made.postUpdate(id, { title: "Slower", status: "resolved" });
     made.refusals.clear();
-    await made.later(60);
-    await made.later(60);
-    expect(made.subjects()).toEqual([
+    await made.sendAfter(60);
+    await made.sendAfter(60);
+    expect(made.listSubjects()).toEqual([
       "Investigating: Slow – Acme status",
       "Resolved: Slower – Acme status",
     ]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { dump, unknownId } from "../../support/appliance.ts";
+import { dumpTables, unknownId } from "../../support/appliance.ts";
 import { signingCanary } from "../../support/samples.ts";
-import { ann, bob, publisher } from "../../support/subscribing.ts";
+import { ann, bob, createPublisher } from "../../support/subscribing.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 
@@ -39,16 +39,16 @@ describe.concurrent("a subscriber that is rejected", () => {
   for (const [what, body, field] of wrong)
     test(`is rejected with its field: ${what}`, async () => {
       // Denies loopback addresses, so that our own listener is rejected as a target.
-      await using made = await publisher({}, { allowTarget: [] });
-      const before = dump(made);
+      await using made = await createPublisher({}, { allowTarget: [] });
+      const before = dumpTables(made);
       const { status, json } = await made.api("POST", made.path, { body });
       expect(json.error.details).toMatchObject([{ path: field }]);
       expect([status, json.error.code]).toEqual([422, "VALIDATION_ERROR"]);
-      expect(dump(made)).toBe(before);
+      expect(dumpTables(made)).toBe(before);
     });
 
   test("is a body that is not an object", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     for (const body of [[], "x", 1, null])
       expect((await made.api("POST", made.path, { body })).status).toBe(422);
     expect((await made.api("POST", made.path, { raw: "{" })).status).toBe(400);
@@ -57,11 +57,11 @@ describe.concurrent("a subscriber that is rejected", () => {
   });
 
   test("is an address twice on one page, pending or not, in any case", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.added({ type: "email", email: ann });
     await made.mailbox(bob);
     await made.added(webhook);
-    const before = dump(made);
+    const before = dumpTables(made);
     for (const [field, body] of [
       ["email", { type: "email", email: ann }],
       ["email", { type: "email", email: ann.toUpperCase(), confirmed: true }],
@@ -75,11 +75,11 @@ describe.concurrent("a subscriber that is rejected", () => {
         field,
       ]);
     }
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 
   test("is one address twice at once", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const add = () => made.api("POST", made.path, { body: webhook });
     const answers = await Promise.all([add(), add(), add()]);
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409]);
@@ -87,25 +87,25 @@ describe.concurrent("a subscriber that is rejected", () => {
   });
 
   test("is an unconfirmed mailbox while there is no mail server", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.useMail(null);
-    const before = dump(made);
+    const before = dumpTables(made);
     const { status, json } = await made.api("POST", made.path, { body: mail });
     expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
     await made.mailbox();
     await made.added(webhook);
     expect(await made.subscribers()).toHaveLength(2);
   });
 
   test("is anything on an unknown page, or with a read key", async () => {
-    await using made = await publisher();
-    const before = dump(made);
+    await using made = await createPublisher();
+    const before = dumpTables(made);
     const at = (id: string) => `/api/v1/status-pages/${id}/subscribers`;
     for (const id of [unknownId, "nonsense"])
       expect((await made.api("POST", at(id), { body: webhook })).status).toBe(404);
     expect((await made.ours.reader("POST", made.path, { body: webhook })).status).toBe(403);
     expect((await made.stranger("POST", made.path, { body: webhook })).status).toBe(401);
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 });

@@ -1,28 +1,28 @@
 import { describe, expect, test } from "bun:test";
-import { ann, bob, follow, linkIn, publisher } from "../../support/subscribing.ts";
-import { answer } from "../../support/target.ts";
-import { dump } from "../../support/appliance.ts";
+import { ann, bob, followMailLink, findLink, createPublisher } from "../../support/subscribing.ts";
+import { replyWith } from "../../support/target.ts";
+import { dumpTables } from "../../support/appliance.ts";
 
 const secret = "whsec_CANARYsecret7f3aAAAAAAAAAAAAAAAA";
 const sneaky = "canary-address@team.example";
 
 /** A page with every action that leaves traces. */
 async function lived() {
-  const made = await publisher({ hosts: ["status.team.example"] });
-  const failing = await made.hook(answer(500), { secret });
+  const made = await createPublisher({ hosts: ["status.team.example"] });
+  const failing = await made.addHook(replyWith(500), { secret });
   await made.signUp(sneaky);
   await made.send();
-  const confirm = linkIn(made.mails[0] ?? { text: "" }, "confirm");
-  await follow(made, confirm);
-  await follow(made, confirm, "POST");
+  const confirm = findLink(made.mails[0] ?? { text: "" }, "confirm");
+  await followMailLink(made, confirm);
+  await followMailLink(made, confirm, "POST");
   made.time.now += 1;
-  const { id } = await made.incident();
+  const { id } = await made.createIncident();
   await made.send();
-  const unsubscribe = linkIn(made.mails[1] ?? { text: "" }, "unsubscribe");
-  await follow(made, unsubscribe);
+  const unsubscribe = findLink(made.mails[1] ?? { text: "" }, "unsubscribe");
+  await followMailLink(made, unsubscribe);
   made.refusals.set(sneaky, 550);
-  await made.post(id, { message: "More." });
-  await made.later(60);
+  await made.postUpdate(id, { message: "More." });
+  await made.sendAfter(60);
   await made.restart();
   const tokens = [confirm, unsubscribe].map((link) => link.split("/").at(-1) ?? "");
   return {
@@ -40,7 +40,7 @@ async function lived() {
 describe.concurrent("a subscriber's secrets", () => {
   test("are encrypted in the database, and link tokens are not stored at all", async () => {
     await using made = await lived();
-    const stored = dump(made);
+    const stored = dumpTables(made);
     expect(stored).not.toContain(secret);
     expect(stored).not.toContain(Buffer.from(secret).toString("base64").slice(0, 12));
     const bytes = Buffer.from(made.database.serialize()).toString("latin1");
@@ -56,12 +56,12 @@ describe.concurrent("a subscriber's secrets", () => {
 
   test("can't be decrypted in another subscriber's row", async () => {
     await using made = await lived();
-    await using other = await made.hook();
+    await using other = await made.addHook();
     made.database.run(
       "update subscribers set secrets = (select secrets from subscribers where id = ?) where id = ?",
       [made.failing.id, other.id],
     );
-    await made.incident();
+    await made.createIncident();
     await made.send();
     expect(other.asked).toEqual([]);
     expect((await made.subscriber(other)).lastError).toStartWith("Not sent:");
@@ -70,7 +70,7 @@ describe.concurrent("a subscriber's secrets", () => {
 
   test("and its address are neither in the log nor in an API error", async () => {
     await using made = await lived();
-    made.diesBefore("subscribers");
+    made.crashBefore("subscribers");
     await made.api("POST", made.path, {
       body: { type: "webhook", url: `https://${sneaky.split("@")[1]}/`, secret },
     });
@@ -129,10 +129,10 @@ describe.concurrent("a subscriber's secrets", () => {
 });
 
 test.concurrent("a mail names no recipient but its own", async () => {
-  await using made = await publisher();
+  await using made = await createPublisher();
   await made.mailbox();
   await made.mailbox(bob);
-  await made.incident();
+  await made.createIncident();
   await made.send();
   for (const [one, other] of [
     [ann, bob],
@@ -143,6 +143,6 @@ test.concurrent("a mail names no recipient but its own", async () => {
     expect(own[0]?.to).toEqual([one]);
     expect(JSON.stringify(own)).not.toContain(other);
   }
-  const links = made.mails.map((mail) => linkIn(mail, "unsubscribe"));
+  const links = made.mails.map((mail) => findLink(mail, "unsubscribe"));
   expect(new Set(links).size).toBe(2);
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { publisher } from "../../support/subscribing.ts";
-import { answer, hang, target } from "../../support/target.ts";
+import { createPublisher } from "../../support/subscribing.ts";
+import { replyWith, hang, startTarget } from "../../support/target.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 
 /** A page of ours with `count` webhooks at a silent receiver, and one of theirs that responds. */
 async function many(count: number) {
-  const made = await publisher();
+  const made = await createPublisher();
   const { theirs } = made;
-  const silent = await target(hang);
-  const well = await target(answer());
+  const silent = await startTarget(hang);
+  const well = await startTarget(replyWith());
   for (let number = 0; number < count; number++)
     await made.added({ type: "webhook", url: silent.at(`/${number}`) });
   const [page] = (await theirs.api("GET", "/api/v1/status-pages")).json.data;
@@ -36,16 +36,16 @@ describe.concurrent("an organization with silent webhooks", () => {
     await using made = await many(80);
     for (const path of ["/1", "/2", "/3"]) await made.subscribe(path);
     made.time.now += 1;
-    await made.incident();
+    await made.createIncident();
     await made.notices.runOnce();
     const sending = made.alerts.runOnce();
-    await made.silent.untilAsked(50);
+    await made.silent.waitUntilAsked(50);
     await made.open();
     await made.notices.runOnce();
     const theirs = made.alerts.runOnce();
-    await made.well.untilAsked(3);
+    await made.well.waitUntilAsked(3);
     expect(made.silent.asked).toHaveLength(50);
-    made.silent.reply(answer());
+    made.silent.setReply(replyWith());
     made.silent.release();
     await Promise.all([sending, theirs]);
     expect(made.silent.asked).toHaveLength(80);
@@ -57,16 +57,16 @@ describe.concurrent("an organization with silent webhooks", () => {
     async () => {
       await using made = await many(60);
       made.time.now += 1;
-      const { id } = await made.incident();
-      for (const message of ["a", "b", "c"]) await made.post(id, { message });
+      const { id } = await made.createIncident();
+      for (const message of ["a", "b", "c"]) await made.postUpdate(id, { message });
       await made.notices.runOnce();
       const sending = made.alerts.runOnce();
-      await made.silent.untilAsked(50);
+      await made.silent.waitUntilAsked(50);
       const paths = () => made.silent.asked.map(({ path }) => path);
       made.silent.release();
-      await made.silent.untilAsked(100);
+      await made.silent.waitUntilAsked(100);
       expect(new Set(paths().slice(0, 60)).size).toBe(60);
-      made.silent.reply(answer());
+      made.silent.setReply(replyWith());
       made.silent.release();
       await sending;
       expect(made.silent.asked).toHaveLength(240);
@@ -75,7 +75,7 @@ describe.concurrent("an organization with silent webhooks", () => {
 });
 
 test("a notice of one organization waits for at most two writes, however many another has to send", async () => {
-  await using made = await publisher();
+  await using made = await createPublisher();
   const { store, database, theirs, time } = made;
   const one = await made.added({ type: "webhook", url: "http://bot.lan/0" });
   const copy = database.query(
@@ -89,9 +89,9 @@ test("a notice of one organization waits for at most two writes, however many an
   const body = { type: "webhook", url: "http://bot.lan/theirs" };
   await theirs.api("POST", `/api/v1/status-pages/${page.id}/subscribers`, { body });
   time.now += 1;
-  for (let number = 0; number < 3; number++) await made.incident({ title: `Ours ${number}` });
+  for (let number = 0; number < 3; number++) await made.createIncident({ title: `Ours ${number}` });
   await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
-  await made.incident({ title: "Ours again" });
+  await made.createIncident({ title: "Ours again" });
   const counts = () =>
     database
       .query<{ ours: number; theirs: number }, [string]>(

@@ -1,14 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { sweepSubscribers } from "../../../src/status-pages/subscribers/store.ts";
-import { sweepingOf } from "../../../src/database/backup/portions.ts";
-import { usualLimits } from "../../../src/core/limits.ts";
-import { ann, bob, follow, linkIn, type Publisher, publisher } from "../../support/subscribing.ts";
+import { createSweeping } from "../../../src/database/backup/portions.ts";
+import { defaultLimits } from "../../../src/core/limits.ts";
+import {
+  ann,
+  bob,
+  followMailLink,
+  findLink,
+  type Publisher,
+  createPublisher,
+} from "../../support/subscribing.ts";
 
 const day = 86_400;
 
 describe.concurrent("a sign-up reveals nothing about the address", () => {
   test("unknown, pending, limited or subscribed: the response is the same", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const { signUp, time } = made;
     const first = await signUp(ann);
     const again = await signUp(ann);
@@ -21,11 +28,11 @@ describe.concurrent("a sign-up reveals nothing about the address", () => {
       expect(seen.text.replaceAll(spelt, "ann@")).toBe(first.text);
     }
     await made.send();
-    expect(made.told().sort()).toEqual([ann, "cid@team.example"]);
+    expect(made.listRecipients().sort()).toEqual([ann, "cid@team.example"]);
   });
 
   test("a sixth sign-up within a minute is rejected, and its mailbox gets no mail", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     for (const number of [1, 2, 3, 4, 5])
       expect((await made.signUp(`n${number}@team.example`)).status).toBe(200);
     const { status, text } = await made.signUp(ann);
@@ -57,7 +64,7 @@ function waiting(
 /** A page, and the address of the next sign-up. */
 async function strangers() {
   const from = { address: "192.168.1.7" };
-  return { ...(await publisher({}, { addressOf: () => from.address })), from };
+  return { ...(await createPublisher({}, { addressOf: () => from.address })), from };
 }
 
 const countOf = ({ database }: Publisher, condition: string) =>
@@ -65,7 +72,7 @@ const countOf = ({ database }: Publisher, condition: string) =>
 
 describe.concurrent("no stranger can block a page's sign-ups", () => {
   test("the oldest unconfirmed mailboxes make room; confirmed ones stay", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     await made.mailbox(bob);
     made.database.run("update subscribers set asked_at = 0");
     waiting(made, 1_000);
@@ -73,7 +80,7 @@ describe.concurrent("no stranger can block a page's sign-ups", () => {
     waiting(made, 5, owners);
     expect((await made.signUp(ann)).status).toBe(200);
     await made.send();
-    expect(made.told()).toEqual([ann]);
+    expect(made.listRecipients()).toEqual([ann]);
     expect(countOf(made, "confirmed_at is null and by_visitor")).toBe(1_000);
     expect(countOf(made, "address like 'owner%'")).toBe(5);
     expect(countOf(made, "address = 'n0@team.example'")).toBe(0);
@@ -82,25 +89,25 @@ describe.concurrent("no stranger can block a page's sign-ups", () => {
   });
 
   test("unconfirmed mailboxes do not count towards the organization's limit of subscribers", async () => {
-    await using made = await publisher({}, { limits: { ...usualLimits, subscribers: 2 } });
+    await using made = await createPublisher({}, { limits: { ...defaultLimits, subscribers: 2 } });
     waiting(made, 3);
     await made.mailbox(bob);
     await made.signUp(ann);
     await made.send();
-    const link = linkIn(made.mails[0] ?? { text: "" }, "confirm");
+    const link = findLink(made.mails[0] ?? { text: "" }, "confirm");
     await made.mailbox("cid@team.example");
-    const full = await follow(made, link, "POST");
+    const full = await followMailLink(made, link, "POST");
     expect([full.status, full.text.includes("takes no more subscribers")]).toEqual([409, true]);
     const [cid] = await made.subscribers("&q=cid");
     expect((await made.api("DELETE", `${made.path}/${cid.id}`)).status).toBe(200);
-    expect((await follow(made, link, "POST")).text).toContain("You are subscribed");
+    expect((await followMailLink(made, link, "POST")).text).toContain("You are subscribed");
   });
 
   test("many unconfirmed mailboxes are stored for a day, a few for a week", async () => {
-    await using made = await publisher();
-    const other = await made.page();
+    await using made = await createPublisher();
+    const other = await made.createPage();
     waiting(made, 250, { ago: day + 60 });
-    await sweepSubscribers(sweepingOf(made.store, made.time.now));
+    await sweepSubscribers(createSweeping(made.store, made.time.now));
     expect(countOf(made, "true")).toBe(250);
     made.database.run("update subscribers set page_id = ? where id = 'n0@team.example'", [
       other.id,
@@ -108,11 +115,11 @@ describe.concurrent("no stranger can block a page's sign-ups", () => {
     await made.signUp(ann);
     await made.signUp(bob);
     await made.mailbox("cid@team.example");
-    await sweepSubscribers(sweepingOf(made.store, made.time.now));
+    await sweepSubscribers(createSweeping(made.store, made.time.now));
     const emails = (await made.subscribers()).map(({ email }) => email as string);
     expect(emails.sort()).toEqual([ann, bob, "cid@team.example"]);
     expect(countOf(made, "id = 'n0@team.example'")).toBe(1);
-    await sweepSubscribers(sweepingOf(made.store, made.time.now + 8 * day * 1000));
+    await sweepSubscribers(createSweeping(made.store, made.time.now + 8 * day * 1000));
     expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
   });
 
@@ -170,7 +177,8 @@ describe.concurrent("no stranger can flood a mailbox", () => {
   test("through many pages and spellings: five mails a day, and the same response", async () => {
     await using made = await strangers();
     const slugs = ["ours"];
-    for (const slug of ["one", "two"]) slugs.push((await made.page({ slug, title: slug })).slug);
+    for (const slug of ["one", "two"])
+      slugs.push((await made.createPage({ slug, title: slug })).slug);
     await made.restart();
     let network = 0;
     const answers = new Set<string>();
@@ -224,7 +232,7 @@ describe.concurrent("an invalid e-mail address", () => {
     "emoji and bidi controls": "ann\u202e😀@team.example",
   }))
     test(`is rejected: ${what}`, async () => {
-      await using made = await publisher();
+      await using made = await createPublisher();
       const { status, text } = await made.signUp(email);
       expect([status, text.includes("must be an e-mail address")]).toEqual([422, true]);
       expect(await made.subscribers()).toEqual([]);
@@ -233,14 +241,14 @@ describe.concurrent("an invalid e-mail address", () => {
     });
 
   test("is returned in the form as text", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const { text } = await made.signUp(`"><script>alert(1)</script>`);
     expect(text).not.toContain("<script>alert");
     expect(text).toContain("&lt;script&gt;alert(1)");
   });
 
   test("is a form that is too long or lacks the field", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     const send = async (form: Record<string, string>) =>
       (await made.get("/status/ours/subscribe", { method: "POST", form })).status;
     expect(await send({ email: ann, more: "x".repeat(5_000) })).toBe(422);
@@ -249,7 +257,7 @@ describe.concurrent("an invalid e-mail address", () => {
   });
 
   test("does not include an address with spaces around it: they are dropped", async () => {
-    await using made = await publisher();
+    await using made = await createPublisher();
     expect((await made.signUp(`  ${ann}\n`)).status).toBe(200);
     expect(await made.subscribers()).toMatchObject([{ email: ann }]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, dump, unknownId } from "../../support/appliance.ts";
-import { ann, publisher } from "../../support/subscribing.ts";
+import { type Answer, dumpTables, unknownId } from "../../support/appliance.ts";
+import { ann, createPublisher } from "../../support/subscribing.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 
@@ -12,7 +12,7 @@ describe.concurrent("of another organization or page", () => {
    * The same mailbox and webhook on a page of theirs, on our default page, and on another of ours.
    */
   async function three() {
-    const made = await publisher();
+    const made = await createPublisher();
     const { api, theirs } = made;
     const [their] = (await theirs.api("GET", "/api/v1/status-pages")).json.data;
     const theirPath = `/api/v1/status-pages/${their.id}/subscribers`;
@@ -20,7 +20,7 @@ describe.concurrent("of another organization or page", () => {
       body: { type: "email", email: ann, confirmed: true },
     });
     expect(added.status).toBe(201);
-    const other = await made.page();
+    const other = await made.createPage();
     const otherPath = `/api/v1/status-pages/${other.id}/subscribers`;
     return {
       ...made,
@@ -37,7 +37,7 @@ describe.concurrent("of another organization or page", () => {
     await using made = await three();
     const { asUs, path, theirPath, otherPath, theirOne, otherOne } = made;
     const unknownPage = `/api/v1/status-pages/${unknownId}/subscribers`;
-    const before = dump(made);
+    const before = dumpTables(made);
     const pairs: [method: string, theirs: string, unknown: string][] = [
       ["GET", theirPath, unknownPage],
       ["GET", `${theirPath}-export`, `${unknownPage}-export`],
@@ -61,7 +61,7 @@ describe.concurrent("of another organization or page", () => {
       ]);
       expect(expected[0]).toBe(404);
     }
-    expect(dump(made)).toBe(before);
+    expect(dumpTables(made)).toBe(before);
   });
 
   test("no subscriber is listed or notified", async () => {
@@ -76,10 +76,10 @@ describe.concurrent("of another organization or page", () => {
       expect((await api("GET", `${at}-export`)).json.data).toHaveLength(1);
     }
     const hidden = await made.monitor();
-    await made.incident({ title: "Of our default page", monitorId: hidden.id });
+    await made.createIncident({ title: "Of our default page", monitorId: hidden.id });
     await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
     await made.send();
-    expect(made.subjects()).toEqual(["Investigating: Of our default page – Acme status"]);
+    expect(made.listSubjects()).toEqual(["Investigating: Of our default page – Acme status"]);
   });
 
   test("leaving one page does not affect the others", async () => {

@@ -1,6 +1,6 @@
 import { type Answers, type Fake } from "./fake.ts";
 
-const answering =
+const answerWith =
   (body: string, status = "200 OK"): Answers =>
   (socket) =>
     void socket.once("data", () =>
@@ -10,7 +10,7 @@ const answering =
     );
 
 /** Lists these containers by name or label. */
-const listing =
+const answerWithContainers =
   (...containers: readonly [state: string, status: string][]): Answers =>
   (socket) =>
     void socket.once("data", (request: Buffer) => {
@@ -30,12 +30,12 @@ export const docker: Fake = {
   over: "tcp",
   at: (host, port, isSecure) => ({ host, port, tls: isSecure }),
   fields: { container: "shop-web" },
-  answers: listing(up),
+  answers: answerWithContainers(up),
   up: "The container is running and healthy, answered",
   details: { state: "running", health: "healthy" },
   alsoUp: [
     [
-      listing(up, up),
+      answerWithContainers(up, up),
       "All 2 containers are running, answered",
       byLabel,
       { containers: 2, running: 2, unhealthy: 0 },
@@ -46,19 +46,33 @@ export const docker: Fake = {
     message: "HTTP 403 (Forbidden), expected 200.",
   },
   wrong: [
-    [listing(), "There is no such container."],
-    [listing(up), "There is no such container.", { container: "other" }],
-    [listing(["exited", "Exited (1)"]), "The container is not running but exited."],
-    [listing(["running", "Up 2 hours (Paused)"]), "The container is not running but paused."],
-    [listing(["running", "Exited (137) 1 hour ago"]), "The container is not running but exited."],
-    [listing(up, ["running", "Up 1 hour (Paused)"]), "1 of 2 containers is not running.", byLabel],
-    [listing(["CANARY-7f3a", ""]), "The container is not running."],
-    [listing(["running", "Up 1 hour (unhealthy)"]), "The container is unhealthy."],
-    [listing(up, ["dead", ""], up), "1 of 3 containers is not running.", byLabel],
-    [listing(up, ["running", "(unhealthy)"]), "1 of 2 containers is unhealthy.", byLabel],
-    [answering("[{}]"), "The answer is not valid for Docker."],
-    [answering("no JSON"), "The answer is not valid for Docker."],
-    [answering("x", "404 Not Found"), "HTTP 404 (Not Found), expected 200."],
+    [answerWithContainers(), "There is no such container."],
+    [answerWithContainers(up), "There is no such container.", { container: "other" }],
+    [answerWithContainers(["exited", "Exited (1)"]), "The container is not running but exited."],
+    [
+      answerWithContainers(["running", "Up 2 hours (Paused)"]),
+      "The container is not running but paused.",
+    ],
+    [
+      answerWithContainers(["running", "Exited (137) 1 hour ago"]),
+      "The container is not running but exited.",
+    ],
+    [
+      answerWithContainers(up, ["running", "Up 1 hour (Paused)"]),
+      "1 of 2 containers is not running.",
+      byLabel,
+    ],
+    [answerWithContainers(["CANARY-7f3a", ""]), "The container is not running."],
+    [answerWithContainers(["running", "Up 1 hour (unhealthy)"]), "The container is unhealthy."],
+    [answerWithContainers(up, ["dead", ""], up), "1 of 3 containers is not running.", byLabel],
+    [
+      answerWithContainers(up, ["running", "(unhealthy)"]),
+      "1 of 2 containers is unhealthy.",
+      byLabel,
+    ],
+    [answerWith("[{}]"), "The answer is not valid for Docker."],
+    [answerWith("no JSON"), "The answer is not valid for Docker."],
+    [answerWith("x", "404 Not Found"), "HTTP 404 (Not Found), expected 200."],
   ],
   flood: "HTTP/1.1 200 OK\r\n\r\n",
   tls: "first",

@@ -2,82 +2,90 @@ import { expect } from "bun:test";
 import type { Answers, Fake } from "./fake.ts";
 
 const dayMs = 86_400_000;
-const inDays = (days: number) => new Date(Date.now() + days * dayMs + dayMs / 2).toISOString();
+const dateInDays = (days: number) => new Date(Date.now() + days * dayMs + dayMs / 2).toISOString();
 
-const response = (body: string, status: string, header = "") =>
+const buildResponse = (body: string, status: string, header = "") =>
   `HTTP/1.1 ${status}\r\nContent-Type: application/rdap+json\r\n${header}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-const answering =
+const answerWith =
   (body: string, status = "200 OK", header = ""): Answers =>
   (socket) =>
-    void socket.once("data", () => socket.write(response(body, status, header)));
+    void socket.once("data", () => socket.write(buildResponse(body, status, header)));
 
 /** A registry that knows only example.org. */
-const registry =
+const createRegistry =
   (domain: object): Answers =>
   (socket) =>
     void socket.once("data", (request: Buffer) => {
       const isKnown = /^GET \/v\d+\/domain\/example\.org HTTP\/1\.1\r\n/.test(request.toString());
       socket.write(
-        isKnown ? response(JSON.stringify(domain), "200 OK") : response("", "404 Not Found"),
+        isKnown
+          ? buildResponse(JSON.stringify(domain), "200 OK")
+          : buildResponse("", "404 Not Found"),
       );
     });
 
 const registered = { eventAction: "registration", eventDate: "1995-08-31T04:00:00Z" };
-const expires = (eventDate: unknown) => ({ eventAction: "expiration", eventDate });
-const domainOf = (days: number, ...status: string[]) => ({
+const buildExpiration = (eventDate: unknown) => ({ eventAction: "expiration", eventDate });
+const buildDomain = (days: number, ...status: string[]) => ({
   objectClassName: "domain",
   ldhName: "EXAMPLE.ORG",
   status: ["client transfer prohibited", ...status],
-  events: [null, registered, expires(inDays(days))],
+  events: [null, registered, buildExpiration(dateInDays(days))],
 });
-const withEvents = (...events: unknown[]) => JSON.stringify({ ldhName: "example.org", events });
+const buildEvents = (...events: unknown[]) => JSON.stringify({ ldhName: "example.org", events });
 
-let served = 0;
+let servedRegistries = 0;
 
 export const domain: Fake = {
   over: "tcp",
   // Registry responses are cached by address, and ports are reused by other tests.
-  at: (host, port) => ({ server: `http://${host}:${port}/v${++served}` }),
+  at: (host, port) => ({ server: `http://${host}:${port}/v${++servedRegistries}` }),
   fields: { domain: "Example.org." },
-  answers: registry(domainOf(300)),
+  answers: createRegistry(buildDomain(300)),
   up: /The domain expires in 300 days, on \d{4}-\d\d-\d\d \d\d:\d\d UTC; the registry answered/,
   details: { expiresAt: expect.stringMatching(/^\d{4}-.*Z$/) },
   wrong: [
-    [registry(domainOf(13)), /^The domain expires in 13 days, on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/],
-    [registry(domainOf(1)), /^The domain expires in 1 day, on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/],
-    [registry(domainOf(-3)), /^The domain expired on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/],
     [
-      registry(domainOf(300, "redemption period")),
+      createRegistry(buildDomain(13)),
+      /^The domain expires in 13 days, on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/,
+    ],
+    [
+      createRegistry(buildDomain(1)),
+      /^The domain expires in 1 day, on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/,
+    ],
+    [createRegistry(buildDomain(-3)), /^The domain expired on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/],
+    [
+      createRegistry(buildDomain(300, "redemption period")),
       "The domain was deleted and can only be restored.",
     ],
     [
-      registry(domainOf(300, "server hold")),
+      createRegistry(buildDomain(300, "server hold")),
       "The domain is on hold by its registry, and not in the DNS.",
     ],
     [
-      registry(domainOf(300)),
+      createRegistry(buildDomain(300)),
       "The registry does not know this domain: it is not registered, or not under this name.",
       { domain: "www.example.org" },
     ],
-    [answering("", "429 Too Many Requests"), "HTTP 429 (Too Many Requests), expected 200."],
+    [answerWith("", "429 Too Many Requests"), "HTTP 429 (Too Many Requests), expected 200."],
     [
-      answering("", "302 Found", "Location: /v1/domain/example.org\r\n"),
+      answerWith("", "302 Found", "Location: /v1/domain/example.org\r\n"),
       "Redirected more than 5 times.",
     ],
     [
-      answering("", "302 Found", "Location: file:///etc/passwd\r\n"),
+      answerWith("", "302 Found", "Location: file:///etc/passwd\r\n"),
       "Redirected to something that is not an http or https address.",
     ],
-    [answering("no JSON CANARY-7f3a"), "The answer is not valid for RDAP."],
-    [answering('{"ldhName":"example.org"}'), "The answer is not valid for RDAP."],
+    [answerWith("no JSON CANARY-7f3a"), "The answer is not valid for RDAP."],
+    [answerWith('{"ldhName":"example.org"}'), "The answer is not valid for RDAP."],
     [
-      answering(JSON.stringify({ ldhName: "example.com", events: [] })),
+      answerWith(JSON.stringify({ ldhName: "example.com", events: [] })),
       "The answer is about another domain.",
     ],
-    [answering(withEvents(registered)), "The registry does not say when the domain expires."],
+    [answerWith(buildEvents(registered)), "The registry does not say when the domain expires."],
     [
-      answering(withEvents(expires("CANARY-7f3a"))),
+      answerWith(buildEvents(buildExpiration("CANARY-7f3a"))),
       "The registry does not say when the domain expires.",
     ],
   ],

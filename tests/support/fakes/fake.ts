@@ -46,13 +46,14 @@ type Datagrams = Common & {
 };
 
 /** Connection handler of a server. */
-export type Served = Pick<Stream, "over" | "answers" | "tls"> | Pick<Datagrams, "over" | "answers">;
+export type ServedFake =
+  Pick<Stream, "over" | "answers" | "tls"> | Pick<Datagrams, "over" | "answers">;
 
 /** A server for one monitor type with scripted behavior. */
 export type Fake = Stream | Datagrams;
 
 /** Waits for the first request and sends these bytes. */
-export const says =
+export const answerOnce =
   (...pieces: readonly (string | Uint8Array)[]): Answers =>
   (socket) =>
     void socket.once("data", () => {

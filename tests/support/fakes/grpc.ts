@@ -1,17 +1,17 @@
 import { createServer } from "node:http2";
-import { type Answers, type Fake, says } from "./fake.ts";
+import { type Answers, type Fake, answerOnce } from "./fake.ts";
 
 /** A health service with this status per service, or a gRPC error status. */
-const speaking =
+const createHealthServer =
   (answer: readonly number[], status = "0"): Answers =>
   (socket) => {
     const server = createServer();
     server.on("stream", (stream) => {
       stream.on("error", () => {});
-      const asked: Buffer[] = [];
-      stream.on("data", (chunk: Buffer) => asked.push(chunk));
+      const requests: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => requests.push(chunk));
       stream.on("end", () => {
-        const isKnown = Buffer.concat(asked).includes("shop.Orders");
+        const isKnown = Buffer.concat(requests).includes("shop.Orders");
         stream.respond(
           { ":status": 200, "content-type": "application/grpc" },
           { waitForTrailers: true },
@@ -30,16 +30,16 @@ const serving = [0, 0, 0, 0, 2, 8, 1];
 export const grpc: Fake = {
   over: "tcp",
   fields: { service: "shop.Orders" },
-  answers: speaking(serving),
+  answers: createHealthServer(serving),
   up: "Serving, answered",
   details: { serving: "SERVING" },
   wrong: [
-    [speaking([0, 0, 0, 0, 2, 8, 2]), "The server says that it is not serving."],
-    [speaking([0, 0, 0, 0, 0]), "The server says that it is not serving."],
-    [speaking([], "12"), "The server has no health protocol."],
-    [speaking([], "13"), "The server answered with status 13."],
-    [speaking(serving), "The server does not know the service.", { service: "other" }],
-    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for gRPC."],
+    [createHealthServer([0, 0, 0, 0, 2, 8, 2]), "The server says that it is not serving."],
+    [createHealthServer([0, 0, 0, 0, 0]), "The server says that it is not serving."],
+    [createHealthServer([], "12"), "The server has no health protocol."],
+    [createHealthServer([], "13"), "The server answered with status 13."],
+    [createHealthServer(serving), "The server does not know the service.", { service: "other" }],
+    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for gRPC."],
   ],
   // Settings, followed by data of an unopened stream.
   flood: Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),

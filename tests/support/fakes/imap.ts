@@ -1,12 +1,12 @@
 import { canary } from "../samples.ts";
 import type { Fake } from "./fake.ts";
-import { greets, speaking } from "./mail.ts";
+import { greetWith, createLineServer } from "./mail.ts";
 
 const invalid = "NO [AUTHENTICATIONFAILED] Authentication failed.";
 
 /** Supports one user, whose name and password arrive as literals, and STARTTLS. */
-const server = (capabilities = "IMAP4rev1 STARTTLS", onLogin = invalid) =>
-  speaking("* OK ready\r\n", () => {
+const createImapServer = (capabilities = "IMAP4rev1 STARTTLS", onLogin = invalid) =>
+  createLineServer("* OK ready\r\n", () => {
     let [tag, parts]: [string, string[]] = ["", []];
     return (line) => {
       const [first = "", verb = ""] = line.split(" ");
@@ -28,8 +28,8 @@ const server = (capabilities = "IMAP4rev1 STARTTLS", onLogin = invalid) =>
     };
   });
 
-const without = (answer: string) =>
-  speaking(
+const createImapServerWithout = (answer: string) =>
+  createLineServer(
     "* OK ready\r\n",
     () => (line) =>
       line.includes("CAPABILITY")
@@ -40,8 +40,8 @@ const without = (answer: string) =>
 export const imap: Fake = {
   over: "tcp",
   fields: { tls: "none", username: "probe", password: canary },
-  answers: server(),
-  alsoUp: [[server("IMAP4rev1 LOGINDISABLED"), "Greeted", { username: null }]],
+  answers: createImapServer(),
+  alsoUp: [[createImapServer("IMAP4rev1 LOGINDISABLED"), "Greeted", { username: null }]],
   up: "Accepted the user",
   details: { greeting: "ready" },
   refused: {
@@ -49,28 +49,35 @@ export const imap: Fake = {
     message: "The server refused the user name or the password.",
   },
   wrong: [
-    [greets("* BYE Too many connections\r\n"), "The server rejected the connection."],
-    [greets("220 mail.test ESMTP\r\n"), "The answer is not valid IMAP."],
-    [greets("* OK ready\r\n", "220 what?\r\n"), "The answer is not valid IMAP."],
-    [greets("* OK ready\r\n", "* BYE Restarting\r\n"), "The server rejected the connection."],
-    [without("BAD unknown"), "The server does not offer STARTTLS.", { tls: "starttls" }],
-    [without("BAD no literals"), "The server refused the user name or the password."],
+    [greetWith("* BYE Too many connections\r\n"), "The server rejected the connection."],
+    [greetWith("220 mail.test ESMTP\r\n"), "The answer is not valid IMAP."],
+    [greetWith("* OK ready\r\n", "220 what?\r\n"), "The answer is not valid IMAP."],
+    [greetWith("* OK ready\r\n", "* BYE Restarting\r\n"), "The server rejected the connection."],
     [
-      without("OK\r\n* OK injected"),
+      createImapServerWithout("BAD unknown"),
+      "The server does not offer STARTTLS.",
+      { tls: "starttls" },
+    ],
+    [
+      createImapServerWithout("BAD no literals"),
+      "The server refused the user name or the password.",
+    ],
+    [
+      createImapServerWithout("OK\r\n* OK injected"),
       "The server sent unencrypted data after TLS began.",
       { tls: "starttls" },
     ],
     [
-      server("IMAP4rev1 LOGINDISABLED"),
+      createImapServer("IMAP4rev1 LOGINDISABLED"),
       "The server accepts no password over an unencrypted connection.",
     ],
     [
-      server("IMAP4rev1", `NO [PRIVACYREQUIRED] Not ${canary}`),
+      createImapServer("IMAP4rev1", `NO [PRIVACYREQUIRED] Not ${canary}`),
       "The server accepts no password over an unencrypted connection.",
       { username: "other" },
     ],
     [
-      server("IMAP4rev1", "NO [UNAVAILABLE] Later"),
+      createImapServer("IMAP4rev1", "NO [UNAVAILABLE] Later"),
       "The server can't sign anybody in at the moment.",
       { username: "other" },
     ],

@@ -7,11 +7,11 @@ import type { Answers } from "./fake.ts";
 export type Reply = string | { secure: string } | null;
 
 /** Greets and responds line by line; `newSession` is called once per connection. */
-export const speaking =
+export const createLineServer =
   (greeting: string, newSession: () => (line: string) => Reply): Answers =>
   (socket, secure) => {
     const answerTo = newSession();
-    const hear = (connection: Duplex) => {
+    const answerLines = (connection: Duplex) => {
       let unread = "";
       connection.on("data", (data: Buffer) => {
         const lines = (unread + data.toString()).split("\r\n");
@@ -21,17 +21,17 @@ export const speaking =
           if (typeof reply === "string") connection.write(reply);
           else if (reply !== null) {
             connection.removeAllListeners("data").write(reply.secure);
-            hear(secure(connection));
+            answerLines(secure(connection));
           }
         }
       });
     };
-    hear(socket);
+    answerLines(socket);
     socket.write(greeting);
   };
 
 /** Sends all of this at once, regardless of the request. */
-export const greets =
+export const greetWith =
   (...pieces: readonly string[]): Answers =>
   (socket) => {
     socket.resume();

@@ -1,9 +1,9 @@
 import { Binary, deserialize, type Document, serialize } from "bson";
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, says } from "./fake.ts";
-import { scramServer } from "./scram-server.ts";
+import { type Answers, type Fake, answerOnce } from "./fake.ts";
+import { createScramServer } from "./scram-server.ts";
 
-function message(document: Document, opcode = 2013): Buffer {
+function buildMessage(document: Document, opcode = 2013): Buffer {
   const body = serialize(document);
   const head = Buffer.alloc(21);
   head.writeInt32LE(head.length + body.length, 0);
@@ -13,47 +13,54 @@ function message(document: Document, opcode = 2013): Buffer {
 
 const member = { ok: 1, setName: "rs0", isWritablePrimary: true, primary: "db1.lan:27017" };
 
-const speaking =
+const createMongoServer =
   ({ count = 4_096, isKnown = true, hello = member as Document } = {}): Answers =>
   (socket) => {
-    const login = scramServer("sha256", "probe", canary, count);
-    const sasl = (text: string) =>
-      message({ ok: 1, conversationId: 1, done: true, payload: new Binary(Buffer.from(text)) });
+    const login = createScramServer("sha256", "probe", canary, count);
+    const buildSaslMessage = (text: string) =>
+      buildMessage({
+        ok: 1,
+        conversationId: 1,
+        done: true,
+        payload: new Binary(Buffer.from(text)),
+      });
     socket.on("data", (data: Buffer) => {
       const command = deserialize(data.subarray(21));
       const text = Buffer.from((command["payload"] as Binary | undefined)?.buffer ?? []).toString();
-      if ("saslStart" in command) socket.write(sasl(login.first(text)));
+      if ("saslStart" in command) socket.write(buildSaslMessage(login.answerFirst(text)));
       else if ("saslContinue" in command) {
-        const final = login.final(text);
+        const final = login.answerFinal(text);
         socket.write(
-          final === null ? message({ ok: 0, code: 18 }) : sasl(isKnown ? final : "v=bm8="),
+          final === null
+            ? buildMessage({ ok: 0, code: 18 })
+            : buildSaslMessage(isKnown ? final : "v=bm8="),
         );
-      } else if ("buildInfo" in command) socket.write(message({ ok: 1, version: "8.0.4" }));
-      else socket.write(message(hello));
+      } else if ("buildInfo" in command) socket.write(buildMessage({ ok: 1, version: "8.0.4" }));
+      else socket.write(buildMessage(hello));
     });
   };
 
 export const mongodb: Fake = {
   over: "tcp",
   fields: { username: "probe", password: canary },
-  answers: speaking(),
+  answers: createMongoServer(),
   up: "Answered hello",
   details: { version: "8.0.4", role: "primary", replicaSet: "rs0", primary: "db1.lan:27017" },
   alsoUp: [
     [
-      speaking({ hello: { ok: 1 } }),
+      createMongoServer({ hello: { ok: 1 } }),
       "Answered hello",
       {},
       { version: "8.0.4", role: "standalone" },
     ],
     [
-      speaking({ hello: { ok: 1, setName: "rs0", secondary: true } }),
+      createMongoServer({ hello: { ok: 1, setName: "rs0", secondary: true } }),
       "Answered hello",
       {},
       { version: "8.0.4", role: "secondary", replicaSet: "rs0" },
     ],
     [
-      speaking({ hello: { ok: 1, msg: "isdbgrid" } }),
+      createMongoServer({ hello: { ok: 1, msg: "isdbgrid" } }),
       "Answered hello",
       {},
       { version: "8.0.4", role: "mongos" },
@@ -64,16 +71,16 @@ export const mongodb: Fake = {
     message: "The server refused the user name or the password.",
   },
   wrong: [
-    [speaking({ hello: { ok: 0, code: 13 } }), "The server answered with an error."],
-    [speaking({ isKnown: false }), "The server refused the user name or the password."],
-    [speaking({ count: 1 }), "The server offers no safe way to sign in."],
+    [createMongoServer({ hello: { ok: 0, code: 13 } }), "The server answered with an error."],
+    [createMongoServer({ isKnown: false }), "The server refused the user name or the password."],
+    [createMongoServer({ count: 1 }), "The server offers no safe way to sign in."],
     [
-      speaking({ count: 10_000_000 }),
+      createMongoServer({ count: 10_000_000 }),
       "Signing in needs more iterations than are supported: at most 100000.",
     ],
-    [says(message({ ok: 1 }, 1)), "The answer is not valid for MongoDB."],
-    [says(message({ ok: 1 })), "The answer is not valid for MongoDB."],
-    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for MongoDB."],
+    [answerOnce(buildMessage({ ok: 1 }, 1)), "The answer is not valid for MongoDB."],
+    [answerOnce(buildMessage({ ok: 1 })), "The answer is not valid for MongoDB."],
+    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for MongoDB."],
   ],
   flood: Buffer.from([0, 0, 0, 0x10, ...Buffer.alloc(8), 0xdd, 7, 0, 0, ...Buffer.alloc(5)]),
   tls: "first",

@@ -1,41 +1,47 @@
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, says } from "./fake.ts";
+import { type Answers, type Fake, answerOnce } from "./fake.ts";
 
-const field = (text: string) => Buffer.concat([Buffer.from([0, text.length]), Buffer.from(text)]);
-const packet = (first: number, ...parts: readonly Buffer[]) => {
+const encodeField = (text: string) =>
+  Buffer.concat([Buffer.from([0, text.length]), Buffer.from(text)]);
+const buildMqttPacket = (first: number, ...parts: readonly Buffer[]) => {
   const body = Buffer.concat(parts);
   const { length } = body;
   const size = length < 128 ? [length] : [(length & 0x7f) | 0x80, length >> 7];
   return Buffer.concat([Buffer.from([first, ...size]), body]);
 };
-const accepted = packet(0x20, Buffer.from([0, 0]));
-const subscribed = (code = 0) => packet(0x90, Buffer.from([0, 1, code]));
-const published = (message: string) => packet(0x30, field("plant/1/state"), Buffer.from(message));
-const retained = (message: string) => packet(0x31, field("plant/1/state"), Buffer.from(message));
-const repeated = (message: string) =>
-  packet(0x32, field("plant/1/state"), Buffer.from([0, 7]), Buffer.from(message));
-const on = '{"on":true}';
+const accepted = buildMqttPacket(0x20, Buffer.from([0, 0]));
+const buildSuback = (code = 0) => buildMqttPacket(0x90, Buffer.from([0, 1, code]));
+const buildPublish = (message: string) =>
+  buildMqttPacket(0x30, encodeField("plant/1/state"), Buffer.from(message));
+const buildRetained = (message: string) =>
+  buildMqttPacket(0x31, encodeField("plant/1/state"), Buffer.from(message));
+const buildRepeated = (message: string) =>
+  buildMqttPacket(0x32, encodeField("plant/1/state"), Buffer.from([0, 7]), Buffer.from(message));
+const onMessage = '{"on":true}';
 
 /** Has one user and responds to a subscription with these packets. */
-const broker =
+const createMqttBroker =
   (...packets: readonly Buffer[]): Answers =>
   (socket) =>
     void socket.on("data", (data: Buffer) => {
-      const isSubscription = data[0] === 0x82 && data.includes(field("plant/+/state"));
+      const isSubscription = data[0] === 0x82 && data.includes(encodeField("plant/+/state"));
       if (isSubscription) for (const one of packets) socket.write(one);
       if (data[0] !== 0x10) return;
-      const isKnown = data.subarray(-2 - canary.length).equals(field(canary));
-      const isRight = isKnown && data.includes(field("probe")) && data[9] === 0xc2;
-      socket.write(isRight ? accepted : packet(0x20, Buffer.from([0, 4])));
+      const isKnown = data.subarray(-2 - canary.length).equals(encodeField(canary));
+      const isRight = isKnown && data.includes(encodeField("probe")) && data[9] === 0xc2;
+      socket.write(isRight ? accepted : buildMqttPacket(0x20, Buffer.from([0, 4])));
     });
 
 /** Publishes this message after a subscription. */
-export const brokerWith = (message: string) => broker(subscribed(), published(message));
+export const createPublishingBroker = (message: string) =>
+  createMqttBroker(buildSuback(), buildPublish(message));
 
-const refusing = (code: number) => says(packet(0x20, Buffer.from([0, code])));
+const createRefusingBroker = (code: number) =>
+  answerOnce(buildMqttPacket(0x20, Buffer.from([0, code])));
 /** The response of a broker that supports only version 5. */
-const refusingIn5 = (code: number) => says(packet(0x20, Buffer.from([0, code, 0])));
-const not = "The answer is not valid for MQTT.";
+const createRefusingBroker5 = (code: number) =>
+  answerOnce(buildMqttPacket(0x20, Buffer.from([0, code, 0])));
+const invalidMqttAnswer = "The answer is not valid for MQTT.";
 const noAssertions = { assertions: [] };
 
 export const mqtt: Fake = {
@@ -46,69 +52,72 @@ export const mqtt: Fake = {
     topic: "plant/+/state",
     assertions: [{ source: "json", path: "$.on", op: "equals", value: true }],
   },
-  answers: broker(subscribed(), published(on)),
+  answers: createMqttBroker(buildSuback(), buildPublish(onMessage)),
   alsoUp: [
-    [broker(published(on), subscribed()), "Received a message"],
-    [broker(subscribed(1), repeated(on), published('{"on":false}')), "Received a message"],
-    [broker(subscribed(), retained(on)), "Received a message"],
+    [createMqttBroker(buildPublish(onMessage), buildSuback()), "Received a message"],
     [
-      broker(subscribed(), retained('{"on":false}'), published(on)),
+      createMqttBroker(buildSuback(1), buildRepeated(onMessage), buildPublish('{"on":false}')),
+      "Received a message",
+    ],
+    [createMqttBroker(buildSuback(), buildRetained(onMessage)), "Received a message"],
+    [
+      createMqttBroker(buildSuback(), buildRetained('{"on":false}'), buildPublish(onMessage)),
       "Received a message",
       { ignoreRetained: true },
     ],
-    [broker(), "Connected", { topic: null, ...noAssertions }],
-    [broker(subscribed()), "Subscribed", noAssertions],
+    [createMqttBroker(), "Connected", { topic: null, ...noAssertions }],
+    [createMqttBroker(buildSuback()), "Subscribed", noAssertions],
     [
-      broker(subscribed(), published("")),
+      createMqttBroker(buildSuback(), buildPublish("")),
       "Received a message",
       { ...noAssertions, waitForMessage: true },
     ],
   ],
   up: "Received a message",
-  details: { topic: "plant/1/state", message: on },
+  details: { topic: "plant/1/state", message: onMessage },
   refused: {
     fields: { username: "other" },
     message: "The broker refused the user name or the password.",
   },
   wrong: [
-    [refusing(1), "The broker does not speak MQTT 3.1.1."],
-    [refusing(3), "The broker is not available."],
-    [refusing(5), "The broker does not authorize the user."],
-    [refusing(99), not],
-    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), not],
-    [says(packet(0x20, Buffer.from([0]))), not],
-    [says(Buffer.from([0x20, 0x80, 0x80, 0x80, 0x80, 0x01])), not],
-    [broker(accepted), not],
-    [broker(packet(0x30, Buffer.from([9]))), not],
-    [broker(subscribed(0x80)), "The broker refused the subscription."],
-    [broker(subscribed()), "Timed out while waiting for a message."],
+    [createRefusingBroker(1), "The broker does not speak MQTT 3.1.1."],
+    [createRefusingBroker(3), "The broker is not available."],
+    [createRefusingBroker(5), "The broker does not authorize the user."],
+    [createRefusingBroker(99), invalidMqttAnswer],
+    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), invalidMqttAnswer],
+    [answerOnce(buildMqttPacket(0x20, Buffer.from([0]))), invalidMqttAnswer],
+    [answerOnce(Buffer.from([0x20, 0x80, 0x80, 0x80, 0x80, 0x01])), invalidMqttAnswer],
+    [createMqttBroker(accepted), invalidMqttAnswer],
+    [createMqttBroker(buildMqttPacket(0x30, Buffer.from([9]))), invalidMqttAnswer],
+    [createMqttBroker(buildSuback(0x80)), "The broker refused the subscription."],
+    [createMqttBroker(buildSuback()), "Timed out while waiting for a message."],
     [
-      broker(subscribed()),
+      createMqttBroker(buildSuback()),
       "Timed out while waiting for a message.",
       { ...noAssertions, waitForMessage: true },
     ],
     [
-      broker(subscribed(), published('{"on":false}')),
+      createMqttBroker(buildSuback(), buildPublish('{"on":false}')),
       "A message arrived, but assertion 1 failed: the value at $.on must be true.",
     ],
     [
-      broker(subscribed(), published(`on ${canary}`)),
+      createMqttBroker(buildSuback(), buildPublish(`on ${canary}`)),
       "A message arrived, but assertion 1 failed: the message is not JSON.",
     ],
     [
-      broker(subscribed(), published(canary)),
+      createMqttBroker(buildSuback(), buildPublish(canary)),
       'A message arrived, but assertion 1 failed: the body must contain "on".',
       { assertions: [{ source: "body", op: "contains", value: "on" }] },
     ],
     [
-      broker(subscribed(), retained(on)),
+      createMqttBroker(buildSuback(), buildRetained(onMessage)),
       "Timed out while waiting for a message.",
       { ignoreRetained: true },
     ],
-    [refusingIn5(0x84), "The broker does not speak MQTT 3.1.1."],
-    [refusingIn5(0x86), "The broker refused the user name or the password."],
-    [refusingIn5(0x9f), "The broker supports only MQTT 5. This check uses MQTT 3.1.1."],
-    [broker(), "There is no topic on which a message could arrive.", { topic: null }],
+    [createRefusingBroker5(0x84), "The broker does not speak MQTT 3.1.1."],
+    [createRefusingBroker5(0x86), "The broker refused the user name or the password."],
+    [createRefusingBroker5(0x9f), "The broker supports only MQTT 5. This check uses MQTT 3.1.1."],
+    [createMqttBroker(), "There is no topic on which a message could arrive.", { topic: null }],
   ],
   flood: Buffer.from([0x20, 0xff, 0xff, 0xff, 0x7f]),
   tls: "first",

@@ -1,19 +1,19 @@
-import { type Fake, says } from "./fake.ts";
+import { type Fake, answerOnce } from "./fake.ts";
 
 const options = [0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0x10, 0x04, 0, 0, 0];
-const head = (length: number) => [4, 1, length >> 8, length & 0xff, 0, 0, 1, 0];
+const buildHead = (length: number) => [4, 1, length >> 8, length & 0xff, 0, 0, 1, 0];
 
 export const mssql: Fake = {
   over: "tcp",
   fields: {},
-  answers: says(Buffer.from([...head(26), ...options])),
+  answers: answerOnce(Buffer.from([...buildHead(26), ...options])),
   up: "Answered the pre-login",
   details: { version: "16.0.4100" },
   wrong: [
-    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for SQL Server."],
-    [says(Buffer.from([...head(8)])), "The answer is not valid for SQL Server."],
+    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for SQL Server."],
+    [answerOnce(Buffer.from([...buildHead(8)])), "The answer is not valid for SQL Server."],
     [
-      says(Buffer.from([...head(26), 0, 0xff, ...options.slice(2)])),
+      answerOnce(Buffer.from([...buildHead(26), 0, 0xff, ...options.slice(2)])),
       "The answer is not valid for SQL Server.",
     ],
   ],

@@ -4,7 +4,7 @@ import type { Fake } from "./fake.ts";
 const era = 2_208_988_800;
 
 /** A server of this stratum whose clock is ahead by a number of milliseconds. */
-const server =
+const createNtpServer =
   ({ stratum = 2, aheadMs = 0, first = 0b00_100_100 } = {}) =>
   (question: Buffer) => {
     const answer = Buffer.alloc(48);
@@ -22,16 +22,16 @@ const server =
 export const ntp: Fake = {
   over: "udp",
   fields: { maxOffsetMs: 60_000, maxStratum: 3 },
-  answers: server(),
+  answers: createNtpServer(),
   up: /Stratum 2, its clock differs from this machine's by \d+ ms, answered/,
   details: { stratum: 2, offsetMs: expect.any(Number) },
   wrong: [
-    [server({ stratum: 0 }), "The server refuses requests (kiss-o'-death)."],
-    [server({ stratum: 16 }), "The server's clock is not synchronized."],
-    [server({ first: 0b11_100_100 }), "The server's clock is not synchronized."],
-    [server({ stratum: 4 }), "The server is of stratum 4, above 3."],
+    [createNtpServer({ stratum: 0 }), "The server refuses requests (kiss-o'-death)."],
+    [createNtpServer({ stratum: 16 }), "The server's clock is not synchronized."],
+    [createNtpServer({ first: 0b11_100_100 }), "The server's clock is not synchronized."],
+    [createNtpServer({ stratum: 4 }), "The server is of stratum 4, above 3."],
     [
-      server({ aheadMs: 86_400_000 }),
+      createNtpServer({ aheadMs: 86_400_000 }),
       /^The server answers, but its clock differs from this machine's by 86\d{6} ms, more than 60000 ms\.$/,
     ],
     [() => Buffer.alloc(48), "Timed out while waiting for the answer."],

@@ -1,10 +1,13 @@
 import { canary } from "../samples.ts";
 import type { Fake } from "./fake.ts";
-import { greets, speaking } from "./mail.ts";
+import { greetWith, createLineServer } from "./mail.ts";
 
 /** Supports one user and STLS. */
-const server = (capabilities = "+OK\r\nUSER\r\nSTLS\r\n.\r\n", onPass = "-ERR [AUTH] Failed") =>
-  speaking("+OK ready\r\n", () => {
+const createPop3Server = (
+  capabilities = "+OK\r\nUSER\r\nSTLS\r\n.\r\n",
+  onPass = "-ERR [AUTH] Failed",
+) =>
+  createLineServer("+OK ready\r\n", () => {
     let user = "";
     return (line) => {
       const [verb, argument = ""] = line.split(" ");
@@ -17,15 +20,16 @@ const server = (capabilities = "+OK\r\nUSER\r\nSTLS\r\n.\r\n", onPass = "-ERR [A
     };
   });
 
-const refusing = (answer: string) => speaking("+OK ready\r\n", () => () => answer);
+const createRefusingServer = (answer: string) =>
+  createLineServer("+OK ready\r\n", () => () => answer);
 
 export const pop3: Fake = {
   over: "tcp",
   fields: { tls: "none", username: "probe", password: canary },
-  answers: server(),
+  answers: createPop3Server(),
   alsoUp: [
-    [server("-ERR unknown\r\n"), "Accepted the user"],
-    [server(), "Greeted", { username: null }],
+    [createPop3Server("-ERR unknown\r\n"), "Accepted the user"],
+    [createPop3Server(), "Greeted", { username: null }],
   ],
   up: "Accepted the user",
   details: { greeting: "ready" },
@@ -34,25 +38,29 @@ export const pop3: Fake = {
     message: "The server refused the user name or the password.",
   },
   wrong: [
-    [greets("-ERR Too many connections\r\n"), "The server rejected the connection."],
-    [greets("220 mail.test ESMTP\r\n"), "The answer is not valid POP3."],
-    [refusing("-ERR unknown\r\n"), "The server does not offer STARTTLS.", { tls: "starttls" }],
+    [greetWith("-ERR Too many connections\r\n"), "The server rejected the connection."],
+    [greetWith("220 mail.test ESMTP\r\n"), "The answer is not valid POP3."],
     [
-      refusing("-ERR\r\n+OK\r\n+OK injected\r\n"),
+      createRefusingServer("-ERR unknown\r\n"),
+      "The server does not offer STARTTLS.",
+      { tls: "starttls" },
+    ],
+    [
+      createRefusingServer("-ERR\r\n+OK\r\n+OK injected\r\n"),
       "The server sent unencrypted data after TLS began.",
       { tls: "starttls" },
     ],
     [
-      refusing(`-ERR [AUTH] Not ${canary} in the clear\r\n`),
+      createRefusingServer(`-ERR [AUTH] Not ${canary} in the clear\r\n`),
       "The server does not accept the user name over this connection.",
     ],
     [
-      server(undefined, `-ERR [IN-USE] ${canary}`),
+      createPop3Server(undefined, `-ERR [IN-USE] ${canary}`),
       "The mailbox is in use by another session.",
       { username: "other" },
     ],
     [
-      server(undefined, "-ERR [SYS/TEMP] Later"),
+      createPop3Server(undefined, "-ERR [SYS/TEMP] Later"),
       "The server can't sign anybody in at the moment.",
       { username: "other" },
     ],

@@ -1,82 +1,87 @@
 import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, says } from "./fake.ts";
+import { type Answers, type Fake, answerOnce } from "./fake.ts";
 
 /** A message of https://www.postgresql.org/docs/current/protocol-message-formats.html */
-export function postgresMessage(type: string, ...parts: readonly (string | Buffer)[]): Buffer {
+export function buildPostgresMessage(type: string, ...parts: readonly (string | Buffer)[]): Buffer {
   const body = Buffer.concat(parts.map((part) => Buffer.from(part)));
   const length = Buffer.alloc(4);
   length.writeInt32BE(body.length + 4);
   return Buffer.concat([Buffer.from(type), length, body]);
 }
 
-export const number = (value: number, bytes: number) => {
+export const encodeNumber = (value: number, bytes: number) => {
   const buffer = Buffer.alloc(bytes);
   buffer.writeIntBE(value, 0, bytes);
   return buffer;
 };
 
-const error = (code: string, text: string) =>
-  postgresMessage("E", `SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
-export const ready = postgresMessage("Z", "I");
-export const columnCalled = (name: string, type: number) =>
+const buildError = (code: string, text: string) =>
+  buildPostgresMessage("E", `SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
+export const ready = buildPostgresMessage("Z", "I");
+export const buildColumn = (name: string, type: number) =>
   Buffer.concat([
     Buffer.from(`${name}\0`),
-    number(0, 4),
-    number(0, 2),
-    number(type, 4),
-    number(4, 2),
-    number(-1, 4),
-    number(0, 2),
+    encodeNumber(0, 4),
+    encodeNumber(0, 2),
+    encodeNumber(type, 4),
+    encodeNumber(4, 2),
+    encodeNumber(-1, 4),
+    encodeNumber(0, 2),
   ]);
-const column = columnCalled("n", 23);
-export const row = (...values: string[]) =>
-  postgresMessage(
+const column = buildColumn("n", 23);
+export const buildDataRow = (...values: string[]) =>
+  buildPostgresMessage(
     "D",
-    number(values.length, 2),
-    ...values.flatMap((value) => [number(value.length, 4), value]),
+    encodeNumber(values.length, 2),
+    ...values.flatMap((value) => [encodeNumber(value.length, 4), value]),
   );
 const rows = Buffer.concat([
-  postgresMessage("T", number(1, 2), column),
-  row("42"),
-  postgresMessage("C", "SELECT 1\0"),
+  buildPostgresMessage("T", encodeNumber(1, 2), column),
+  buildDataRow("42"),
+  buildPostgresMessage("C", "SELECT 1\0"),
   ready,
 ]);
 
 /** Server parameters, as text. */
 const about = Buffer.concat([
-  postgresMessage("T", number(2, 2), columnCalled("version", 25), columnCalled("role", 25)),
-  row("17.2 (Debian 17.2-1)", "standby"),
-  postgresMessage("C", "SELECT 1\0"),
+  buildPostgresMessage(
+    "T",
+    encodeNumber(2, 2),
+    buildColumn("version", 25),
+    buildColumn("role", 25),
+  ),
+  buildDataRow("17.2 (Debian 17.2-1)", "standby"),
+  buildPostgresMessage("C", "SELECT 1\0"),
   ready,
 ]);
 
 const sslRequest = 80_877_103;
 
 const salt = "salt";
-const md5 = (text: string) => createHash("md5").update(text).digest("hex");
-const proof = `md5${md5(md5(`${canary}probe`) + salt)}`;
+const hashMd5 = (text: string) => createHash("md5").update(text).digest("hex");
+const proof = `md5${hashMd5(hashMd5(`${canary}probe`) + salt)}`;
 
 /** Supports TLS, one user with SCRAM, and any query. */
-const speaking =
+const createPostgresServer =
   (onQuery: Buffer): Answers =>
   (socket, secure) => {
-    const hear = (line: Duplex) =>
+    const answerMessages = (line: Duplex) =>
       line.on("data", (data: Buffer) => {
         if (data.length === 8 && data.readInt32BE(4) === sslRequest) {
           line.removeAllListeners("data").write("S");
-          hear(secure(line));
-        } else if (data[0] === 0) line.write(postgresMessage("R", number(5, 4), salt));
+          answerMessages(secure(line));
+        } else if (data[0] === 0) line.write(buildPostgresMessage("R", encodeNumber(5, 4), salt));
         else if (data.toString("latin1", 0, 1) === "p")
           line.write(
             data.includes(`${proof}\0`)
-              ? Buffer.concat([postgresMessage("R", number(0, 4)), ready])
-              : error("28P01", "password authentication failed"),
+              ? Buffer.concat([buildPostgresMessage("R", encodeNumber(0, 4)), ready])
+              : buildError("28P01", "password authentication failed"),
           );
         else line.write(data.includes("server_version") ? about : onQuery);
       });
-    hear(socket);
+    answerMessages(socket);
   };
 
 export const postgres: Fake = {
@@ -87,7 +92,7 @@ export const postgres: Fake = {
     query: "SELECT 42 AS n",
     assertions: [{ source: "json", path: "$[0].n", op: "equals", value: 42 }],
   },
-  answers: speaking(rows),
+  answers: createPostgresServer(rows),
   up: "Answered the query",
   details: { version: "17.2 (Debian 17.2-1)", role: "standby" },
   refused: {
@@ -95,33 +100,39 @@ export const postgres: Fake = {
     message: "The server refused the user name or the password.",
   },
   wrong: [
-    [says("N"), "The server does not offer TLS.", { tls: true }],
-    [says("?"), "The answer is not valid for PostgreSQL.", { tls: true }],
-    [says("SE"), "The server sent unencrypted data after TLS began.", { tls: true }],
-    [says(error("3D000", "no database")), "The database does not exist, or is closed to the user."],
-    [says(error("57P03", "starting up")), "The server is starting or shutting down."],
+    [answerOnce("N"), "The server does not offer TLS.", { tls: true }],
+    [answerOnce("?"), "The answer is not valid for PostgreSQL.", { tls: true }],
+    [answerOnce("SE"), "The server sent unencrypted data after TLS began.", { tls: true }],
     [
-      speaking(Buffer.concat([error("42703", `no column ${canary}`), ready])),
+      answerOnce(buildError("3D000", "no database")),
+      "The database does not exist, or is closed to the user.",
+    ],
+    [answerOnce(buildError("57P03", "starting up")), "The server is starting or shutting down."],
+    [
+      createPostgresServer(Buffer.concat([buildError("42703", `no column ${canary}`), ready])),
       "The server does not understand the query.",
     ],
     [
-      speaking(Buffer.concat([error("XX000", "internal"), ready])),
+      createPostgresServer(Buffer.concat([buildError("XX000", "internal"), ready])),
       "The server answered with error XX000.",
     ],
     [
-      speaking(
+      createPostgresServer(
         Buffer.concat([
-          postgresMessage("T", number(1, 2), column),
-          row("7"),
-          postgresMessage("C", "SELECT 1\0"),
+          buildPostgresMessage("T", encodeNumber(1, 2), column),
+          buildDataRow("7"),
+          buildPostgresMessage("C", "SELECT 1\0"),
           ready,
         ]),
       ),
       "The query was answered, but assertion 1 failed: the value at $[0].n must be 42.",
     ],
-    [says(postgresMessage("R", number(99, 4))), "The answer is not valid for PostgreSQL."],
+    [
+      answerOnce(buildPostgresMessage("R", encodeNumber(99, 4))),
+      "The answer is not valid for PostgreSQL.",
+    ],
   ],
   // A notice of 256 MB.
-  flood: Buffer.concat([Buffer.from("N"), number(0x1000_0000, 4)]),
+  flood: Buffer.concat([Buffer.from("N"), encodeNumber(0x1000_0000, 4)]),
   tls: "later",
 };

@@ -2,11 +2,11 @@ import { createHash, createHmac } from "node:crypto";
 import { canary } from "../samples.ts";
 import type { Fake } from "./fake.ts";
 
-const shared = `${canary}-shared`;
+const sharedSecret = `${canary}-shared`;
 
 /** Responds with this code, signed with this secret. */
-const answering =
-  (code: number, secret = shared) =>
+const createAnswer =
+  (code: number, secret = sharedSecret) =>
   (request: Buffer) => {
     const reply = "Welcome on board";
     const attributes = Buffer.concat([
@@ -26,18 +26,18 @@ const answering =
   };
 
 /** The password of a request, which fits into one block. */
-function passwordIn(request: Buffer): string {
+function decryptPassword(request: Buffer): string {
   let at = 20;
   while (request[at] !== 2) at += request[at + 1] ?? 0;
-  const mask = createHash("md5").update(shared).update(request.subarray(4, 20)).digest();
+  const mask = createHash("md5").update(sharedSecret).update(request.subarray(4, 20)).digest();
   const plain = request.subarray(at + 2, at + 18).map((byte, index) => byte ^ (mask[index] ?? 0));
   return Buffer.from(plain).toString().replace(/\0+$/, "");
 }
 
 export const radius: Fake = {
   over: "udp",
-  fields: { secret: shared, username: "probe", password: canary },
-  answers: (request) => answering(passwordIn(request) === canary ? 2 : 3)(request),
+  fields: { secret: sharedSecret, username: "probe", password: canary },
+  answers: (request) => createAnswer(decryptPassword(request) === canary ? 2 : 3)(request),
   up: "Accepted the user",
   details: { reply: "Welcome on board" },
   refused: {
@@ -45,11 +45,11 @@ export const radius: Fake = {
     message: "The server refused the user name or the password.",
   },
   wrong: [
-    [answering(11), "The server asks the user for more than a password."],
-    [answering(5), "The answer is not valid for RADIUS."],
-    [answering(2, "another"), "The answer is not signed with the shared secret."],
+    [createAnswer(11), "The server asks the user for more than a password."],
+    [createAnswer(5), "The answer is not valid for RADIUS."],
+    [createAnswer(2, "another"), "The answer is not signed with the shared secret."],
     [
-      (request) => answering(2)(request).fill(1, 22),
+      (request) => createAnswer(2)(request).fill(1, 22),
       "The answer is not signed with the shared secret.",
     ],
   ],

@@ -1,19 +1,19 @@
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, says } from "./fake.ts";
+import { type Answers, type Fake, answerOnce } from "./fake.ts";
 
-const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
+const encodeBulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
 const hello = [
   "*14\r\n",
-  ...["server", "redis", "version", "7.0.15", "proto"].map(bulk),
+  ...["server", "redis", "version", "7.0.15", "proto"].map(encodeBulk),
   ":2\r\n",
-  bulk("id"),
+  encodeBulk("id"),
   ":5\r\n",
-  ...["mode", "standalone", "role", "master", "modules"].map(bulk),
+  ...["mode", "standalone", "role", "master", "modules"].map(encodeBulk),
   "*0\r\n",
 ].join("");
 
 /** Accepts only a user without a password, like `nopass`. */
-const passwordless: Answers = (socket) => {
+const passwordlessServer: Answers = (socket) => {
   socket.on("data", (data: Buffer) => {
     if (data.includes("HELLO")) socket.write(hello);
     else if (data.includes("AUTH"))
@@ -23,7 +23,7 @@ const passwordless: Answers = (socket) => {
 };
 
 /** Supports one user, PING and AUTH. */
-const answers: Answers = (socket) => {
+const passwordServer: Answers = (socket) => {
   let isIn = false;
   socket.on("data", (data: Buffer) => {
     const words = data
@@ -40,18 +40,18 @@ const answers: Answers = (socket) => {
 export const redis: Fake = {
   over: "tcp",
   fields: { username: "probe", password: canary },
-  answers,
+  answers: passwordServer,
   up: "Answered PING",
-  alsoUp: [[passwordless, "Answered PING", { username: "guest", password: null }]],
+  alsoUp: [[passwordlessServer, "Answered PING", { username: "guest", password: null }]],
   details: { version: "7.0.15", role: "master", mode: "standalone" },
   refused: { fields: { username: "other" }, message: "The server refused the password." },
   wrong: [
-    [says("-NOAUTH Authentication required.\r\n"), "The server asks for a password."],
-    [says("-LOADING Redis is loading\r\n"), "The server is still loading its data."],
-    [says("-ERR unknown command\r\n"), "The server refused the password."],
-    [says("-XYZ odd\r\n"), "The server answered AUTH with an error."],
-    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for Redis."],
-    [says("+OK\r\n+PANG\r\n"), "The answer is not valid for Redis."],
+    [answerOnce("-NOAUTH Authentication required.\r\n"), "The server asks for a password."],
+    [answerOnce("-LOADING Redis is loading\r\n"), "The server is still loading its data."],
+    [answerOnce("-ERR unknown command\r\n"), "The server refused the password."],
+    [answerOnce("-XYZ odd\r\n"), "The server answered AUTH with an error."],
+    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for Redis."],
+    [answerOnce("+OK\r\n+PANG\r\n"), "The answer is not valid for Redis."],
   ],
   flood: "+",
   tls: "first",

@@ -5,24 +5,24 @@ import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { type certificates, writeCertificates } from "../certificates.ts";
-import { listener } from "../checking.ts";
-import type { Answers, Served } from "./fake.ts";
+import { startListener } from "../checking.ts";
+import type { Answers, ServedFake } from "./fake.ts";
 
 export type Certificate = (typeof certificates)[number];
 
-let made: Record<string, { key: Buffer; cert: Buffer }> | null = null;
+let certificateFiles: Record<string, { key: Buffer; cert: Buffer }> | null = null;
 let authority = "";
 
 /** The authority that signed the certificates, in PEM. */
-export const authorityOf = () => (certificatesOf("good"), authority);
+export const getAuthority = () => (getCertificate("good"), authority);
 
-function certificatesOf(name: Certificate) {
-  if (made === null) {
+function getCertificate(name: Certificate) {
+  if (certificateFiles === null) {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
     writeCertificates(folder);
     const read = (file: string) => readFileSync(join(folder, file));
     authority = read("authority.pem").toString();
-    made = Object.fromEntries(
+    certificateFiles = Object.fromEntries(
       ["good", "wrongName"].map((one) => [
         one,
         { key: read(`${one}.key`), cert: read(`${one}.pem`) },
@@ -30,48 +30,47 @@ function certificatesOf(name: Certificate) {
     );
     rmSync(folder, { recursive: true });
   }
-  return made[name];
+  return certificateFiles[name];
 }
 
 /** A fake server on loopback, with TLS if `tls` names a certificate. */
-export async function serving(
-  fake: Served,
+export async function startFake(
+  fake: ServedFake,
   answers = fake.answers,
   tls: Certificate | null = null,
   begins = fake.over === "tcp" ? fake.tls : undefined,
 ) {
-  if (fake.over === "udp")
-    return servingDatagrams(answers as (message: Buffer) => Uint8Array | null);
-  const secure = (socket: Duplex, unread?: Buffer) => {
-    const own = certificatesOf(tls ?? "good");
+  if (fake.over === "udp") return startDatagrams(answers as (message: Buffer) => Uint8Array | null);
+  const secureSocket = (socket: Duplex, unread?: Buffer) => {
+    const own = getCertificate(tls ?? "good");
     const secured = new TLSSocket(
-      (unread === undefined ? socket : continued(socket, unread)) as never,
+      (unread === undefined ? socket : prependBytes(socket, unread)) as never,
       { isServer: true, ...own },
     );
     secured.on("error", () => {});
     return secured;
   };
-  return listener((socket) => {
+  return startListener((socket) => {
     const isSecureAtOnce = tls !== null && begins === "first";
-    (answers as Answers)(isSecureAtOnce ? secure(socket) : socket, secure);
+    (answers as Answers)(isSecureAtOnce ? secureSocket(socket) : socket, secureSocket);
   });
 }
 
 /** A connection with already read bytes. */
-function continued(socket: Duplex, unread: Buffer): Duplex {
-  const whole = new Duplex({
+function prependBytes(socket: Duplex, unread: Buffer): Duplex {
+  const joined = new Duplex({
     read() {},
     write: (chunk, _encoding, done) => void socket.write(chunk, () => done()),
     final: (done) => void socket.end(() => done()),
   });
-  whole.push(unread);
-  socket.on("data", (chunk) => whole.push(chunk));
-  socket.on("close", () => whole.push(null));
-  return whole;
+  joined.push(unread);
+  socket.on("data", (chunk) => joined.push(chunk));
+  socket.on("close", () => joined.push(null));
+  return joined;
 }
 
 /** A UDP service that responds to each datagram; null sends no response. */
-export async function servingDatagrams(
+export async function startDatagrams(
   answers: (message: Buffer) => Uint8Array | null,
   { hostname = "127.0.0.1", port = 0 } = {},
 ) {
@@ -89,8 +88,8 @@ export async function servingDatagrams(
   });
   return {
     port: socket.port,
-    accepted: () => received,
-    untilAllClosed: async () => {},
+    countAccepted: () => received,
+    waitUntilAllClosed: async () => {},
     [Symbol.asyncDispose]: async () => socket.close(),
   };
 }

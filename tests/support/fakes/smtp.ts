@@ -1,15 +1,15 @@
 import { canary } from "../samples.ts";
 import type { Fake } from "./fake.ts";
-import { greets, type Reply, speaking } from "./mail.ts";
+import { greetWith, type Reply, createLineServer } from "./mail.ts";
 
-const inBase64 = (text: string) => Buffer.from(text).toString("base64");
-const right = inBase64(`\0probe\0${canary}`);
+const encodeBase64 = (text: string) => Buffer.from(text).toString("base64");
+const right = encodeBase64(`\0probe\0${canary}`);
 const refused = "535 5.7.8 Authentication credentials invalid\r\n";
 
 /** Supports one user with these mechanisms, and STARTTLS. */
-const server = (mechanisms = "PLAIN LOGIN", onAuth = refused) =>
-  speaking("220-mail.test ESMTP\r\n220 Welcome\r\n", () => {
-    const told: string[] = [];
+const createSmtpServer = (mechanisms = "PLAIN LOGIN", onAuth = refused) =>
+  createLineServer("220-mail.test ESMTP\r\n220 Welcome\r\n", () => {
+    const loginLines: string[] = [];
     return (line): Reply => {
       const [verb = ""] = line.split(" ");
       if (verb === "EHLO") return `250-mail.test\r\n250-STARTTLS\r\n250 AUTH ${mechanisms}\r\n`;
@@ -18,15 +18,15 @@ const server = (mechanisms = "PLAIN LOGIN", onAuth = refused) =>
       if (line === `AUTH PLAIN ${right}`) return "235 Welcome\r\n";
       if (line === "AUTH LOGIN") return "334 VXNlcm5hbWU6\r\n";
       if (verb === "AUTH") return onAuth;
-      told.push(line);
-      if (told.length === 1) return "334 UGFzc3dvcmQ6\r\n";
-      const isRight = told.join() === [inBase64("probe"), inBase64(canary)].join();
+      loginLines.push(line);
+      if (loginLines.length === 1) return "334 UGFzc3dvcmQ6\r\n";
+      const isRight = loginLines.join() === [encodeBase64("probe"), encodeBase64(canary)].join();
       return isRight ? "235 Welcome\r\n" : refused;
     };
   });
 
-const afterHello = (answer: string) =>
-  speaking(
+const createServerAfterHello = (answer: string) =>
+  createLineServer(
     "220 mail.test\r\n",
     () => (line) => (line.startsWith("EHLO") ? "250-mail.test\r\n250 AUTH PLAIN\r\n" : answer),
   );
@@ -34,10 +34,10 @@ const afterHello = (answer: string) =>
 export const smtp: Fake = {
   over: "tcp",
   fields: { tls: "none", username: "probe", password: canary },
-  answers: server(),
+  answers: createSmtpServer(),
   alsoUp: [
-    [server("LOGIN"), "Accepted the user"],
-    [server(), "Greeted", { username: null }],
+    [createSmtpServer("LOGIN"), "Accepted the user"],
+    [createSmtpServer(), "Greeted", { username: null }],
   ],
   up: "Accepted the user",
   details: { greeting: "mail.test ESMTP Welcome" },
@@ -47,29 +47,43 @@ export const smtp: Fake = {
   },
   wrong: [
     [
-      greets("554 5.7.1 Your address is on a list\r\n"),
+      greetWith("554 5.7.1 Your address is on a list\r\n"),
       "The server greeted with 554, expected 220.",
     ],
-    [greets("* OK IMAP4rev1\r\n"), "The answer is not valid SMTP."],
+    [greetWith("* OK IMAP4rev1\r\n"), "The answer is not valid SMTP."],
     [
-      greets("220 mail.test\r\n", "502 What?\r\n"),
+      greetWith("220 mail.test\r\n", "502 What?\r\n"),
       "The server answered EHLO with 502, expected 250.",
     ],
-    [server("LOGIN", ""), "The server refused the user name or the password.", { password: "x" }],
-    [server("GSSAPI XOAUTH2"), "The server offers no sign-in by password over this connection."],
     [
-      afterHello(`538 Not ${canary} in the clear\r\n`),
+      createSmtpServer("LOGIN", ""),
+      "The server refused the user name or the password.",
+      { password: "x" },
+    ],
+    [
+      createSmtpServer("GSSAPI XOAUTH2"),
+      "The server offers no sign-in by password over this connection.",
+    ],
+    [
+      createServerAfterHello(`538 Not ${canary} in the clear\r\n`),
       "The server accepts no password over an unencrypted connection.",
     ],
     [
-      afterHello(`535 ${right} is not known\r\n`),
+      createServerAfterHello(`535 ${right} is not known\r\n`),
       "The server refused the user name or the password.",
     ],
-    [afterHello("454 Try later\r\n"), "The server can't sign anybody in at the moment."],
-    [afterHello("421 Closing\r\n"), "The server answered AUTH with 421."],
-    [afterHello("502 Unknown\r\n"), "The server does not offer STARTTLS.", { tls: "starttls" }],
     [
-      afterHello("220 Go\r\n250 AUTH PLAIN\r\n"),
+      createServerAfterHello("454 Try later\r\n"),
+      "The server can't sign anybody in at the moment.",
+    ],
+    [createServerAfterHello("421 Closing\r\n"), "The server answered AUTH with 421."],
+    [
+      createServerAfterHello("502 Unknown\r\n"),
+      "The server does not offer STARTTLS.",
+      { tls: "starttls" },
+    ],
+    [
+      createServerAfterHello("220 Go\r\n250 AUTH PLAIN\r\n"),
       "The server sent unencrypted data after TLS began.",
       { tls: "starttls" },
     ],

@@ -1,13 +1,13 @@
 import { canary } from "../samples.ts";
 import type { Fake } from "./fake.ts";
 
-export const tlv = (type: number, ...parts: readonly Uint8Array[]) => {
+export const encodeTlv = (type: number, ...parts: readonly Uint8Array[]) => {
   const value = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([type, value.length]), value]);
 };
 
 /** Type and value of each part; all are short. */
-function parts(bytes: Buffer): { whole: Buffer; type: number; value: Buffer }[] {
+function parseParts(bytes: Buffer): { whole: Buffer; type: number; value: Buffer }[] {
   const found = [];
   for (let at = 0; at < bytes.length;) {
     const end = at + 2 + (bytes[at + 1] ?? 0);
@@ -21,23 +21,30 @@ function parts(bytes: Buffer): { whole: Buffer; type: number; value: Buffer }[] 
   return found;
 }
 
-const zero = tlv(2, Buffer.from([0]));
+const zero = encodeTlv(2, Buffer.from([0]));
 
 /** An agent of version 2c that returns this value or error for every object. */
-export const agent =
+export const createAgent =
   (value: Buffer, status = 0) =>
   (request: Buffer) => {
-    const [version, community, pdu] = parts(parts(request)[0]?.value ?? Buffer.alloc(0));
-    const [id, , , list] = parts(pdu?.value ?? Buffer.alloc(0));
-    const [oid] = parts(parts(list?.value ?? Buffer.alloc(0))[0]?.value ?? Buffer.alloc(0));
+    const [version, community, pdu] = parseParts(parseParts(request)[0]?.value ?? Buffer.alloc(0));
+    const [id, , , list] = parseParts(pdu?.value ?? Buffer.alloc(0));
+    const [oid] = parseParts(
+      parseParts(list?.value ?? Buffer.alloc(0))[0]?.value ?? Buffer.alloc(0),
+    );
     if (!version || !community || !id || !oid) return null;
     const isKnown = community.value.toString() === canary;
-    const error = tlv(2, Buffer.from([isKnown ? status : 16]));
-    const varbinds = tlv(0x30, tlv(0x30, oid.whole, value));
-    return tlv(0x30, version.whole, community.whole, tlv(0xa2, id.whole, error, zero, varbinds));
+    const error = encodeTlv(2, Buffer.from([isKnown ? status : 16]));
+    const varbinds = encodeTlv(0x30, encodeTlv(0x30, oid.whole, value));
+    return encodeTlv(
+      0x30,
+      version.whole,
+      community.whole,
+      encodeTlv(0xa2, id.whole, error, zero, varbinds),
+    );
   };
 
-const text = (value: string) => tlv(4, Buffer.from(value));
+const encodeOctetString = (value: string) => encodeTlv(4, Buffer.from(value));
 
 export const snmp: Fake = {
   over: "udp",
@@ -45,7 +52,7 @@ export const snmp: Fake = {
     community: canary,
     assertions: [{ source: "body", op: "equals", value: "fine" }],
   },
-  answers: agent(text("fine")),
+  answers: createAgent(encodeOctetString("fine")),
   up: "Read the object",
   details: { value: "fine" },
   refused: {
@@ -53,10 +60,13 @@ export const snmp: Fake = {
     message: "The device does not show the object to the user.",
   },
   wrong: [
-    [agent(tlv(0x80)), "The device has no such object."],
-    [agent(text("fine"), 2), "The device has no such object."],
-    [agent(text("fine"), 5), "The device answered with an error."],
-    [agent(text("bad")), 'The object was read, but assertion 1 failed: the body must be "fine".'],
+    [createAgent(encodeTlv(0x80)), "The device has no such object."],
+    [createAgent(encodeOctetString("fine"), 2), "The device has no such object."],
+    [createAgent(encodeOctetString("fine"), 5), "The device answered with an error."],
+    [
+      createAgent(encodeOctetString("bad")),
+      'The object was read, but assertion 1 failed: the body must be "fine".',
+    ],
     [() => Buffer.from("HTTP/1.1 400 Bad Request"), "The answer is not valid for SNMP."],
   ],
 };

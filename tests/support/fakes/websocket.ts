@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, says } from "./fake.ts";
+import { type Answers, type Fake, answerOnce } from "./fake.ts";
 
-const frame = (first: number, text: string) =>
+const buildFrame = (first: number, text: string) =>
   Buffer.concat([Buffer.from([first, text.length]), Buffer.from(text)]);
 
 const subprotocols = { "Sec-WebSocket-Protocol": "ticks, chat" };
 
 /** Accepts a handshake with the right header and responds to every message with this text. */
-const speaking =
+const createWebSocketServer =
   (...frames: readonly Buffer[]): Answers =>
   (socket) => {
     socket.once("data", (head: Buffer) => {
@@ -28,7 +28,7 @@ const speaking =
   };
 
 const [text, start, end, ping, close] = [0x81, 0x01, 0x80, 0x89, 0x88];
-const not = "The server does not speak WebSocket.";
+const invalidWebSocketAnswer = "The server does not speak WebSocket.";
 
 export const websocket: Fake = {
   over: "tcp",
@@ -38,12 +38,17 @@ export const websocket: Fake = {
     send: "ping",
     expect: "pong",
   },
-  answers: speaking(frame(text, "hello"), frame(ping, ""), frame(start, "po"), frame(end, "ng!")),
+  answers: createWebSocketServer(
+    buildFrame(text, "hello"),
+    buildFrame(ping, ""),
+    buildFrame(start, "po"),
+    buildFrame(end, "ng!"),
+  ),
   up: "Answered as expected",
   details: { message: "pong!" },
   alsoUp: [
     [
-      speaking(),
+      createWebSocketServer(),
       "Connected",
       { headers: { ...subprotocols, "X-Token": canary }, expect: null },
       { subprotocol: "ticks" },
@@ -54,17 +59,23 @@ export const websocket: Fake = {
     message: "HTTP 401 (Unauthorized), expected 101.",
   },
   wrong: [
-    [says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), "HTTP 200 (OK), expected 101."],
-    [says("HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: no\r\n\r\n"), not],
-    [says("SSH-2.0-OpenSSH\r\n"), "The answer is not valid HTTP."],
-    [speaking(frame(close, "")), "The connection was closed without the expected answer."],
-    [speaking(frame(0x85, "pong")), not],
-    [speaking(frame(0xc1, "pong")), not],
+    [answerOnce("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), "HTTP 200 (OK), expected 101."],
     [
-      speaking(Buffer.from([text, 127, 0, 0, 0, 1, 0, 0, 0, 0])),
+      answerOnce("HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: no\r\n\r\n"),
+      invalidWebSocketAnswer,
+    ],
+    [answerOnce("SSH-2.0-OpenSSH\r\n"), "The answer is not valid HTTP."],
+    [
+      createWebSocketServer(buildFrame(close, "")),
+      "The connection was closed without the expected answer.",
+    ],
+    [createWebSocketServer(buildFrame(0x85, "pong")), invalidWebSocketAnswer],
+    [createWebSocketServer(buildFrame(0xc1, "pong")), invalidWebSocketAnswer],
+    [
+      createWebSocketServer(Buffer.from([text, 127, 0, 0, 0, 1, 0, 0, 0, 0])),
       "The answer is longer than 64 KiB.",
     ],
-    [speaking(frame(text, "pang")), "Timed out while waiting for the answer."],
+    [createWebSocketServer(buildFrame(text, "pang")), "Timed out while waiting for the answer."],
   ],
   flood: "HTTP/1.1 101 ",
   tls: "first",

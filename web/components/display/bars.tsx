@@ -39,19 +39,19 @@ export function Bars({ tones, label, className = "", tabbed = true, onPick, chil
   useCloseOutside(open !== null, close, [row, pop]);
   const onKeyDown = useBarKeys({ open, count: tones.length, row, pop, setOpen, close, onPick });
   const last = tones.length - 1;
-  function indexAt(x: number): number {
+  function barIndexAt(x: number): number {
     const { left, width } = row.current?.getBoundingClientRect() ?? new DOMRect();
     return Math.max(0, Math.min(last, Math.floor(((x - left) / width) * tones.length)));
   }
   function onPointerMove({ clientX, pointerType }: PointerEvent) {
     if (pointerType !== "mouse") return;
-    const index = indexAt(clientX);
+    const index = barIndexAt(clientX);
     if (open === null) return openLater(openMs, index);
     cancel();
     setOpen(index);
   }
   function onClick({ clientX, nativeEvent }: MouseEvent) {
-    const index = indexAt(clientX);
+    const index = barIndexAt(clientX);
     const isTouch = "pointerType" in nativeEvent && nativeEvent.pointerType === "touch";
     if (isTouch || onPick === undefined) return setOpen(open === index ? null : index);
     close();
@@ -81,7 +81,7 @@ export function Bars({ tones, label, className = "", tabbed = true, onPick, chil
       {open !== null && row.current !== null && (
         <BarPopover
           ref={pop}
-          style={popoverPosition(row.current, open)}
+          style={computePopoverPosition(row.current, open)}
           onPointerEnter={cancel}
           onPointerLeave={() => openLater(closeMs, null)}
         >
@@ -190,14 +190,14 @@ function useBarKeys({
  * Position of the popover: below the bar, or above it near the bottom of the window. On phones it
  * is as wide as the row.
  */
-function popoverPosition(row: HTMLElement, index: number): CSSProperties {
+function computePopoverPosition(row: HTMLElement, index: number): CSSProperties {
   const bar = row.children[index]?.getBoundingClientRect() ?? new DOMRect();
-  const whole = row.getBoundingClientRect();
+  const rowBox = row.getBoundingClientRect();
   const { gap, edge, usualHeight } = popover;
   const isNarrow = innerWidth <= narrow;
-  const width = isNarrow ? Math.max(whole.width, 280) : popover.width;
+  const width = isNarrow ? Math.max(rowBox.width, 280) : popover.width;
   const center = bar.left + bar.width / 2;
-  const wanted = isNarrow ? whole.left : center - width / 2;
+  const wanted = isNarrow ? rowBox.left : center - width / 2;
   const left = Math.max(edge, Math.min(innerWidth - width - edge, wanted));
   const isBelow = innerHeight - bar.bottom > usualHeight || bar.top < usualHeight;
   const position: Record<string, string | number> = {
@@ -206,8 +206,8 @@ function popoverPosition(row: HTMLElement, index: number): CSSProperties {
     "--tip": `${Math.max(14, Math.min(width - 14, center - left))}px`,
   };
   return isBelow
-    ? { ...position, top: whole.bottom + gap }
-    : { ...position, bottom: innerHeight - whole.top + gap };
+    ? { ...position, top: rowBox.bottom + gap }
+    : { ...position, bottom: innerHeight - rowBox.top + gap };
 }
 
 /** The content of a popover. Omits lines without a value. */

@@ -1,6 +1,15 @@
-import { bytesInWords as inWords, notJudged, withLatencies } from "../../../src/core/text/words.ts";
+import {
+  formatBytes as inWords,
+  notJudgedPrefix,
+  formatLatencies,
+} from "../../../src/core/text/words.ts";
 
-export { countInWords, latencyInWords, percent, plural } from "../../../src/core/text/words.ts";
+export {
+  formatCount,
+  formatLatency,
+  formatPercent,
+  pluralize,
+} from "../../../src/core/text/words.ts";
 
 const thin = "\u202f";
 
@@ -11,15 +20,15 @@ export const dot = "\u00a0· ";
  * Formats the reason of a check result. Latencies get digit separators, and ranges such as
  * `200–299` do not wrap.
  */
-export const reasonInWords = (reason: string): string =>
-  withLatencies(reason.replace(/(?<![-–\d])(\d+)[-–](\d+)(?![-–\d])/g, "$1\u2060–\u2060$2"));
+export const formatReason = (reason: string): string =>
+  formatLatencies(reason.replace(/(?<![-–\d])(\d+)[-–](\d+)(?![-–\d])/g, "$1\u2060–\u2060$2"));
 
 /**
  * Color class of the last check's reason. A check that was not judged is gray, because it does not
  * explain the state.
  */
-export const reasonTone = (state: string, reason: string): string =>
-  reason.startsWith(notJudged) ? "quiet" : state;
+export const toneOfReason = (state: string, reason: string): string =>
+  reason.startsWith(notJudgedPrefix) ? "quiet" : state;
 
 /** Formats a size, such as `12.4 MB`, with a thin space before the unit. */
 export const bytesInWords = (bytes: number): string => inWords(bytes).replace(" ", thin);

@@ -5,24 +5,24 @@ import {
   type Inline,
   linkRel,
   parseMarkdown,
-  plainBlocks,
+  parsePlainText,
   type Run,
 } from "../../../src/core/text/markdown.ts";
 
 /** Renders Markdown. With `isPlain` the text is shown as it is, for generated messages. */
 export function Markdown({ text, isPlain = false }: { text: string; isPlain?: boolean }) {
-  const blocks = isPlain ? plainBlocks(text) : parseMarkdown(text);
-  return <div className="md">{keyed(blocks, (block) => blockOf(block, "auto"))}</div>;
+  const blocks = isPlain ? parsePlainText(text) : parseMarkdown(text);
+  return <div className="md">{renderKeyed(blocks, (block) => renderBlock(block, "auto"))}</div>;
 }
 
-const keyed = <T,>(all: readonly T[], shown: (one: T) => ReactNode) =>
+const renderKeyed = <T,>(all: readonly T[], shown: (one: T) => ReactNode) =>
   all.map((one, index) => <Fragment key={index}>{shown(one)}</Fragment>);
 
 /** Renders a block. Blocks in a list inherit the text direction of the list. */
-function blockOf(block: Block, dir?: "auto"): ReactNode {
+function renderBlock(block: Block, dir?: "auto"): ReactNode {
   switch (block.kind) {
     case "paragraph":
-      return <p dir={dir}>{keyed(block.content, inlineOf)}</p>;
+      return <p dir={dir}>{renderKeyed(block.content, renderInline)}</p>;
     case "code":
       return (
         <pre dir={dir}>
@@ -30,7 +30,7 @@ function blockOf(block: Block, dir?: "auto"): ReactNode {
         </pre>
       );
     case "list": {
-      const items = keyed(block.items, (item) => <li>{itemOf(item)}</li>);
+      const items = renderKeyed(block.items, (item) => <li>{renderItem(item)}</li>);
       return block.start === null ? (
         <ul dir={dir}>{items}</ul>
       ) : (
@@ -42,28 +42,28 @@ function blockOf(block: Block, dir?: "auto"): ReactNode {
   }
 }
 
-function itemOf([first, ...others]: readonly Block[]): ReactNode {
+function renderItem([first, ...others]: readonly Block[]): ReactNode {
   return (
     <>
       {first?.kind === "paragraph"
-        ? keyed(first.content, inlineOf)
-        : first !== undefined && blockOf(first)}
-      {keyed(others, (block) => blockOf(block))}
+        ? renderKeyed(first.content, renderInline)
+        : first !== undefined && renderBlock(first)}
+      {renderKeyed(others, (block) => renderBlock(block))}
     </>
   );
 }
 
-function inlineOf(one: Inline): ReactNode {
+function renderInline(one: Inline): ReactNode {
   if (one.kind === "break") return <br />;
-  if (one.kind === "text") return runOf(one);
+  if (one.kind === "text") return renderRun(one);
   return (
     <a href={one.url} rel={linkRel} target="_blank">
-      {keyed(one.runs, runOf)}
+      {renderKeyed(one.runs, renderRun)}
     </a>
   );
 }
 
-function runOf({ text, bold, italic, code }: Run): ReactNode {
+function renderRun({ text, bold, italic, code }: Run): ReactNode {
   const said = code ? <code>{text}</code> : text;
   const slanted = italic ? <em>{said}</em> : said;
   return bold ? <strong>{slanted}</strong> : slanted;

@@ -11,7 +11,7 @@ export function PublicPreview({
 }: Page & { title: string; style?: CSSProperties }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [first] = useState(html);
-  useEffect(() => show(frame.current, { html, accent }), [html, accent]);
+  useEffect(() => showInFrame(frame.current, { html, accent }), [html, accent]);
   return (
     <iframe
       ref={frame}
@@ -20,24 +20,24 @@ export function PublicPreview({
       srcDoc={first}
       // Fonts load only from the same origin. Links open in new tabs, outside the sandbox.
       sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
-      onLoad={() => show(frame.current, { html, accent })}
+      onLoad={() => showInFrame(frame.current, { html, accent })}
       {...(style && { style })}
     />
   );
 }
 
 /** Replaces the body of the loaded page: reloading would flicker and lose the scroll position. */
-function show(frame: HTMLIFrameElement | null, { html, accent }: Page) {
-  const shown = frame?.contentDocument;
-  if (!shown || shown.querySelector("main") === null) return;
+function showInFrame(frame: HTMLIFrameElement | null, { html, accent }: Page) {
+  const frameDocument = frame?.contentDocument;
+  if (!frameDocument || frameDocument.querySelector("main") === null) return;
   const next = new DOMParser().parseFromString(html, "text/html");
   const scheme = 'meta[name="color-scheme"]';
-  shown
+  frameDocument
     .querySelector(scheme)
     ?.setAttribute("content", next.querySelector(scheme)?.getAttribute("content") ?? "");
-  const root = shown.documentElement;
+  const root = frameDocument.documentElement;
   root.dataset["theme"] = next.documentElement.dataset["theme"] ?? "auto";
   if (accent === null) root.style.removeProperty("--accent");
   else root.style.setProperty("--accent", accent);
-  shown.body.replaceWith(shown.importNode(next.body, true));
+  frameDocument.body.replaceWith(frameDocument.importNode(next.body, true));
 }

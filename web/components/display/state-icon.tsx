@@ -21,7 +21,7 @@ const cut = {
   strokeLinejoin: "round",
 } as const;
 
-const ring = (extra: object) => (
+const renderRing = (extra: object) => (
   <circle cx="8" cy="8" r="6.2" stroke="currentColor" strokeWidth="1.6" {...extra} />
 );
 
@@ -59,7 +59,7 @@ const shapes: Record<State, ReactNode> = {
   ),
   paused: (
     <>
-      {ring({})}
+      {renderRing({})}
       <path
         d="M6.4 5.8v4.4M9.6 5.8v4.4"
         stroke="currentColor"
@@ -68,8 +68,8 @@ const shapes: Record<State, ReactNode> = {
       />
     </>
   ),
-  pending: ring({ strokeDasharray: "2.4 2.5" }),
-  unknown: ring({ strokeDasharray: "2.4 2.5" }),
+  pending: renderRing({ strokeDasharray: "2.4 2.5" }),
+  unknown: renderRing({ strokeDasharray: "2.4 2.5" }),
 };
 
 /** Draws a state as shape and color. Set `label` if no text next to the icon names the state. */
@@ -112,7 +112,7 @@ export const worstFirst: State[] = [
   "paused",
 ];
 
-export function worstOf(states: Iterable<State>): State {
+export function findWorst(states: Iterable<State>): State {
   let worst = worstFirst.length;
   for (const state of states) worst = Math.min(worst, worstFirst.indexOf(state));
   return worstFirst[worst] ?? "pending";

@@ -1,8 +1,8 @@
 /** Times and durations in the viewer's time zone. Relative times update every second. */
 import { Tooltip } from "@mantine/core";
 import { createContext, useContext } from "react";
-import { durationInWords as inWords } from "../../../src/core/text/words.ts";
-import { formatIn, minuteFormat, momentIn } from "../../../src/core/time/times.ts";
+import { formatDuration as inWords } from "../../../src/core/text/words.ts";
+import { getFormatter, minuteFormat, formatDateTime } from "../../../src/core/time/times.ts";
 import { createStore } from "../../data/store.ts";
 
 /** The viewer's time zone, by default the organization's. All times are shown in it. */
@@ -19,8 +19,8 @@ document.addEventListener("visibilitychange", () => clock.set(Date.now()));
 export const useNow = clock.use;
 
 /** Full date and time, such as `Fri, 20 Nov 2026, 14:31:05 CET`. */
-export const absolute = (at: number | string, zone: string) =>
-  formatIn(zone, {
+export const formatAbsolute = (at: number | string, zone: string) =>
+  getFormatter(zone, {
     weekday: "short",
     day: "numeric",
     month: "short",
@@ -31,14 +31,14 @@ export const absolute = (at: number | string, zone: string) =>
   }).format(new Date(at));
 
 /** Time since an instant, such as `8 min 30 s ago`, or `just now` below one second. */
-function ago(at: number | string, now: number): string {
+function formatAgo(at: number | string, now: number): string {
   const seconds = Math.floor((now - new Date(at).getTime()) / 1000);
   if (seconds < 1) return "just now";
   return `${durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds)} ago`;
 }
 
 /** Time until an instant, such as `in 29 d`, or `ended` once it has passed. */
-function until(at: string, now: number): string {
+function formatUntil(at: string, now: number): string {
   const seconds = Math.ceil((new Date(at).getTime() - now) / 1000);
   if (seconds <= 0) return "ended";
   const unit = [86_400, 3_600, 60].find((unit) => seconds > unit * 0.99) ?? 1;
@@ -59,16 +59,16 @@ export function Time({
   const now = useNow();
   const zone = useZone();
   const words = {
-    ago: () => ago(at, now),
-    for: () => ago(at, now).replace(/ ago$/, ""),
-    until: () => until(at, now),
-    short: () => momentIn(zone, Date.parse(at), now),
-    clock: () => formatIn(zone, minuteFormat).format(new Date(at)),
-    seconds: () => momentIn(zone, Date.parse(at), now, true),
+    ago: () => formatAgo(at, now),
+    for: () => formatAgo(at, now).replace(/ ago$/, ""),
+    until: () => formatUntil(at, now),
+    short: () => formatDateTime(zone, Date.parse(at), now),
+    clock: () => getFormatter(zone, minuteFormat).format(new Date(at)),
+    seconds: () => formatDateTime(zone, Date.parse(at), now, true),
   };
   const text = words[as]();
   return (
-    <Tooltip label={absolute(at, zone)}>
+    <Tooltip label={formatAbsolute(at, zone)}>
       <time className="num" dateTime={at}>
         {text}
       </time>
@@ -77,6 +77,6 @@ export function Time({
 }
 
 /** All time zones of the browser, preceded by the given ones and UTC. */
-export function zonesWith(...used: string[]): string[] {
+export function listZones(...used: string[]): string[] {
   return [...new Set([...used, "UTC", ...Intl.supportedValuesOf("timeZone")])];
 }

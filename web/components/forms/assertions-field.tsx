@@ -6,7 +6,7 @@ import {
   type AssertionOp,
   assertionSources,
   type AssertionSource,
-  exactNumber,
+  parseExactNumber,
   isOrdered,
   maxAssertions,
 } from "../../../src/monitoring/monitors/assertions-schema.ts";
@@ -42,7 +42,7 @@ const pathWords: Partial<Record<AssertionSource, { label: string; placeholder: s
   json: { label: "JSON path", placeholder: "$.status" },
 };
 
-const options = <T extends string>(values: readonly T[], words: Record<T, string>) =>
+const buildWordOptions = <T extends string>(values: readonly T[], words: Record<T, string>) =>
   values.map((value) => ({ value, label: words[value] }));
 
 const allSources = Object.keys(assertionSources) as AssertionSource[];
@@ -50,23 +50,23 @@ const allSources = Object.keys(assertionSources) as AssertionSource[];
 /**
  * How the value of an assertion is entered. `any` is a JSON value whose type follows from the text.
  */
-type Writing = "text" | "number" | "any" | "none";
+type InputKind = "text" | "number" | "any" | "none";
 
-function writingOf({ source, op }: Pick<Assertion, "source" | "op">): Writing {
+function inputKindOf({ source, op }: Pick<Assertion, "source" | "op">): InputKind {
   if (op === "exists" || op === "notExists") return "none";
   if (isOrdered(op) || assertionSources[source].is === "number") return "number";
   return op === "matches" || op === "notMatches" ? "text" : assertionSources[source].is;
 }
 
-const empty = { text: "", any: "", number: null, none: null };
+const emptyValues = { text: "", any: "", number: null, none: null };
 
 /** Applies a change of source or comparison, and resets the parts that it makes invalid. */
-function changed(before: Assertion, change: Partial<Assertion>): Assertion {
+function changeAssertion(before: Assertion, change: Partial<Assertion>): Assertion {
   const next = { ...before, ...change };
   const { ops, path } = assertionSources[next.source];
   if (!(ops as readonly AssertionOp[]).includes(next.op)) next.op = ops[0];
   if (next.source !== before.source) next.path = path === null ? null : "";
-  if (writingOf(next) !== writingOf(before)) next.value = empty[writingOf(next)];
+  if (inputKindOf(next) !== inputKindOf(before)) next.value = emptyValues[inputKindOf(next)];
   return next;
 }
 
@@ -95,8 +95,13 @@ export function AssertionsField({
 }: Props) {
   const issues = value.map((_, index) => {
     const at = `${name}[${index}]`;
-    const of = (field: string) => errorOf(`${at}.${field}`);
-    return { source: of("source"), path: of("path"), op: of("op"), value: of("value") };
+    const fieldError = (field: string) => errorOf(`${at}.${field}`);
+    return {
+      source: fieldError("source"),
+      path: fieldError("path"),
+      op: fieldError("op"),
+      value: fieldError("value"),
+    };
   });
   const isPlaced = issues.some((its) => Object.values(its).some(Boolean));
   return (
@@ -106,7 +111,9 @@ export function AssertionsField({
       error={isPlaced ? undefined : error}
       item="assertion"
       lines={value}
-      onAdd={value.length < maxAssertions ? () => onChange([...value, addedOf(sources)]) : null}
+      onAdd={
+        value.length < maxAssertions ? () => onChange([...value, createAssertion(sources)]) : null
+      }
       onRemove={(index) => onChange(value.toSpliced(index, 1))}
     >
       {(assertion, index) => (
@@ -115,14 +122,14 @@ export function AssertionsField({
           sources={sources}
           assertion={assertion}
           issues={issues[index] ?? {}}
-          onChange={(change) => onChange(value.with(index, changed(assertion, change)))}
+          onChange={(change) => onChange(value.with(index, changeAssertion(assertion, change)))}
         />
       )}
     </LinesField>
   );
 }
 
-const addedOf = (sources: readonly AssertionSource[]): Assertion =>
+const createAssertion = (sources: readonly AssertionSource[]): Assertion =>
   sources.includes("body")
     ? { source: "body", path: null, op: "contains", value: "" }
     : { source: sources[0] ?? "latency", path: "", op: "equals", value: "" };
@@ -137,23 +144,23 @@ type ControlsProps = {
 
 function AssertionControls({ number, sources, assertion, issues, onChange }: ControlsProps) {
   const { source, path, op } = assertion;
-  const writing = writingOf(assertion);
-  const named = pathWords[source];
-  const of = (what: string) => `${what} of assertion ${number}`;
+  const writing = inputKindOf(assertion);
+  const pathLabels = pathWords[source];
+  const labelPart = (what: string) => `${what} of assertion ${number}`;
   return (
     <>
       <Select
-        aria-label={of("Source")}
-        data={options(sources, sourceWords)}
+        aria-label={labelPart("Source")}
+        data={buildWordOptions(sources, sourceWords)}
         value={source}
         onChange={(next) => onChange({ source: next as AssertionSource })}
         allowDeselect={false}
         error={issues.source}
       />
-      {named !== undefined && (
+      {pathLabels !== undefined && (
         <TextInput
-          aria-label={of(named.label)}
-          placeholder={named.placeholder}
+          aria-label={labelPart(pathLabels.label)}
+          placeholder={pathLabels.placeholder}
           autoComplete="off"
           styles={{ input: { fontFamily: "var(--mono)" } }}
           value={path ?? ""}
@@ -162,8 +169,8 @@ function AssertionControls({ number, sources, assertion, issues, onChange }: Con
         />
       )}
       <Select
-        aria-label={of("Comparison")}
-        data={options(assertionSources[source].ops, opWords)}
+        aria-label={labelPart("Comparison")}
+        data={buildWordOptions(assertionSources[source].ops, opWords)}
         value={op}
         onChange={(next) => onChange({ op: next as AssertionOp })}
         allowDeselect={false}
@@ -172,7 +179,7 @@ function AssertionControls({ number, sources, assertion, issues, onChange }: Con
       {writing !== "none" && (
         <ValueInput
           key={writing}
-          label={of("Value")}
+          label={labelPart("Value")}
           writing={writing}
           placeholder={op === "matches" ? "Regular expression (RE2)" : ""}
           value={assertion.value}
@@ -188,7 +195,7 @@ type Value = Assertion["value"];
 
 type ValueProps = {
   label: string;
-  writing: Exclude<Writing, "none">;
+  writing: Exclude<InputKind, "none">;
   placeholder: string;
   value: Value;
   onChange: (value: Value) => void;
@@ -197,7 +204,7 @@ type ValueProps = {
 
 function ValueInput({ label, writing, placeholder, value, onChange, error }: ValueProps) {
   const [text, setText] = useState(() =>
-    writing === "any" ? scalarText(value) : `${value ?? ""}`,
+    writing === "any" ? formatScalar(value) : `${value ?? ""}`,
   );
   if (writing === "number")
     return (
@@ -205,7 +212,7 @@ function ValueInput({ label, writing, placeholder, value, onChange, error }: Val
         aria-label={label}
         hideControls
         value={typeof value === "boolean" ? "" : (value ?? "")}
-        onChange={(next) => onChange(next === "" ? null : exactNumber(String(next)))}
+        onChange={(next) => onChange(next === "" ? null : parseExactNumber(String(next)))}
         error={error}
       />
     );
@@ -217,7 +224,7 @@ function ValueInput({ label, writing, placeholder, value, onChange, error }: Val
       value={text}
       onChange={({ currentTarget }) => {
         setText(currentTarget.value);
-        onChange(writing === "any" ? scalarOf(currentTarget.value) : currentTarget.value);
+        onChange(writing === "any" ? parseScalar(currentTarget.value) : currentTarget.value);
       }}
       error={error}
     />
@@ -225,18 +232,18 @@ function ValueInput({ label, writing, placeholder, value, onChange, error }: Val
 }
 
 /** Parses a JSON scalar. Quotes force text: `"12"` is a string, `12` is a number. */
-export function scalarOf(text: string): Value {
+export function parseScalar(text: string): Value {
   if (text === "null") return null;
   if (text === "true" || text === "false") return text === "true";
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)
-    ? exactNumber(text)
+    ? parseExactNumber(text)
     : text.replace(/^"(.*)"$/s, "$1");
 }
 
 /**
- * Formats a JSON scalar, the reverse of `scalarOf`. Quotes text that would parse as another type.
+ * Formats a JSON scalar, the reverse of `parseScalar`. Quotes text that would parse as another type.
  */
-export function scalarText(value: Value): string {
+export function formatScalar(value: Value): string {
   if (typeof value !== "string") return String(value);
-  return scalarOf(value) === value ? value : `"${value}"`;
+  return parseScalar(value) === value ? value : `"${value}"`;
 }

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { AssertionSource } from "../../../src/monitoring/monitors/assertions-schema.ts";
 
-export type Own = Record<string, unknown>;
+export type RecordValues = Record<string, unknown>;
 
 type Json = {
   type?: string;
@@ -44,29 +44,31 @@ export type FieldKind = {
 };
 
 /** Derives the form control of a zod schema from its JSON schema. */
-export function kindOf(field: z.ZodType): FieldKind {
+export function describeField(field: z.ZodType): FieldKind {
   const root = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json;
   // JSON schemas of transformed fields contain no default.
   if (field instanceof z.ZodDefault) root.default ??= field.parse(undefined);
-  return kindIn(root, root.$defs ?? {});
+  return describeJsonField(root, root.$defs ?? {});
 }
 
-function kindIn(field: Json, parts: Record<string, Json>): FieldKind {
-  const named = ({ $ref, ...own }: Json): Json => ({
+function describeJsonField(field: Json, parts: Record<string, Json>): FieldKind {
+  const resolveReference = ({ $ref, ...own }: Json): Json => ({
     ...parts[$ref?.split("/").pop() ?? ""],
     ...own,
   });
-  const root = named(field);
-  const options = (root.anyOf?.filter(({ type }) => type !== "null") ?? [root]).map(named);
+  const root = resolveReference(field);
+  const options = (root.anyOf?.filter(({ type }) => type !== "null") ?? [root]).map(
+    resolveReference,
+  );
   const nullable = root.anyOf?.some(({ type }) => type === "null") ?? false;
   const [first = {}] = options;
   const nested = first.anyOf ?? options;
   const schema = { ...first };
   const base = { nullable, secret: root.writeOnly === true || schema.writeOnly === true, schema };
   const initial = root.default ?? (nullable ? null : undefined);
-  const kindsOf = (properties: Record<string, Json>) =>
+  const describeParts = (properties: Record<string, Json>) =>
     Object.fromEntries(
-      Object.entries(properties).map(([name, part]) => [name, kindIn(part, parts)]),
+      Object.entries(properties).map(([name, part]) => [name, describeJsonField(part, parts)]),
     );
   if (nested.length > 1) return { ...base, control: "scalar", initial };
   if (schema.enum) return { ...base, control: "choice", initial };
@@ -74,29 +76,30 @@ function kindIn(field: Json, parts: Record<string, Json>): FieldKind {
   if (schema.type === "integer" || schema.type === "number")
     return { ...base, control: "number", initial };
   if (schema.type === "array") {
-    const properties = schema.items === undefined ? undefined : named(schema.items).properties;
+    const properties =
+      schema.items === undefined ? undefined : resolveReference(schema.items).properties;
     if (properties === undefined) return { ...base, control: "list", initial };
     const sources = properties["op"] && (properties["source"]?.enum as AssertionSource[]);
     if (sources !== undefined) return { ...base, control: "assertions", sources, initial };
-    return { ...base, control: "records", parts: kindsOf(properties), initial };
+    return { ...base, control: "records", parts: describeParts(properties), initial };
   }
   if (schema.properties)
-    return { ...base, control: "object", parts: kindsOf(schema.properties), initial };
+    return { ...base, control: "object", parts: describeParts(schema.properties), initial };
   if (schema.type === "object" || schema.type === undefined)
     return { ...base, control: "headers", initial: initial ?? {} };
   return { ...base, control: "text", initial: initial ?? "" };
 }
 
 /** Label of a field without its own: `retryInterval` becomes `Retry interval`. */
-export const inWords = (name: string) =>
+export const labelFromName = (name: string) =>
   name.charAt(0).toUpperCase() +
   name.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-export const optionWords = (option: string) =>
+export const formatOption = (option: string) =>
   /^[A-Z]+$/.test(option) ? option : option.charAt(0).toUpperCase() + option.slice(1);
 
 /** Value of a field that was never edited. */
-export function untouched({ control, nullable, initial, schema }: FieldKind): unknown {
+export function untouchedValueOf({ control, nullable, initial, schema }: FieldKind): unknown {
   if (control === "text" && nullable && initial === "") return null;
   return initial === undefined ? schema.enum?.[0] : initial;
 }
@@ -104,7 +107,9 @@ export function untouched({ control, nullable, initial, schema }: FieldKind): un
 /**
  * Values of a new record. Secrets are omitted: an absent secret leaves the stored one unchanged.
  */
-export const emptyOf = (parts: Record<string, FieldKind>): Own =>
+export const createEmptyRecord = (parts: Record<string, FieldKind>): RecordValues =>
   Object.fromEntries(
-    Object.entries(parts).flatMap(([name, kind]) => (kind.secret ? [] : [[name, untouched(kind)]])),
+    Object.entries(parts).flatMap(([name, kind]) =>
+      kind.secret ? [] : [[name, untouchedValueOf(kind)]],
+    ),
   );

@@ -1,13 +1,13 @@
 /** Summarizes a collapsed section of a form in one line of text. */
 import type { FieldLabels } from "../../../src/core/kinds.ts";
-import { parseMarkdown, toText } from "../../../src/core/text/markdown.ts";
-import { countInWords, durationInWords, latencyInWords } from "../../../src/core/text/words.ts";
-import { plural } from "../display/format.ts";
-import { inWords, type kindOf, optionWords } from "./field-kinds.ts";
+import { parseMarkdown, renderText } from "../../../src/core/text/markdown.ts";
+import { formatCount, formatDuration, formatLatency } from "../../../src/core/text/words.ts";
+import { pluralize } from "../display/format.ts";
+import { labelFromName, type describeField, formatOption } from "./field-kinds.ts";
 
 type Field = {
   name: string;
-  kind: ReturnType<typeof kindOf>;
+  kind: ReturnType<typeof describeField>;
   labels: FieldLabels | undefined;
   value: unknown;
   /** Mentioned even if the value is the default. */
@@ -15,10 +15,10 @@ type Field = {
 };
 
 /** Summarizes fields in one line: key fields, and fields whose values differ from the defaults. */
-export function summaryOf(fields: readonly Field[]): string {
+export function summarizeFields(fields: readonly Field[]): string {
   return fields
     .filter(({ isKey, kind, value }) => isKey || !isUsual(value, kind.initial))
-    .flatMap((field) => wordsFor(field) ?? [])
+    .flatMap((field) => describeValue(field) ?? [])
     .join(" · ");
 }
 
@@ -31,36 +31,36 @@ const isEmpty = (value: unknown) =>
 const isUsual = (value: unknown, initial: unknown) =>
   (isEmpty(value) && isEmpty(initial)) || JSON.stringify(value) === JSON.stringify(initial);
 
-function wordsFor({ name, kind, labels, value }: Field): string | null {
-  const label = labels?.label ?? inWords(name);
+function describeValue({ name, kind, labels, value }: Field): string | null {
+  const label = labels?.label ?? labelFromName(name);
   if (kind.secret) return isEmpty(value) ? null : label;
   if (typeof value === "boolean") return value ? label : `${label}: no`;
   if (isEmpty(value)) return kind.initial == null || kind.initial === "" ? null : `${label}: none`;
   switch (kind.control) {
     case "number":
-      return `${label} ${amountOf(Number(value), labels?.unit)}`;
+      return `${label} ${formatAmount(Number(value), labels?.unit)}`;
     case "choice":
-      return `${label}: ${labels?.options?.[value as string] ?? optionWords(value as string)}`;
+      return `${label}: ${labels?.options?.[value as string] ?? formatOption(value as string)}`;
     case "list":
       return `${label}: ${(value as string[]).join(", ")}`;
     case "assertions":
-      return plural((value as object[]).length, "assertion");
+      return pluralize((value as object[]).length, "assertion");
     case "headers":
-      return plural(Object.keys(value as object).length, labels?.item ?? "header");
+      return pluralize(Object.keys(value as object).length, labels?.item ?? "header");
     case "records":
-      return plural((value as object[]).length, labels?.item ?? label);
+      return pluralize((value as object[]).length, labels?.item ?? label);
     case "object":
       return label;
     default:
-      if (labels?.markdown === true) return toText(parseMarkdown(value as string));
+      if (labels?.markdown === true) return renderText(parseMarkdown(value as string));
       // Only the name: long values such as certificates are unreadable in one line.
       if (labels?.named === true) return label;
       return `${label}: ${String(value as string)}`;
   }
 }
 
-function amountOf(value: number, unit: string | undefined): string {
-  if (unit === "s") return durationInWords(value);
-  if (unit === "ms") return latencyInWords(value);
-  return unit === undefined ? countInWords(value) : `${countInWords(value)} ${unit}`;
+function formatAmount(value: number, unit: string | undefined): string {
+  if (unit === "s") return formatDuration(value);
+  if (unit === "ms") return formatLatency(value);
+  return unit === undefined ? formatCount(value) : `${formatCount(value)} ${unit}`;
 }

@@ -39,7 +39,7 @@ export function FormFrame<V extends Values>({
   const frame = useRef<HTMLFormElement>(null);
   const [asking, setAsking] = useState(false);
   const rest = useInSight<HTMLDivElement>(form.rest);
-  useEffect(() => focusFirst(frame.current), []);
+  useEffect(() => focusFirstField(frame.current), []);
   return (
     <form ref={frame} onSubmit={(event) => void form.submit(event)} noValidate className="form">
       {form.restored && <RestoredLine onDiscard={form.discard} />}
@@ -106,7 +106,7 @@ export function useInSight<T extends HTMLElement>(said: unknown) {
 const fields = "input:not([type=radio], [type=checkbox], [type=hidden]), textarea";
 
 /** In a dialog, focuses the marked field, or the first one. */
-function focusFirst(form: HTMLFormElement | null) {
+function focusFirstField(form: HTMLFormElement | null) {
   if (form === null || form.closest("[role=dialog]") === null) return;
   const first = ["[data-autofocus]", `[data-begins-here] :is(${fields})`, fields]
     .map((selector) => form.querySelector<HTMLElement>(selector))

@@ -2,12 +2,12 @@
 import { Textarea, type TextareaProps } from "@mantine/core";
 import { useLocalStorage, useMergedRef } from "@mantine/hooks";
 import { type KeyboardEvent, lazy, type Ref, Suspense, useRef } from "react";
-import { chunk } from "../../data/chunks.ts";
+import { createChunk } from "../../data/chunks.ts";
 import { Icon, type IconName } from "../display/icons.tsx";
 import { isMac } from "../page.tsx";
 
 const Preview = lazy(
-  chunk(async () => ({ default: (await import("../display/markdown.tsx")).Markdown })),
+  createChunk(async () => ({ default: (await import("../display/markdown.tsx")).Markdown })),
 );
 
 type Props = TextareaProps & { ref?: Ref<HTMLTextAreaElement> };
@@ -21,7 +21,7 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
     getInitialValueInEffect: false,
   });
   const text = typeof field.value === "string" ? field.value : "";
-  const use = (tool: Tool) => area.current && write(area.current, tool);
+  const use = (tool: Tool) => area.current && applyTool(area.current, tool);
   return (
     <Textarea
       autosize
@@ -39,7 +39,12 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
       }}
       inputContainer={(input) => (
         <div className="md-field">
-          <div className="md-tools" role="toolbar" aria-label="Formatting" onKeyDown={walk}>
+          <div
+            className="md-tools"
+            role="toolbar"
+            aria-label="Formatting"
+            onKeyDown={moveBetweenTools}
+          >
             <ToolButtons onUse={use} />
             <button
               type="button"
@@ -68,7 +73,7 @@ const ToolButtons = ({ onUse }: { onUse: (tool: Tool) => void }) =>
       type="button"
       className="md-tool"
       aria-label={tool.label}
-      title={tool.key === undefined ? tool.label : `${tool.label} (${keyHint(tool.key)})`}
+      title={tool.key === undefined ? tool.label : `${tool.label} (${formatKeyHint(tool.key)})`}
       tabIndex={index === 0 ? 0 : -1}
       // Prevents a click on a tool from removing the selection in the text.
       onMouseDown={(event) => event.preventDefault()}
@@ -93,10 +98,10 @@ function PreviewPane({ text }: { text: string }) {
   );
 }
 
-const keyHint = (key: string) => `${isMac ? "⌘" : "Ctrl+"}${key.toUpperCase()}`;
+const formatKeyHint = (key: string) => `${isMac ? "⌘" : "Ctrl+"}${key.toUpperCase()}`;
 
 /** Arrow keys move between tools, so that Tab skips the toolbar in one step. */
-function walk(event: KeyboardEvent<HTMLElement>) {
+function moveBetweenTools(event: KeyboardEvent<HTMLElement>) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (step === undefined) return;
   const all = [...event.currentTarget.querySelectorAll("button")];
@@ -149,7 +154,7 @@ const tools: readonly Tool[] = [
   },
 ];
 
-function write(area: HTMLTextAreaElement, { change, ofLines = false }: Tool) {
+function applyTool(area: HTMLTextAreaElement, { change, ofLines = false }: Tool) {
   const { value, selectionStart, selectionEnd } = area;
   const start = ofLines ? value.lastIndexOf("\n", selectionStart - 1) + 1 : selectionStart;
   const { before, words, after } = change(value.slice(start, selectionEnd));

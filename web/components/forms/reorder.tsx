@@ -4,7 +4,7 @@ import { flushSync } from "react-dom";
 import { Icon } from "../display/icons.tsx";
 
 /** Moves the item at `from` to `to`. */
-function moved<T>(items: readonly T[], from: number, to: number): T[] {
+function moveItem<T>(items: readonly T[], from: number, to: number): T[] {
   const item = items[from];
   if (item === undefined || to < 0 || to >= items.length) return [...items];
   return items.toSpliced(from, 1).toSpliced(to, 0, item);
@@ -18,7 +18,7 @@ export function useReorder<T>(items: readonly T[], onChange: (items: T[]) => voi
 
   function move(from: number, to: number) {
     if (to < 0 || to >= items.length) return;
-    flushSync(() => onChange(moved(items, from, to)));
+    flushSync(() => onChange(moveItem(items, from, to)));
     // The focus follows the moved item.
     list.current?.children[to]?.querySelector<HTMLElement>("[data-grip]")?.focus();
   }
@@ -37,7 +37,7 @@ export function useReorder<T>(items: readonly T[], onChange: (items: T[]) => voi
         if (dragged.current === null) return;
         event.preventDefault();
         event.stopPropagation();
-        onChange(moved(items, dragged.current, index));
+        onChange(moveItem(items, dragged.current, index));
       },
       ...(over === index &&
         dragged.current !== null &&

@@ -2,17 +2,17 @@
 import type { ChangeEvent } from "react";
 import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
-import { durationInWords } from "../../../src/core/text/words.ts";
+import { formatDuration } from "../../../src/core/text/words.ts";
 import type { Assertion } from "../../../src/monitoring/monitors/assertions-schema.ts";
-import { AssertionsField, scalarOf, scalarText } from "./assertions-field.tsx";
+import { AssertionsField, parseScalar, formatScalar } from "./assertions-field.tsx";
 import { MarkdownField } from "./markdown-field.tsx";
 import {
-  emptyOf,
+  createEmptyRecord,
   type FieldKind,
-  inWords,
-  optionWords,
-  type Own,
-  untouched,
+  labelFromName,
+  formatOption,
+  type RecordValues,
+  untouchedValueOf,
 } from "./field-kinds.ts";
 import { LinesField } from "./lines-field.tsx";
 import { HeadersField, SecretField } from "./secret-fields.tsx";
@@ -34,14 +34,14 @@ type Props = {
   /** Labels of its parts, by path. */
   labelsFor?: (path: string) => FieldLabels | undefined;
   /** Whether a part is visible, by its path and its record in a list. */
-  isShown?: (path: string, line?: Own) => boolean;
+  isShown?: (path: string, line?: RecordValues) => boolean;
   /** Replaces the visible label. */
   ariaLabel?: string;
 };
 
 /** The form control for a field of a zod schema. */
 export function SchemaField(props: Props) {
-  const field = fieldFrom(props);
+  const field = completeProps(props);
   switch (props.kind.control) {
     case "switch":
       return <SwitchControl {...field} />;
@@ -67,25 +67,26 @@ export function SchemaField(props: Props) {
 }
 
 /** The props of a field with their defaults, its label and its hint. */
-const fieldFrom = ({ labelsFor, isShown, secrets = noSecrets, ...props }: Props) => ({
+const completeProps = ({ labelsFor, isShown, secrets = noSecrets, ...props }: Props) => ({
   ...props,
   secrets,
   labelsFor: labelsFor ?? (() => undefined),
   isShown: isShown ?? (() => true),
-  label: props.labels?.label ?? inWords(props.name),
+  label: props.labels?.label ?? labelFromName(props.name),
   hint: props.labels?.hint ?? props.kind.schema.description,
 });
 
-type Field = ReturnType<typeof fieldFrom>;
+type Field = ReturnType<typeof completeProps>;
 
 /** A visible label, or a label only for screen readers. */
-const labelling = ({ label, ariaLabel }: Field) =>
+const labelProps = ({ label, ariaLabel }: Field) =>
   ariaLabel === undefined ? { label } : { "aria-label": ariaLabel };
 
 /** The value to store for a text: an empty nullable field is null. */
-const valueFrom = ({ kind }: Field, text: string) => (text === "" && kind.nullable ? null : text);
+const toStoredValue = ({ kind }: Field, text: string) =>
+  text === "" && kind.nullable ? null : text;
 
-const textFrom = (value: unknown): string =>
+const toText = (value: unknown): string =>
   ["string", "number", "boolean"].includes(typeof value) ? `${value as string}` : "";
 
 const SwitchControl = ({ label, hint, value, onChange, error }: Field) => (
@@ -102,18 +103,18 @@ function ChoiceControl(field: Field) {
   const { kind, labels, hint, value, onChange, error } = field;
   return (
     <Select
-      {...labelling(field)}
+      {...labelProps(field)}
       error={error}
       description={hint}
       data={[
         ...(kind.nullable ? [{ value: "", label: labels?.none ?? "None" }] : []),
         ...(kind.schema.enum ?? []).map((option) => ({
           value: option,
-          label: labels?.options?.[option] ?? optionWords(option),
+          label: labels?.options?.[option] ?? formatOption(option),
         })),
       ]}
-      value={textFrom(value)}
-      onChange={(next) => onChange(valueFrom(field, next ?? ""))}
+      value={toText(value)}
+      onChange={(next) => onChange(toStoredValue(field, next ?? ""))}
       allowDeselect={false}
     />
   );
@@ -123,9 +124,9 @@ function NumberControl(field: Field) {
   const { kind, labels, hint, value, onChange, error } = field;
   return (
     <NumberInput
-      {...labelling(field)}
+      {...labelProps(field)}
       error={error}
-      description={durationHint(value, labels) ?? hint}
+      description={describeDuration(value, labels) ?? hint}
       suffix={labels?.unit === undefined ? "" : ` ${labels.unit}`}
       hideControls
       allowDecimal={kind.schema.type === "number"}
@@ -135,9 +136,9 @@ function NumberControl(field: Field) {
   );
 }
 
-function durationHint(value: unknown, labels: FieldLabels | undefined): string | undefined {
+function describeDuration(value: unknown, labels: FieldLabels | undefined): string | undefined {
   if (labels?.unit !== "s" || typeof value !== "number" || value < 60) return undefined;
-  return [durationInWords(value), labels.hint].filter(Boolean).join(". ");
+  return [formatDuration(value), labels.hint].filter(Boolean).join(". ");
 }
 
 const ListControl = ({ label, labels, hint, value, onChange, error }: Field) => (
@@ -188,9 +189,9 @@ const ScalarControl = ({ label, hint, value, onChange, error }: Field) => (
     label={label}
     error={error}
     description={hint}
-    value={value == null ? "" : scalarText(value as Assertion["value"])}
+    value={value == null ? "" : formatScalar(value as Assertion["value"])}
     onChange={({ currentTarget }) =>
-      onChange(currentTarget.value === "" ? null : (scalarOf(currentTarget.value) ?? "null"))
+      onChange(currentTarget.value === "" ? null : (parseScalar(currentTarget.value) ?? "null"))
     }
   />
 );
@@ -213,13 +214,13 @@ const SecretControl = ({ name, kind, label, labels, hint, secrets, ...field }: F
 function TextControl(field: Field) {
   const { labels, hint, value, error, isFirst } = field;
   const text = {
-    ...labelling(field),
+    ...labelProps(field),
     error,
     description: hint,
     placeholder: labels?.placeholder,
-    value: textFrom(value),
+    value: toText(value),
     onChange: ({ currentTarget }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
-      field.onChange(valueFrom(field, currentTarget.value)),
+      field.onChange(toStoredValue(field, currentTarget.value)),
     ...(isFirst && { "data-autofocus": true }),
     ...(labels?.mono === true && { styles: { input: { fontFamily: "var(--mono)" } } }),
   };
@@ -231,17 +232,19 @@ function TextControl(field: Field) {
 /** Fields that belong together, behind a switch. The value is null while the switch is off. */
 function ObjectControl({ name, kind, label, error, value, onChange, secrets, ...field }: Field) {
   const parts = kind.parts ?? {};
-  const values = value as Own | null;
+  const values = value as RecordValues | null;
   const visible = Object.entries(parts).filter(([part]) => field.isShown(`${name}.${part}`));
-  const errorIn = (part: string) => secrets.errorOf(`${name}.${part}`);
-  const hasPartError = values !== null && Object.keys(parts).some(errorIn);
+  const errorOfPart = (part: string) => secrets.errorOf(`${name}.${part}`);
+  const hasPartError = values !== null && Object.keys(parts).some(errorOfPart);
   return (
     <div className="flex flex-col gap-10">
       <Switch
         label={label}
         checked={values !== null}
         error={hasPartError ? undefined : error}
-        onChange={({ currentTarget }) => onChange(currentTarget.checked ? emptyOf(parts) : null)}
+        onChange={({ currentTarget }) =>
+          onChange(currentTarget.checked ? createEmptyRecord(parts) : null)
+        }
       />
       {values !== null && (
         <div className="field-row">
@@ -253,7 +256,7 @@ function ObjectControl({ name, kind, label, error, value, onChange, secrets, ...
               labels={field.labelsFor(`${name}.${part}`)}
               value={values[part]}
               onChange={(next) => onChange({ ...values, [part]: next })}
-              error={errorIn(part)}
+              error={errorOfPart(part)}
               secrets={secrets}
             />
           ))}
@@ -267,19 +270,20 @@ function ObjectControl({ name, kind, label, error, value, onChange, secrets, ...
 function RecordsControl(field: Field) {
   const { name, kind, label, labels, hint, error, onChange, secrets, isShown } = field;
   const parts = kind.parts ?? {};
-  const records = (field.value ?? []) as Own[];
+  const records = (field.value ?? []) as RecordValues[];
   const item = labels?.item ?? "entry";
   /** Resets hidden fields, which must not be sent. */
-  const withoutHidden = (record: Own): Own =>
+  const resetHidden = (record: RecordValues): RecordValues =>
     Object.fromEntries(
       Object.entries(parts).map(([part, partKind]) => [
         part,
-        isShown(`${name}.${part}`, record) ? record[part] : untouched(partKind),
+        isShown(`${name}.${part}`, record) ? record[part] : untouchedValueOf(partKind),
       ]),
     );
-  const errorIn = (index: number, part: string) => secrets.errorOf(`${name}[${index}].${part}`);
+  const errorOfRecordPart = (index: number, part: string) =>
+    secrets.errorOf(`${name}[${index}].${part}`);
   const hasPartError = records.some((_, index) =>
-    Object.keys(parts).some((part) => errorIn(index, part)),
+    Object.keys(parts).some((part) => errorOfRecordPart(index, part)),
   );
   return (
     <LinesField
@@ -288,7 +292,7 @@ function RecordsControl(field: Field) {
       error={hasPartError ? undefined : error}
       item={item}
       lines={records}
-      onAdd={() => onChange([...records, emptyOf(parts)])}
+      onAdd={() => onChange([...records, createEmptyRecord(parts)])}
       onRemove={(index) => onChange(records.toSpliced(index, 1))}
     >
       {(record, index) => (
@@ -297,7 +301,7 @@ function RecordsControl(field: Field) {
           record={record}
           index={index}
           item={item}
-          onChange={(next) => onChange(records.with(index, withoutHidden(next)))}
+          onChange={(next) => onChange(records.with(index, resetHidden(next)))}
         />
       )}
     </LinesField>
@@ -312,17 +316,17 @@ function RecordFields({
   onChange,
 }: {
   field: Field;
-  record: Own;
+  record: RecordValues;
   index: number;
   item: string;
-  onChange: (record: Own) => void;
+  onChange: (record: RecordValues) => void;
 }) {
   return Object.entries(kind.parts ?? {})
     .filter(([part]) => isShown(`${name}.${part}`, record))
     .map(([part, partKind]) => {
       const path = `${name}[${index}].${part}`;
       const labels = labelsFor(`${name}.${part}`);
-      const label = labels?.label ?? inWords(part);
+      const label = labels?.label ?? labelFromName(part);
       return (
         <SchemaField
           key={part}

@@ -1,7 +1,7 @@
 /** Fields for secrets and for headers, whose stored values are never displayed. */
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
-import { capitalized } from "../../../src/core/text/words.ts";
+import { capitalize } from "../../../src/core/text/words.ts";
 import { CopyLine } from "../copy.tsx";
 import { LinesField } from "./lines-field.tsx";
 import { PasswordField } from "./password-field.tsx";
@@ -46,7 +46,7 @@ export function SecretField({
         description={hint}
         error={error}
         autoComplete="off"
-        placeholder={secretPlaceholder(clears, isAsked, isSet) ?? placeholder}
+        placeholder={describePlaceholder(clears, isAsked, isSet) ?? placeholder}
         value={value ?? ""}
         onChange={({ currentTarget }) =>
           onChange(currentTarget.value === "" ? nothing : currentTarget.value)
@@ -84,7 +84,7 @@ export function SecretField({
   );
 }
 
-function secretPlaceholder(clears: boolean, isAsked: boolean, isSet: boolean) {
+function describePlaceholder(clears: boolean, isAsked: boolean, isSet: boolean) {
   if (clears) return "Will be cleared when you save";
   if (isAsked) return "Enter it again for the new address";
   return isSet ? "Set; leave empty to keep it" : undefined;
@@ -130,17 +130,17 @@ export function HeadersField({
     setLines(next);
     onChange(Object.fromEntries(next.filter(([name, text]) => name !== "" || text)));
   }
-  const called = ([name]: readonly [string, ...unknown[]]) => name || `the ${item}`;
-  const pathOf = (name: string) => `${field}.${name}`;
-  const issues = lines.map(([name]) => secrets.errorOf(pathOf(name)));
-  const emptied = (name: string) => (secrets.isSet(pathOf(name)) ? null : "");
+  const describeLine = ([name]: readonly [string, ...unknown[]]) => name || `the ${item}`;
+  const pathOfName = (name: string) => `${field}.${name}`;
+  const issues = lines.map(([name]) => secrets.errorOf(pathOfName(name)));
+  const emptyValueOf = (name: string) => (secrets.isSet(pathOfName(name)) ? null : "");
   return (
     <LinesField
       label={label}
       hint={hint}
       error={issues.some(Boolean) ? undefined : error}
       item={item}
-      nameOf={called}
+      nameOf={describeLine}
       lines={lines}
       onAdd={() => setLines([...lines, ["", ""]])}
       onRemove={(index) => change(lines.toSpliced(index, 1))}
@@ -148,20 +148,20 @@ export function HeadersField({
       {([name, text], index) => (
         <>
           <TextInput
-            aria-label={`${capitalized(item)} name`}
+            aria-label={`${capitalize(item)} name`}
             placeholder={item === "header" ? "X-Team" : "token"}
             value={name}
             onChange={({ currentTarget }) => change(lines.with(index, [currentTarget.value, text]))}
           />
           <ValueField
-            aria-label={`Value of ${called([name])}`}
+            aria-label={`Value of ${describeLine([name])}`}
             autoComplete="off"
             placeholder={
-              text === null ? (placeholderOf(secrets, pathOf(name)) ?? "Enter the value") : ""
+              text === null ? (placeholderOf(secrets, pathOfName(name)) ?? "Enter the value") : ""
             }
             value={text ?? ""}
             onChange={({ currentTarget: { value: typed } }) =>
-              change(lines.with(index, [name, typed === "" ? emptied(name) : typed]))
+              change(lines.with(index, [name, typed === "" ? emptyValueOf(name) : typed]))
             }
             error={issues[index]}
           />

@@ -1,7 +1,7 @@
 /** Determines which secrets of a record are stored, and which must be entered again. */
-import { joinSecrets, strandedSecrets } from "../../../src/core/security/kind-secrets.ts";
+import { joinSecrets, findStrandedSecrets } from "../../../src/core/security/kind-secrets.ts";
 import type { Kind, Kinds } from "../../../src/core/kinds.ts";
-import { fieldPath } from "../../../src/core/text/words.ts";
+import { formatFieldPath } from "../../../src/core/text/words.ts";
 
 type Values = Record<string, unknown>;
 
@@ -15,11 +15,11 @@ export type StoredSecrets = {
 };
 
 /** Fields of a type that contain secrets, entirely or in part. */
-export const fieldsWith = (secrets: Kind["secrets"]): string[] =>
+export const listSecretFields = (secrets: Kind["secrets"]): string[] =>
   Object.keys(secrets).map((path) => path.split(".")[0] ?? path);
 
 /** Compares the stored record with the edited `body`. `record` is null for a new record. */
-export function storedSecrets(
+export function createStoredSecrets(
   kinds: Kinds,
   type: string,
   record: (Values & { secretsSet: readonly string[] }) | null,
@@ -30,23 +30,27 @@ export function storedSecrets(
   for (const path of Object.keys(kinds[type]?.secrets ?? {}))
     if (record !== null && path.endsWith(".*")) {
       const field = path.slice(0, -2);
-      for (const name of Object.keys(record[field] ?? {})) set.add(fieldPath([field, name]));
+      for (const name of Object.keys(record[field] ?? {})) set.add(formatFieldPath([field, name]));
     }
   // Placeholders: the values are unknown here, only whether they are set.
   const known = Object.fromEntries([...set].map((path) => [path, "set"]));
   const current = joinSecrets(kinds, type, record ?? {}, known);
-  const asked = new Set(strandedSecrets(kinds, type, current, body).map((keys) => fieldPath(keys)));
+  const strandedPaths = new Set(
+    findStrandedSecrets(kinds, type, current, body).map((keys) => formatFieldPath(keys)),
+  );
   return {
     isSet: (path) => set.has(path),
-    isAsked: (path) => asked.has(path),
+    isAsked: (path) => strandedPaths.has(path),
     errorOf(path) {
       const error = errorOf(path);
-      return error !== undefined && asked.has(path) ? askedAgain(kinds[type], path) : error;
+      return error !== undefined && strandedPaths.has(path)
+        ? explainReentry(kinds[type], path)
+        : error;
     },
   };
 }
 
-function askedAgain(kind: Kind | undefined, path: string): string {
+function explainReentry(kind: Kind | undefined, path: string): string {
   const field = path.split(".")[0] ?? "";
   const isHeader = kind?.secrets[`${field}.*`] !== undefined;
   const mayBeNone = path !== field || kind?.fields[field]?.safeParse(null).success === true;

@@ -3,7 +3,7 @@ import { type ChangeEvent, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { ApiError } from "../../data/client.ts";
 import { drafts, type DraftValues } from "../../data/drafts.ts";
-import { provisionalId } from "../../data/record.ts";
+import { createProvisionalId } from "../../data/record.ts";
 import { notify } from "../toasts.tsx";
 
 export type Values = Record<string, unknown>;
@@ -86,7 +86,7 @@ export function useForm<V extends Values>(
   const errors = useErrors();
   const typed = useTypedValues(initial, draft, busy);
 
-  const { run, fail } = createSaving(typed, errors, save, { setBusy, setConflict });
+  const { run, fail } = createSaver(typed, errors, save, { setBusy, setConflict });
   const set: Form<V>["set"] = (name, value) => {
     typed.set(name, value);
     errors.clearField(name);
@@ -102,7 +102,7 @@ export function useForm<V extends Values>(
     busy,
     conflict,
     fail,
-    ...fieldProps(values, set, errors.errorOf),
+    ...createFieldProps(values, set, errors.errorOf),
     errorOf: errors.errorOf,
     clearErrors: errors.clear,
     rest: errors.rest(),
@@ -130,7 +130,7 @@ export function useForm<V extends Values>(
 }
 
 /** Saves the values, and shows errors at their fields. */
-function createSaving<V extends Values>(
+function createSaver<V extends Values>(
   typed: ReturnType<typeof useTypedValues<V>>,
   errors: ReturnType<typeof useErrors>,
   save: (values: V, force: boolean, once: string) => Promise<unknown>,
@@ -147,10 +147,10 @@ function createSaving<V extends Values>(
       typed.markSaved();
       setBusy(false);
     } catch (error) {
-      fail(error);
+      showFailure(error);
     }
   }
-  function fail(error: unknown) {
+  function showFailure(error: unknown) {
     // Synchronous: the field that gets the focus must already be marked as invalid.
     flushSync(() => {
       setBusy(false);
@@ -159,10 +159,10 @@ function createSaving<V extends Values>(
     });
     document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus();
   }
-  return { run, fail };
+  return { run, fail: showFailure };
 }
 
-function fieldProps<V extends Values>(
+function createFieldProps<V extends Values>(
   values: V,
   set: Form<V>["set"],
   errorOf: Form<V>["errorOf"],
@@ -198,7 +198,7 @@ function useErrors() {
     errorOf: (path: string) => {
       renderedPaths.current.add(path);
       const found = issues.find((issue) => isWithin(issue.path, path));
-      return found && sentence(found.message);
+      return found && toSentence(found.message);
     },
     /** Errors that belong to no rendered field. */
     rest: () => {
@@ -316,7 +316,7 @@ function useOnceKey(draft: Draft | undefined, isRestored: boolean) {
   return {
     set,
     get: (): string => {
-      const key = (once.current as string | undefined) ?? provisionalId();
+      const key = (once.current as string | undefined) ?? createProvisionalId();
       set(key);
       return key;
     },
@@ -328,6 +328,6 @@ const isSame = (one: unknown, other: unknown) =>
   JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
 /** Turns a message such as `must have at most 255 characters` into a sentence. */
-function sentence(message: string): string {
+function toSentence(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`.replace(/\.\.$/, ".");
 }

@@ -1,37 +1,37 @@
 /** Actions on alert channels: test, attach to monitors, enable and delete. */
 import {
   type AlertChannel,
-  channelRoutes,
+  getChannelRoutes,
   channelsQuery,
   type Delivery,
 } from "../../data/alert-channels.ts";
-import { dashboard, dataOf, ifMatch, whenConnected } from "../../data/client.ts";
+import { dashboard, unwrapData, withIfMatch, retryUntilConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
-import { latencyInWords, plural } from "../../components/display/format.ts";
+import { formatLatency, pluralize } from "../../components/display/format.ts";
 import {
   deleteWithUndo,
   notifyDone,
   notifyError,
   notify,
-  tellOfWaiting,
+  notifyWaiting,
 } from "../../components/toasts.tsx";
 
 /** Sends a test alert at once, and resolves to its delivery. */
 export async function testChannel(id: string): Promise<Delivery> {
-  return dataOf(channelRoutes(id).test.post());
+  return unwrapData(getChannelRoutes(id).test.post());
 }
 
 /** Describes the result of a test alert in a sentence. */
-export function outcomeOf({ status, error, attempts }: Delivery): string {
+export function describeOutcome({ status, error, attempts }: Delivery): string {
   if (status !== "delivered") return error ?? "It was not delivered.";
-  return `Delivered in ${latencyInWords(attempts.at(-1)?.durationMs)}. ${attempts.at(-1)?.message ?? ""}`.trim();
+  return `Delivered in ${formatLatency(attempts.at(-1)?.durationMs)}. ${attempts.at(-1)?.message ?? ""}`.trim();
 }
 
 export async function testFromList({ id, name }: AlertChannel) {
   try {
     const delivery = await testChannel(id);
-    const words = `${name}: ${outcomeOf(delivery)}`;
+    const words = `${name}: ${describeOutcome(delivery)}`;
     if (delivery.status === "delivered") notify(words);
     else notifyError(words);
   } catch (error) {
@@ -40,11 +40,11 @@ export async function testFromList({ id, name }: AlertChannel) {
 }
 
 /** Returns `all 12 monitors`, or `the monitor` if there is only one. */
-export const allMonitors = (count: number) =>
-  count === 1 ? "the monitor" : `all ${plural(count, "monitor")}`;
+export const describeAllMonitors = (count: number) =>
+  count === 1 ? "the monitor" : `all ${pluralize(count, "monitor")}`;
 
 /** Maximum number of monitors per request. */
-const atOnce = 5_000;
+const maxMonitorsPerRequest = 5_000;
 
 /** Adds the channel to these monitors. */
 export const attachToMonitors = ({ id }: AlertChannel, monitorIds: readonly string[]) =>
@@ -58,27 +58,35 @@ async function changeInParts(
   monitorIds: readonly string[],
   change: { addAlertChannelIds: string[] } | { removeAlertChannelIds: string[] },
 ) {
-  for (let from = 0; from < monitorIds.length; from += atOnce)
-    await dataOf(
-      dashboard.monitors.bulk.post({ monitorIds: monitorIds.slice(from, from + atOnce), change }),
+  for (let from = 0; from < monitorIds.length; from += maxMonitorsPerRequest)
+    await unwrapData(
+      dashboard.monitors.bulk.post({
+        monitorIds: monitorIds.slice(from, from + maxMonitorsPerRequest),
+        change,
+      }),
     );
 }
 
 /** Enables or disables a channel. */
 export async function setEnabled(channel: AlertChannel) {
   const { name, enabled } = channel;
-  if (await enable(channel, !enabled))
-    notifyDone(`${enabled ? "Disabled" : "Enabled"} ${name}`, () => enable(channel, enabled));
+  if (await enableChannel(channel, !enabled))
+    notifyDone(`${enabled ? "Disabled" : "Enabled"} ${name}`, () =>
+      enableChannel(channel, enabled),
+    );
 }
 
 /** Shows the change at once and saves it. Resolves to true on success. */
-async function enable({ id }: AlertChannel, enabled: boolean): Promise<boolean> {
+async function enableChannel({ id }: AlertChannel, enabled: boolean): Promise<boolean> {
   const apply = (one: AlertChannel) => (one.id === id ? { ...one, enabled } : one);
   const key = recordKey("alert-channel", id);
   queryClient.setQueryData(channelsQuery.queryKey, (all) => all?.map(apply));
   queryClient.setQueryData<AlertChannel>(key, (one) => one && apply(one));
   try {
-    await whenConnected(() => dataOf(channelRoutes(id).patch({ enabled })), tellOfWaiting);
+    await retryUntilConnected(
+      () => unwrapData(getChannelRoutes(id).patch({ enabled })),
+      notifyWaiting,
+    );
     return true;
   } catch (error) {
     void queryClient.invalidateQueries({ queryKey: channelsQuery.queryKey });
@@ -91,6 +99,6 @@ async function enable({ id }: AlertChannel, enabled: boolean): Promise<boolean> 
 export function deleteChannel(channel: AlertChannel) {
   const { id, name: title } = channel;
   deleteWithUndo({ id, title }, () =>
-    dataOf(channelRoutes(id).delete(undefined, ifMatch(channel))),
+    unwrapData(getChannelRoutes(id).delete(undefined, withIfMatch(channel))),
   );
 }

@@ -5,17 +5,17 @@ import { useState } from "react";
 import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import {
   type AlertChannel,
-  channelRoutes,
+  getChannelRoutes,
   useAlertChannel,
   useDeliveries,
   useUsersOfChannel,
 } from "../../data/alert-channels.ts";
-import { dataOf } from "../../data/client.ts";
+import { unwrapData } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
-import { useSignedIn } from "../../data/session.ts";
+import { useSignedInPerson } from "../../data/session.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
-import { countInWords, dot, plural } from "../../components/display/format.ts";
+import { formatCount, dot, pluralize } from "../../components/display/format.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
@@ -24,15 +24,15 @@ import { StateIcon } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
 import { notify, notifyDone, useAction } from "../../components/toasts.tsx";
 import {
-  allMonitors,
+  describeAllMonitors,
   attachToMonitors,
   deleteChannel,
   detachFromMonitors,
   setEnabled,
 } from "./actions.ts";
 import { ChannelEditor } from "./channel-editor.tsx";
-import { ChannelStateIcon, stateOf } from "./channel-state.tsx";
-import { channelTypeOf } from "./channel-types.tsx";
+import { ChannelStateIcon, describeChannelState } from "./channel-state.tsx";
+import { describeChannelType } from "./channel-types.tsx";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { type Test, TestOutcome, useTest } from "./test-outcome.tsx";
 
@@ -59,7 +59,7 @@ export default function AlertChannelPage() {
 
 function Channel({ channel }: { channel: AlertChannel }) {
   const { id, name } = channel;
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   const { edit = false } = useSearch({ strict: false });
   const test = useTest(id);
@@ -89,10 +89,10 @@ function Channel({ channel }: { channel: AlertChannel }) {
 type ActionProps = { channel: AlertChannel; test: Test; onEdit: () => void };
 
 function Actions({ channel, test, onEdit }: ActionProps) {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   useShortcuts(mayWrite ? { t: test.run, e: onEdit } : {});
-  const route = channelRoutes(channel.id);
+  const route = getChannelRoutes(channel.id);
   return (
     <>
       {mayWrite && (
@@ -131,10 +131,10 @@ function Facts({ channel }: { channel: AlertChannel }) {
   const to = channel["to"];
   return (
     <p>
-      {channelTypeOf(type).name} {Array.isArray(to) && `to ${to.join(", ")} `}
+      {describeChannelType(type).name} {Array.isArray(to) && `to ${to.join(", ")} `}
       {target.length > 0 && <code>{target.join(" ")}</code>}
       {dot}
-      {stateOf(channel).words.toLowerCase()}
+      {describeChannelState(channel).words.toLowerCase()}
       {lastDeliveryAt !== null && (
         <>
           {dot}
@@ -148,7 +148,7 @@ function Facts({ channel }: { channel: AlertChannel }) {
   );
 }
 
-const readChannel = (id: string) => dataOf(channelRoutes(id).get());
+const readChannel = (id: string) => unwrapData(getChannelRoutes(id).get());
 
 function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
   return (
@@ -179,7 +179,7 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
   );
 }
 
-const few = 12;
+const maxShownUsers = 12;
 
 /** Monitors and groups that use this channel. New monitors of a group inherit it. */
 function UsersOfChannel({ channel }: { channel: AlertChannel }) {
@@ -189,20 +189,20 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
   const ids = new Set(users?.monitorIds);
   const monitors = overview?.monitors.filter(({ id }) => ids.has(id)) ?? [];
   const groups = overview?.groups.filter(({ id }) => users?.groupIds.includes(id)) ?? [];
-  const shown = all ? monitors : monitors.slice(0, few);
+  const shownMonitors = all ? monitors : monitors.slice(0, maxShownUsers);
   const others = overview?.monitors.filter(({ id }) => !ids.has(id)).map(({ id }) => id) ?? [];
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const attaching = useAction(async () => {
     await attachToMonitors(channel, others);
-    notifyDone(`Attached ${channel.name} to ${plural(others.length, "monitor")}`, () =>
+    notifyDone(`Attached ${channel.name} to ${pluralize(others.length, "monitor")}`, () =>
       detachFromMonitors(channel, others),
     );
   });
   return (
     <Panel
-      title={`Used by${monitors.length > 0 ? ` ${countInWords(monitors.length)}` : ""}`}
+      title={`Used by${monitors.length > 0 ? ` ${formatCount(monitors.length)}` : ""}`}
       actions={
-        monitors.length > few && (
+        monitors.length > maxShownUsers && (
           <button type="button" className="plain-button link" onClick={() => setAll(!all)}>
             {all ? "Show less" : "Show all"}
           </button>
@@ -216,13 +216,13 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
         <div className="panel-action">
           <BusyButton loading={attaching.isPending} onClick={attaching.run}>
             {monitors.length === 0
-              ? `Attach to ${allMonitors(others.length)}`
-              : `Attach to the other ${others.length === 1 ? "monitor" : plural(others.length, "monitor")}`}
+              ? `Attach to ${describeAllMonitors(others.length)}`
+              : `Attach to the other ${others.length === 1 ? "monitor" : pluralize(others.length, "monitor")}`}
           </BusyButton>
         </div>
       )}
       <ul className="lines">
-        {shown.map(({ id, name, status, target }) => (
+        {shownMonitors.map(({ id, name, status, target }) => (
           <li key={id}>
             <StateIcon state={status} size={15} label />
             <Link to="/monitors/$id" params={{ id }} className="line-words line-link">

@@ -6,11 +6,11 @@ import {
   useAlertChannels,
   useChannelUses,
   type AlertChannel,
-  channelRoutes,
+  getChannelRoutes,
 } from "../../data/alert-channels.ts";
-import { chunk } from "../../data/chunks.ts";
-import { useSignedIn } from "../../data/session.ts";
-import { dot, plural } from "../../components/display/format.ts";
+import { createChunk } from "../../data/chunks.ts";
+import { useSignedInPerson } from "../../data/session.ts";
+import { dot, pluralize } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import {
@@ -27,15 +27,15 @@ import { Time } from "../../components/display/time.tsx";
 import { useDeleting } from "../../components/toasts.tsx";
 import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
 import { ChannelStateIcon } from "./channel-state.tsx";
-import { ChannelGallery, ChannelMark, channelTypeOf } from "./channel-types.tsx";
+import { ChannelGallery, ChannelMark, describeChannelType } from "./channel-types.tsx";
 
-const CreateChannel = lazy(chunk(() => import("./create-channel.tsx")));
+const CreateChannel = lazy(createChunk(() => import("./create-channel.tsx")));
 
 export default function AlertChannelsPage() {
   const { data, error } = useAlertChannels();
   const deleting = useDeleting();
   const channels = data?.filter(({ id }) => !deleting.has(id));
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   const { new: chosen } = useSearch({ strict: false });
   const open = (type?: string) =>
@@ -136,14 +136,14 @@ function ChannelRow({ channel, use, mayWrite }: Props) {
       <Link to="/alert-channels/$id" params={{ id }} className="row-link" data-item-focus={id}>
         <b>{name}</b>
         <span>
-          {channelTypeOf(type).name}
+          {describeChannelType(type).name}
           {channel.default && `${dot}default`}
           {!enabled && `${dot}disabled`}
           {!channel.incidents && `${dot}no incident alerts`}
         </span>
         {lastError !== null && <span className="channel-error down">{lastError}</span>}
       </Link>
-      <span className="channel-uses num">{use === undefined ? <Dash /> : usedBy(use)}</span>
+      <span className="channel-uses num">{use === undefined ? <Dash /> : describeUse(use)}</span>
       <span className="channel-last">
         {lastDeliveryAt === null ? <Dash /> : <Time at={lastDeliveryAt} as="short" />}
       </span>
@@ -155,8 +155,8 @@ function ChannelRow({ channel, use, mayWrite }: Props) {
 }
 
 /** Describes the use of a channel, such as `3 monitors`. */
-const usedBy = ({ monitors, groups }: ChannelUse) =>
-  monitors === 0 ? plural(groups, "group") : plural(monitors, "monitor");
+const describeUse = ({ monitors, groups }: ChannelUse) =>
+  monitors === 0 ? pluralize(groups, "group") : pluralize(monitors, "monitor");
 
 function Actions({ channel, mayWrite }: Omit<Props, "use">) {
   const { id, enabled } = channel;
@@ -182,7 +182,7 @@ function Actions({ channel, mayWrite }: Omit<Props, "use">) {
         </>
       )}
       <RecordItems
-        curl={() => ({ method: "POST", route: channelRoutes(id).test })}
+        curl={() => ({ method: "POST", route: getChannelRoutes(id).test })}
         onDelete={mayWrite && (() => deleteChannel(channel))}
       />
     </>

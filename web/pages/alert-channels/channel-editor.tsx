@@ -12,21 +12,25 @@ import {
 } from "../../../src/alerting/channels/kinds-schema.ts";
 import { channelFields, type NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
-import { type AlertChannel, channelRoutes, useAlertChannels } from "../../data/alert-channels.ts";
-import { dashboard, dataOf, ifMatch, onceUnder, v1 } from "../../data/client.ts";
+import {
+  type AlertChannel,
+  getChannelRoutes,
+  useAlertChannels,
+} from "../../data/alert-channels.ts";
+import { dashboard, unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { useSignedIn } from "../../data/session.ts";
+import { useSignedInPerson } from "../../data/session.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { closeDialog } from "../../components/open-dialog.ts";
 import { type Form, FormFrame, useForm, useInSight } from "../../components/forms/form.tsx";
-import { kindOf } from "../../components/forms/field-kinds.ts";
+import { describeField } from "../../components/forms/field-kinds.ts";
 import { SchemaField } from "../../components/forms/schema-field.tsx";
-import { fieldsWith, storedSecrets } from "../../components/forms/stored-secrets.ts";
+import { listSecretFields, createStoredSecrets } from "../../components/forms/stored-secrets.ts";
 import { notifyError } from "../../components/toasts.tsx";
 import { useLacksMailServer } from "../settings/data.ts";
-import { allMonitors, attachToMonitors } from "./actions.ts";
+import { describeAllMonitors, attachToMonitors } from "./actions.ts";
 import { ChannelMark } from "./channel-types.tsx";
 import { OutcomeLine } from "./test-outcome.tsx";
 
@@ -44,10 +48,10 @@ type Props = {
   onTheirs?: () => void;
 };
 
-const fieldsOf = (type: ChannelType) =>
+const listTypeFields = (type: ChannelType) =>
   Object.entries(channelKinds[type].fields)
     .filter(([name]) => name !== "template")
-    .map(([name, field]) => ({ name, kind: kindOf(field) }));
+    .map(([name, field]) => ({ name, kind: describeField(field) }));
 
 const switches = [
   {
@@ -70,23 +74,24 @@ const switches = [
 const names = Object.keys(channelFields);
 
 /** The request body of a new channel. The server validates its values. */
-const newBody = (type: ChannelType, values: Values) => ({ type, ...withoutEmpty(values) }) as Body;
+const buildNewChannelBody = (type: ChannelType, values: Values) =>
+  ({ type, ...omitEmpty(values) }) as Body;
 
-const withoutEmpty = (values: Values): Values =>
+const omitEmpty = (values: Values): Values =>
   Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined && value !== ""),
   );
 
 /** Form state, and whether a new channel is attached to all monitors on save. */
 function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
-  const { person } = useSignedIn();
+  const { person } = useSignedInPerson();
   const { data: overview } = useOverview();
   const monitorIds = overview?.monitors.map(({ id }) => id) ?? [];
   // By default, the first channel receives all alerts.
   const isFirst = useAlertChannels().data?.length === 0;
   const [attachesToAll, setAttachesToAll] = useState(isFirst);
   const start: Values = channel
-    ? pick(channel, [...names, ...Object.keys(channelKinds[type].fields)])
+    ? pickFields(channel, [...names, ...Object.keys(channelKinds[type].fields)])
     : {
         name: channelKinds[type].name,
         enabled: true,
@@ -97,10 +102,13 @@ function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
   const form = useForm(
     start,
     async (values, force, once) => {
-      const saved = await dataOf(
+      const saved = await unwrapData(
         channel
-          ? channelRoutes(channel.id).patch(values, ifMatch(force ? undefined : channel, once))
-          : v1["alert-channels"].post(newBody(type, values), onceUnder(once)),
+          ? getChannelRoutes(channel.id).patch(
+              values,
+              withIfMatch(force ? undefined : channel, once),
+            )
+          : v1["alert-channels"].post(buildNewChannelBody(type, values), withIdempotencyKey(once)),
       );
       queryClient.setQueryData(recordKey("alert-channel", saved.id), saved);
       if (!channel && attachesToAll && monitorIds.length > 0)
@@ -110,7 +118,7 @@ function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
     onTheirs,
     {
       key: `alert-channel ${channel?.id ?? type}`,
-      secrets: fieldsWith(channelKinds[type].secrets),
+      secrets: listSecretFields(channelKinds[type].secrets),
     },
   );
   return { form, monitorIds, attachesToAll, setAttachesToAll };
@@ -120,10 +128,10 @@ function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
 const useTest = ({ type, channel }: Props, form: Form<Values>) =>
   useMutation({
     mutationFn: (values: Values) =>
-      dataOf(
+      unwrapData(
         channel
           ? dashboard["alert-channels"]({ id: channel.id }).try.post(values)
-          : dashboard["alert-channels"].try.post(newBody(type, values)),
+          : dashboard["alert-channels"].try.post(buildNewChannelBody(type, values)),
       ),
     onMutate: form.clearErrors,
     onError: form.fail,
@@ -148,8 +156,8 @@ export function ChannelEditor(props: Props) {
       }
       curl={() =>
         channel
-          ? { method: "PATCH", route: channelRoutes(channel.id), body: withoutEmpty(values) }
-          : { method: "POST", route: v1["alert-channels"], body: newBody(type, values) }
+          ? { method: "PATCH", route: getChannelRoutes(channel.id), body: omitEmpty(values) }
+          : { method: "POST", route: v1["alert-channels"], body: buildNewChannelBody(type, values) }
       }
     >
       <Help type={type} />
@@ -165,7 +173,7 @@ export function ChannelEditor(props: Props) {
       ))}
       {!channel && monitorIds.length > 0 && (
         <Switch
-          label={`Attach to ${allMonitors(monitorIds.length)}`}
+          label={`Attach to ${describeAllMonitors(monitorIds.length)}`}
           description="Those that exist now. New monitors get the channel if it is a default."
           checked={attachesToAll}
           onChange={({ currentTarget }) => setAttachesToAll(currentTarget.checked)}
@@ -213,9 +221,9 @@ function TypeFields({
   channel: AlertChannel | undefined;
   form: Form<Values>;
 }) {
-  const fields = useMemo(() => fieldsOf(type), [type]);
+  const fields = useMemo(() => listTypeFields(type), [type]);
   const labels = channelKinds[type].labels as Record<string, FieldLabels>;
-  const secrets = storedSecrets(channelKinds, type, channel ?? null, values, errorOf);
+  const secrets = createStoredSecrets(channelKinds, type, channel ?? null, values, errorOf);
   return (
     <>
       {fields.map(({ name, kind }, index) => (
@@ -224,7 +232,7 @@ function TypeFields({
             name={name}
             kind={kind}
             labels={labels[name]}
-            generate={type === "webhook" && name === "secret" ? newSigningSecret : undefined}
+            generate={type === "webhook" && name === "secret" ? createSigningSecret : undefined}
             value={name in values ? values[name] : kind.secret ? undefined : kind.initial}
             onChange={(value) => set(name, value)}
             error={errorOf(name)}
@@ -244,12 +252,12 @@ function TypeFields({
 }
 
 /** Generates a signing secret of 32 random bytes in the format of Standard Webhooks. */
-function newSigningSecret(): string {
+function createSigningSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;
 }
 
-const pick = (record: Values, names: readonly string[]): Values =>
+const pickFields = (record: Values, names: readonly string[]): Values =>
   Object.fromEntries(names.filter((name) => name in record).map((name) => [name, record[name]]));
 
 type TemplateProps = {

@@ -28,4 +28,4 @@ const marks: Partial<Record<ChannelType, string>> = {
   apprise: "M4 10v4h3l8 4.5v-13L7 10zM18 9a4 4 0 0 1 0 6M8 14l1.5 6H12",
 };
 
-export const channelMark = (type: string): string => marks[type as ChannelType] ?? webhook;
+export const markOf = (type: string): string => marks[type as ChannelType] ?? webhook;

@@ -2,7 +2,7 @@ import type { AlertChannel } from "../../data/alert-channels.ts";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 
 /** State of a channel after its last delivery, as icon and label. */
-export function stateOf({ enabled, lastError, lastDeliveryAt }: AlertChannel): {
+export function describeChannelState({ enabled, lastError, lastDeliveryAt }: AlertChannel): {
   state: State;
   words: string;
 } {
@@ -13,7 +13,7 @@ export function stateOf({ enabled, lastError, lastDeliveryAt }: AlertChannel): {
 }
 
 export function ChannelStateIcon({ channel, size = 16 }: { channel: AlertChannel; size?: number }) {
-  const { state, words } = stateOf(channel);
+  const { state, words } = describeChannelState(channel);
   return (
     <span title={words}>
       <StateIcon state={state} size={size} />

@@ -1,8 +1,8 @@
-import { channelMark } from "./channel-marks.ts";
+import { markOf } from "./channel-marks.ts";
 import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 
 /** Display name of a channel type. Types that this page does not know show their technical name. */
-export const channelTypeOf = (type: string): { name: string } =>
+export const describeChannelType = (type: string): { name: string } =>
   type in channelKinds ? channelKinds[type as ChannelType] : { name: type };
 
 /** Icon of a channel type, shown next to the name. */
@@ -19,14 +19,14 @@ export function ChannelMark({ type }: { type: string }) {
         strokeLinecap="round"
         strokeLinejoin="round"
       >
-        <path d={channelMark(type)} />
+        <path d={markOf(type)} />
       </svg>
     </span>
   );
 }
 
-const popular: ChannelType[] = ["slack", "email", "webhook", "teams", "discord", "telegram"];
-const gallery = [...new Set([...popular, ...(Object.keys(channelKinds) as ChannelType[])])];
+const popularTypes: ChannelType[] = ["slack", "email", "webhook", "teams", "discord", "telegram"];
+const gallery = [...new Set([...popularTypes, ...(Object.keys(channelKinds) as ChannelType[])])];
 
 /** Gallery of all channel types, to choose one for a new channel. */
 export function ChannelGallery({ onChoose }: { onChoose: (type: ChannelType) => void }) {

@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { type Delivery, useDeliveries } from "../../data/alert-channels.ts";
-import { latencyInWords, plural } from "../../components/display/format.ts";
+import { formatLatency, pluralize } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -78,10 +78,10 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
         >
           <span className="num">
             <b>{typeLabels[type] ?? type}</b>{" "}
-            {alertIds.length > 1 && `of ${plural(alertIds.length, "alert")}, `}
+            {alertIds.length > 1 && `of ${pluralize(alertIds.length, "alert")}, `}
             <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
-            {status === "delivered" && last && ` in ${latencyInWords(last.durationMs)}`}
-            {attempts.length > 1 && ` after ${plural(attempts.length, "attempt")}`}
+            {status === "delivered" && last && ` in ${formatLatency(last.durationMs)}`}
+            {attempts.length > 1 && ` after ${pluralize(attempts.length, "attempt")}`}
           </span>
           {attempts.length > 0 && <Icon name={open ? "down" : "right"} size={12} />}
         </button>
@@ -97,7 +97,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
               <li key={at}>
                 <Time at={at} as="seconds" />
                 <span className={outcome === "failed" ? "down" : ""}>{message}</span>
-                <span className="num faint">{latencyInWords(durationMs)}</span>
+                <span className="num faint">{formatLatency(durationMs)}</span>
               </li>
             ))}
           </ol>

@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Icon } from "../../components/display/icons.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
-import { outcomeOf, testChannel } from "./actions.ts";
+import { describeOutcome, testChannel } from "./actions.ts";
 
 /** State of a test alert: pending, delivered or failed. */
 export function useTest(id: string) {
@@ -16,7 +16,7 @@ export type Test = ReturnType<typeof useTest>;
 /** Shows the progress and the result of a test alert. */
 export function TestOutcome({ test: { data, error, isPending, reset } }: { test: Test }) {
   const good = data?.status === "delivered";
-  const words = error?.message ?? (data && outcomeOf(data));
+  const words = error?.message ?? (data && describeOutcome(data));
   return (
     <div role="status">
       {isPending && <p className="outcome outcome-busy">Sending a test alert…</p>}

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useLocation, useRouter } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { InvitationLook } from "../../../src/accounts/invitations/schema.ts";
-import { dashboard, dataOf } from "../../data/client.ts";
+import { dashboard, unwrapData } from "../../data/client.ts";
 import { renewSession, useSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../components/forms/form.tsx";
 import { Mark } from "../../components/display/mark.tsx";
@@ -58,7 +58,7 @@ function SetUpForm({ linked }: { linked: string }) {
     { token: linked, organization: "", name: "", email: "", password: "" },
     async (values) => {
       const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-      await dataOf(dashboard["set-up"].post({ ...values, timeZone }));
+      await unwrapData(dashboard["set-up"].post({ ...values, timeZone }));
       await renewSession();
     },
   );
@@ -107,7 +107,7 @@ export function InvitationPage() {
   const token = useLocation({ select: ({ hash }) => hash });
   const { data, error } = useQuery({
     queryKey: ["invitation", token],
-    queryFn: () => dataOf(dashboard.invitations.look.post({ token })),
+    queryFn: () => unwrapData(dashboard.invitations.look.post({ token })),
     retry: false,
     refetchOnWindowFocus: false,
   });
@@ -133,7 +133,7 @@ function Accept({ token, look }: { token: string; look: InvitationLook }) {
   const [isNew, setIsNew] = useState(true);
   const form = useForm({ name: "", password: "" }, async ({ name, password }) => {
     const fields = isSignedIn ? {} : isNew ? { name, password } : { password };
-    await dataOf(dashboard.invitations.accept.post({ token, ...fields }));
+    await unwrapData(dashboard.invitations.accept.post({ token, ...fields }));
     await renewSession();
     history.replace("/");
   });

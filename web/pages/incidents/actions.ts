@@ -1,12 +1,12 @@
 /** Actions on incidents. They appear at once, before the server responds. */
-import { incidentAfter } from "../../../src/incidents/rules.ts";
+import { applyPatch } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
-import { dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";
+import { unwrapData, withIfMatch, v1, retryUntilConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
-import { provisionalId } from "../../data/record.ts";
+import { createProvisionalId } from "../../data/record.ts";
 import { queryClient } from "../../data/query.ts";
-import { deleteWithUndo, notify, notifyError, tellOfWaiting } from "../../components/toasts.tsx";
-import { tellResolved } from "./resolve.ts";
+import { deleteWithUndo, notify, notifyError, notifyWaiting } from "../../components/toasts.tsx";
+import { notifyResolved } from "./resolve.ts";
 
 /**
  * Changes an incident. Shows the result at once, computed by the server's rules, and reverts it on
@@ -17,13 +17,15 @@ export async function changeIncident(
   patch: IncidentPatch,
   /** The incident as the person saw it. Undefined overwrites later changes by others. */
   known: Incident | undefined,
-  once = provisionalId(),
+  once = createProvisionalId(),
 ) {
   const key = recordKey("incident", incident.id);
   const at = new Date().toISOString();
-  const { change, update } = incidentAfter(incident, patch, at);
+  const { change, update } = applyPatch(incident, patch, at);
   const posted =
-    update === null ? [] : [{ id: provisionalId(), ...update, createdAt: at, editedAt: null }];
+    update === null
+      ? []
+      : [{ id: createProvisionalId(), ...update, createdAt: at, editedAt: null }];
   await queryClient.cancelQueries({ queryKey: key, exact: true });
   queryClient.setQueryData(key, {
     ...incident,
@@ -32,9 +34,9 @@ export async function changeIncident(
   });
   try {
     const route = v1.incidents({ id: incident.id });
-    const after = await whenConnected(
-      () => dataOf(route.patch(patch, ifMatch(known, once))),
-      tellOfWaiting,
+    const after = await retryUntilConnected(
+      () => unwrapData(route.patch(patch, withIfMatch(known, once))),
+      notifyWaiting,
     );
     queryClient.setQueryData(key, after);
   } catch (error) {
@@ -47,21 +49,23 @@ export async function changeIncident(
 /** Resolves or reopens an incident without a message, so that the API uses its default text. */
 export function setStatus(incident: Incident, status: "resolved" | "investigating") {
   changeIncident(incident, { status }, incident)
-    .then(() => (status === "resolved" ? tellResolved(incident) : notify("Reopened")))
+    .then(() => (status === "resolved" ? notifyResolved(incident) : notify("Reopened")))
     .catch(notifyError);
 }
 
 export const deleteIncident = (incident: Incident) =>
   deleteWithUndo(incident, () =>
-    dataOf(v1.incidents({ id: incident.id }).delete(undefined, ifMatch(incident))),
+    unwrapData(v1.incidents({ id: incident.id }).delete(undefined, withIfMatch(incident))),
   );
 
 /**
  * Identifies a postmortem during its deletion. A later postmortem of the incident has another key.
  */
-export const postmortemKey = ({ id, postmortem }: Incident) => `${id} ${postmortem?.updatedAt}`;
+export const postmortemKeyOf = ({ id, postmortem }: Incident) => `${id} ${postmortem?.updatedAt}`;
 
 export const deletePostmortem = (incident: Incident) =>
-  deleteWithUndo({ id: postmortemKey(incident), title: "the postmortem" }, () =>
-    dataOf(v1.incidents({ id: incident.id }).postmortem.delete(undefined, ifMatch(incident))),
+  deleteWithUndo({ id: postmortemKeyOf(incident), title: "the postmortem" }, () =>
+    unwrapData(
+      v1.incidents({ id: incident.id }).postmortem.delete(undefined, withIfMatch(incident)),
+    ),
   );

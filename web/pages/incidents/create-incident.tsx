@@ -3,11 +3,11 @@ import { Button, Switch, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
-import { dataOf, onceUnder, v1 } from "../../data/client.ts";
+import { unwrapData, withIdempotencyKey, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { closeDialog } from "../../components/open-dialog.ts";
-import { dot, plural } from "../../components/display/format.ts";
+import { dot, pluralize } from "../../components/display/format.ts";
 import { Fold, type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
 import { useAudience } from "./data.ts";
 import { SeverityField } from "./labels.tsx";
@@ -30,7 +30,9 @@ function useNewIncident() {
   return useForm<Values>(
     { title: "", severity: "minor", message: "", monitorIds: [], public: true },
     async (values, _, once) => {
-      const incident = await dataOf(v1.incidents.post(bodyOf(values), onceUnder(once)));
+      const incident = await unwrapData(
+        v1.incidents.post(buildIncidentBody(values), withIdempotencyKey(once)),
+      );
       queryClient.setQueryData(recordKey("incident", incident.id), incident);
       closeDialog();
       await navigate({ href: `/incidents/${incident.id}` });
@@ -56,7 +58,7 @@ export default function CreateIncident() {
         form={form}
         submit="Create incident"
         extra={<Button onClick={() => setPreviewing(true)}>Preview page</Button>}
-        curl={() => ({ method: "POST", route: v1.incidents, body: bodyOf(values) })}
+        curl={() => ({ method: "POST", route: v1.incidents, body: buildIncidentBody(values) })}
       >
         <TextInput
           label="Title"
@@ -97,7 +99,7 @@ const MessageField = ({ form }: { form: Form<Values> }) => (
 
 function MonitorsAndVisibility({ form }: { form: Form<Values> }) {
   const { monitorIds, public: isPublic } = form.values;
-  const monitors = monitorIds.length === 0 ? "No monitor" : plural(monitorIds.length, "monitor");
+  const monitors = monitorIds.length === 0 ? "No monitor" : pluralize(monitorIds.length, "monitor");
   return (
     <Fold
       title="Monitors and visibility"
@@ -114,6 +116,6 @@ function MonitorsAndVisibility({ form }: { form: Form<Values> }) {
 }
 
 /** Without a message, the API uses its default text. */
-function bodyOf({ message, ...values }: Values) {
+function buildIncidentBody({ message, ...values }: Values) {
   return message.trim() === "" ? values : { ...values, message };
 }

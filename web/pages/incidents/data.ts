@@ -5,12 +5,12 @@ import type { z } from "zod";
 import type { IncidentAudienceQuery } from "../../../src/dashboard/incident-schema.ts";
 import { dashboard, v1 } from "../../data/client.ts";
 import { listKey, recordKey, tracesKey } from "../../data/keys.ts";
-import { dataQuery, pageQuery } from "../../data/query.ts";
+import { createDataQuery, createPageQuery } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
 import type { IncidentFilters } from "./list/filters.ts";
 
 /** Maximum number of open incidents on the page. They are not paginated. */
-const mostOpen = 100;
+const maxOpenIncidents = 100;
 
 /** Loads the open or the resolved incidents, filtered. */
 export function useIncidents(filters: IncidentFilters, open: boolean, enabled: boolean) {
@@ -21,11 +21,11 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
     severity,
     monitorId: monitor,
     q: q?.trim().slice(0, searchBounds.text.value),
-    per_page: open ? mostOpen : 20,
+    per_page: open ? maxOpenIncidents : 20,
     page: open ? 1 : page,
   };
   return useQuery({
-    ...pageQuery([...listKey("incident"), query], (options) =>
+    ...createPageQuery([...listKey("incident"), query], (options) =>
       v1.incidents.get({ query, ...options }),
     ),
     enabled,
@@ -37,14 +37,14 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
  */
 export const useAudience = (query: z.input<typeof IncidentAudienceQuery>) =>
   useQuery({
-    ...dataQuery([...listKey("incident"), "audience", query], (options) =>
+    ...createDataQuery([...listKey("incident"), "audience", query], (options) =>
       dashboard["incident-audience"].get({ query, ...options }),
     ),
     placeholderData: (before) => before,
   });
 
 /** The organization's own message templates. */
-export const templatesQuery = dataQuery(listKey("incident-template"), (options) =>
+export const templatesQuery = createDataQuery(listKey("incident-template"), (options) =>
   v1["incident-templates"].get(options),
 );
 
@@ -52,11 +52,13 @@ export const useIncident = (id: string) =>
   useRecord(
     "incident",
     id,
-    dataQuery(recordKey("incident", id), (options) => v1.incidents({ id }).get(options)),
+    createDataQuery(recordKey("incident", id), (options) => v1.incidents({ id }).get(options)),
   );
 
 /** Authors, checks and notifications of an incident. Events of deliveries refetch them. */
 export const useTraces = (id: string) =>
   useQuery(
-    dataQuery([...tracesKey, id], (options) => dashboard.incidents({ id }).traces.get(options)),
+    createDataQuery([...tracesKey, id], (options) =>
+      dashboard.incidents({ id }).traces.get(options),
+    ),
   );

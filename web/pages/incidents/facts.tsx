@@ -5,7 +5,7 @@ import { useOverview } from "../../data/overview.ts";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { durationInWords, Time, useNow } from "../../components/display/time.tsx";
 import { useAudience, useTraces } from "./data.ts";
-import { capitalized } from "../../../src/core/text/words.ts";
+import { capitalize } from "../../../src/core/text/words.ts";
 
 /** The facts panel of an incident, next to the timeline. */
 export function Facts({ incident }: { incident: Incident }) {
@@ -33,7 +33,7 @@ export function Facts({ incident }: { incident: Incident }) {
           <Duration incident={incident} />
         </dd>
         <dt>Severity</dt>
-        <dd>{capitalized(severity)}</dd>
+        <dd>{capitalize(severity)}</dd>
         <dt>{incident.monitorIds.length > 1 ? "Monitors" : "Monitor"}</dt>
         <dd>
           <Affected incident={incident} />

@@ -3,15 +3,15 @@ import { SegmentedControl } from "@mantine/core";
 import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
-import { capitalized, countInWords } from "../../../src/core/text/words.ts";
+import { capitalize, formatCount } from "../../../src/core/text/words.ts";
 
 type Severity = IncidentSummary["severity"];
 
 /** Shortens a list of more than three names, for example to `Shop`, `Search` and `3 more`. */
-export function fewOf(names: readonly string[]): string[] {
+export function shortenNames(names: readonly string[]): string[] {
   const shown = names.length > 3 ? names.slice(0, 2) : names;
   const more = names.length - shown.length;
-  return [...shown, ...(more > 0 ? [`${countInWords(more)} more`] : [])];
+  return [...shown, ...(more > 0 ? [`${formatCount(more)} more`] : [])];
 }
 
 /** Help texts for the choice of a severity. */
@@ -35,7 +35,7 @@ export function SeverityField({
         fullWidth
         value={value}
         onChange={onChange}
-        data={severities.map((one) => ({ value: one, label: capitalized(one) }))}
+        data={severities.map((one) => ({ value: one, label: capitalize(one) }))}
       />
       <p className="field-note">{severityHints[value]}</p>
     </div>
@@ -59,13 +59,13 @@ export function IncidentIcon({
 /** The severity as a label. It is colored only while the incident is open. */
 export function SeverityPill({ severity, over = false }: { severity: Severity; over?: boolean }) {
   const tone = over ? "" : severity === "minor" ? "pill-degraded" : "pill-down";
-  return <span className={`pill ${tone}`}>{capitalized(severity)}</span>;
+  return <span className={`pill ${tone}`}>{capitalize(severity)}</span>;
 }
 
 export function StatusPill({ status }: { status: IncidentStatus }) {
   return (
     <span className={`pill ${status === "resolved" ? "pill-up" : "pill-accent"}`}>
-      {capitalized(status)}
+      {capitalize(status)}
     </span>
   );
 }

@@ -2,20 +2,20 @@ import { Alert, Modal, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { IncidentDraft } from "../../../src/dashboard/incident-schema.ts";
-import { dashboard, dataOf } from "../../data/client.ts";
+import { dashboard, unwrapData } from "../../data/client.ts";
 import { PublicPreview } from "../../components/display/public-preview.tsx";
 
 type Draft = z.input<typeof IncidentDraft>;
 
 /** Previews the incident on the public page. Blank texts are omitted, as if not entered. */
 export function PreviewDialog({ draft, onClose }: { draft: Draft; onClose: () => void }) {
-  const given = Object.entries(draft).filter(
+  const draftFields = Object.entries(draft).filter(
     ([, value]) => typeof value !== "string" || value.trim() !== "",
   );
-  const body: Draft = Object.fromEntries(given);
+  const body: Draft = Object.fromEntries(draftFields);
   const { data, error } = useQuery({
     queryKey: ["incident-preview", body],
-    queryFn: () => dataOf(dashboard["incident-preview"].post(body)),
+    queryFn: () => unwrapData(dashboard["incident-preview"].post(body)),
     staleTime: 0,
     gcTime: 0,
   });

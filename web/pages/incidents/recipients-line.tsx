@@ -1,11 +1,11 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import { useProblems } from "../../data/problems.ts";
-import { dot, plural } from "../../components/display/format.ts";
+import { dot, pluralize } from "../../components/display/format.ts";
 import { Names } from "../../components/display/name-list.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 
 /** Maximum number of channels to name. More are only counted. */
-const few = 3;
+const maxNamedChannels = 3;
 
 /**
  * Describes the audience, for example `Shown on Acme status · will notify 214 subscribers, Slack
@@ -26,11 +26,13 @@ export function RecipientsLine({
   const pages = isPublic ? audience.pages : [];
   const channels = resolves ? audience.resolution : audience.updates;
   const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
-  const named = (some: typeof channels) =>
-    some.length > few ? [plural(some.length, "channel")] : some.map(({ name }) => name);
+  const shortenChannels = (some: typeof channels) =>
+    some.length > maxNamedChannels
+      ? [pluralize(some.length, "channel")]
+      : some.map(({ name }) => name);
   const recipients = [
-    ...(subscribers > 0 ? [plural(subscribers, "subscriber")] : []),
-    ...named(channels),
+    ...(subscribers > 0 ? [pluralize(subscribers, "subscriber")] : []),
+    ...shortenChannels(channels),
   ];
   const failing = channels.filter(({ id }) => problems?.channels.some((one) => one.id === id));
   return (
@@ -48,7 +50,7 @@ export function RecipientsLine({
         <b className="degraded">
           <StateIcon state="degraded" size={13} />{" "}
           <span>
-            <Names names={named(failing)} /> {failing.length === 1 ? "is" : "are"} failing
+            <Names names={shortenChannels(failing)} /> {failing.length === 1 ? "is" : "are"} failing
           </span>
         </b>
       )}

@@ -3,8 +3,8 @@ import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { filledWith, capitalized } from "../../../src/core/text/words.ts";
-import { formatIn, minuteFormat } from "../../../src/core/time/times.ts";
+import { fillTemplateText, capitalize } from "../../../src/core/text/words.ts";
+import { getFormatter, minuteFormat } from "../../../src/core/time/times.ts";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
 import type { TemplatePlaceholder } from "../../../src/incidents/rules.ts";
 import type { IncidentTemplate } from "../../../src/incidents/templates/schema.ts";
@@ -61,8 +61,8 @@ const templates: Record<IncidentStatus, readonly { name: string; text: string }[
 };
 
 /** Values for the placeholders. */
-type About = Pick<Incident, "monitorIds" | "severity">;
-type Chosen = Pick<IncidentTemplate, "status" | "message"> & Partial<IncidentTemplate>;
+type IncidentSubject = Pick<Incident, "monitorIds" | "severity">;
+type ChosenTemplate = Pick<IncidentTemplate, "status" | "message"> & Partial<IncidentTemplate>;
 
 /**
  * Menu of the organization's templates and built-in messages. The chosen text is appended to the
@@ -76,12 +76,12 @@ export function TemplatesMenu({
 }: {
   status: IncidentStatus;
   message: string;
-  about: About;
+  about: IncidentSubject;
   /** Called with the filled template. Its message includes the existing text. */
-  onChoose: (chosen: Chosen) => void;
+  onChoose: (chosen: ChosenTemplate) => void;
 }) {
   const { data: own = [] } = useQuery(templatesQuery);
-  const choose = (chosen: Chosen) => {
+  const choose = (chosen: ChosenTemplate) => {
     const text = chosen.message;
     onChoose({
       ...chosen,
@@ -125,20 +125,20 @@ function OwnTemplates({
   onChoose,
 }: {
   own: readonly IncidentTemplate[];
-  about: About;
-  onChoose: (chosen: Chosen) => void;
+  about: IncidentSubject;
+  onChoose: (chosen: ChosenTemplate) => void;
 }) {
   const valuesOf = usePlaceholders();
   return own.map((one) => {
     const values = valuesOf({ ...about, severity: one.severity ?? about.severity });
-    const filled: Chosen = {
+    const filled: ChosenTemplate = {
       ...one,
-      ...(one.title && { title: filledWith(one.title, values) }),
-      message: filledWith(one.message, values),
+      ...(one.title && { title: fillTemplateText(one.title, values) }),
+      message: fillTemplateText(one.message, values),
     };
     return (
       <Menu.Item key={one.id} onClick={() => onChoose(filled)}>
-        <b>{one.name}</b> <span className="faint">{capitalized(one.status)}</span>
+        <b>{one.name}</b> <span className="faint">{capitalize(one.status)}</span>
         <span className="template-text">{filled.message}</span>
       </Menu.Item>
     );
@@ -153,14 +153,14 @@ function usePlaceholders() {
     () => new Map(overview?.monitors.map(({ id, name }) => [id, name])),
     [overview],
   );
-  return ({ monitorIds, severity }: About) => {
+  return ({ monitorIds, severity }: IncidentSubject) => {
     const affected = monitorIds.flatMap((id) => names.get(id) ?? []);
     const now = new Date();
     return {
       monitors: affected.length === 0 ? "Our service" : listing.format(affected),
       severity,
-      date: formatIn(zone, { day: "numeric", month: "long", year: "numeric" }).format(now),
-      time: formatIn(zone, { ...minuteFormat, timeZoneName: "short" }).format(now),
+      date: getFormatter(zone, { day: "numeric", month: "long", year: "numeric" }).format(now),
+      time: getFormatter(zone, { ...minuteFormat, timeZoneName: "short" }).format(now),
     } satisfies Record<TemplatePlaceholder, string>;
   };
 }

@@ -7,27 +7,28 @@ const dayMs = 86_400_000;
 export type DayNumber = number;
 
 /** The local day at an instant. */
-export const dayAt = (at: number, zone: string): DayNumber => Math.floor(toLocal(at, zone) / dayMs);
+export const dayOfTime = (at: number, zone: string): DayNumber =>
+  Math.floor(toLocal(at, zone) / dayMs);
 
-export const dateOf = (day: DayNumber): Date => new Date(day * dayMs);
+export const toDate = (day: DayNumber): Date => new Date(day * dayMs);
 
 /** Month of a day, such as `2026-11`. */
-export const monthOf = (day: DayNumber): string => dateOf(day).toISOString().slice(0, 7);
+export const formatMonth = (day: DayNumber): string => toDate(day).toISOString().slice(0, 7);
 
-export function monthAfter(month: string, step: number): string {
+export function shiftMonth(month: string, step: number): string {
   const date = new Date(`${month}-01T00:00:00Z`);
   date.setUTCMonth(date.getUTCMonth() + step);
   return date.toISOString().slice(0, 7);
 }
 
 /** Start of a day as an ISO instant. */
-export const startOf = (day: DayNumber, zone: string): string =>
+export const startOfDay = (day: DayNumber, zone: string): string =>
   new Date(toInstant(day * dayMs, zone)).toISOString();
 
 /** Weeks that contain the month, each from Monday to Sunday. */
-export function weeksOf(month: string): DayNumber[][] {
+export function listWeeks(month: string): DayNumber[][] {
   const first = Date.parse(`${month}-01T00:00:00Z`) / dayMs;
-  const behind = Date.parse(`${monthAfter(month, 1)}-01T00:00:00Z`) / dayMs;
+  const behind = Date.parse(`${shiftMonth(month, 1)}-01T00:00:00Z`) / dayMs;
   const weeks: DayNumber[][] = [];
   // 1 January 1970 was a Thursday.
   for (let monday = first - ((first + 3) % 7); monday < behind; monday += 7)
@@ -36,12 +37,14 @@ export function weeksOf(month: string): DayNumber[][] {
 }
 
 /** An occurrence on one of its days. */
-export type Entry = Planned & { start: number; end: number; begins: boolean };
-type Planned = { id: string; title: string };
-type PlannedTimes = Planned & { occurrences: readonly { startsAt: string; endsAt: string }[] };
+export type Entry = PlannedWindow & { start: number; end: number; begins: boolean };
+type PlannedWindow = { id: string; title: string };
+type PlannedTimes = PlannedWindow & {
+  occurrences: readonly { startsAt: string; endsAt: string }[];
+};
 
 /** Groups occurrences by day from `first` to `last`, in order. */
-export function entriesByDay(
+export function groupEntriesByDay(
   windows: readonly PlannedTimes[],
   first: DayNumber,
   last: DayNumber,
@@ -56,9 +59,9 @@ export function entriesByDay(
     )
     .sort((one, other) => one.start - other.start);
   for (const one of all) {
-    const begins = dayAt(one.start, zone);
+    const begins = dayOfTime(one.start, zone);
     // The end is exclusive: an occurrence until midnight is not on the next day.
-    const ends = Math.min(last, dayAt(one.end - 1, zone));
+    const ends = Math.min(last, dayOfTime(one.end - 1, zone));
     for (let day = Math.max(first, begins); day <= ends; day++) {
       const entry = { ...one, begins: day === begins };
       entries.set(day, [...(entries.get(day) ?? []), entry]);

@@ -1,11 +1,11 @@
 /** Queries and writes of the maintenance pages. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { endsIn } from "../../../src/core/time/times.ts";
+import { formatUntil } from "../../../src/core/time/times.ts";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import { dashboard, dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
+import { dashboard, unwrapData, withIfMatch, unwrapPage, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
-import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
+import { createDataQuery, createPageQuery, queryClient } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
 import { deleteWithUndo, notifyDone } from "../../components/toasts.tsx";
 
@@ -14,10 +14,10 @@ const windows = v1["maintenance-windows"];
 const perPage = 100;
 
 /** Loads all windows, or all in one state. */
-async function allWindows(state: MaintenanceWindow["state"] | undefined, signal: AbortSignal) {
+async function loadAllWindows(state: MaintenanceWindow["state"] | undefined, signal: AbortSignal) {
   const found: MaintenanceWindow[] = [];
   for (let page = 1; ; page++) {
-    const { data, meta } = await pageOf(
+    const { data, meta } = await unwrapPage(
       windows.get({ query: { state, page, per_page: perPage }, fetch: { signal } }),
     );
     found.push(...data);
@@ -29,7 +29,7 @@ async function allWindows(state: MaintenanceWindow["state"] | undefined, signal:
 export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
   useQuery({
     queryKey: [...listKey("maintenance"), state ?? "all"],
-    queryFn: ({ signal }) => allWindows(state, signal),
+    queryFn: ({ signal }) => loadAllWindows(state, signal),
     refetchInterval: 60_000,
     enabled,
   });
@@ -40,12 +40,12 @@ export function useMaintenanceEnd(zone: string, isAny: boolean): string {
   const ends = data
     .filter(({ monitorIds, groupIds }) => monitorIds.length + groupIds.length > 0)
     .flatMap(({ current }) => (current === null ? [] : [Date.parse(current.endsAt)]));
-  return endsIn(zone, ends, Date.now());
+  return formatUntil(zone, ends, Date.now());
 }
 
 export const usePastWindows = (page: number, enabled: boolean) =>
   useQuery({
-    ...pageQuery([...listKey("maintenance"), "over", page], (options) =>
+    ...createPageQuery([...listKey("maintenance"), "over", page], (options) =>
       windows.get({ query: { state: "over", page }, ...options }),
     ),
     enabled,
@@ -64,7 +64,7 @@ export function usePreview(times: Times | null, count: number) {
     count: count + 1,
   };
   return useQuery({
-    ...dataQuery([...listKey("maintenance"), "preview", query], (options) =>
+    ...createDataQuery([...listKey("maintenance"), "preview", query], (options) =>
       previews.preview.get({ query, ...options }),
     ),
     enabled: times !== null,
@@ -74,7 +74,7 @@ export function usePreview(times: Times | null, count: number) {
 
 export const useCalendar = (from: string, to: string) =>
   useQuery({
-    ...dataQuery([...listKey("maintenance"), "calendar", from, to], (options) =>
+    ...createDataQuery([...listKey("maintenance"), "calendar", from, to], (options) =>
       previews.calendar.get({ query: { from, to }, ...options }),
     ),
     placeholderData: keepPreviousData,
@@ -82,22 +82,22 @@ export const useCalendar = (from: string, to: string) =>
 
 export const useWindow = (id: string) =>
   useRecord("maintenance-window", id, {
-    ...dataQuery(recordKey("maintenance", id), (options) => windows({ id }).get(options)),
+    ...createDataQuery(recordKey("maintenance", id), (options) => windows({ id }).get(options)),
     refetchInterval: 60_000,
   });
 
 export const deleteWindow = (window: MaintenanceWindow) =>
   deleteWithUndo(window, () =>
-    dataOf(windows({ id: window.id }).delete(undefined, ifMatch(window))),
+    unwrapData(windows({ id: window.id }).delete(undefined, withIfMatch(window))),
   );
 
 /** Ends a non-recurring window now. Undo restores its end. */
-export async function endNow(window: MaintenanceWindow) {
+export async function endWindow(window: MaintenanceWindow) {
   await setEnd(window.id, new Date().toISOString(), window);
   notifyDone(`Ended ${window.title}`, () => setEnd(window.id, window.endsAt));
 }
 
 async function setEnd(id: string, endsAt: string, seen?: MaintenanceWindow) {
-  const after = await dataOf(windows({ id }).patch({ endsAt }, ifMatch(seen)));
+  const after = await unwrapData(windows({ id }).patch({ endsAt }, withIfMatch(seen)));
   queryClient.setQueryData(recordKey("maintenance", id), after);
 }

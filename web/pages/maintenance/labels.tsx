@@ -2,37 +2,37 @@
 import { toLocal } from "../../../src/core/time/time-zones.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import type { Overview } from "../../data/overview.ts";
-import { plural } from "../../components/display/format.ts";
+import { pluralize } from "../../components/display/format.ts";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { useZone } from "../../components/display/time.tsx";
-import { formatIn, spanIn } from "../../../src/core/time/times.ts";
-import { planInWords, planOf } from "./recurrence.ts";
+import { getFormatter, formatTimeSpan } from "../../../src/core/time/times.ts";
+import { describePlan, parseRule } from "./recurrence.ts";
 
-export const clockAt = (at: number, zone: string) =>
-  formatIn(zone, { hour: "2-digit", minute: "2-digit" }).format(at);
+export const formatClock = (at: number, zone: string) =>
+  getFormatter(zone, { hour: "2-digit", minute: "2-digit" }).format(at);
 
 /** Formats a period, such as `Sun 22 Nov 02:00–04:00 CET`. Names both days if they differ. */
-export const spanInWords = (start: number, end: number, zone: string) =>
-  spanIn(zone, start, end, Date.now());
+export const formatSpan = (start: number, end: number, zone: string) =>
+  formatTimeSpan(zone, start, end, Date.now());
 
-export const recurrenceInWords = ({
+export const describeRecurrence = ({
   rrule,
   startsAt,
   timeZone,
 }: Pick<MaintenanceWindow, "rrule" | "startsAt" | "timeZone">) =>
-  planInWords(planOf(rrule, toLocal(Date.parse(startsAt), timeZone)));
+  describePlan(parseRule(rrule, toLocal(Date.parse(startsAt), timeZone)));
 
 /** Names what a window affects, such as `Office network and 3 monitors`. */
-export function affectedInWords(
+export function describeAffected(
   { monitorIds, groupIds }: Pick<MaintenanceWindow, "monitorIds" | "groupIds">,
   overview: Overview | undefined,
 ): string {
   const groups = overview?.groups.filter(({ id }) => groupIds.includes(id)) ?? [];
   const monitors = overview?.monitors.filter(({ id }) => monitorIds.includes(id)) ?? [];
   const parts = [
-    ...(groups.length > 2 ? [plural(groups.length, "group")] : groups.map(({ name }) => name)),
+    ...(groups.length > 2 ? [pluralize(groups.length, "group")] : groups.map(({ name }) => name)),
     ...(monitors.length > 2
-      ? [plural(monitors.length, "monitor")]
+      ? [pluralize(monitors.length, "monitor")]
       : monitors.map(({ name }) => name)),
   ];
   return parts.length === 0 ? "no monitors" : new Intl.ListFormat("en-GB").format(parts);
@@ -84,7 +84,7 @@ export function NextTimes({
     <ol className="next-times" aria-label="Next times">
       {occurrences.slice(0, count).map(({ startsAt, endsAt }) => (
         <li key={startsAt} className="num">
-          {spanInWords(Date.parse(startsAt), Date.parse(endsAt), zone)}
+          {formatSpan(Date.parse(startsAt), Date.parse(endsAt), zone)}
           {startsAt <= now && <span className="maintenance"> now</span>}
         </li>
       ))}

@@ -4,7 +4,7 @@ import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
-import { useSignedIn } from "../../data/session.ts";
+import { useSignedInPerson } from "../../data/session.ts";
 import { dot } from "../../components/display/format.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { openDialog } from "../../components/open-dialog.ts";
@@ -16,32 +16,32 @@ import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useNow, useZone, durationInWords } from "../../components/display/time.tsx";
 import { useDeleting, notifyError } from "../../components/toasts.tsx";
-import { useWindows, usePastWindows, endNow } from "./data.ts";
-import { affectedInWords, recurrenceInWords, spanInWords, WindowIcon } from "./labels.tsx";
+import { useWindows, usePastWindows, endWindow } from "./data.ts";
+import { describeAffected, describeRecurrence, formatSpan, WindowIcon } from "./labels.tsx";
 import { MonthCalendar } from "./month-calendar.tsx";
-import { type MaintenanceSearch, maintenanceSearchOf } from "./search.ts";
+import { type MaintenanceSearch, parseMaintenanceSearch } from "./search.ts";
 
-const plan = () => openDialog({ kind: "plan-maintenance" });
+const planMaintenance = () => openDialog({ kind: "plan-maintenance" });
 
 export default function MaintenancePage() {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
-  const shown = maintenanceSearchOf(useSearch({ strict: false }));
-  const view = shown.view ?? "planned";
+  const pageSearch = parseMaintenanceSearch(useSearch({ strict: false }));
+  const view = pageSearch.view ?? "planned";
   const running = useWindows("running");
   const scheduled = useWindows("scheduled", view === "planned");
-  const over = usePastWindows(shown.page ?? 1, view === "over");
+  const over = usePastWindows(pageSearch.page ?? 1, view === "over");
   const deleting = useDeleting();
   const show = (next: MaintenanceSearch) =>
     void navigate({ to: "/maintenance", search: next, replace: true, resetScroll: false });
   useRowKeys();
-  useShortcuts(mayWrite ? { n: plan } : {});
+  useShortcuts(mayWrite ? { n: planMaintenance } : {});
   // Rows would grow when the names of monitors arrive, so they wait for them.
   const namesCome = isComing([useOverview()]);
-  const kept = (windows: readonly MaintenanceWindow[] | undefined) =>
+  const omitDeleting = (windows: readonly MaintenanceWindow[] | undefined) =>
     namesCome ? undefined : windows?.filter(({ id }) => !deleting.has(id));
-  const now = kept(running.data);
-  const next = kept(scheduled.data)?.toSorted((one, other) =>
+  const now = omitDeleting(running.data);
+  const next = omitDeleting(scheduled.data)?.toSorted((one, other) =>
     (one.next?.startsAt ?? "") < (other.next?.startsAt ?? "") ? -1 : 1,
   );
   const error = running.error ?? scheduled.error ?? over.error;
@@ -52,7 +52,7 @@ export default function MaintenancePage() {
         <span className="not-phone">
           <CurlButton action={() => ({ method: "GET", route: v1["maintenance-windows"] })} />
         </span>
-        {mayWrite && <CreateButton onClick={plan}>Schedule maintenance</CreateButton>}
+        {mayWrite && <CreateButton onClick={planMaintenance}>Schedule maintenance</CreateButton>}
       </PageHeader>
       <Views
         view={view}
@@ -66,13 +66,13 @@ export default function MaintenancePage() {
       {isEmpty && <NothingScheduled />}
       {view === "calendar" && (
         <MonthCalendar
-          month={shown.month}
+          month={pageSearch.month}
           onMonth={(month) => show({ view: "calendar", ...(month !== undefined && { month }) })}
         />
       )}
       {view === "over" && (
         <Past
-          windows={kept(over.data?.data)}
+          windows={omitDeleting(over.data?.data)}
           meta={over.data?.meta}
           onPage={(page) => show({ view: "over", page })}
         />
@@ -149,12 +149,12 @@ function Rows({ title, windows }: { title: string; windows: readonly Maintenance
 function WindowRow({ window }: { window: MaintenanceWindow }) {
   const { id, title, state, current, next, startsAt, endsAt, rrule } = window;
   const { data: overview } = useOverview();
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const zone = useZone();
   const when = current ?? next ?? { startsAt, endsAt };
   const about = [
-    ...(rrule === null ? [] : [recurrenceInWords(window)]),
-    affectedInWords(window, overview),
+    ...(rrule === null ? [] : [describeRecurrence(window)]),
+    describeAffected(window, overview),
     ...(window.public ? [] : ["not public"]),
   ];
   return (
@@ -166,7 +166,7 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
       </Link>
       <span className="window-when">
         <span className="num">
-          {spanInWords(Date.parse(when.startsAt), Date.parse(when.endsAt), zone)}
+          {formatSpan(Date.parse(when.startsAt), Date.parse(when.endsAt), zone)}
         </span>
         {state !== "over" && <Until window={window} />}
       </span>
@@ -174,7 +174,7 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
         <Button
           size="xs"
           className="record-action"
-          onClick={() => endNow(window).catch(notifyError)}
+          onClick={() => endWindow(window).catch(notifyError)}
         >
           End now
         </Button>

@@ -2,25 +2,25 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { useSignedIn } from "../../data/session.ts";
+import { useSignedInPerson } from "../../data/session.ts";
 import { openDialog } from "../../components/open-dialog.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { useNow, useZone } from "../../components/display/time.tsx";
 import { LoadFailed } from "../../components/page.tsx";
 import { useDeleting } from "../../components/toasts.tsx";
 import {
-  dateOf,
-  dayAt,
+  toDate,
+  dayOfTime,
   type DayNumber,
-  entriesByDay,
+  groupEntriesByDay,
   type Entry,
-  monthAfter,
-  monthOf,
-  startOf,
-  weeksOf,
+  shiftMonth,
+  formatMonth,
+  startOfDay,
+  listWeeks,
 } from "./calendar.ts";
 import { useCalendar } from "./data.ts";
-import { clockAt, spanInWords } from "./labels.tsx";
+import { formatClock, formatSpan } from "./labels.tsx";
 import { weekdays } from "./recurrence.ts";
 
 const monthFormat = new Intl.DateTimeFormat("en-GB", {
@@ -47,22 +47,27 @@ export function MonthCalendar({
   onMonth: (month: string | undefined) => void;
 }) {
   const zone = useZone();
-  const today = dayAt(useNow(), zone);
-  const month = chosenMonth ?? monthOf(today);
-  const weeks = useMemo(() => weeksOf(month), [month]);
+  const today = dayOfTime(useNow(), zone);
+  const month = chosenMonth ?? formatMonth(today);
+  const weeks = useMemo(() => listWeeks(month), [month]);
   const [first, last] = [weeks[0]?.[0] ?? 0, weeks.at(-1)?.[6] ?? 0];
-  const { data, error } = useCalendar(startOf(first, zone), startOf(last + 1, zone));
+  const { data, error } = useCalendar(startOfDay(first, zone), startOfDay(last + 1, zone));
   const deleting = useDeleting();
   const entries = useMemo(() => {
     const windows = data?.filter(({ id }) => !deleting.has(id)) ?? [];
-    return entriesByDay(windows, first, last, zone);
+    return groupEntriesByDay(windows, first, last, zone);
   }, [data, deleting, first, last, zone]);
   if (data === undefined) return error && <LoadFailed what="The calendar" error={error} />;
   const title = monthFormat.format(new Date(`${month}-01`));
-  const hasAny = weeks.flat().some((day) => monthOf(day) === month && entries.has(day));
+  const hasAny = weeks.flat().some((day) => formatMonth(day) === month && entries.has(day));
   return (
     <section className="calendar" aria-label="Calendar">
-      <MonthHead title={title} month={month} isNow={monthOf(today) === month} onMonth={onMonth} />
+      <MonthHead
+        title={title}
+        month={month}
+        isNow={formatMonth(today) === month}
+        onMonth={onMonth}
+      />
       <table className="panel panel-flush">
         <caption className="visually-hidden">Maintenance in {title}</caption>
         <thead>
@@ -109,7 +114,7 @@ function MonthHead({ title, month, isNow, onMonth }: HeadProps) {
         variant="default"
         size={30}
         aria-label="Previous month"
-        onClick={() => onMonth(monthAfter(month, -1))}
+        onClick={() => onMonth(shiftMonth(month, -1))}
       >
         <span className="calendar-back">
           <Icon name="right" size={14} />
@@ -119,7 +124,7 @@ function MonthHead({ title, month, isNow, onMonth }: HeadProps) {
         variant="default"
         size={30}
         aria-label="Next month"
-        onClick={() => onMonth(monthAfter(month, 1))}
+        onClick={() => onMonth(shiftMonth(month, 1))}
       >
         <Icon name="right" size={14} />
       </ActionIcon>
@@ -130,9 +135,9 @@ function MonthHead({ title, month, isNow, onMonth }: HeadProps) {
 type DayProps = { day: DayNumber; month: string; today: DayNumber; entries: Entry[] | undefined };
 
 function Day({ day, month, today, entries }: DayProps) {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const classes = [
-    monthOf(day) === month ? "" : "calendar-other",
+    formatMonth(day) === month ? "" : "calendar-other",
     day === today ? "calendar-today" : "",
     entries ? "" : "calendar-free",
   ];
@@ -145,7 +150,7 @@ function Day({ day, month, today, entries }: DayProps) {
 }
 
 function DayHead({ day, mayWrite }: { day: DayNumber; mayWrite: boolean }) {
-  const date = dateOf(day);
+  const date = toDate(day);
   const name = dayFormat.format(date);
   const number = (
     <>
@@ -175,20 +180,20 @@ function Entries({ day, entries }: { day: DayNumber; entries: readonly Entry[] }
   const zone = useZone();
   const now = useNow();
   const navigate = useNavigate();
-  const shown = entries.length > maxEntries + 1 ? entries.slice(0, maxEntries) : entries;
-  const rest = entries.slice(shown.length);
-  const to = ({ id }: Entry) => ({ to: "/maintenance/$id", params: { id } }) as const;
-  const time = ({ start, begins }: Entry) => (begins ? clockAt(start, zone) : "…");
+  const shownEntries = entries.length > maxEntries + 1 ? entries.slice(0, maxEntries) : entries;
+  const rest = entries.slice(shownEntries.length);
+  const linkToWindow = ({ id }: Entry) => ({ to: "/maintenance/$id", params: { id } }) as const;
+  const formatEntryTime = ({ start, begins }: Entry) => (begins ? formatClock(start, zone) : "…");
   return (
     <>
-      {shown.map((entry) => (
+      {shownEntries.map((entry) => (
         <Link
           key={`${entry.id} ${entry.start}`}
-          {...to(entry)}
+          {...linkToWindow(entry)}
           className={`calendar-entry ${entry.end <= now ? "calendar-over" : entry.start <= now ? "calendar-now" : ""}`}
-          title={`${entry.title}, ${spanInWords(entry.start, entry.end, zone)}`}
+          title={`${entry.title}, ${formatSpan(entry.start, entry.end, zone)}`}
         >
-          <span className="num">{time(entry)}</span> {entry.title}
+          <span className="num">{formatEntryTime(entry)}</span> {entry.title}
         </Link>
       ))}
       {rest.length > 0 && (
@@ -197,7 +202,7 @@ function Entries({ day, entries }: { day: DayNumber; entries: readonly Entry[] }
             <button
               type="button"
               className="calendar-more"
-              aria-label={`${rest.length} more on ${dayFormat.format(dateOf(day))}`}
+              aria-label={`${rest.length} more on ${dayFormat.format(toDate(day))}`}
             >
               {rest.length} more
             </button>
@@ -206,9 +211,9 @@ function Entries({ day, entries }: { day: DayNumber; entries: readonly Entry[] }
             {rest.map((entry) => (
               <Menu.Item
                 key={`${entry.id} ${entry.start}`}
-                onClick={() => void navigate(to(entry))}
+                onClick={() => void navigate(linkToWindow(entry))}
               >
-                <span className="num">{time(entry)}</span> {entry.title}
+                <span className="num">{formatEntryTime(entry)}</span> {entry.title}
               </Menu.Item>
             ))}
           </Menu.Dropdown>

@@ -1,9 +1,16 @@
 /** The fields for the recurrence of a maintenance window. */
 import { Select, TextInput } from "@mantine/core";
 import { NumberField } from "../../components/forms/number-field.tsx";
-import { byNumber, type Plan, places, type Repeats, ruleOf, weekdays } from "./recurrence.ts";
+import {
+  compareNumbers,
+  type Plan,
+  places,
+  type Repeats,
+  formatRule,
+  weekdays,
+} from "./recurrence.ts";
 
-const ways: { value: Repeats; label: string }[] = [
+const repeatOptions: { value: Repeats; label: string }[] = [
   { value: "never", label: "Does not repeat" },
   { value: "daily", label: "Daily" },
   { value: "weekly", label: "Weekly" },
@@ -11,7 +18,7 @@ const ways: { value: Repeats; label: string }[] = [
   { value: "rule", label: "Custom rule" },
 ];
 
-const units = { daily: "days", weekly: "weeks", monthly: "months" };
+const repeatUnits = { daily: "days", weekly: "weeks", monthly: "months" };
 
 type Props = { plan: Plan; onChange: (plan: Plan) => void; error: string | undefined };
 
@@ -26,19 +33,22 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
       <div className="field-row">
         <Select
           label="Repeats"
-          data={ways}
+          data={repeatOptions}
           value={repeats}
           allowDeselect={false}
           onChange={(next) =>
             // The custom rule starts with the rule of the fields.
-            put({ repeats: next as Repeats, ...(next === "rule" && { rule: ruleOf(plan) ?? "" }) })
+            put({
+              repeats: next as Repeats,
+              ...(next === "rule" && { rule: formatRule(plan) ?? "" }),
+            })
           }
           error={repeats === "rule" ? undefined : error}
         />
         {isPlain && (
           <NumberField
             label="Every"
-            suffix={` ${plan.every === 1 ? units[repeats].slice(0, -1) : units[repeats]}`}
+            suffix={` ${plan.every === 1 ? repeatUnits[repeats].slice(0, -1) : repeatUnits[repeats]}`}
             min={1}
             max={999}
             allowDecimal={false}
@@ -71,8 +81,8 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
 type Part = { plan: Plan; put: (change: Partial<Plan>) => void };
 
 function Days({ plan: { days }, put }: Part) {
-  const toggled = (day: number) =>
-    days.includes(day) ? days.filter((one) => one !== day) : [...days, day].sort(byNumber);
+  const toggleDay = (day: number) =>
+    days.includes(day) ? days.filter((one) => one !== day) : [...days, day].sort(compareNumbers);
   return (
     <div className="weekdays" role="group" aria-label="On">
       {weekdays.map((name, day) => (
@@ -82,7 +92,7 @@ function Days({ plan: { days }, put }: Part) {
           aria-label={name}
           aria-pressed={days.includes(day)}
           // At least one day stays selected.
-          onClick={() => toggled(day).length > 0 && put({ days: toggled(day) })}
+          onClick={() => toggleDay(day).length > 0 && put({ days: toggleDay(day) })}
         >
           {name.slice(0, 2)}
         </button>

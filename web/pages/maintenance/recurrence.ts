@@ -27,10 +27,10 @@ const names = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 const frequencies = { daily: "DAILY", weekly: "WEEKLY", monthly: "MONTHLY" } as const;
 const dayMs = 86_400_000;
 
-export const byNumber = (one: number, other: number): number => one - other;
+export const compareNumbers = (one: number, other: number): number => one - other;
 
 /** Weekday of a local time, from Monday as 0, and its position in the month. */
-function placeOf(local: number) {
+function positionInMonth(local: number) {
   const date = new Date(local);
   const inMonth = date.getUTCDate();
   return {
@@ -41,8 +41,8 @@ function placeOf(local: number) {
 }
 
 /** Defaults for a window that starts at this local time. */
-export function plainPlan(local: number): Plan {
-  const { day, date, nth } = placeOf(local);
+export function createDefaultPlan(local: number): Plan {
+  const { day, date, nth } = positionInMonth(local);
   return {
     repeats: "never",
     every: 1,
@@ -59,13 +59,13 @@ export function plainPlan(local: number): Plan {
 }
 
 /** Reads a valid RRULE into the fields, or leaves it as a custom rule if they can't express it. */
-export function planOf(rrule: string | null, local: number): Plan {
-  const plain = plainPlan(local);
+export function parseRule(rrule: string | null, local: number): Plan {
+  const plain = createDefaultPlan(local);
   if (rrule === null) return plain;
   const parts = rrule.toUpperCase().split(";");
   const rule = Object.fromEntries(parts.map((part) => part.split("="))) as RuleParts;
-  const fields = fieldsOf(rule, plain);
-  const end = endOf(rule);
+  const fields = parseRuleFields(rule, plain);
+  const end = parseRuleEnd(rule);
   if (fields === null || end === null) return { ...plain, repeats: "rule", rule: rrule };
   return { ...plain, every: Number(rule.INTERVAL ?? 1), rule: rrule, ...fields, ...end };
 }
@@ -75,7 +75,7 @@ type RuleParts = { FREQ: string } & Partial<
   Record<"INTERVAL" | "COUNT" | "UNTIL" | "WKST" | "BYDAY" | "BYMONTHDAY", string>
 >;
 
-function fieldsOf(rule: RuleParts, plain: Plan): Partial<Plan> | null {
+function parseRuleFields(rule: RuleParts, plain: Plan): Partial<Plan> | null {
   const { FREQ, INTERVAL = "1", WKST = "MO", BYDAY, BYMONTHDAY } = rule;
   const isSimple = Object.keys(rule).every((name) => simpleParts.includes(name));
   if (!isSimple || (BYDAY !== undefined && BYMONTHDAY !== undefined)) return null;
@@ -84,7 +84,9 @@ function fieldsOf(rule: RuleParts, plain: Plan): Partial<Plan> | null {
     // The start of the week matters if weeks are skipped.
     if (BYMONTHDAY !== undefined || (WKST !== "MO" && Number(INTERVAL) > 1)) return null;
     if (BYDAY === undefined) return { repeats: "weekly", days: plain.days };
-    const days = [...new Set(BYDAY.split(",").map((name) => names.indexOf(name)))].sort(byNumber);
+    const days = [...new Set(BYDAY.split(",").map((name) => names.indexOf(name)))].sort(
+      compareNumbers,
+    );
     return days.includes(-1) ? null : { repeats: "weekly", days };
   }
   if (FREQ !== "MONTHLY") return null;
@@ -97,7 +99,7 @@ function fieldsOf(rule: RuleParts, plain: Plan): Partial<Plan> | null {
   return { repeats: "monthly", monthly: "weekday", nth: Number(nth), day: names.indexOf(day) };
 }
 
-function endOf({ COUNT, UNTIL }: RuleParts): Partial<Plan> | null {
+function parseRuleEnd({ COUNT, UNTIL }: RuleParts): Partial<Plan> | null {
   if (COUNT !== undefined) return { ends: "count", count: Number(COUNT) };
   if (UNTIL === undefined) return { ends: "never" };
   const date = UNTIL.replace(/^(....)(..)(..)(T235959)?$/, "$1-$2-$3");
@@ -105,7 +107,7 @@ function endOf({ COUNT, UNTIL }: RuleParts): Partial<Plan> | null {
 }
 
 /** Converts the plan to an RRULE; null if it does not recur. */
-export function ruleOf(plan: Plan): string | null {
+export function formatRule(plan: Plan): string | null {
   const { repeats, every, days, monthly, date, nth, day, ends, until, count } = plan;
   if (repeats === "never") return null;
   if (repeats === "rule") return plan.rule.trim();
@@ -114,7 +116,7 @@ export function ruleOf(plan: Plan): string | null {
   if (repeats === "weekly" && days.length > 0)
     parts.push(
       `BYDAY=${days
-        .toSorted(byNumber)
+        .toSorted(compareNumbers)
         .map((one) => names[one])
         .join(",")}`,
     );
@@ -147,7 +149,7 @@ const list = new Intl.ListFormat("en-GB");
 const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 
 /** Describes a plan, such as `Every 2 weeks on Monday and Friday, until 31 Jan 2027`. */
-export function planInWords(plan: Plan): string {
+export function describePlan(plan: Plan): string {
   const { repeats, every, days, monthly, date, nth, day, ends, until, count } = plan;
   if (repeats === "never") return "Once";
   if (repeats === "rule") return plan.rule;

@@ -1,7 +1,7 @@
 /** URL parameters of the page. Without a view it shows running and scheduled windows. */
 export type MaintenanceSearch = { view?: "calendar" | "over"; month?: string; page?: number };
 
-export function maintenanceSearchOf({
+export function parseMaintenanceSearch({
   view,
   month,
   page,

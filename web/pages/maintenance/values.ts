@@ -2,7 +2,7 @@
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import { type Plan, plainPlan, planOf, ruleOf } from "./recurrence.ts";
+import { type Plan, createDefaultPlan, parseRule, formatRule } from "./recurrence.ts";
 
 /** Values of the editor. Times are local to the window's time zone, such as `2026-11-22T02:00`. */
 export type Values = {
@@ -21,33 +21,33 @@ export type Values = {
 const hourMs = 3_600_000;
 
 /** Formats a time for a date and time input. */
-const clockOf = (at: number, zone: string) =>
+const toClock = (at: number, zone: string) =>
   new Date(toLocal(at, zone)).toISOString().slice(0, 16);
 
 /** Parses a local time as if it were UTC. Returns NaN for an incomplete one. */
-const localOf = (clock: string): number => Date.parse(`${clock}Z`);
+const parseClock = (clock: string): number => Date.parse(`${clock}Z`);
 
 /**
  * Converts a local time to an instant. Returns null for an incomplete one, which the server
  * rejects.
  */
-function instantOf(clock: string, zone: string): string | null {
-  const local = localOf(clock);
+function toInstantText(clock: string, zone: string): string | null {
+  const local = parseClock(clock);
   return Number.isNaN(local) ? null : new Date(toInstant(local, zone)).toISOString();
 }
 
 /** Values of a new window: two hours from the next full hour, or from 02:00 on `date`. */
-export function newValues(now: number, zone: string, date?: string): Values {
-  const next = clockOf(Math.ceil((now + 1) / hourMs) * hourMs, zone);
+export function createValues(now: number, zone: string, date?: string): Values {
+  const next = toClock(Math.ceil((now + 1) / hourMs) * hourMs, zone);
   const start = date === undefined ? next : `${date}T02:00`;
-  const end = new Date(localOf(start) + 2 * hourMs).toISOString().slice(0, 16);
+  const end = new Date(parseClock(start) + 2 * hourMs).toISOString().slice(0, 16);
   return {
     title: "",
     description: "",
     start,
     end,
     timeZone: zone,
-    plan: plainPlan(localOf(start)),
+    plan: createDefaultPlan(parseClock(start)),
     monitorIds: [],
     groupIds: [],
     countsUptime: false,
@@ -55,16 +55,16 @@ export function newValues(now: number, zone: string, date?: string): Values {
   };
 }
 
-export function valuesOf(window: MaintenanceWindow): Values {
+export function toValues(window: MaintenanceWindow): Values {
   const { title, description, timeZone, monitorIds, groupIds, countsUptime } = window;
-  const start = clockOf(Date.parse(window.startsAt), timeZone);
+  const start = toClock(Date.parse(window.startsAt), timeZone);
   return {
     title,
     description,
     start,
-    end: clockOf(Date.parse(window.endsAt), timeZone),
+    end: toClock(Date.parse(window.endsAt), timeZone),
     timeZone,
-    plan: planOf(window.rrule, localOf(start)),
+    plan: parseRule(window.rrule, parseClock(start)),
     monitorIds,
     groupIds,
     countsUptime,
@@ -72,30 +72,30 @@ export function valuesOf(window: MaintenanceWindow): Values {
   };
 }
 
-export function bodyOf({ start, end, plan, ...values }: Values) {
+export function buildWindowBody({ start, end, plan, ...values }: Values) {
   return {
     ...values,
-    startsAt: instantOf(start, values.timeZone) ?? start,
-    endsAt: instantOf(end, values.timeZone) ?? end,
-    rrule: ruleOf(plan),
+    startsAt: toInstantText(start, values.timeZone) ?? start,
+    endsAt: toInstantText(end, values.timeZone) ?? end,
+    rrule: formatRule(plan),
   };
 }
 
 /** Times for the preview; null while they are incomplete. */
-export function timesOf(values: Values): Times | null {
+export function buildTimes(values: Values): Times | null {
   const { timeZone, start, end, plan } = values;
-  const [startsAt, endsAt] = [instantOf(start, timeZone), instantOf(end, timeZone)];
+  const [startsAt, endsAt] = [toInstantText(start, timeZone), toInstantText(end, timeZone)];
   return startsAt === null || endsAt === null
     ? null
-    : { startsAt, endsAt, timeZone, rrule: ruleOf(plan) };
+    : { startsAt, endsAt, timeZone, rrule: formatRule(plan) };
 }
 
 /** Moves the start and preserves the duration. An unused recurrence gets new defaults. */
-export function withStart(values: Values, start: string): Partial<Values> {
-  const length = localOf(values.end) - localOf(values.start);
-  const local = localOf(start);
+export function moveStart(values: Values, start: string): Partial<Values> {
+  const length = parseClock(values.end) - parseClock(values.start);
+  const local = parseClock(start);
   if (Number.isNaN(local) || Number.isNaN(length)) return { start };
   const end = new Date(local + length).toISOString().slice(0, 16);
   const { plan } = values;
-  return plan.repeats === "never" ? { start, end, plan: plainPlan(local) } : { start, end };
+  return plan.repeats === "never" ? { start, end, plan: createDefaultPlan(local) } : { start, end };
 }

@@ -4,7 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import { dataOf, ifMatch, onceUnder, v1 } from "../../data/client.ts";
+import { unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
@@ -13,18 +13,25 @@ import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { Fold, type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
-import { useZone, zonesWith } from "../../components/display/time.tsx";
+import { useZone, listZones } from "../../components/display/time.tsx";
 import { usePreview } from "./data.ts";
 import { NextTimes } from "./labels.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
-import { bodyOf, newValues, timesOf, type Values, valuesOf, withStart } from "./values.ts";
+import {
+  buildWindowBody,
+  createValues,
+  buildTimes,
+  type Values,
+  toValues,
+  moveStart,
+} from "./values.ts";
 
-type What = Extract<Dialog, { kind: "plan-maintenance" | "edit-maintenance" }>;
+type EditedWindow = Extract<Dialog, { kind: "plan-maintenance" | "edit-maintenance" }>;
 
 const windows = v1["maintenance-windows"];
-const readWindow = (id: string) => dataOf(windows({ id }).get());
+const readWindow = (id: string) => unwrapData(windows({ id }).get());
 
-export default function MaintenanceDialog({ what }: { what: What }) {
+export default function MaintenanceDialog({ what }: { what: EditedWindow }) {
   const isNew = what.kind === "plan-maintenance";
   return (
     <EditorDialog
@@ -41,7 +48,11 @@ export default function MaintenanceDialog({ what }: { what: What }) {
   );
 }
 
-type FieldsProps = { what: What; window: MaintenanceWindow | undefined; onTheirs: () => void };
+type FieldsProps = {
+  what: EditedWindow;
+  window: MaintenanceWindow | undefined;
+  onTheirs: () => void;
+};
 
 function Fields({ what, window, onTheirs }: FieldsProps) {
   const { data: overview } = useOverview();
@@ -56,7 +67,7 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
         ...(isNew
           ? { method: "POST", route: windows }
           : { method: "PATCH", route: windows({ id: what.id }) }),
-        body: bodyOf(form.values),
+        body: buildWindowBody(form.values),
       })}
     >
       <TextInput
@@ -79,21 +90,25 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
   );
 }
 
-function useWindowForm(what: What, window: MaintenanceWindow | undefined, onTheirs: () => void) {
+function useWindowForm(
+  what: EditedWindow,
+  window: MaintenanceWindow | undefined,
+  onTheirs: () => void,
+) {
   const zone = useZone();
   const navigate = useNavigate();
   const isNew = what.kind === "plan-maintenance";
   const start = window
-    ? valuesOf(window)
-    : newValues(Date.now(), zone, isNew ? what.date : undefined);
+    ? toValues(window)
+    : createValues(Date.now(), zone, isNew ? what.date : undefined);
   return useForm<Values>(
     start,
     async (values, force, once) => {
-      const body = bodyOf(values);
-      const saved = await dataOf(
+      const body = buildWindowBody(values);
+      const saved = await unwrapData(
         isNew
-          ? windows.post(body, onceUnder(once))
-          : windows({ id: what.id }).patch(body, ifMatch(force ? undefined : window, once)),
+          ? windows.post(body, withIdempotencyKey(once))
+          : windows({ id: what.id }).patch(body, withIfMatch(force ? undefined : window, once)),
       );
       queryClient.setQueryData(recordKey("maintenance", saved.id), saved);
       closeDialog();
@@ -108,11 +123,11 @@ const previewed = 4;
 
 /** Start, end and recurrence, with the next times or the reason why they are invalid. */
 function TimeFields({ form: { values, set, errorOf } }: { form: Form<Values> }) {
-  const current = useMemo(() => timesOf(values), [values]);
+  const current = useMemo(() => buildTimes(values), [values]);
   const [times] = useDebouncedValue(current, 150);
   const { data } = usePreview(times, previewed);
   const issue = data?.issue;
-  const errorAt = (name: string) =>
+  const errorOfTime = (name: string) =>
     errorOf(name) ??
     (issue?.path === name && (name !== "rrule" || values.plan.rule !== "")
       ? `It ${issue.message.replace("startsAt", "the start").replace("endsAt", "the end")}.`
@@ -125,7 +140,7 @@ function TimeFields({ form: { values, set, errorOf } }: { form: Form<Values> }) 
           type="datetime-local"
           value={values.start}
           onChange={({ currentTarget }) => {
-            for (const [name, value] of Object.entries(withStart(values, currentTarget.value)))
+            for (const [name, value] of Object.entries(moveStart(values, currentTarget.value)))
               set(name as keyof Values, value);
           }}
           error={errorOf("startsAt")}
@@ -135,13 +150,13 @@ function TimeFields({ form: { values, set, errorOf } }: { form: Form<Values> }) 
           type="datetime-local"
           value={values.end}
           onChange={({ currentTarget }) => set("end", currentTarget.value)}
-          error={errorAt("endsAt")}
+          error={errorOfTime("endsAt")}
         />
       </div>
       <RecurrenceField
         plan={values.plan}
         onChange={(plan) => set("plan", plan)}
-        error={errorAt("rrule")}
+        error={errorOfTime("rrule")}
       />
       {values.plan.repeats !== "never" && !issue && (
         <NextTimes occurrences={data?.occurrences} count={previewed} />
@@ -170,7 +185,7 @@ function MoreSettings({ form: { values, set, errorOf, toggle } }: { form: Form<V
           searchable
           limit={100}
           allowDeselect={false}
-          data={zonesWith(values.timeZone, zone)}
+          data={listZones(values.timeZone, zone)}
           value={values.timeZone}
           onChange={(next) => set("timeZone", next ?? zone)}
           error={errorOf("timeZone")}
@@ -192,7 +207,7 @@ function MoreSettings({ form: { values, set, errorOf, toggle } }: { form: Form<V
 
 function Members({ form }: { form: Form<Values> }) {
   const { data: overview } = useOverview();
-  const options = (records: readonly { id: string; name: string }[] = []) =>
+  const buildNameOptions = (records: readonly { id: string; name: string }[] = []) =>
     records.map(({ id, name }) => ({ value: id, label: name }));
   const common = { searchable: true, limit: 100, nothingFoundMessage: "No results" };
   return (
@@ -202,14 +217,14 @@ function Members({ form }: { form: Form<Values> }) {
           {...common}
           label="Groups"
           description="All monitors that are in the group at that time."
-          data={options(overview?.groups)}
+          data={buildNameOptions(overview?.groups)}
           {...form.field("groupIds")}
         />
       )}
       <MultiSelect
         {...common}
         label="Monitors"
-        data={options(overview?.monitors)}
+        data={buildNameOptions(overview?.monitors)}
         {...form.field("monitorIds")}
       />
     </>

@@ -5,25 +5,25 @@ import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/sche
 import { v1 } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
-import { useSignedIn } from "../../data/session.ts";
+import { useSignedInPerson } from "../../data/session.ts";
 import { openDialog } from "../../components/open-dialog.ts";
-import { dot, plural } from "../../components/display/format.ts";
+import { dot, pluralize } from "../../components/display/format.ts";
 import { Markdown } from "../../components/display/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { StateIcon, stateLabels, worstOf } from "../../components/display/state-icon.tsx";
+import { StateIcon, stateLabels, findWorst } from "../../components/display/state-icon.tsx";
 import { useZone } from "../../components/display/time.tsx";
 import { notifyError } from "../../components/toasts.tsx";
-import { deleteWindow, endNow, usePreview, useWindow } from "./data.ts";
-import { NextTimes, recurrenceInWords, spanInWords, WindowIcon, WindowPill } from "./labels.tsx";
+import { deleteWindow, endWindow, usePreview, useWindow } from "./data.ts";
+import { NextTimes, describeRecurrence, formatSpan, WindowIcon, WindowPill } from "./labels.tsx";
 
 const shownTimes = 6;
 const crumbs = [{ to: "/maintenance", label: "Maintenance" }];
 
 export default function WindowPage() {
   const { id = "" } = useParams({ strict: false });
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   useShortcuts(mayWrite ? { e: () => openDialog({ kind: "edit-maintenance", id }) } : {});
   const query = useWindow(id);
   const preview = usePreview(query.data ?? null, shownTimes);
@@ -68,9 +68,9 @@ function Line({ window }: { window: MaintenanceWindow }) {
     <p>
       <WindowPill state={state} />{" "}
       <span className="incident-line">
-        <b className="num">{spanInWords(Date.parse(start), Date.parse(end), zone)}</b>
+        <b className="num">{formatSpan(Date.parse(start), Date.parse(end), zone)}</b>
         {dot}
-        {recurrenceInWords(window)}
+        {describeRecurrence(window)}
         {dot}
         {window.public ? "announced on status pages" : "not public"}
         {dot}
@@ -82,12 +82,12 @@ function Line({ window }: { window: MaintenanceWindow }) {
 
 function Actions({ window }: { window: MaintenanceWindow }) {
   const { id, state, rrule } = window;
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   return (
     <>
       {mayWrite && state === "running" && rrule === null && (
-        <Button onClick={() => endNow(window).catch(notifyError)}>End now</Button>
+        <Button onClick={() => endWindow(window).catch(notifyError)}>End now</Button>
       )}
       {mayWrite && (
         <Button onClick={() => openDialog({ kind: "edit-maintenance", id })}>Edit</Button>
@@ -118,7 +118,8 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
   const { data: overview } = useOverview();
   const groups = overview?.groups.filter(({ id }) => groupIds.includes(id)) ?? [];
   const monitors = overview?.monitors.filter(({ id }) => monitorIds.includes(id)) ?? [];
-  const inGroup = (id: string) => overview?.monitors.filter(({ groupId }) => groupId === id) ?? [];
+  const listMonitorsInGroup = (id: string) =>
+    overview?.monitors.filter(({ groupId }) => groupId === id) ?? [];
   return (
     <Panel title="Affects">
       {groups.length + monitors.length === 0 && (
@@ -129,11 +130,15 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
       <ul className="lines">
         {groups.map(({ id, name, color }) => (
           <li key={id}>
-            <StateIcon state={worstOf(inGroup(id).map(({ status }) => status))} size={14} label />
+            <StateIcon
+              state={findWorst(listMonitorsInGroup(id).map(({ status }) => status))}
+              size={14}
+              label
+            />
             <Link to="/monitors" search={{ q: name }} className="line-words page-link">
               <i className={`dot dot-${color}`} /> <b>{name}</b>
             </Link>
-            <span className="faint">{plural(inGroup(id).length, "monitor")}</span>
+            <span className="faint">{pluralize(listMonitorsInGroup(id).length, "monitor")}</span>
           </li>
         ))}
         {monitors.map(({ id, name, status, target }) => (
@@ -157,7 +162,7 @@ function Times({ window }: { window: MaintenanceWindow }) {
     <Panel title={window.rrule === null ? "When" : "Next times"}>
       {window.state === "over" ? (
         <p className="quiet panel-none num">
-          {spanInWords(Date.parse(window.startsAt), Date.parse(window.endsAt), zone)}
+          {formatSpan(Date.parse(window.startsAt), Date.parse(window.endsAt), zone)}
         </p>
       ) : (
         <NextTimes occurrences={preview.data?.occurrences} count={shownTimes} />

@@ -2,49 +2,56 @@
  * Actions on monitors and groups. They appear at once, before the server responds, and can be
  * undone.
  */
-import { dashboard, dataOf, ifMatch, onceUnder, v1, whenConnected } from "../../data/client.ts";
-import { provisionalId } from "../../data/record.ts";
+import {
+  dashboard,
+  unwrapData,
+  withIfMatch,
+  withIdempotencyKey,
+  v1,
+  retryUntilConnected,
+} from "../../data/client.ts";
+import { createProvisionalId } from "../../data/record.ts";
 import {
   changeOverview,
   type Overview,
   type OverviewGroup,
   type OverviewMonitor,
   isPartly,
-  isPartOf,
-  knownIn,
+  hasUnreadMonitors,
+  listKnownMonitors,
   overviewKey,
   overviewQuery,
   refreshOverview,
   readRows,
-  withMonitor,
-  withoutMonitors,
+  changeMonitor,
+  removeMonitorsFrom,
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { plural } from "../../components/display/format.ts";
+import { pluralize } from "../../components/display/format.ts";
 import {
   notifyDone,
   notifyError,
   notify,
-  tellOfWaiting,
-  withUndo,
+  notifyWaiting,
+  runWithUndo,
 } from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
-import { type BulkChange, type ManyMonitors, reverseOf } from "./reverse.ts";
+import { type BulkChange, type ManyMonitors, buildReverse } from "./reverse.ts";
 import {
   type ListPosition,
-  membersOf,
-  nextPosition,
-  type Place,
-  placesOf,
-  withGroupAt,
-  withMonitorsAt,
-  withPlaces,
+  memberIdsOf,
+  findNextPosition,
+  type MonitorPlaces,
+  listPlacesOfMonitors,
+  moveGroupTo,
+  moveMonitorsTo,
+  restorePlaces,
 } from "./list/rows.ts";
 
 /** Creates a monitor with default settings. Its row appears before the server responds. */
 export async function addMonitor(target: Target, groupId: string | null = null): Promise<boolean> {
   const provisional: OverviewMonitor = {
-    id: provisionalId(),
+    id: createProvisionalId(),
     name: target.name,
     type: target.type,
     groupId,
@@ -64,7 +71,7 @@ export async function addMonitor(target: Target, groupId: string | null = null):
   };
   await queryClient.cancelQueries({ queryKey: overviewQuery.queryKey });
   changeOverview((overview) =>
-    withMonitorsAt(
+    moveMonitorsTo(
       { ...overview, monitors: [...overview.monitors, provisional] },
       [],
       groupId,
@@ -73,14 +80,14 @@ export async function addMonitor(target: Target, groupId: string | null = null):
   );
   try {
     // The idempotency key prevents duplicates when the request is repeated.
-    const once = onceUnder(provisional.id);
-    await whenConnected(
-      () => dataOf(v1.monitors.post({ ...target, groupId }, once)),
-      tellOfWaiting,
+    const once = withIdempotencyKey(provisional.id);
+    await retryUntilConnected(
+      () => unwrapData(v1.monitors.post({ ...target, groupId }, once)),
+      notifyWaiting,
     );
     return true;
   } catch (error) {
-    changeOverview((overview) => withoutMonitors(overview, new Set([provisional.id])));
+    changeOverview((overview) => removeMonitorsFrom(overview, new Set([provisional.id])));
     throw error;
   }
 }
@@ -89,14 +96,14 @@ export async function addMonitor(target: Target, groupId: string | null = null):
  * Shows a change at once, sends it, and reverts it if the server rejects it. Resolves to true on
  * success.
  */
-async function optimistic(
+async function changeOptimistically(
   change: (overview: Overview) => Overview,
   act: () => Promise<unknown>,
 ): Promise<boolean> {
   await queryClient.cancelQueries({ queryKey: overviewQuery.queryKey });
   changeOverview(change);
   try {
-    await whenConnected(act, tellOfWaiting);
+    await retryUntilConnected(act, notifyWaiting);
     return true;
   } catch (error) {
     notifyError(error);
@@ -105,15 +112,15 @@ async function optimistic(
   }
 }
 
-type Named = Pick<OverviewMonitor, "id" | "name">;
+type NamedMonitor = Pick<OverviewMonitor, "id" | "name">;
 
-export async function pauseMonitor({ id, name, paused }: Named & { paused: boolean }) {
+export async function pauseMonitor({ id, name, paused }: NamedMonitor & { paused: boolean }) {
   const set = (paused: boolean) =>
     patchMonitor(id, { paused }, { status: paused ? "paused" : "pending" });
   if (await set(!paused)) notifyDone(`${paused ? "Resumed" : "Paused"} ${name}`, () => set(paused));
 }
 
-export async function muteMonitor({ id, name, muted }: Named & { muted: boolean }) {
+export async function muteMonitor({ id, name, muted }: NamedMonitor & { muted: boolean }) {
   const set = (muted: boolean) => patchMonitor(id, { muted });
   if (await set(!muted)) notifyDone(`${muted ? "Unmuted" : "Muted"} ${name}`, () => set(muted));
 }
@@ -124,76 +131,81 @@ const patchMonitor = (
   /** Further effects to show at once, such as the new state. */
   effect: Partial<OverviewMonitor> = {},
 ) =>
-  optimistic(withMonitor(id, { ...change, ...effect }), () =>
-    dataOf(v1.monitors({ id }).patch(change)),
+  changeOptimistically(changeMonitor(id, { ...change, ...effect }), () =>
+    unwrapData(v1.monitors({ id }).patch(change)),
   );
 
 export async function checkNow(id: string) {
-  await dataOf(v1.monitors({ id }).check.post());
+  await unwrapData(v1.monitors({ id }).check.post());
 }
 
 export function deleteMonitors(monitors: readonly { id: string; name: string }[]) {
   const ids = new Set(monitors.map(({ id }) => id));
   const [only] = monitors;
-  withUndo(
+  runWithUndo(
     monitors.length === 1
       ? `Deleted ${only?.name ?? ""}`
-      : `Deleted ${plural(monitors.length, "monitor")}`,
+      : `Deleted ${pluralize(monitors.length, "monitor")}`,
     {
-      hide: () => changeOverview((overview) => withoutMonitors(overview, ids)),
+      hide: () => changeOverview((overview) => removeMonitorsFrom(overview, ids)),
       restore: () => void refreshOverview(),
       commit: () =>
         only !== undefined && monitors.length === 1
-          ? dataOf(v1.monitors({ id: only.id }).delete(undefined, ifMatch(only)))
-          : dataOf(dashboard.monitors.bulk.post({ monitorIds: [...ids], delete: true })),
+          ? unwrapData(v1.monitors({ id: only.id }).delete(undefined, withIfMatch(only)))
+          : unwrapData(dashboard.monitors.bulk.post({ monitorIds: [...ids], delete: true })),
     },
   );
 }
 
 /** Changes several monitors in one write: all of them or none. */
-const changeAlike = (many: ManyMonitors) => dataOf(dashboard.monitors.bulk.post(many));
+const changeAlike = (many: ManyMonitors) => unwrapData(dashboard.monitors.bulk.post(many));
 
 /** The loaded monitors with these IDs. */
-function knownOf(ids: ReadonlySet<string>): OverviewMonitor[] {
+function findKnownMonitors(ids: ReadonlySet<string>): OverviewMonitor[] {
   const shown = queryClient.getQueriesData<Overview>({ queryKey: overviewKey, type: "active" });
-  const known = shown.flatMap(([, overview]) => (overview ? knownIn(overview) : []));
+  const known = shown.flatMap(([, overview]) => (overview ? listKnownMonitors(overview) : []));
   return [...new Map(known.map((one) => [one.id, one])).values()].filter(({ id }) => ids.has(id));
 }
 
 /** Changes several monitors. Undo restores the previous value of each changed field per monitor. */
 export async function changeMonitors(ids: ReadonlySet<string>, change: BulkChange) {
-  const known = knownOf(ids);
+  const known = findKnownMonitors(ids);
   const sources = new Set(known.map(({ groupId }) => groupId));
   const isMove = change.groupId !== undefined;
   if (isMove) await readFolders(sources);
   const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
-  const places = isMove && overview ? placesOf(overview, ids) : [];
-  const back = reverseOf(
+  const placesBefore = isMove && overview ? listPlacesOfMonitors(overview, ids) : [];
+  const back = buildReverse(
     known,
     change,
-    await usersOf([...(change.addAlertChannelIds ?? []), ...(change.removeAlertChannelIds ?? [])]),
+    await findChannelUsers([
+      ...(change.addAlertChannelIds ?? []),
+      ...(change.removeAlertChannelIds ?? []),
+    ]),
   );
   const gained = isMove
-    ? await channelsGained(ids, new Set([change.groupId ?? null, ...sources]))
+    ? await listChannelsGained(ids, new Set([change.groupId ?? null, ...sources]))
     : [];
   await changeAlike({ monitorIds: [...ids], change });
-  const text = `Changed ${plural(ids.size, "monitor")}`;
+  const text = `Changed ${pluralize(ids.size, "monitor")}`;
   const isKnown = known.length === ids.size;
-  if (!isKnown || back.length + places.length === 0) notify(text);
+  if (!isKnown || back.length + placesBefore.length === 0) notify(text);
   else
     notifyDone(text, async () => {
       for (const many of back) await changeAlike(many);
-      if (places.length > 0) await putBack(places, gained);
+      if (placesBefore.length > 0) await putBack(placesBefore, gained);
     });
 }
 
 /** IDs of the monitors that use each channel. */
-async function usersOf(channelIds: Iterable<string>): Promise<ReadonlyMap<string, Set<string>>> {
+async function findChannelUsers(
+  channelIds: Iterable<string>,
+): Promise<ReadonlyMap<string, Set<string>>> {
   const users = new Map<string, Set<string>>();
   for (const id of channelIds)
     users.set(
       id,
-      new Set((await dataOf(dashboard["alert-channels"]({ id }).users.get())).monitorIds),
+      new Set((await unwrapData(dashboard["alert-channels"]({ id }).users.get())).monitorIds),
     );
   return users;
 }
@@ -202,7 +214,7 @@ async function usersOf(channelIds: Iterable<string>): Promise<ReadonlyMap<string
  * Monitors that join a group get its alert channels. Returns the changes that detach new ones on
  * undo.
  */
-async function channelsGained(
+async function listChannelsGained(
   ids: Iterable<string>,
   groupIds: ReadonlySet<string | null>,
 ): Promise<ManyMonitors[]> {
@@ -210,19 +222,23 @@ async function channelsGained(
   const groups = overview?.groups.filter(({ id }) => groupIds.has(id)) ?? [];
   const channelIds = [...new Set(groups.flatMap((group) => group.alertChannelIds))];
   const monitors = [...ids].map((id) => ({ id }));
-  return reverseOf(monitors, { addAlertChannelIds: channelIds }, await usersOf(channelIds));
+  return buildReverse(
+    monitors,
+    { addAlertChannelIds: channelIds },
+    await findChannelUsers(channelIds),
+  );
 }
 
 /** Queue of moves: they are sent one after the other, in the order of the person's actions. */
-let moves: Promise<unknown> = Promise.resolve();
+let moveQueue: Promise<unknown> = Promise.resolve();
 
-const inTurn = (act: () => Promise<unknown>) => () => {
-  moves = moves.then(act, act);
-  return moves;
+const createQueuedMove = (act: () => Promise<unknown>) => () => {
+  moveQueue = moveQueue.then(act, act);
+  return moveQueue;
 };
 
 /** The last move, with its undo, while undo is possible. */
-let moved: {
+let lastMove: {
   what: string;
   back: (gained: readonly ManyMonitors[]) => Promise<unknown>;
   gained: readonly ManyMonitors[];
@@ -233,16 +249,16 @@ let moved: {
  * Confirms a move. Repeated moves of the same item share one undo, which restores the first
  * position.
  */
-function tellMoved(
+function notifyMoved(
   what: string,
   name: string,
   takeBack: (gained: readonly ManyMonitors[]) => Promise<unknown>,
   alsoGained: readonly ManyMonitors[] = [],
 ) {
-  const before = moved?.what === what && moved.end() ? moved : null;
+  const before = lastMove?.what === what && lastMove.end() ? lastMove : null;
   const back = before?.back ?? takeBack;
   const gained = [...(before?.gained ?? []), ...alsoGained];
-  moved = { what, back, gained, end: notifyDone(`Moved ${name}`, () => back(gained)) };
+  lastMove = { what, back, gained, end: notifyDone(`Moved ${name}`, () => back(gained)) };
 }
 
 const isAll = (overview: Overview) => overview === queryClient.getQueryData(overviewQuery.queryKey);
@@ -252,7 +268,9 @@ async function readFolders(groupIds: ReadonlySet<string | null>) {
   // A refetch in flight can drop rows of one folder while the next one loads.
   for (let attempt = 0; attempt < 3; attempt++) {
     const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
-    const unread = [...groupIds].filter((groupId) => overview && isPartOf(overview, groupId));
+    const unread = [...groupIds].filter(
+      (groupId) => overview && hasUnreadMonitors(overview, groupId),
+    );
     if (unread.length === 0) return;
     for (const groupId of unread) await readRows(undefined, groupId, Infinity);
   }
@@ -260,21 +278,21 @@ async function readFolders(groupIds: ReadonlySet<string | null>) {
 
 type Order = { groupId: string | null; monitorIds: string[] };
 
-const sendOrder = (order: Order) => dataOf(dashboard.monitors.order.put(order));
+const sendOrder = (order: Order) => unwrapData(dashboard.monitors.order.put(order));
 
 /** Undoes a move: restores positions, and detaches channels that came with the new group. */
-async function putBack(places: readonly Place[], gained: readonly ManyMonitors[]) {
+async function putBack(places: readonly MonitorPlaces[], gained: readonly ManyMonitors[]) {
   const folders = new Set(places.map(({ groupId }) => groupId));
   await readFolders(folders);
   let orders: Order[] = [];
-  await optimistic(
+  await changeOptimistically(
     (overview) => {
       if (!isAll(overview)) return overview;
-      const next = withPlaces(overview, places);
-      orders = [...folders].map((groupId) => ({ groupId, monitorIds: membersOf(next, groupId) }));
+      const next = restorePlaces(overview, places);
+      orders = [...folders].map((groupId) => ({ groupId, monitorIds: memberIdsOf(next, groupId) }));
       return next;
     },
-    inTurn(async () => {
+    createQueuedMove(async () => {
       for (const order of orders) await sendOrder(order);
       for (const many of gained) await changeAlike(many);
     }),
@@ -292,35 +310,35 @@ async function placeMonitors(
   const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
   const position = overview && positionIn(overview);
   if (overview === undefined || position == null) return;
-  const known = knownOf(new Set(ids));
+  const known = findKnownMonitors(new Set(ids));
   if (isPartly(overview))
     await readFolders(new Set([position.groupId, ...known.map(({ groupId }) => groupId)]));
   let order: Order | null = null;
-  let places: Place[] = [];
+  let places: MonitorPlaces[] = [];
   let gained: ManyMonitors[] | null = null;
-  const isDone = await optimistic(
+  const isDone = await changeOptimistically(
     (overview) => {
       const position = isAll(overview) ? positionIn(overview) : null;
       if (position === null) return overview;
       const { groupId, beforeId } = position;
-      const next = withMonitorsAt(overview, ids, groupId, beforeId);
-      const monitorIds = membersOf(next, groupId);
-      if (monitorIds.join() === membersOf(overview, groupId).join()) return overview;
+      const next = moveMonitorsTo(overview, ids, groupId, beforeId);
+      const monitorIds = memberIdsOf(next, groupId);
+      if (monitorIds.join() === memberIdsOf(overview, groupId).join()) return overview;
       order = { groupId, monitorIds };
-      places = placesOf(overview, ids);
+      places = listPlacesOfMonitors(overview, ids);
       return next;
     },
-    inTurn(async () => {
+    createQueuedMove(async () => {
       if (order === null) return;
       const groupIds = new Set([order.groupId, ...places.map(({ groupId }) => groupId)]);
-      gained ??= groupIds.size === 1 ? [] : await channelsGained(ids, groupIds);
+      gained ??= groupIds.size === 1 ? [] : await listChannelsGained(ids, groupIds);
       await sendOrder(order);
     }),
   );
   const [only] = known;
-  const name = known.length === 1 && only ? only.name : plural(ids.length, "monitor");
+  const name = known.length === 1 && only ? only.name : pluralize(ids.length, "monitor");
   if (isDone && order !== null)
-    tellMoved(ids.join(), name, (gained) => putBack(places, gained), gained ?? []);
+    notifyMoved(ids.join(), name, (gained) => putBack(places, gained), gained ?? []);
 }
 
 export const moveMonitors = (
@@ -331,14 +349,14 @@ export const moveMonitors = (
 
 /** Moves a monitor up or down by one position, also into the adjacent group. */
 export const stepMonitor = (id: string, step: 1 | -1) =>
-  void placeMonitors([id], (overview) => nextPosition(overview, id, step)).catch(notifyError);
+  void placeMonitors([id], (overview) => findNextPosition(overview, id, step)).catch(notifyError);
 
 /** Moves a group. Returns its name and previous position, or null if it did not move. */
 async function placeGroup(id: string, change: (overview: Overview) => Overview) {
   let order: { groupIds: string[] } | null = null;
   let name = "";
   let beforeId: string | null = null;
-  const isDone = await optimistic(
+  const isDone = await changeOptimistically(
     (overview) => {
       const next = change(overview);
       const groupIds = next.groups.map((group) => group.id);
@@ -350,29 +368,29 @@ async function placeGroup(id: string, change: (overview: Overview) => Overview) 
       name = overview.groups[at]?.name ?? "";
       return next;
     },
-    inTurn(async () => order && dataOf(dashboard["monitor-groups"].order.put(order))),
+    createQueuedMove(async () => order && unwrapData(dashboard["monitor-groups"].order.put(order))),
   );
   return isDone && order !== null ? { name, beforeId } : null;
 }
 
 /** Moves a group and offers to undo it. */
-async function moveGroupBy(id: string, change: (overview: Overview) => Overview) {
+async function placeGroupWithUndo(id: string, change: (overview: Overview) => Overview) {
   const was = await placeGroup(id, change);
   if (was !== null)
-    tellMoved(id, `the group ${was.name}`, () =>
-      placeGroup(id, (overview) => withGroupAt(overview, id, was.beforeId)),
+    notifyMoved(id, `the group ${was.name}`, () =>
+      placeGroup(id, (overview) => moveGroupTo(overview, id, was.beforeId)),
     );
 }
 
 export const moveGroup = (id: string, beforeId: string | null) =>
-  void moveGroupBy(id, (overview) => withGroupAt(overview, id, beforeId));
+  void placeGroupWithUndo(id, (overview) => moveGroupTo(overview, id, beforeId));
 
 export const stepGroup = (id: string, step: 1 | -1) =>
-  void moveGroupBy(id, (overview) => {
+  void placeGroupWithUndo(id, (overview) => {
     const ids = overview.groups.map((group) => group.id);
     const at = ids.indexOf(id);
     if (at + step < 0 || at + step >= ids.length) return overview;
-    return withGroupAt(overview, id, ids[at + (step === 1 ? 2 : -1)] ?? null);
+    return moveGroupTo(overview, id, ids[at + (step === 1 ? 2 : -1)] ?? null);
   });
 
 type GroupVerb = "pause" | "resume" | "mute" | "unmute";
@@ -391,12 +409,12 @@ export async function actOnGroup({ id, name }: OverviewGroup, verb: GroupVerb) {
       verb === "pause" || verb === "resume"
         ? { paused: verb === "pause" }
         : { muted: verb === "mute" };
-    return optimistic(
+    return changeOptimistically(
       (overview) => ({
         ...overview,
         groups: overview.groups.map((one) => (one.id === id ? { ...one, ...change } : one)),
       }),
-      () => dataOf(dashboard["monitor-groups"]({ id })[verb].post()),
+      () => unwrapData(dashboard["monitor-groups"]({ id })[verb].post()),
     );
   };
   const { done, back } = groupVerbs[verb];
@@ -404,7 +422,7 @@ export async function actOnGroup({ id, name }: OverviewGroup, verb: GroupVerb) {
 }
 
 export function deleteGroup({ id, name }: OverviewGroup) {
-  withUndo(`Deleted the group ${name}; its monitors stay`, {
+  runWithUndo(`Deleted the group ${name}; its monitors stay`, {
     hide: () =>
       changeOverview((overview) => ({
         ...overview,
@@ -414,6 +432,6 @@ export function deleteGroup({ id, name }: OverviewGroup) {
         ),
       })),
     restore: () => void refreshOverview(),
-    commit: () => dataOf(v1["monitor-groups"]({ id }).delete()),
+    commit: () => unwrapData(v1["monitor-groups"]({ id }).delete()),
   });
 }

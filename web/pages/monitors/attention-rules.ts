@@ -4,13 +4,13 @@ import type { OverviewMonitor } from "../../data/overview.ts";
 const worst = ["down", "degraded"];
 
 /** Sorts down before degraded monitors, and the latest change of state first. */
-export const troubledFirst = (one: OverviewMonitor, other: OverviewMonitor): number =>
+export const compareTroubled = (one: OverviewMonitor, other: OverviewMonitor): number =>
   worst.indexOf(one.status) - worst.indexOf(other.status) ||
   other.statusSince.localeCompare(one.statusSince) ||
   one.id.localeCompare(other.id);
 
 /** Updates the order without moving existing rows. New ones are added at the end. */
-export function withoutMoving(before: readonly string[], wanted: readonly string[]): string[] {
+export function keepOrder(before: readonly string[], wanted: readonly string[]): string[] {
   const known = new Set(before);
   const there = new Set(wanted);
   return [...before.filter((id) => there.has(id)), ...wanted.filter((id) => !known.has(id))];
@@ -20,29 +20,39 @@ export function withoutMoving(before: readonly string[], wanted: readonly string
  * Describes which channels were alerted about a monitor. `isBad` if an alert reached no one, or no
  * channel is attached.
  */
-export function whoWasTold(
+export function describeNotified(
   { attached, notified }: Attention,
   isMuted: boolean,
 ): { words: string; names: string[]; at: string | null; detail: string | null; isBad: boolean } {
-  const of = (wanted: string) => notified.filter(({ status }) => status === wanted);
-  const named = (all: Attention["notified"]) => all.map(({ name }) => name);
-  const [told, waiting, failed] = [of("delivered"), of("pending"), of("failed")];
+  const filterByStatus = (wanted: string) => notified.filter(({ status }) => status === wanted);
+  const namesOf = (all: Attention["notified"]) => all.map(({ name }) => name);
+  const [deliveredTo, waiting, failed] = [
+    filterByStatus("delivered"),
+    filterByStatus("pending"),
+    filterByStatus("failed"),
+  ];
   const unreached = [...failed, ...waiting.filter(({ error }) => error !== null)];
   const [why] = unreached;
   const reason = why === undefined ? null : `${why.name}: ${why.error ?? "not delivered"}`;
   const nobody = { names: [], at: null };
-  if (told.length > 0)
+  if (deliveredTo.length > 0)
     return {
       words: "alerted",
-      names: named(told),
-      at: told[0]?.at ?? null,
-      detail: unreached.length > 0 ? `${named(unreached).join(", ")} not reached` : null,
+      names: namesOf(deliveredTo),
+      at: deliveredTo[0]?.at ?? null,
+      detail: unreached.length > 0 ? `${namesOf(unreached).join(", ")} not reached` : null,
       isBad: false,
     };
   if (unreached.length > 0)
     return { ...nobody, words: "Nobody reached", detail: reason, isBad: true };
   if (waiting.length > 0)
-    return { ...nobody, names: named(waiting), words: "being alerted", detail: null, isBad: false };
+    return {
+      ...nobody,
+      names: namesOf(waiting),
+      words: "being alerted",
+      detail: null,
+      isBad: false,
+    };
   if (isMuted) return { ...nobody, words: "No alert sent", detail: "Muted", isBad: false };
   if (attached === 0)
     return { ...nobody, words: "No alert sent", detail: "No alert channel", isBad: true };

@@ -5,7 +5,7 @@ import type { Timeline } from "../../../src/dashboard/timeline-schema.ts";
 import { dashboard, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { onChecks } from "../../data/live.ts";
-import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
+import { createDataQuery, createPageQuery, queryClient } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
 
 /**
@@ -16,7 +16,7 @@ export function useMonitor(id: string) {
   return useRecord(
     "monitor",
     id,
-    dataQuery(recordKey("monitor", id), (options) => v1.monitors({ id }).get(options)),
+    createDataQuery(recordKey("monitor", id), (options) => v1.monitors({ id }).get(options)),
   );
 }
 
@@ -39,7 +39,7 @@ const slow = { refetchInterval: 60_000 };
 
 export const useUptime = (id: string) =>
   useQuery({
-    ...dataQuery([...recordKey("monitor", id), "uptime"], (options) =>
+    ...createDataQuery([...recordKey("monitor", id), "uptime"], (options) =>
       v1.monitors({ id }).uptime.get(options),
     ),
     ...slow,
@@ -47,22 +47,22 @@ export const useUptime = (id: string) =>
 
 export const useStates = (id: string) =>
   useQuery(
-    dataQuery([...recordKey("monitor", id), "states"], (options) =>
+    createDataQuery([...recordKey("monitor", id), "states"], (options) =>
       dashboard.monitors({ id }).states.get({ query: { limit: 100 }, ...options }),
     ),
   );
 
 export const useHeartbeats = (id: string, limit: number) =>
   useQuery({
-    ...dataQuery([...recordKey("monitor", id), "heartbeats", limit], (options) =>
+    ...createDataQuery([...recordKey("monitor", id), "heartbeats", limit], (options) =>
       v1.monitors({ id }).heartbeats.get({ query: { limit }, ...options }),
     ),
     placeholderData: (before) => before,
   });
 
-export const useHeartbeatAt = (id: string, at: string) =>
+export const useHeartbeat = (id: string, at: string) =>
   useQuery({
-    ...dataQuery([...recordKey("monitor", id), "heartbeat", at], (options) =>
+    ...createDataQuery([...recordKey("monitor", id), "heartbeat", at], (options) =>
       v1.monitors({ id }).heartbeats.get({
         query: { from: at, to: new Date(Date.parse(at) + 1).toISOString(), limit: 1 },
         ...options,
@@ -78,7 +78,7 @@ export type Span = { from: number; to: number };
 export const useTimeline = (id: string, { from, to }: Span, step: number, enabled = true) =>
   useQuery({
     enabled,
-    ...dataQuery([...recordKey("monitor", id), "timeline", from, to, step], (options) =>
+    ...createDataQuery([...recordKey("monitor", id), "timeline", from, to, step], (options) =>
       dashboard.monitors({ id }).timeline.get({
         query: {
           from: new Date(from).toISOString(),
@@ -92,16 +92,16 @@ export const useTimeline = (id: string, { from, to }: Span, step: number, enable
     placeholderData: (before: Timeline | undefined) => before,
   });
 
-export const useIncidentsOf = (monitorId: string) =>
+export const useMonitorIncidents = (monitorId: string) =>
   useQuery(
-    pageQuery([...listKey("incident"), "of", monitorId], (options) =>
+    createPageQuery([...listKey("incident"), "of", monitorId], (options) =>
       v1.incidents.get({ query: { monitorId, per_page: 5 }, ...options }),
     ),
   );
 
 export const useAlertRecipients = (id: string) =>
   useQuery(
-    dataQuery([...recordKey("monitor", id), "alert-preview"], (options) =>
+    createDataQuery([...recordKey("monitor", id), "alert-preview"], (options) =>
       v1.monitors({ id })["alert-preview"].get(options),
     ),
   );

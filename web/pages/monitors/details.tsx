@@ -1,14 +1,14 @@
-import { type Details, shownDetails } from "../../../src/monitoring/monitors/details-rules.ts";
-import { momentIn } from "../../../src/core/time/times.ts";
+import { type Details, listShownDetails } from "../../../src/monitoring/monitors/details-rules.ts";
+import { formatDateTime } from "../../../src/core/time/times.ts";
 import { useNow, useZone } from "../../components/display/time.tsx";
 
 /** Type-specific results of a check. Renders nothing if there are none. */
 export function DetailList({ type, details }: { type: string; details: Details }) {
-  const shown = shownDetails(type, details);
-  if (shown.length === 0) return null;
+  const shownDetailRows = listShownDetails(type, details);
+  if (shownDetailRows.length === 0) return null;
   return (
     <dl className="details">
-      {shown.map(({ label, value, unit, ends }) => (
+      {shownDetailRows.map(({ label, value, unit, ends }) => (
         <div key={label}>
           <dt>{label}</dt>
           <dd className={typeof value === "number" ? "num" : undefined}>
@@ -25,5 +25,5 @@ function Ends({ at }: { at: number }) {
   const now = useNow();
   const zone = useZone();
   const days = Math.floor((at - now) / 86_400_000);
-  return `${momentIn(zone, at, now)} (${days < 0 ? "over" : `${days} d left`})`;
+  return `${formatDateTime(zone, at, now)} (${days < 0 ? "over" : `${days} d left`})`;
 }

@@ -1,9 +1,9 @@
 /** The popover with the measurements of a bar or chart point. */
 import { Link } from "@tanstack/react-router";
-import { periodIn } from "../../../src/core/time/times.ts";
+import { formatPeriod } from "../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
 import { BarDetails, type BarTone } from "../../components/display/bars.tsx";
-import { latencyInWords, plural, reasonInWords } from "../../components/display/format.ts";
+import { formatLatency, pluralize, formatReason } from "../../components/display/format.ts";
 import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
 import { durationInWords, useNow, useZone } from "../../components/display/time.tsx";
 
@@ -19,41 +19,42 @@ type Props = {
 export function PointDetails({ from, to, point: found, incidents }: Props) {
   const zone = useZone();
   const now = useNow();
-  const its = incidents.filter(
+  const ownIncidents = incidents.filter(
     ({ createdAt, resolvedAt }) =>
       Date.parse(createdAt) < to && (resolvedAt === null || Date.parse(resolvedAt) > from),
   );
-  const lasting = (seconds: number | undefined) => (seconds ? durationInWords(seconds) : null);
+  const formatLasting = (seconds: number | undefined) =>
+    seconds ? durationInWords(seconds) : null;
   const tone = typeof found === "string" && found !== "none" ? found : null;
   const point = typeof found === "string" ? null : found;
   const isFine = point != null && point.downSeconds === 0 && point.degradedSeconds === 0;
   const keys = [
     [["←", "→"], "move"],
-    [["↵"], its.length > 0 ? "open incident" : "zoom"],
+    [["↵"], ownIncidents.length > 0 ? "open incident" : "zoom"],
     [["Esc"], "close"],
   ] as const;
   return (
     <BarDetails
-      title={periodIn(zone, from, to, now)}
+      title={formatPeriod(zone, from, to, now)}
       keys={keys}
       lines={[
-        [tone && state(tone, stateLabels[tone]), tone && "…"],
-        [state("down", "Down"), lasting(point?.downSeconds)],
-        [state("degraded", "Degraded"), lasting(point?.degradedSeconds)],
-        [state("maintenance", "Maintenance"), lasting(point?.maintenanceSeconds)],
-        ["Not judged", lasting(point?.unknownSeconds)],
-        [state("up", "Up"), isFine && point.upSeconds > 0 ? passed(point) : null],
-        ["Reason", point?.reason ? reasonInWords(point.reason) : null],
+        [tone && renderState(tone, stateLabels[tone]), tone && "…"],
+        [renderState("down", "Down"), formatLasting(point?.downSeconds)],
+        [renderState("degraded", "Degraded"), formatLasting(point?.degradedSeconds)],
+        [renderState("maintenance", "Maintenance"), formatLasting(point?.maintenanceSeconds)],
+        ["Not judged", formatLasting(point?.unknownSeconds)],
+        [renderState("up", "Up"), isFine && point.upSeconds > 0 ? describePassed(point) : null],
+        ["Reason", point?.reason ? formatReason(point.reason) : null],
         [
           "Latency",
           point?.p50Ms == null
             ? null
-            : `p50 ${latencyInWords(point.p50Ms)}, p95 ${latencyInWords(point.p95Ms)}`,
+            : `p50 ${formatLatency(point.p50Ms)}, p95 ${formatLatency(point.p95Ms)}`,
         ],
         ["No data", point === undefined ? "Nothing was measured." : null],
       ]}
     >
-      {its.slice(0, 3).map((incident) => (
+      {ownIncidents.slice(0, 3).map((incident) => (
         <IncidentLine key={incident.id} incident={incident} />
       ))}
     </BarDetails>
@@ -76,10 +77,10 @@ export function IncidentLine({
   );
 }
 
-const passed = ({ checks, upSeconds }: TimelinePoint) =>
-  checks > 0 ? `${plural(checks, "check")} passed` : durationInWords(upSeconds);
+const describePassed = ({ checks, upSeconds }: TimelinePoint) =>
+  checks > 0 ? `${pluralize(checks, "check")} passed` : durationInWords(upSeconds);
 
-const state = (name: "up" | "down" | "degraded" | "maintenance", label: string) => (
+const renderState = (name: "up" | "down" | "degraded" | "maintenance", label: string) => (
   <>
     <StateIcon state={name} size={12} /> {label}
   </>

@@ -13,20 +13,20 @@ const hostName = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]*\.)+[\p{L}\p{N}-]+(\/\S*)?$/u;
  * Derives a monitor from pasted text: HTTP for a URL or domain, TCP for `host:port`, ping for an
  * IPv4 address. Returns null for other text.
  */
-export function targetOf(pasted: string): Target | null {
+export function parseTarget(pasted: string): Target | null {
   const text = pasted.trim();
   if (/^https?:\/\/[^\s/?#]+\S*$/i.test(text))
-    return { type: "http", name: nameOf(text), url: text };
+    return { type: "http", name: nameOfAddress(text), url: text };
   const [, host, port] = hostPort.exec(text) ?? [];
   if (host !== undefined && Number(port) >= 1 && Number(port) <= 65535)
     return { type: "tcp", name: text, host, port: Number(port) };
   if (ipv4.test(text)) return { type: "ping", name: text, host: text };
   if (hostName.test(text))
-    return { type: "http", name: nameOf(`https://${text}`), url: `https://${text}` };
+    return { type: "http", name: nameOfAddress(`https://${text}`), url: `https://${text}` };
   return null;
 }
 
-function nameOf(address: string): string {
+function nameOfAddress(address: string): string {
   const url = URL.parse(address);
   if (url === null) return address;
   const path = url.pathname === "/" ? "" : url.pathname.replace(/\/$/, "");
@@ -34,7 +34,7 @@ function nameOf(address: string): string {
 }
 
 /** Describes the check, for the hint below the field. */
-export function planOf(target: Target): string {
+export function describeCheck(target: Target): string {
   if (target.type === "http") return `Checks ${target.url} every minute.`;
   if (target.type === "tcp")
     return `Connects to port ${target.port} of ${target.host} every minute.`;

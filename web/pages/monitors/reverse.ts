@@ -5,33 +5,33 @@ import type { OverviewMonitor } from "../../data/overview.ts";
 export type BulkChange = z.input<typeof ChangeOfMany>;
 export type ManyMonitors = { monitorIds: string[]; change: BulkChange };
 
-type Changed = Pick<OverviewMonitor, "id"> &
+type ChangedMonitor = Pick<OverviewMonitor, "id"> &
   Partial<Pick<OverviewMonitor, "paused" | "muted" | "tags">>;
 
 /**
  * Computes the changes that undo a bulk change, only for monitors that it affected. Group changes
  * are undone separately. `users` has the monitors of each channel in the change.
  */
-export function reverseOf(
-  monitors: readonly Changed[],
+export function buildReverse(
+  monitors: readonly ChangedMonitor[],
   change: BulkChange,
   users: ReadonlyMap<string, ReadonlySet<string>>,
 ): ManyMonitors[] {
   const { paused, muted, addTags = [], removeTags = [] } = change;
   const { addAlertChannelIds = [], removeAlertChannelIds = [] } = change;
   const back: ManyMonitors[] = [];
-  const those = (isChanged: (monitor: Changed) => boolean, change: BulkChange) => {
+  const addReverse = (isChanged: (monitor: ChangedMonitor) => boolean, change: BulkChange) => {
     const monitorIds = monitors.filter(isChanged).map(({ id }) => id);
     if (monitorIds.length > 0) back.push({ monitorIds, change });
   };
-  if (paused !== undefined) those((one) => one.paused !== paused, { paused: !paused });
-  if (muted !== undefined) those((one) => one.muted !== muted, { muted: !muted });
-  for (const tag of addTags) those((one) => !one.tags?.includes(tag), { removeTags: [tag] });
+  if (paused !== undefined) addReverse((one) => one.paused !== paused, { paused: !paused });
+  if (muted !== undefined) addReverse((one) => one.muted !== muted, { muted: !muted });
+  for (const tag of addTags) addReverse((one) => !one.tags?.includes(tag), { removeTags: [tag] });
   for (const tag of removeTags)
-    those((one) => one.tags?.includes(tag) === true, { addTags: [tag] });
+    addReverse((one) => one.tags?.includes(tag) === true, { addTags: [tag] });
   for (const id of addAlertChannelIds)
-    those((one) => users.get(id)?.has(one.id) === false, { removeAlertChannelIds: [id] });
+    addReverse((one) => users.get(id)?.has(one.id) === false, { removeAlertChannelIds: [id] });
   for (const id of removeAlertChannelIds)
-    those((one) => users.get(id)?.has(one.id) === true, { addAlertChannelIds: [id] });
+    addReverse((one) => users.get(id)?.has(one.id) === true, { addAlertChannelIds: [id] });
   return back;
 }

@@ -1,6 +1,6 @@
-import { namesOfTypes } from "./type-names.macro.ts" with { type: "macro" };
+import { listTypeNames } from "./type-names.macro.ts" with { type: "macro" };
 
-const names = namesOfTypes();
+const names = listTypeNames();
 
 /** Display name of a monitor type. */
-export const typeName = (type: string): string => names[type] ?? type;
+export const nameOfType = (type: string): string => names[type] ?? type;

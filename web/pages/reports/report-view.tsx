@@ -2,16 +2,21 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Report, ReportFigures } from "../../../src/reports/schema.ts";
-import { formatIn } from "../../../src/core/time/times.ts";
-import { pathOf, v1 } from "../../data/client.ts";
-import { countInWords, percent, plural, reasonInWords } from "../../components/display/format.ts";
+import { getFormatter } from "../../../src/core/time/times.ts";
+import { apiPathOf, v1 } from "../../data/client.ts";
+import {
+  formatCount,
+  formatPercent,
+  pluralize,
+  formatReason,
+} from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Dash, EmptyState, Figure, Panel } from "../../components/page.tsx";
 import { durationInWords } from "../../components/display/time.tsx";
-import { monthInWords } from "./search.ts";
+import { describeMonth } from "./search.ts";
 
 export function ReportView({ report, organization }: { report: Report; organization: string }) {
-  const isMeasured = report.monitorCount > 0 && wasMeasured(report.summary, report);
+  const isMeasured = report.monitorCount > 0 && hasBeenMeasured(report.summary, report);
   return (
     <>
       <Heading report={report} organization={organization} isMeasured={isMeasured} />
@@ -24,7 +29,7 @@ export function ReportView({ report, organization }: { report: Report; organizat
       ) : (
         <EmptyState
           icon={<Icon name="chart" size={28} />}
-          title={`Nothing was measured in ${monthInWords(report.month)}`}
+          title={`Nothing was measured in ${describeMonth(report.month)}`}
         >
           No monitor was there yet.
         </EmptyState>
@@ -49,14 +54,14 @@ function Heading({
   return (
     <header className="report-head mb-12">
       <h2>
-        {subject.name} · {monthInWords(report.month)}
+        {subject.name} · {describeMonth(report.month)}
       </h2>
       <p>
         {subject.type !== "organization" && `${organization}. `}
-        {momentIn(report.from, timeZone)} – {momentIn(report.to, timeZone)}, {timeZone}
+        {formatMoment(report.from, timeZone)} – {formatMoment(report.to, timeZone)}, {timeZone}
         {report.isRunning && ": the month is not over yet"}.{" "}
-        {plural(report.monitorCount, "monitor")}
-        {summary.isPartial && isMeasured && `, since ${momentIn(summary.from, timeZone)}`}.
+        {pluralize(report.monitorCount, "monitor")}
+        {summary.isPartial && isMeasured && `, since ${formatMoment(summary.from, timeZone)}`}.
       </p>
     </header>
   );
@@ -67,7 +72,11 @@ function Figures({ report: { summary, slaTarget } }: { report: Report }) {
   return (
     <section className="panel stats" aria-label="Figures">
       <dl>
-        <Figure label="Uptime" value={percent(summary.ratio)} note={slaNote(summary, slaTarget)} />
+        <Figure
+          label="Uptime"
+          value={formatPercent(summary.ratio)}
+          note={describeSla(summary, slaTarget)}
+        />
         <Figure
           label="Down"
           value={<Duration seconds={summary.downSeconds} />}
@@ -90,7 +99,7 @@ function Figures({ report: { summary, slaTarget } }: { report: Report }) {
         />
         <Figure
           label="Incidents"
-          value={countInWords(summary.incidents)}
+          value={formatCount(summary.incidents)}
           note={`maintenance ${summary.maintenanceSeconds > 0 ? durationInWords(summary.maintenanceSeconds) : "–"}`}
         />
       </dl>
@@ -112,7 +121,7 @@ function MonitorTable({ report }: { report: Report }) {
   if (subject.type === "monitor") return null;
   const cut =
     monitors.length < monitorCount
-      ? `: the ${countInWords(monitors.length)} with the most down time of ${countInWords(monitorCount)}`
+      ? `: the ${formatCount(monitors.length)} with the most down time of ${formatCount(monitorCount)}`
       : "";
   return (
     <Table title={`Monitors${cut}`} head={[...figureHeads]}>
@@ -141,12 +150,12 @@ function OutageTable({ report }: { report: Report }) {
       {outages.map(({ monitorId, from, to, seconds, message }) => (
         <tr key={`${monitorId} ${from}`}>
           <th scope="row">{names.get(monitorId) ?? subject.name}</th>
-          <td>{momentIn(from, timeZone)}</td>
-          <td>{to === null ? "ongoing" : momentIn(to, timeZone)}</td>
+          <td>{formatMoment(from, timeZone)}</td>
+          <td>{to === null ? "ongoing" : formatMoment(to, timeZone)}</td>
           <td>
             <Duration seconds={seconds} />
           </td>
-          <td className="report-words">{reasonInWords(message ?? "")}</td>
+          <td className="report-words">{formatReason(message ?? "")}</td>
         </tr>
       ))}
     </Table>
@@ -164,8 +173,8 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
             </Link>
           </th>
           <td>{severity}</td>
-          <td>{momentIn(createdAt, timeZone)}</td>
-          <td>{resolvedAt === null ? "open" : momentIn(resolvedAt, timeZone)}</td>
+          <td>{formatMoment(createdAt, timeZone)}</td>
+          <td>{resolvedAt === null ? "open" : formatMoment(resolvedAt, timeZone)}</td>
         </tr>
       ))}
     </Table>
@@ -178,7 +187,7 @@ const Definitions = () => (
     counted also where it began before the month; a failed check that was not confirmed is down time
     alone. MTTR (mean time to restoration) is the mean length of an outage, MTBF (mean operating
     time between failures) up time per outage, as IEC 60050-192 defines them. Script:{" "}
-    <code>{pathOf(v1.reports)}</code>.
+    <code>{apiPathOf(v1.reports)}</code>.
   </p>
 );
 
@@ -194,8 +203,8 @@ const figureHeads = [
   "SLA",
 ];
 
-const momentIn = (at: string, zone: string) =>
-  formatIn(zone, {
+const formatMoment = (at: string, zone: string) =>
+  getFormatter(zone, {
     day: "numeric",
     month: "short",
     hour: "2-digit",
@@ -206,9 +215,9 @@ const momentIn = (at: string, zone: string) =>
     .replace(",", "");
 
 /** Whether the subject existed in the month. */
-const wasMeasured = ({ from }: ReportFigures, { to }: Report) => from < to;
+const hasBeenMeasured = ({ from }: ReportFigures, { to }: Report) => from < to;
 
-function slaNote({ isMet, isPartial }: ReportFigures, target: number | null): string {
+function describeSla({ isMet, isPartial }: ReportFigures, target: number | null): string {
   if (target === null) return isPartial ? "part of the month" : "no target set";
   const of = `target ${Number((target * 100).toFixed(7))}\u202f%`;
   return isMet === null ? of : `${of}: ${isMet ? "met" : "missed"}`;
@@ -218,7 +227,7 @@ const Duration = ({ seconds }: { seconds: number | null }) =>
   seconds === null ? <Dash /> : seconds < 1 ? "0 s" : durationInWords(seconds);
 
 const Count = ({ count }: { count: number | null }) =>
-  count === null ? <Dash /> : countInWords(count);
+  count === null ? <Dash /> : formatCount(count);
 
 function Table({ title, head, children }: { title: string; head: string[]; children: ReactNode }) {
   const [first, ...others] = head;
@@ -253,7 +262,7 @@ function FigureRow({
   report: Report;
 }) {
   const { isPartial, from, isMet } = figures;
-  if (!wasMeasured(figures, report))
+  if (!hasBeenMeasured(figures, report))
     return (
       <tr data-item>
         <th scope="row">
@@ -271,9 +280,9 @@ function FigureRow({
     <tr data-item>
       <th scope="row">
         {name}
-        {isPartial && <small>since {momentIn(from, report.timeZone)}</small>}
+        {isPartial && <small>since {formatMoment(from, report.timeZone)}</small>}
       </th>
-      <td>{percent(figures.ratio)}</td>
+      <td>{formatPercent(figures.ratio)}</td>
       <td>
         <Duration seconds={figures.downSeconds} />
       </td>
@@ -293,7 +302,7 @@ function FigureRow({
           <Dash />
         )}
       </td>
-      <td>{countInWords(figures.incidents)}</td>
+      <td>{formatCount(figures.incidents)}</td>
       <td className={isMet === false ? "report-missed" : ""}>
         {isMet === null ? <Dash /> : isMet ? "met" : "missed"}
       </td>

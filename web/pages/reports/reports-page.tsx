@@ -6,15 +6,15 @@ import { useState } from "react";
 import { toLocal } from "../../../src/core/time/time-zones.ts";
 import { v1 } from "../../data/client.ts";
 import { overviewQuery, useOverview } from "../../data/overview.ts";
-import { dataQuery } from "../../data/query.ts";
-import { useSignedIn } from "../../data/session.ts";
+import { createDataQuery } from "../../data/query.ts";
+import { useSignedInPerson } from "../../data/session.ts";
 import { useStatusPages } from "../../data/status-pages.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { Icon } from "../../components/display/icons.tsx";
 import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useNow, useZone } from "../../components/display/time.tsx";
-import { monthAfter, monthInWords, type ReportSearch, reportSearchOf } from "./search.ts";
+import { addMonths, describeMonth, type ReportSearch, parseReportSearch } from "./search.ts";
 import { ReportView } from "./report-view.tsx";
 
 /** Refresh interval of the current month, in milliseconds. */
@@ -23,14 +23,14 @@ const refetchInterval = 60_000;
 /** Monthly reports, which can be printed and downloaded. */
 export default function ReportsPage() {
   const zone = useZone();
-  const { organization } = useSignedIn();
+  const { organization } = useSignedInPerson();
   const navigate = useNavigate();
-  const search = reportSearchOf(useSearch({ strict: false }));
+  const search = parseReportSearch(useSearch({ strict: false }));
   const current = new Date(toLocal(useNow(), zone)).toISOString().slice(0, 7);
   const { month = current, ...subject } = search;
   const query = { month, timeZone: zone, ...subject };
   const report = useQuery({
-    ...dataQuery(["report", organization.id, query], (options) =>
+    ...createDataQuery(["report", organization.id, query], (options) =>
       v1.reports.get({ query, ...options }),
     ),
     ...(month === current && { refetchInterval }),
@@ -86,15 +86,15 @@ const MonthSwitch = ({
     <ActionIcon
       className="report-back"
       aria-label="Previous month"
-      onClick={() => onChange(monthAfter(month, -1))}
+      onClick={() => onChange(addMonths(month, -1))}
     >
       <Icon name="right" />
     </ActionIcon>
-    <b aria-live="polite">{monthInWords(month)}</b>
+    <b aria-live="polite">{describeMonth(month)}</b>
     <ActionIcon
       aria-label="Next month"
       disabled={isCurrent}
-      onClick={() => onChange(monthAfter(month, 1))}
+      onClick={() => onChange(addMonths(month, 1))}
     >
       <Icon name="right" />
     </ActionIcon>
@@ -114,13 +114,15 @@ function SubjectSelect({
   search: ReportSearch;
   onChange: (next: ReportSearch) => void;
 }) {
-  const { organization } = useSignedIn();
+  const { organization } = useSignedInPerson();
   const { data: overview } = useQuery(overviewQuery);
   const { data: pages = [] } = useStatusPages();
   const [opened, setOpened] = useState(false);
-  const named = Object.entries({ groupId, monitorId, statusPageId }).find(([, id]) => id);
-  const options = (name: keyof typeof values, all: readonly { id: string; label: string }[]) =>
-    all.map(({ id, label }) => ({ value: values[name](id), label }));
+  const chosenSubject = Object.entries({ groupId, monitorId, statusPageId }).find(([, id]) => id);
+  const buildSubjectOptions = (
+    name: keyof typeof values,
+    all: readonly { id: string; label: string }[],
+  ) => all.map(({ id, label }) => ({ value: values[name](id), label }));
   return (
     <>
       {opened && <AllMonitors />}
@@ -131,27 +133,27 @@ function SubjectSelect({
         limit={200}
         maxDropdownHeight={360}
         nothingFoundMessage="Nothing found"
-        value={named === undefined ? "organization" : named.join(" ")}
+        value={chosenSubject === undefined ? "organization" : chosenSubject.join(" ")}
         onDropdownOpen={() => setOpened(true)}
         data={[
           { group: "Organization", items: [{ value: "organization", label: organization.name }] },
           {
             group: "Status pages",
-            items: options(
+            items: buildSubjectOptions(
               "statusPageId",
               pages.map(({ id, title }) => ({ id, label: title })),
             ),
           },
           {
             group: "Groups",
-            items: options(
+            items: buildSubjectOptions(
               "groupId",
               (overview?.groups ?? []).map(({ id, name }) => ({ id, label: name })),
             ),
           },
           {
             group: "Monitors",
-            items: options(
+            items: buildSubjectOptions(
               "monitorId",
               (overview?.monitors ?? []).map(({ id, name }) => ({ id, label: name })),
             ),

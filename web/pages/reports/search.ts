@@ -11,7 +11,7 @@ export type ReportSearch = {
 
 const subjects = ["monitorId", "groupId", "statusPageId"] as const;
 
-export function reportSearchOf(search: Record<string, unknown>): ReportSearch {
+export function parseReportSearch(search: Record<string, unknown>): ReportSearch {
   const { month } = search;
   const subject = subjects.find((name) => typeof search[name] === "string");
   return {
@@ -22,12 +22,12 @@ export function reportSearchOf(search: Record<string, unknown>): ReportSearch {
 }
 
 /** Adds months to a month such as `2026-11`. */
-export function monthAfter(month: string, count: number): string {
+export function addMonths(month: string, count: number): string {
   const [year = 0, number = 0] = month.split("-").map(Number);
   return new Date(Date.UTC(year, number - 1 + count, 1)).toISOString().slice(0, 7);
 }
 
-export const monthInWords = (month: string) =>
+export const describeMonth = (month: string) =>
   new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(
     Date.parse(`${month}-01`),
   );

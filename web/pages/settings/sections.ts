@@ -1,7 +1,7 @@
 /** The sections of the settings, and the roles that can open them. */
 import { type ComponentType, lazy } from "react";
 import type { Role } from "../../../src/core/roles.ts";
-import { chunk } from "../../data/chunks.ts";
+import { createChunk } from "../../data/chunks.ts";
 import type { IconName } from "../../components/display/icons.tsx";
 
 export type Section = {
@@ -25,14 +25,14 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Organization",
         icon: "folder",
         role: "viewer",
-        page: lazy(chunk(() => import("./organization/general.tsx"))),
+        page: lazy(createChunk(() => import("./organization/general.tsx"))),
       },
       {
         path: "people",
         label: "People",
         icon: "people",
         role: "viewer",
-        page: lazy(chunk(() => import("./organization/people.tsx"))),
+        page: lazy(createChunk(() => import("./organization/people.tsx"))),
         act: { label: "Invite people", role: "admin" },
       },
       {
@@ -40,21 +40,21 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Mail server",
         icon: "mail",
         role: "admin",
-        page: lazy(chunk(() => import("./organization/mail-server.tsx"))),
+        page: lazy(createChunk(() => import("./organization/mail-server.tsx"))),
       },
       {
         path: "certificate-authorities",
         label: "Certificate authorities",
         icon: "lock",
         role: "admin",
-        page: lazy(chunk(() => import("./organization/certificate-authorities.tsx"))),
+        page: lazy(createChunk(() => import("./organization/certificate-authorities.tsx"))),
       },
       {
         path: "api-keys",
         label: "API keys",
         icon: "key",
         role: "admin",
-        page: lazy(chunk(() => import("./organization/api-keys.tsx"))),
+        page: lazy(createChunk(() => import("./organization/api-keys.tsx"))),
         act: { label: "Create API key", role: "admin" },
       },
       {
@@ -62,7 +62,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Incident templates",
         icon: "warning",
         role: "viewer",
-        page: lazy(chunk(() => import("./organization/incident-templates.tsx"))),
+        page: lazy(createChunk(() => import("./organization/incident-templates.tsx"))),
         act: { label: "Create incident template", role: "member" },
       },
       {
@@ -70,21 +70,21 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Import",
         icon: "download",
         role: "admin",
-        page: lazy(chunk(() => import("./organization/import.tsx"))),
+        page: lazy(createChunk(() => import("./organization/import.tsx"))),
       },
       {
         path: "configuration",
         label: "Configuration",
         icon: "code",
         role: "viewer",
-        page: lazy(chunk(() => import("./organization/configuration.tsx"))),
+        page: lazy(createChunk(() => import("./organization/configuration.tsx"))),
       },
       {
         path: "audit-log",
         label: "Audit log",
         icon: "list",
         role: "admin",
-        page: lazy(chunk(() => import("./organization/audit-log.tsx"))),
+        page: lazy(createChunk(() => import("./organization/audit-log.tsx"))),
       },
     ],
   },
@@ -96,7 +96,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "My profile",
         icon: "person",
         role: "viewer",
-        page: lazy(chunk(() => import("./account/profile.tsx"))),
+        page: lazy(createChunk(() => import("./account/profile.tsx"))),
       },
     ],
   },
@@ -108,28 +108,28 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Organizations",
         icon: "folder",
         role: "administrator",
-        page: lazy(chunk(() => import("./appliance/organizations.tsx"))),
+        page: lazy(createChunk(() => import("./appliance/organizations.tsx"))),
       },
       {
         path: "administrators",
         label: "Administrators",
         icon: "lock",
         role: "administrator",
-        page: lazy(chunk(() => import("./appliance/administrators.tsx"))),
+        page: lazy(createChunk(() => import("./appliance/administrators.tsx"))),
       },
       {
         path: "backup",
         label: "Backup",
         icon: "download",
         role: "administrator",
-        page: lazy(chunk(() => import("./appliance/backup.tsx"))),
+        page: lazy(createChunk(() => import("./appliance/backup.tsx"))),
       },
       {
         path: "about",
         label: "About",
         icon: "info",
         role: "viewer",
-        page: lazy(chunk(() => import("./appliance/about.tsx"))),
+        page: lazy(createChunk(() => import("./appliance/about.tsx"))),
       },
     ],
   },

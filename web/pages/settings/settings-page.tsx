@@ -2,7 +2,7 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { Link, useParams } from "@tanstack/react-router";
 import { Suspense } from "react";
-import { useSignedIn } from "../../data/session.ts";
+import { useSignedInPerson } from "../../data/session.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, PageHeader } from "../../components/page.tsx";
 import { type Section, sectionGroups, sections } from "./sections.ts";
@@ -10,7 +10,7 @@ import { type Section, sectionGroups, sections } from "./sections.ts";
 /** The list of sections next to the open one. Narrow windows show only one of them. */
 export default function SettingsPage() {
   const { section: named } = useParams({ strict: false });
-  const { may } = useSignedIn();
+  const { may } = useSignedInPerson();
   const isNarrow = useMediaQuery("(max-width: 900px)", undefined, {
     getInitialValueInEffect: false,
   });
@@ -50,7 +50,7 @@ export default function SettingsPage() {
 }
 
 function NotForYou({ role }: Pick<Section, "role">) {
-  const { organization } = useSignedIn();
+  const { organization } = useSignedInPerson();
   return (
     <EmptyState icon={<Icon name="lock" size={28} />} title={`For ${role}s`}>
       {role === "administrator"
@@ -61,7 +61,7 @@ function NotForYou({ role }: Pick<Section, "role">) {
 }
 
 function SectionList({ current }: { current: string | null }) {
-  const { may } = useSignedIn();
+  const { may } = useSignedInPerson();
   return (
     <nav className="settings-list" aria-label="Settings">
       {sectionGroups.map(({ title, sections }) => (

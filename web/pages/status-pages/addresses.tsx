@@ -5,12 +5,12 @@ import { useOverview } from "../../data/overview.ts";
 import type { StatusPage } from "../../data/status-pages.ts";
 import { CopyLine } from "../../components/copy.tsx";
 import { Panel } from "../../components/page.tsx";
-import { addressOf } from "./labels.tsx";
-import { shownOn } from "./page-monitors.ts";
+import { buildPageUrl } from "./labels.tsx";
+import { listShownMonitors } from "./page-monitors.ts";
 
 /** URLs of the page, its feeds and its JSON summary. */
 export function Addresses({ page }: { page: StatusPage }) {
-  const base = addressOf(page);
+  const base = buildPageUrl(page);
   const lines: [label: string, address: string][] = [
     ["Page", base],
     ...page.hosts.map((host): [string, string] => [
@@ -47,7 +47,7 @@ export function Badges({ page }: { page: StatusPage }) {
   const { data: overview } = useOverview();
   const [chosen, setChosen] = useState<string | null>(null);
   const [kind, setKind] = useState("status");
-  const monitors = overview === undefined ? [] : shownOn(page.sections, overview);
+  const monitors = overview === undefined ? [] : listShownMonitors(page.sections, overview);
   const monitor = monitors.find(({ id }) => id === chosen) ?? monitors[0];
   if (page.visibility !== "public" || monitor === undefined)
     return (
@@ -85,10 +85,10 @@ export function Badges({ page }: { page: StatusPage }) {
         <img src={path} alt={name} height={20} />
       </div>
       <div className="flex flex-col">
-        <CopyLine label="Markdown" text={`[![${name}](${url})](${addressOf(page)})`} />
+        <CopyLine label="Markdown" text={`[![${name}](${url})](${buildPageUrl(page)})`} />
         <CopyLine
           label="HTML"
-          text={`<a href="${addressOf(page)}"><img src="${url}" alt="${attribute(name)}"></a>`}
+          text={`<a href="${buildPageUrl(page)}"><img src="${url}" alt="${escapeAttribute(name)}"></a>`}
         />
         <CopyLine label="Picture" text={url} href={url} />
       </div>
@@ -96,5 +96,5 @@ export function Badges({ page }: { page: StatusPage }) {
   );
 }
 
-const attribute = (text: string) =>
+const escapeAttribute = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");

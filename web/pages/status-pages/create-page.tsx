@@ -2,8 +2,8 @@
 import { Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { slugFrom } from "../../../src/core/text/words.ts";
-import { dataOf, onceUnder, v1 } from "../../data/client.ts";
+import { slugify } from "../../../src/core/text/words.ts";
+import { unwrapData, withIdempotencyKey, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
@@ -12,7 +12,7 @@ import { notify } from "../../components/toasts.tsx";
 import { visibilities } from "./labels.tsx";
 
 /** Derives an address from a title: `Card payments` becomes `card-payments`. */
-const slugOf = (title: string) => slugFrom(title, 63);
+const deriveSlug = (title: string) => slugify(title, 63);
 
 /** Creates a status page. Its editor has all other settings. */
 export default function CreatePage({ onClose }: { onClose: () => void }) {
@@ -24,7 +24,9 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
     async (values, _, once) => {
       const groups = overview?.groups ?? [];
       const sections = groups.slice(0, 100).map(({ id }) => ({ groupId: id }));
-      const page = await dataOf(v1["status-pages"].post({ ...values, sections }, onceUnder(once)));
+      const page = await unwrapData(
+        v1["status-pages"].post({ ...values, sections }, withIdempotencyKey(once)),
+      );
       cacheStatusPage(page);
       notify(`Created ${page.title}`);
       void navigate({ to: "/status-pages/$id", params: { id: page.id } });
@@ -49,7 +51,7 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
         value={values.title}
         onChange={({ currentTarget: { value } }) => {
           set("title", value);
-          if (!slugTyped) set("slug", slugOf(value));
+          if (!slugTyped) set("slug", deriveSlug(value));
         }}
         error={errorOf("title")}
       />

@@ -12,14 +12,14 @@ import { useMutation } from "@tanstack/react-query";
 import { useRef } from "react";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { statusPageFields, logoTypes } from "../../../src/status-pages/schema.ts";
-import { ApiError, dataOf } from "../../data/client.ts";
-import { type StatusPage, cacheStatusPage, pageRoutes } from "../../data/status-pages.ts";
+import { ApiError, unwrapData } from "../../data/client.ts";
+import { type StatusPage, cacheStatusPage, getPageRoutes } from "../../data/status-pages.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import type { Form } from "../../components/forms/form.tsx";
-import { kindOf } from "../../components/forms/field-kinds.ts";
+import { describeField } from "../../components/forms/field-kinds.ts";
 import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { SecretField } from "../../components/forms/secret-fields.tsx";
-import { zonesWith } from "../../components/display/time.tsx";
+import { listZones } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { visibilities } from "./labels.tsx";
 
@@ -56,8 +56,8 @@ function Field({ form, name }: { form: PageForm; name: Name }) {
 }
 
 const kinds = Object.fromEntries(
-  Object.entries(statusPageFields).map(([name, field]) => [name, kindOf(field)]),
-) as Record<Name, ReturnType<typeof kindOf>>;
+  Object.entries(statusPageFields).map(([name, field]) => [name, describeField(field)]),
+) as Record<Name, ReturnType<typeof describeField>>;
 
 export function BasicFields({ form }: { form: PageForm }) {
   return (
@@ -110,7 +110,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
         <Select
           label="Time zone"
           searchable
-          data={zonesWith()}
+          data={listZones()}
           value={values.timeZone}
           onChange={(zone) => set("timeZone", zone ?? "UTC")}
           allowDeselect={false}
@@ -176,8 +176,8 @@ export function LogoField({
   const again = useRef<() => void>(null);
   const { mutate, isPending, error } = useMutation({
     mutationFn: (file: File | null) => {
-      const { logo } = pageRoutes(id);
-      return dataOf(file === null ? logo.delete() : logo.put(file));
+      const { logo } = getPageRoutes(id);
+      return unwrapData(file === null ? logo.delete() : logo.put(file));
     },
     onSuccess: (saved, file) => {
       onChanged(saved);

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { dashboard } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
-import { dataQuery } from "../../data/query.ts";
+import { createDataQuery } from "../../data/query.ts";
 import type { StatusPage } from "../../data/status-pages.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { CopyLine } from "../../components/copy.tsx";
@@ -29,7 +29,7 @@ export function HostNames({ page: { id, hosts } }: { page: StatusPage }) {
 
 function HostName({ pageId, host }: { pageId: string; host: string }) {
   const { data, error, isFetching, refetch } = useQuery({
-    ...dataQuery([...recordKey("status-page", pageId), "host-check", host], (options) =>
+    ...createDataQuery([...recordKey("status-page", pageId), "host-check", host], (options) =>
       dashboard["status-pages"]({ id: pageId })["host-check"].post({ host }, options),
     ),
     staleTime: Infinity,

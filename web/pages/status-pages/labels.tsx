@@ -10,8 +10,8 @@ export const visibilities: Record<Visibility, { label: string; hint: string; ico
   hidden: { label: "Hidden", hint: "Nobody can see it.", icon: "hidden" },
 };
 
-export const addressOf = ({ slug }: Pick<StatusPage, "slug">): string =>
+export const buildPageUrl = ({ slug }: Pick<StatusPage, "slug">): string =>
   `${location.origin}/status/${slug}`;
 
 /** A URL without its scheme. */
-export const shortly = (address: string): string => address.replace(/^https?:\/\//, "");
+export const omitScheme = (address: string): string => address.replace(/^https?:\/\//, "");

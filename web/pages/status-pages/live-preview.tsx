@@ -4,7 +4,7 @@ import { useElementSize } from "@mantine/hooks";
 import { useEffect, useRef, useState } from "react";
 import type { z } from "zod";
 import type { StatusPagePatch, StatusPagePreview } from "../../../src/status-pages/schema.ts";
-import { ApiError, dashboard, dataOf } from "../../data/client.ts";
+import { ApiError, dashboard, unwrapData } from "../../data/client.ts";
 import { PublicPreview } from "../../components/display/public-preview.tsx";
 
 type Body = z.input<typeof StatusPagePatch>;
@@ -76,14 +76,14 @@ function usePreview(id: string, body: Body, stamp: unknown) {
   useEffect(() => {
     const turn = ++last.current;
     const timer = setTimeout(() => {
-      dataOf(dashboard["status-pages"]({ id }).preview.post(body))
+      unwrapData(dashboard["status-pages"]({ id }).preview.post(body))
         .then((made) => {
           if (turn !== last.current) return;
           setPreview(made);
           setIssue(null);
         })
         .catch((error: unknown) => {
-          if (turn === last.current) setIssue(wordsOf(error));
+          if (turn === last.current) setIssue(describeError(error));
         });
     }, pauseMs);
     return () => clearTimeout(timer);
@@ -91,7 +91,7 @@ function usePreview(id: string, body: Body, stamp: unknown) {
   return { preview, issue };
 }
 
-function wordsOf(error: unknown): string {
+function describeError(error: unknown): string {
   const [detail] = error instanceof ApiError ? error.details : [];
   if (detail !== undefined) return `${detail.path} ${detail.message}.`;
   return error instanceof Error ? error.message : String(error);

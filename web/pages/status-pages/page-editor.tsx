@@ -1,12 +1,12 @@
 /** The editor of a status page: its form and a live preview. */
 import { useEffect, useMemo, useState } from "react";
-import { dataOf, ifMatch } from "../../data/client.ts";
+import { unwrapData, withIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import {
   cacheStatusPage,
-  pageRoutes,
+  getPageRoutes,
   type StatusPage,
-  statusPageQuery,
+  createStatusPageQuery,
 } from "../../data/status-pages.ts";
 import { FormFrame, useForm } from "../../components/forms/form.tsx";
 import { ManagedWarning } from "../../components/display/managed-notice.tsx";
@@ -23,7 +23,7 @@ import {
 import { LivePreview } from "./live-preview.tsx";
 import { SectionsEditor } from "./sections-editor.tsx";
 
-function valuesOf(page: StatusPage): PageValues {
+function toValues(page: StatusPage): PageValues {
   const { id: _, default: __, logoUrl, secretsSet, createdAt, updatedAt, ...fields } = page;
   void [logoUrl, secretsSet, createdAt, updatedAt];
   return { ...fields, password: undefined };
@@ -37,23 +37,23 @@ function usePageForm(page: StatusPage) {
   const { id } = page;
   const [base, setBase] = useState(page);
   const form: PageForm = useForm(
-    valuesOf(page),
+    toValues(page),
     async (values, force, once) => {
-      const saved = await dataOf(
-        pageRoutes(id).patch(values, ifMatch(force ? undefined : base, once)),
+      const saved = await unwrapData(
+        getPageRoutes(id).patch(values, withIfMatch(force ? undefined : base, once)),
       );
       startFrom(saved);
       cacheStatusPage(saved);
       notify("Saved");
     },
     // The effect below applies the result unless something was typed meanwhile.
-    () => void queryClient.fetchQuery({ ...statusPageQuery(id), staleTime: 0 }),
+    () => void queryClient.fetchQuery({ ...createStatusPageQuery(id), staleTime: 0 }),
     { key: `status-page ${id}`, secrets: ["password"] },
   );
   const { dirty, reset } = form;
   function startFrom(current: StatusPage) {
     setBase(current);
-    reset(valuesOf(current));
+    reset(toValues(current));
   }
   useEffect(() => {
     if (!dirty && page !== base) startFrom(page);
@@ -77,7 +77,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
           onCancel={dirty ? () => startFrom(base) : undefined}
           cancel="Discard"
           disabled={!dirty}
-          curl={() => ({ method: "PATCH", route: pageRoutes(id), body: values })}
+          curl={() => ({ method: "PATCH", route: getPageRoutes(id), body: values })}
         >
           <Panel title="Page">
             <BasicFields form={form} />

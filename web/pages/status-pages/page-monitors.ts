@@ -4,9 +4,9 @@ import type { Overview } from "../../data/overview.ts";
 type Section = StatusPageSection;
 
 /** Monitors of a page in page order, with their public names, without duplicates. */
-export function shownOn(sections: readonly Section[], { groups, monitors }: Overview) {
+export function listShownMonitors(sections: readonly Section[], { groups, monitors }: Overview) {
   const names = new Map(sections.flatMap(({ monitors }) => monitors).map((one) => [one.id, one]));
-  const taken = new Set<string>();
+  const seenIds = new Set<string>();
   return sections.flatMap(({ name, groupId, monitors: listed }) => {
     const ids =
       groupId === null
@@ -15,8 +15,8 @@ export function shownOn(sections: readonly Section[], { groups, monitors }: Over
     const section = name ?? groups.find(({ id }) => id === groupId)?.name ?? "";
     return ids.flatMap((id) => {
       const monitor = monitors.find((one) => one.id === id);
-      if (monitor === undefined || taken.has(id)) return [];
-      taken.add(id);
+      if (monitor === undefined || seenIds.has(id)) return [];
+      seenIds.add(id);
       return [{ id, name: names.get(id)?.name ?? monitor.name, section }];
     });
   });

@@ -6,7 +6,7 @@ import type {
   StatusPageSection,
 } from "../../../src/status-pages/schema.ts";
 import { useOverview, type Overview, type OverviewMonitor } from "../../data/overview.ts";
-import { plural } from "../../components/display/format.ts";
+import { pluralize } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { useReorder } from "../../components/forms/reorder.tsx";
 
@@ -128,7 +128,7 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
   const members = overview.monitors.filter((monitor) => monitor.groupId === groupId);
   const title = name ?? group?.name ?? "the section";
   const count = groupId === null ? monitors.length : members.length;
-  const setMonitors = (next: Listed) => onChange({ ...section, monitors: next });
+  const setMonitors = (next: ListedMonitors) => onChange({ ...section, monitors: next });
   return (
     <>
       <div className="section-head relative flex gap-6 items-center">
@@ -163,7 +163,7 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
               <AddMonitor
                 title={title}
                 monitors={overview.monitors.filter(({ id }) => !listed.has(id))}
-                onAdd={(id) => setMonitors([...monitors, { ...unnamed, id }])}
+                onAdd={(id) => setMonitors([...monitors, { ...unnamedMonitor, id }])}
               />
             </>
           ) : (
@@ -175,7 +175,7 @@ function SectionCard({ section, overview, listed, onChange, onRemove, ...props }
   );
 }
 
-type Listed = StatusPageSection["monitors"];
+type ListedMonitors = StatusPageSection["monitors"];
 
 const CountToggle = ({
   count,
@@ -194,7 +194,7 @@ const CountToggle = ({
     aria-expanded={open}
     onClick={onToggle}
   >
-    {plural(count, "monitor")} <span className="visually-hidden">of {title}</span>
+    {pluralize(count, "monitor")} <span className="visually-hidden">of {title}</span>
     <Icon name={open ? "down" : "right"} size={12} />
   </button>
 );
@@ -221,7 +221,7 @@ const AddMonitor = ({
 );
 
 /** Defaults of a monitor on the page. */
-const unnamed = { name: null, showDescription: false };
+const unnamedMonitor = { name: null, showDescription: false };
 
 /** Monitors of a list in their order, with optional public names. */
 function FreeList({
@@ -229,9 +229,9 @@ function FreeList({
   overview,
   onChange,
 }: {
-  monitors: Listed;
+  monitors: ListedMonitors;
   overview: Overview;
-  onChange: (monitors: Listed) => void;
+  onChange: (monitors: ListedMonitors) => void;
 }) {
   const { list, itemOf, gripOf } = useReorder(monitors, onChange);
   const nameOf = new Map(overview.monitors.map(({ id, name }) => [id, name]));
@@ -271,8 +271,8 @@ function GroupNames({
   onChange,
 }: {
   members: readonly OverviewMonitor[];
-  monitors: Listed;
-  onChange: (monitors: Listed) => void;
+  monitors: ListedMonitors;
+  onChange: (monitors: ListedMonitors) => void;
 }) {
   const published = new Map(monitors.map((monitor) => [monitor.id, monitor]));
   if (members.length === 0) return <p className="quiet">The group has no monitors yet.</p>;
@@ -282,7 +282,7 @@ function GroupNames({
         <li key={id} className="relative flex gap-6 items-center">
           <PublicMonitor
             own={name}
-            monitor={published.get(id) ?? { ...unnamed, id }}
+            monitor={published.get(id) ?? { ...unnamedMonitor, id }}
             onChange={(next) => {
               const others = monitors.filter((one) => one.id !== id);
               const isUsual = next.name === null && !next.showDescription;
@@ -301,8 +301,8 @@ function PublicMonitor({
   onChange,
 }: {
   own: string;
-  monitor: Listed[number];
-  onChange: (monitor: Listed[number]) => void;
+  monitor: ListedMonitors[number];
+  onChange: (monitor: ListedMonitors[number]) => void;
 }) {
   const { name, showDescription } = monitor;
   return (

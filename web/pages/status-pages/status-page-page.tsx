@@ -1,27 +1,27 @@
 /** The admin page of one status page, with tabs for its editor, subscribers and addresses. */
-import { countInWords, dot } from "../../components/display/format.ts";
+import { formatCount, dot } from "../../components/display/format.ts";
 import { Button, Menu } from "@mantine/core";
 import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";
-import { dataOf, ifMatch } from "../../data/client.ts";
+import { unwrapData, withIfMatch } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
-import { useSignedIn } from "../../data/session.ts";
+import { useSignedInPerson } from "../../data/session.ts";
 import {
   type StatusPage,
   useStatusPage,
   useSubscriberCounts,
-  pageRoutes,
+  getPageRoutes,
 } from "../../data/status-pages.ts";
-import { copy } from "../../components/copy.tsx";
+import { copyText } from "../../components/copy.tsx";
 import { Icon } from "../../components/display/icons.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { deleteWithUndo } from "../../components/toasts.tsx";
 import { Addresses, Badges } from "./addresses.tsx";
-import { addressOf, shortly, visibilities } from "./labels.tsx";
+import { buildPageUrl, omitScheme, visibilities } from "./labels.tsx";
 import { HostNames } from "./host-names.tsx";
 import { PageEditor } from "./page-editor.tsx";
-import { shownOn } from "./page-monitors.ts";
+import { listShownMonitors } from "./page-monitors.ts";
 import { Subscribers } from "./subscribers.tsx";
 
 const crumbs = [{ to: "/status-pages", label: "Status pages" }];
@@ -42,7 +42,7 @@ export default function StatusPagePage() {
 
 function Page({ page }: { page: StatusPage }) {
   const { id, title } = page;
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const { tab } = useSearch({ strict: false });
   return (
     <>
@@ -73,7 +73,7 @@ function Page({ page }: { page: StatusPage }) {
 
 function Facts({ page }: { page: StatusPage }) {
   const { icon, label } = visibilities[page.visibility];
-  const address = addressOf(page);
+  const address = buildPageUrl(page);
   return (
     <p className="page-facts">
       <Icon name={icon} size={14} />
@@ -81,7 +81,7 @@ function Facts({ page }: { page: StatusPage }) {
         {label}
         {dot}
         <a href={address} target="_blank" rel="noreferrer" className="link">
-          {shortly(address)}
+          {omitScheme(address)}
         </a>
         {page.default && `${dot}the organization's default page`}
       </span>
@@ -110,7 +110,7 @@ function Tabs({ id }: { id: string }) {
         >
           {one.label}
           {"count" in one && one.count > 0 && (
-            <span className="num faint"> {countInWords(one.count)}</span>
+            <span className="num faint"> {formatCount(one.count)}</span>
           )}
         </Link>
       ))}
@@ -120,9 +120,9 @@ function Tabs({ id }: { id: string }) {
 
 function PageActions({ page }: { page: StatusPage }) {
   const { id, title } = page;
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
-  const address = addressOf(page);
+  const address = buildPageUrl(page);
   return (
     <>
       <Button
@@ -135,17 +135,17 @@ function PageActions({ page }: { page: StatusPage }) {
         Open page
       </Button>
       <MoreActions>
-        <MenuItem icon="copy" onClick={() => void copy(address, "Address")}>
+        <MenuItem icon="copy" onClick={() => void copyText(address, "Address")}>
           Copy address
         </MenuItem>
         <RecordItems
-          curl={() => ({ method: "GET", route: pageRoutes(id) })}
+          curl={() => ({ method: "GET", route: getPageRoutes(id) })}
           onDelete={
             mayWrite &&
             !page.default &&
             (() => {
               deleteWithUndo({ id, title }, () =>
-                dataOf(pageRoutes(id).delete(undefined, ifMatch(page))),
+                unwrapData(getPageRoutes(id).delete(undefined, withIfMatch(page))),
               );
               void navigate({ to: "/status-pages" });
             })
@@ -165,12 +165,12 @@ function PageActions({ page }: { page: StatusPage }) {
 /** Monitors on the page, for people without write access. */
 function PublicFacts({ page }: { page: StatusPage }) {
   const { data: overview } = useOverview();
-  const shown = overview === undefined ? [] : shownOn(page.sections, overview);
+  const publicMonitors = overview === undefined ? [] : listShownMonitors(page.sections, overview);
   return (
     <Panel title="Shown on the page">
-      {shown.length === 0 && <p className="quiet panel-none">No monitors yet.</p>}
+      {publicMonitors.length === 0 && <p className="quiet panel-none">No monitors yet.</p>}
       <ul className="lines">
-        {shown.map(({ id, name, section }) => (
+        {publicMonitors.map(({ id, name, section }) => (
           <li key={id}>
             <span className="line-words">
               <b>{name}</b> {section}

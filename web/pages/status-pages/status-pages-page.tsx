@@ -2,26 +2,26 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { SubscriberCount } from "../../../src/dashboard/schema.ts";
-import { chunk } from "../../data/chunks.ts";
-import { useSignedIn } from "../../data/session.ts";
+import { createChunk } from "../../data/chunks.ts";
+import { useSignedInPerson } from "../../data/session.ts";
 import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
-import { copy } from "../../components/copy.tsx";
-import { countInWords, dot, plural } from "../../components/display/format.ts";
+import { copyText } from "../../components/copy.tsx";
+import { formatCount, dot, pluralize } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { CreateButton, Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useDeleting } from "../../components/toasts.tsx";
-import { addressOf, shortly, visibilities } from "./labels.tsx";
+import { buildPageUrl, omitScheme, visibilities } from "./labels.tsx";
 
-const CreatePage = lazy(chunk(() => import("./create-page.tsx")));
+const CreatePage = lazy(createChunk(() => import("./create-page.tsx")));
 
 export default function StatusPagesPage() {
   const { data, error } = useStatusPages();
   const deleting = useDeleting();
   const pages = data?.filter(({ id }) => !deleting.has(id));
   const { data: counts } = useSubscriberCounts();
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   const { new: adding } = useSearch({ strict: false });
   const countById = useMemo(() => new Map(counts?.map((one) => [one.pageId, one])), [counts]);
@@ -62,19 +62,19 @@ export default function StatusPagesPage() {
 
 function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | undefined }) {
   const { id, title, visibility, hosts } = page;
-  const address = addressOf(page);
+  const address = buildPageUrl(page);
   const { label, icon } = visibilities[visibility];
-  const shown = page.sections.length;
+  const sectionCount = page.sections.length;
   return (
     <li className="list-row page-row" data-item>
       <i className="page-accent" style={{ background: page.accentColor ?? "var(--accent)" }} />
       <Link to="/status-pages/$id" params={{ id }} className="row-link" data-item-focus={id}>
         <b>{title}</b>
         <span>
-          {shortly(address)}
+          {omitScheme(address)}
           {hosts.length > 0 && `${dot}${hosts.join(dot)}`}
           {page.default && `${dot}default`}
-          {shown === 0 && `${dot}no monitors yet`}
+          {sectionCount === 0 && `${dot}no monitors yet`}
         </span>
       </Link>
       <span className={`page-visibility ${visibility === "public" ? "" : "faint"}`}>
@@ -85,8 +85,8 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
           <Dash />
         ) : (
           <>
-            <span className="not-phone">{countInWords(count.confirmed)}</span>
-            <span className="only-phone">{plural(count.confirmed, "subscriber")}</span>
+            <span className="not-phone">{formatCount(count.confirmed)}</span>
+            <span className="only-phone">{pluralize(count.confirmed, "subscriber")}</span>
             {count.pending > 0 && <span className="faint"> + {count.pending} unconfirmed</span>}
           </>
         )}
@@ -97,7 +97,7 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
           className="dots"
           aria-label={`Copy address of ${title}`}
           title="Copy address"
-          onClick={() => void copy(address, "Address")}
+          onClick={() => void copyText(address, "Address")}
         >
           <Icon name="copy" size={15} />
         </button>

@@ -1,18 +1,18 @@
 /** The subscribers of a status page: list, filters, export and adding one. */
 import { searchBounds } from "../../../src/core/limits.ts";
-import { csvRow } from "../../../src/core/text/words.ts";
+import { formatCsvRow } from "../../../src/core/text/words.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
-import { dataOf, onceUnder } from "../../data/client.ts";
+import { unwrapData, withIdempotencyKey } from "../../data/client.ts";
 import {
   type StatusPage,
   type Subscriber,
   useSubscribers,
-  pageRoutes,
+  getPageRoutes,
 } from "../../data/status-pages.ts";
 import { dot } from "../../components/display/format.ts";
-import { download } from "../../components/copy.tsx";
+import { downloadFile } from "../../components/copy.tsx";
 import { type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
@@ -170,9 +170,15 @@ type NewValues = {
   secret: string | null | undefined;
 };
 
-const nothing: NewValues = { type: "email", email: "", confirmed: false, url: "", secret: null };
+const emptyValues: NewValues = {
+  type: "email",
+  email: "",
+  confirmed: false,
+  url: "",
+  secret: null,
+};
 
-const bodyOf = ({ type, email, confirmed, url, secret }: NewValues) =>
+const buildSubscriberBody = ({ type, email, confirmed, url, secret }: NewValues) =>
   type === "email" ? { type, email, confirmed } : { type, url, ...(secret && { secret }) };
 
 /**
@@ -180,11 +186,13 @@ const bodyOf = ({ type, email, confirmed, url, secret }: NewValues) =>
  * has agreed.
  */
 function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => void }) {
-  const route = pageRoutes(page.id).subscribers;
+  const route = getPageRoutes(page.id).subscribers;
   const form = useForm(
-    nothing,
+    emptyValues,
     async (values, _, once) => {
-      const { status } = await dataOf(route.post(bodyOf(values), onceUnder(once)));
+      const { status } = await unwrapData(
+        route.post(buildSubscriberBody(values), withIdempotencyKey(once)),
+      );
       notify(
         status === "pending"
           ? `Sent a confirmation link to ${values.email}`
@@ -202,7 +210,7 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
       onClose={onClose}
       form={form}
       submit="Add subscriber"
-      curl={() => ({ method: "POST", route, body: bodyOf(form.values) })}
+      curl={() => ({ method: "POST", route, body: buildSubscriberBody(form.values) })}
     >
       <SegmentedControl
         aria-label="Type"
@@ -286,7 +294,7 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
           title="Delete"
           onClick={() =>
             deleteWithUndo({ id, title: address }, () =>
-              dataOf(pageRoutes(pageId).subscribers({ subscriberId: id }).delete()),
+              unwrapData(getPageRoutes(pageId).subscribers({ subscriberId: id }).delete()),
             )
           }
         >
@@ -307,16 +315,16 @@ const columns = [
   "lastError",
 ] as const;
 
-function csvOf(subscribers: readonly Subscriber[]): string {
+function formatCsv(subscribers: readonly Subscriber[]): string {
   const rows = subscribers.map((one) => {
     const record = { ...one, address: one.email ?? one.url };
-    return csvRow(columns.map((name) => record[name] ?? ""));
+    return formatCsvRow(columns.map((name) => record[name] ?? ""));
   });
-  return [csvRow(columns), ...rows].join("");
+  return [formatCsvRow(columns), ...rows].join("");
 }
 
 /** Downloads all subscribers of a page as CSV. */
 async function downloadSubscribers({ id, slug }: StatusPage) {
-  const subscribers = await dataOf(pageRoutes(id)["subscribers-export"].get());
-  download(`subscribers-${slug}.csv`, { text: csvOf(subscribers), type: "text/csv" });
+  const subscribers = await unwrapData(getPageRoutes(id)["subscribers-export"].get());
+  downloadFile(`subscribers-${slug}.csv`, { text: formatCsv(subscribers), type: "text/csv" });
 }

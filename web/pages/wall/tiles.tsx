@@ -4,13 +4,13 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { type Attention, useAttention } from "../../data/problems.ts";
 import { BarDetails, Bars, type BarTone } from "../../components/display/bars.tsx";
-import { countInWords, percent, reasonInWords } from "../../components/display/format.ts";
+import { formatCount, formatPercent, formatReason } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
-import { whoWasTold } from "../monitors/attention-rules.ts";
+import { describeNotified } from "../monitors/attention-rules.ts";
 import { IncidentLine } from "../monitors/point-details.tsx";
-import { columnsFor, firstOf, plannedId, type Tile } from "./wall-rules.ts";
+import { chooseColumns, splitFirst, plannedId, type Tile } from "./wall-rules.ts";
 
 /** A grid of `count` boxes that fills the available space, with boxes as large as possible. */
 function Fitted({
@@ -41,7 +41,7 @@ function Fitted({
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  const columns = columnsFor(count, size.width, size.height, ratio);
+  const columns = chooseColumns(count, size.width, size.height, ratio);
   return (
     <section
       ref={room}
@@ -60,10 +60,10 @@ function Fitted({
   );
 }
 
-const mostTrouble = 12;
+const maxTrouble = 12;
 /** Maximum number of cards with space for the alerted channels. */
-const mostWithTold = 4;
-const mostTiles = 60;
+const maxWithNotified = 4;
+const maxTiles = 60;
 
 /** Large cards of monitors that are down or degraded. */
 export function Trouble({
@@ -73,7 +73,7 @@ export function Trouble({
   monitors: readonly OverviewMonitor[];
   groups: Overview["groups"];
 }) {
-  const { shown, more } = firstOf(monitors, mostTrouble);
+  const { shown, more } = splitFirst(monitors, maxTrouble);
   const { data: attention } = useAttention();
   return (
     <Fitted
@@ -93,8 +93,8 @@ export function Trouble({
             <p className="wall-since">
               {stateLabels[status]} for <Time at={statusSince} as="for" />
             </p>
-            <p className="wall-message">{reasonInWords(lastMessage ?? target ?? "")}</p>
-            {monitors.length <= mostWithTold && (
+            <p className="wall-message">{formatReason(lastMessage ?? target ?? "")}</p>
+            {monitors.length <= maxWithNotified && (
               <Told
                 attention={attention?.get(id)}
                 isMuted={muted || groups.some((group) => group.id === groupId && group.muted)}
@@ -106,7 +106,7 @@ export function Trouble({
       {more > 0 && (
         <article className="wall-card">
           <div>
-            <h2>and {countInWords(more)} more</h2>
+            <h2>and {formatCount(more)} more</h2>
           </div>
         </article>
       )}
@@ -117,7 +117,7 @@ export function Trouble({
 /** Channels that were alerted about the monitor. */
 function Told({ attention, isMuted }: { attention: Attention | undefined; isMuted: boolean }) {
   if (attention === undefined) return null;
-  const { words, names: all, detail, isBad } = whoWasTold(attention, isMuted);
+  const { words, names: all, detail, isBad } = describeNotified(attention, isMuted);
   const names = all.length === 0 ? [] : [all.join(", ")];
   const why = isBad && detail !== null ? `: ${detail}` : "";
   const text = `${[...names, words].join(" ")}${why}`;
@@ -131,7 +131,7 @@ function Told({ attention, isMuted }: { attention: Attention | undefined; isMute
 
 /** Tiles of groups with their states. They are smaller while there are problems. */
 export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: boolean }) {
-  const { shown, more } = firstOf(tiles, mostTiles);
+  const { shown, more } = splitFirst(tiles, maxTiles);
   return (
     <Fitted
       className="wall-tiles"
@@ -158,7 +158,7 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
       {more > 0 && (
         <article className="wall-tile">
           <div>
-            <h2>and {countInWords(more)} more</h2>
+            <h2>and {formatCount(more)} more</h2>
           </div>
         </article>
       )}
@@ -189,19 +189,19 @@ const tones: Record<Tile["state"], BarTone> = {
 
 /** Monitors of a group, one bar per monitor, the worst state first. */
 function Segments({ name, monitors }: Pick<Tile, "name" | "monitors">) {
-  const shown = monitors.slice(0, 60);
+  const shownMonitors = monitors.slice(0, 60);
   const navigate = useNavigate();
-  if (shown.length === 0) return null;
+  if (shownMonitors.length === 0) return null;
   return (
     <Bars
       className="wall-segments"
       label={`Monitors of ${name}, one bar each`}
-      tones={shown.map(({ status }) => tones[status])}
+      tones={shownMonitors.map(({ status }) => tones[status])}
       onPick={(index) =>
-        void navigate({ to: "/monitors/$id", params: { id: shown[index]?.id ?? "" } })
+        void navigate({ to: "/monitors/$id", params: { id: shownMonitors[index]?.id ?? "" } })
       }
     >
-      {(index) => <Segment monitor={shown[index]} />}
+      {(index) => <Segment monitor={shownMonitors[index]} />}
     </Bars>
   );
 }
@@ -223,8 +223,8 @@ function Segment({ monitor }: { monitor: OverviewMonitor | undefined }) {
         ["State", stateLabels[status]],
         ["Since", <Time key="since" at={statusSince} as="short" />],
         ["For", <Time key="for" at={statusSince} as="for" />],
-        ["Reason", lastMessage === null ? null : reasonInWords(lastMessage)],
-        ["24 hours", uptime24h === null ? null : percent(uptime24h)],
+        ["Reason", lastMessage === null ? null : formatReason(lastMessage)],
+        ["24 hours", uptime24h === null ? null : formatPercent(uptime24h)],
       ]}
     >
       {incident !== null && <IncidentLine incident={incident} />}

@@ -1,7 +1,7 @@
-import { dashboard, dataOf } from "../../data/client.ts";
+import { dashboard, unwrapData } from "../../data/client.ts";
 import { connection } from "../../data/connection.ts";
 
-const lookMs = 10_000;
+const pollMs = 10_000;
 const compareMs = 5 * 60_000;
 
 /**
@@ -9,7 +9,7 @@ const compareMs = 5 * 60_000;
  * Reloads the page after an upgrade of the server.
  */
 export function followUpgrades(): () => void {
-  const look = setInterval(() => void dataOf(dashboard.session.get()).catch(() => {}), lookMs);
+  const look = setInterval(() => void unwrapData(dashboard.session.get()).catch(() => {}), pollMs);
   const compare = setInterval(reloadIfOld, compareMs);
   const heard = connection.onRestored(reloadIfOld);
   return () => {

@@ -11,13 +11,13 @@ const shownMs = 3_000;
 /** Buttons for full screen, theme and leaving the wall. They hide when the pointer rests. */
 export function WallControls({ light }: { light: boolean }) {
   const navigate = useNavigate();
-  const [shown, setShown] = useState(false);
+  const [isShown, setIsShown] = useState(false);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     function onMove() {
-      setShown(true);
+      setIsShown(true);
       clearTimeout(timer);
-      timer = setTimeout(() => setShown(false), shownMs);
+      timer = setTimeout(() => setIsShown(false), shownMs);
     }
     window.addEventListener("pointermove", onMove);
     return () => {
@@ -27,7 +27,7 @@ export function WallControls({ light }: { light: boolean }) {
   }, []);
   const acts = useMemo(
     () => ({
-      full: () => void fullScreen().catch(notifyError),
+      full: () => void toggleFullScreen().catch(notifyError),
       theme: () =>
         void navigate({
           to: ".",
@@ -41,7 +41,7 @@ export function WallControls({ light }: { light: boolean }) {
   useShortcuts({ f: acts.full, t: acts.theme, Escape: acts.leave });
   return (
     <nav
-      className={shown ? "wall-controls wall-controls-shown" : "wall-controls"}
+      className={isShown ? "wall-controls wall-controls-shown" : "wall-controls"}
       aria-label="Wall"
     >
       <ActionIcon size={40} aria-label="Full screen (F)" onClick={acts.full}>
@@ -57,7 +57,7 @@ export function WallControls({ light }: { light: boolean }) {
   );
 }
 
-async function fullScreen() {
+async function toggleFullScreen() {
   if (document.fullscreenElement === null) await document.documentElement.requestFullscreen();
   else await document.exitFullscreen();
 }

@@ -4,20 +4,20 @@ import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import { connection } from "../../data/connection.ts";
 import { liveState } from "../../data/live.ts";
 import type { Overview } from "../../data/overview.ts";
-import { useSignedIn } from "../../data/session.ts";
-import { countInWords, plural } from "../../components/display/format.ts";
+import { useSignedInPerson } from "../../data/session.ts";
+import { formatCount, pluralize } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Mark } from "../../components/display/mark.tsx";
 import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
-import { formatIn } from "../../../src/core/time/times.ts";
+import { getFormatter } from "../../../src/core/time/times.ts";
 import { Time, useNow, useZone } from "../../components/display/time.tsx";
 import { SeverityPill } from "../incidents/labels.tsx";
-import { countsOf, headline, worstIncident } from "./wall-rules.ts";
+import { countStates, buildHeadline, findWorstIncident } from "./wall-rules.ts";
 
 /** The overall state in one line: logo, words, counts and the time. */
 export function WallHead({ overview }: { overview: Overview }) {
-  const { organization } = useSignedIn();
-  const { state, parts } = headline(overview);
+  const { organization } = useSignedInPerson();
+  const { state, parts } = buildHeadline(overview);
   const lostAt = useLost();
   return (
     <header className="wall-head">
@@ -33,12 +33,12 @@ export function WallHead({ overview }: { overview: Overview }) {
         <p>
           {organization.name}
           {lostAt === null ? (
-            countsOf(overview.monitors.map(({ status }) => status))
+            countStates(overview.monitors.map(({ status }) => status))
               .filter(({ state }) => state !== "down" && state !== "degraded")
               .map(({ state, count }) => (
                 <span key={state} className="wall-count">
                   <StateIcon state={state} size={20} />
-                  <b className="num">{countInWords(count)}</b> {stateLabels[state].toLowerCase()}
+                  <b className="num">{formatCount(count)}</b> {stateLabels[state].toLowerCase()}
                 </span>
               ))
           ) : (
@@ -72,12 +72,12 @@ function useLost(): string | null {
 function Clock() {
   const now = new Date(useNow());
   const timeZone = useZone();
-  const formatted = (options: Intl.DateTimeFormatOptions) =>
-    formatIn(timeZone, options).format(now);
+  const formatNow = (options: Intl.DateTimeFormatOptions) =>
+    getFormatter(timeZone, options).format(now);
   return (
     <time className="wall-clock num" dateTime={now.toISOString()}>
-      <b>{formatted({ hour: "2-digit", minute: "2-digit" })}</b>
-      <small>{formatted({ weekday: "long", day: "numeric", month: "long" })}</small>
+      <b>{formatNow({ hour: "2-digit", minute: "2-digit" })}</b>
+      <small>{formatNow({ weekday: "long", day: "numeric", month: "long" })}</small>
     </time>
   );
 }
@@ -89,7 +89,7 @@ export function OpenIncidents({
   incidents: readonly IncidentSummary[];
   total: number;
 }) {
-  const { title, severity, status, createdAt } = worstIncident(incidents);
+  const { title, severity, status, createdAt } = findWorstIncident(incidents);
   return (
     <section className="wall-incidents" aria-label="Open incidents">
       <SeverityPill severity={severity} />
@@ -99,7 +99,7 @@ export function OpenIncidents({
           {status}, <Time at={createdAt} as="for" />
         </span>
       </p>
-      <span>{total > 1 ? `+ ${plural(total - 1, "more incident")}` : "1 incident open"}</span>
+      <span>{total > 1 ? `+ ${pluralize(total - 1, "more incident")}` : "1 incident open"}</span>
     </section>
   );
 }

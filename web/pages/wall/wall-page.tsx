@@ -8,8 +8,8 @@ import { v1 } from "../../data/client.ts";
 import { listKey } from "../../data/keys.ts";
 import { followLive } from "../../data/live.ts";
 import { useOverallState, useOverview } from "../../data/overview.ts";
-import { pageQuery } from "../../data/query.ts";
-import { useSession, useSignedIn } from "../../data/session.ts";
+import { createPageQuery } from "../../data/query.ts";
+import { useSession, useSignedInPerson } from "../../data/session.ts";
 import { useFavicon } from "../../components/display/mark.tsx";
 import { Zone } from "../../components/display/time.tsx";
 import { SignInDialog } from "../../shell/sign-in.tsx";
@@ -18,7 +18,7 @@ import { Tiles, Trouble } from "./tiles.tsx";
 import { followUpgrades } from "./upgrades.ts";
 import { WallControls } from "./wall-controls.tsx";
 import { OpenIncidents, WallHead } from "./wall-head.tsx";
-import { tilesOf, troubleOf } from "./wall-rules.ts";
+import { buildTiles, listTroubled } from "./wall-rules.ts";
 
 /** The overview for an unattended screen. */
 export default function WallPage() {
@@ -27,13 +27,13 @@ export default function WallPage() {
 }
 
 function Wall() {
-  const { organization } = useSignedIn();
+  const { organization } = useSignedInPerson();
   const { theme } = useSearch({ strict: false }) as { theme?: string };
   const isLight = theme === "light";
   useWallScheme(isLight ? "light" : "dark");
   const { data: overview } = useOverview();
   const { data: open, isLoading } = useQuery(
-    pageQuery([...listKey("incident"), "wall"], (options) =>
+    createPageQuery([...listKey("incident"), "wall"], (options) =>
       v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
     ),
   );
@@ -47,7 +47,7 @@ function Wall() {
   useFavicon(useOverallState());
   useDocumentTitle(`${organization.name} – Signalbox`);
   if (overview === undefined || isLoading) return <main className="wall" />;
-  const trouble = troubleOf(overview);
+  const trouble = listTroubled(overview);
   return (
     <Zone.Provider value={organization.timeZone}>
       <main className="wall">
@@ -56,7 +56,7 @@ function Wall() {
         {open !== undefined && open.data.length > 0 && (
           <OpenIncidents incidents={open.data} total={open.meta.total} />
         )}
-        <Tiles tiles={tilesOf(overview, maintenanceEnd)} isBeside={trouble.length > 0} />
+        <Tiles tiles={buildTiles(overview, maintenanceEnd)} isBeside={trouble.length > 0} />
         <WallControls light={isLight} />
       </main>
       <SignInDialog />
@@ -68,7 +68,7 @@ function Wall() {
 function keepScreenAwake(): () => void {
   let lock: WakeLockSentinel | null = null;
   let over = false;
-  async function ask() {
+  async function requestLock() {
     if (document.hidden || over || !("wakeLock" in navigator)) return;
     try {
       lock = await navigator.wakeLock.request("screen");
@@ -77,11 +77,11 @@ function keepScreenAwake(): () => void {
       // The system refuses, for example to save power.
     }
   }
-  void ask();
-  document.addEventListener("visibilitychange", ask);
+  void requestLock();
+  document.addEventListener("visibilitychange", requestLock);
   return () => {
     over = true;
-    document.removeEventListener("visibilitychange", ask);
+    document.removeEventListener("visibilitychange", requestLock);
     void lock?.release();
   };
 }

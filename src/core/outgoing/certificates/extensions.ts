@@ -14,7 +14,7 @@ type CertificateRules = {
 type Element = { tag: number; content: Buffer };
 
 /** Reads a sequence of DER elements. Ignores a truncated one at the end. */
-function elementsIn(der: Buffer): Element[] {
+function parseElements(der: Buffer): Element[] {
   const found: Element[] = [];
   let at = 0;
   while (at + 2 <= der.length) {
@@ -43,7 +43,7 @@ const oid = {
   anyUsage: "551d2500",
   serverAuth: "2b06010505070301",
 };
-const judged = new Set([
+const knownExtensions = new Set([
   oid.keyUsage,
   oid.subjectAltName,
   oid.basicConstraints,
@@ -52,7 +52,7 @@ const judged = new Set([
 ]);
 const keyCertSign = 0x04;
 
-export function rulesIn(der: Buffer): CertificateRules {
+export function parseCertificateRules(der: Buffer): CertificateRules {
   const rules: CertificateRules = {
     isAuthority: false,
     maxPathLength: null,
@@ -60,9 +60,9 @@ export function rulesIn(der: Buffer): CertificateRules {
     hasUnknownRule: false,
   };
   let signsCertificates = true;
-  for (const { name, isCritical, value } of extensionsIn(der)) {
-    const [outer] = elementsIn(value);
-    const inner = outer === undefined ? [] : elementsIn(outer.content);
+  for (const { name, isCritical, value } of parseExtensions(der)) {
+    const [outer] = parseElements(value);
+    const inner = outer === undefined ? [] : parseElements(outer.content);
     if (name === oid.basicConstraints) {
       rules.isAuthority = inner[0]?.tag === tags.boolean && inner[0].content[0] !== 0;
       const length = inner.find(({ tag }) => tag === tags.integer)?.content;
@@ -73,7 +73,7 @@ export function rulesIn(der: Buffer): CertificateRules {
     } else if (name === oid.extendedKeyUsage) {
       const usages = inner.map(({ content }) => content.toString("hex"));
       rules.isForServers = usages.some((one) => one === oid.serverAuth || one === oid.anyUsage);
-    } else if (name === oid.nameConstraints || (isCritical && !judged.has(name)))
+    } else if (name === oid.nameConstraints || (isCritical && !knownExtensions.has(name)))
       rules.hasUnknownRule = true;
   }
   rules.isAuthority &&= signsCertificates;
@@ -82,15 +82,15 @@ export function rulesIn(der: Buffer): CertificateRules {
 
 type Extension = { name: string; isCritical: boolean; value: Buffer };
 
-function extensionsIn(der: Buffer): Extension[] {
-  const [certificate] = elementsIn(der);
-  const [signed] = elementsIn(certificate?.content ?? Buffer.alloc(0));
-  const list = elementsIn(signed?.content ?? Buffer.alloc(0)).find(
+function parseExtensions(der: Buffer): Extension[] {
+  const [certificate] = parseElements(der);
+  const [signed] = parseElements(certificate?.content ?? Buffer.alloc(0));
+  const list = parseElements(signed?.content ?? Buffer.alloc(0)).find(
     ({ tag }) => tag === tags.extensions,
   );
-  const [all] = elementsIn(list?.content ?? Buffer.alloc(0));
-  return elementsIn(all?.content ?? Buffer.alloc(0)).map(({ content }) => {
-    const parts = elementsIn(content);
+  const [all] = parseElements(list?.content ?? Buffer.alloc(0));
+  return parseElements(all?.content ?? Buffer.alloc(0)).map(({ content }) => {
+    const parts = parseElements(content);
     return {
       name: parts[0]?.content.toString("hex") ?? "",
       isCritical: parts.some(({ tag, content }) => tag === tags.boolean && content[0] !== 0),

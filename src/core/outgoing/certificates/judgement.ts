@@ -2,10 +2,10 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { DetailedPeerCertificate } from "node:tls";
-import { asciiName } from "../../security/destinations.ts";
+import { toAsciiName } from "../../security/destinations.ts";
 import { setRecent } from "../../collections/recent-set.ts";
-import { type CertificatePath, longestPath } from "./path.ts";
-import { reasonOf } from "../reasons.ts";
+import { type CertificatePath, findLongestPath } from "./path.ts";
+import { explainErrorCode } from "../reasons.ts";
 
 export type JudgedCertificate = {
   /** Earliest expiry on the path to a trusted authority, RFC 3339. */
@@ -40,9 +40,9 @@ const cache = new Map<string, { until: number; judgement: Judgement }>();
  * Judges the certificate of a connection; null if the server sent none. `code` is the TLS library's error for the
  * chain.
  */
-export function judgedCertificate(
+export function judgeCertificate(
   socket: Bun.Socket<undefined>,
-  place: string,
+  target: string,
   code: string,
   name: string,
   authorities: string | null,
@@ -50,11 +50,11 @@ export function judgedCertificate(
   // Bun 1.4.5 returns undefined without a certificate, contrary to its types.
   const leaf = socket.getPeerX509Certificate() as X509Certificate | undefined;
   if (leaf === undefined) return null;
-  const { pathIssue, ...judged } = cachedJudgement(socket, leaf, place, code, authorities);
-  return { ...judged, issue: pathIssue ?? nameIssue(leaf, name) };
+  const { pathIssue, ...judged } = getJudgement(socket, leaf, target, code, authorities);
+  return { ...judged, issue: pathIssue ?? findNameIssue(leaf, name) };
 }
 
-function cachedJudgement(
+function getJudgement(
   socket: Bun.Socket<undefined>,
   leaf: X509Certificate,
   place: string,
@@ -65,7 +65,7 @@ function cachedJudgement(
   const key = `${place} ${leaf.fingerprint256} ${code} ${Bun.hash(authorities ?? "").toString()}`;
   const known = cache.get(key);
   if (known !== undefined && now < known.until) return known.judgement;
-  const judgement = judged(sentBy(socket), leaf, code, authorities, now);
+  const judgement = judgeChain(readSentCertificates(socket), leaf, code, authorities, now);
   // Failures are not cached, so that the next check notices a renewed certificate.
   if (judgement.pathIssue === null)
     setRecent(cache, key, { until: now + cachedMs, judgement }, maxCached);
@@ -73,7 +73,7 @@ function cachedJudgement(
 }
 
 /** Returns all certificates that the server sent, in its order. The first is the server's certificate. */
-function sentBy(socket: Bun.Socket<undefined>): Buffer[] {
+function readSentCertificates(socket: Bun.Socket<undefined>): Buffer[] {
   // In Bun, `true` requests only the server's certificate.
   const chained = socket as unknown as {
     getPeerCertificate(isShort: boolean): DetailedPeerCertificate;
@@ -88,7 +88,7 @@ function sentBy(socket: Bun.Socket<undefined>): Buffer[] {
 }
 const maxRead = 20;
 
-function judged(
+function judgeChain(
   sent: readonly Buffer[],
   leaf: X509Certificate,
   code: string,
@@ -99,12 +99,12 @@ function judged(
   const issuer = issuerOf(leaf);
   const leafEnd = { certificateExpiresAt: leaf.validToDate.toISOString(), issuer };
   const path =
-    isVerified || pathCodes.has(code) ? longestPath(sent, authorities, now, isVerified) : null;
+    isVerified || pathCodes.has(code) ? findLongestPath(sent, authorities, now, isVerified) : null;
   if (path !== null) {
     const certificateExpiresAt = new Date(path.endsAt).toISOString();
     return { certificateExpiresAt, issuer, expires: path.first, pathIssue: null };
   }
-  const pathIssue = isVerified ? null : issueOfPath(code, leaf, now);
+  const pathIssue = isVerified ? null : explainPathIssue(code, leaf, now);
   return { ...leafEnd, expires: "certificate", pathIssue };
 }
 
@@ -112,11 +112,15 @@ function judged(
  * Explains a path error. The library reports CERT_HAS_EXPIRED for any certificate on the path, so this distinguishes
  * the leaf.
  */
-function issueOfPath(code: string, { validFromDate, validToDate }: X509Certificate, now: number) {
+function explainPathIssue(
+  code: string,
+  { validFromDate, validToDate }: X509Certificate,
+  now: number,
+) {
   const isLeaf = now < validFromDate.getTime() || now > validToDate.getTime();
   if (code === "CERT_HAS_EXPIRED" && !isLeaf)
     return "A certificate between this one and its authority, or the authority's own, has expired.";
-  return reasonOf(code) ?? "The certificate is not valid.";
+  return explainErrorCode(code) ?? "The certificate is not valid.";
 }
 
 /** Returns the common name of the issuer, or else its organization. */
@@ -132,13 +136,13 @@ function issuerOf({ issuer }: X509Certificate): string | null {
  * Checks the name of a certificate. Only subject alternative names count, and `*` replaces a whole label (RFC 9525
  * §6).
  */
-function nameIssue(certificate: X509Certificate, name: string): string | null {
-  const wanted = asciiName(name);
+function findNameIssue(certificate: X509Certificate, name: string): string | null {
+  const wanted = toAsciiName(name);
   const options = { subject: "never", partialWildcards: false } as const;
   const isFor = (subject: "never" | "always") =>
     isIP(wanted) === 0
       ? certificate.checkHost(wanted, { ...options, subject }) !== undefined ||
-        certificate.checkHost(withoutUnderscore(wanted), options)?.startsWith("*.") === true
+        certificate.checkHost(replaceUnderscores(wanted), options)?.startsWith("*.") === true
       : certificate.checkIP(wanted.replace(/%.*/, "")) !== undefined;
   if (isFor("never")) return null;
   return isFor("always")
@@ -147,11 +151,11 @@ function nameIssue(certificate: X509Certificate, name: string): string | null {
 }
 
 /** Replaces `_`, because the library matches `*` only with letters, digits and hyphens. Browsers also accept `_`. */
-const withoutUnderscore = (name: string) =>
+const replaceUnderscores = (name: string) =>
   name.replace(/^[^.]*/, (label) => label.replaceAll("_", "a"));
 
 /** Returns an error if the certificate is for another name, like Node's `checkServerIdentity`. */
-export function serverIdentityError(name: string, { raw }: { raw: Buffer }): Error | undefined {
-  const issue = nameIssue(new X509Certificate(raw), name);
+export function checkServerIdentity(name: string, { raw }: { raw: Buffer }): Error | undefined {
+  const issue = findNameIssue(new X509Certificate(raw), name);
   return issue === null ? undefined : Object.assign(new Error(issue), { code: otherName });
 }

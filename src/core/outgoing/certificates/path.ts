@@ -4,10 +4,10 @@
  */
 import { X509Certificate } from "node:crypto";
 import { getCACertificates } from "node:tls";
-import { certificatesIn } from "../../security/certificates.ts";
+import { splitCertificates } from "../../security/certificates.ts";
 import { monitorBounds } from "../../limits.ts";
 import { setRecent } from "../../collections/recent-set.ts";
-import { rulesIn } from "./extensions.ts";
+import { parseCertificateRules } from "./extensions.ts";
 
 /** Number of certificates that are read from a server. Real servers send up to five. */
 const maxSent = monitorBounds.sentCertificates.value;
@@ -29,31 +29,33 @@ export type CertificatePath = {
 /** Trusted certificates by their subject. */
 type Anchors = ReadonlyMap<string, readonly X509Certificate[]>;
 
-const bySubject = (certificates: readonly X509Certificate[]): Anchors =>
+const groupBySubject = (certificates: readonly X509Certificate[]): Anchors =>
   Map.groupBy(certificates, ({ subject }) => subject);
 
-let usual: Anchors | null = null;
-const parsed = new Map<string, Anchors>();
+let defaultAnchors: Anchors | null = null;
+const parsedAnchors = new Map<string, Anchors>();
 
-function usualAnchors(): Anchors {
-  usual ??= bySubject(getCACertificates("default").map((pem) => new X509Certificate(pem)));
-  return usual;
+function getDefaultAnchors(): Anchors {
+  defaultAnchors ??= groupBySubject(
+    getCACertificates("default").map((pem) => new X509Certificate(pem)),
+  );
+  return defaultAnchors;
 }
 
-function anchorsOf(authorities: string | null): Anchors[] {
-  if (authorities === null) return [usualAnchors()];
+function listAnchors(authorities: string | null): Anchors[] {
+  if (authorities === null) return [getDefaultAnchors()];
   const own =
-    parsed.get(authorities) ??
-    bySubject(certificatesIn(authorities).flatMap((pem) => readableCertificate(pem) ?? []));
-  setRecent(parsed, authorities, own, maxParsed);
-  return [own, usualAnchors()];
+    parsedAnchors.get(authorities) ??
+    groupBySubject(splitCertificates(authorities).flatMap((pem) => tryParseCertificate(pem) ?? []));
+  setRecent(parsedAnchors, authorities, own, maxParsed);
+  return [own, getDefaultAnchors()];
 }
 
 /**
  * Returns the valid path that expires last; null for none. With `isVerified`, the TLS library has accepted a path, so
  * signatures and extensions are not checked again.
  */
-export function longestPath(
+export function findLongestPath(
   sent: readonly Uint8Array[],
   authorities: string | null,
   now: number,
@@ -62,15 +64,15 @@ export function longestPath(
   const [leaf, ...others] = sent.slice(0, maxSent).map((der) => new X509Certificate(der));
   if (leaf === undefined || !isValidAt(leaf, now)) return null;
   if (!isVerified) {
-    const { isForServers, hasUnknownRule } = rulesIn(leaf.raw);
+    const { isForServers, hasUnknownRule } = parseCertificateRules(leaf.raw);
     if (!isForServers || hasUnknownRule) return null;
   }
-  const search = new PathSearch(others, anchorsOf(authorities), now, isVerified);
-  return search.from(leaf, [leaf]);
+  const search = new PathSearch(others, listAnchors(authorities), now, isVerified);
+  return search.searchFrom(leaf, [leaf]);
 }
 
 /** Parses a certificate; null if it is invalid. Earlier versions stored certificates without validation. */
-function readableCertificate(pem: string): X509Certificate | null {
+function tryParseCertificate(pem: string): X509Certificate | null {
   try {
     return new X509Certificate(pem);
   } catch {
@@ -102,18 +104,20 @@ class PathSearch {
   }
 
   /** Returns the best completion of a path that currently ends at `last`; null if there is none. */
-  from(last: X509Certificate, path: readonly X509Certificate[]): CertificatePath | null {
-    const ends: CertificatePath[] = [];
+  searchFrom(last: X509Certificate, path: readonly X509Certificate[]): CertificatePath | null {
+    const candidates: CertificatePath[] = [];
     for (const anchors of this.anchors)
       for (const anchor of anchors.get(last.issuer) ?? [])
-        if (this.canFollow(last, anchor, path)) ends.push(endOf([...path, anchor]));
+        if (this.canFollow(last, anchor, path)) candidates.push(computePathEnd([...path, anchor]));
     if (path.length <= maxDepth)
       for (const other of this.others) {
         if (other.subject !== last.issuer || path.includes(other)) continue;
-        const found = this.canFollow(last, other, path) ? this.from(other, [...path, other]) : null;
-        if (found !== null) ends.push(found);
+        const found = this.canFollow(last, other, path)
+          ? this.searchFrom(other, [...path, other])
+          : null;
+        if (found !== null) candidates.push(found);
       }
-    return ends.reduce<CertificatePath | null>(
+    return candidates.reduce<CertificatePath | null>(
       (best, one) => (best === null || one.endsAt > best.endsAt ? one : best),
       null,
     );
@@ -126,7 +130,9 @@ class PathSearch {
   ): boolean {
     if (!isValidAt(issuer, this.now) || !last.checkIssued(issuer)) return false;
     if (this.isVerified) return true;
-    const { isAuthority, maxPathLength, isForServers, hasUnknownRule } = rulesIn(issuer.raw);
+    const { isAuthority, maxPathLength, isForServers, hasUnknownRule } = parseCertificateRules(
+      issuer.raw,
+    );
     const authoritiesBelow = path.length - 1;
     if (!isAuthority || !isForServers || hasUnknownRule) return false;
     if (maxPathLength !== null && authoritiesBelow > maxPathLength) return false;
@@ -145,10 +151,10 @@ class PathSearch {
   }
 }
 
-function endOf(path: readonly X509Certificate[]): CertificatePath {
-  const ends = path.map(({ validToDate }) => validToDate.getTime());
-  const endsAt = Math.min(...ends);
-  const index = ends.indexOf(endsAt);
+function computePathEnd(path: readonly X509Certificate[]): CertificatePath {
+  const expiryTimes = path.map(({ validToDate }) => validToDate.getTime());
+  const endsAt = Math.min(...expiryTimes);
+  const index = expiryTimes.indexOf(endsAt);
   const isAnchor = index === path.length - 1;
   return { endsAt, first: index === 0 ? "certificate" : isAnchor ? "authority" : "intermediate" };
 }

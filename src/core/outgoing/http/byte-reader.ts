@@ -20,28 +20,28 @@ export class ByteReader {
     return this.whole[this.at];
   }
 
-  bytes(count: number): Buffer {
+  readBytes(count: number): Buffer {
     if (count < 0 || count > this.left) throw this.invalid();
     this.at += count;
     return this.whole.subarray(this.at - count, this.at);
   }
 
-  rest(): Buffer {
-    return this.bytes(this.left);
+  readRest(): Buffer {
+    return this.readBytes(this.left);
   }
 
   /** Reads a big-endian signed integer. */
-  int(size: number): number {
-    return this.bytes(size).readIntBE(0, size);
+  readInt(size: number): number {
+    return this.readBytes(size).readIntBE(0, size);
   }
 
   /** Reads a little-endian unsigned integer. */
-  uintLE(size: number): number {
-    return this.bytes(size).readUIntLE(0, size);
+  readUintLE(size: number): number {
+    return this.readBytes(size).readUIntLE(0, size);
   }
 
   /** Reads UTF-8 text up to the next NUL. */
-  text(): string {
+  readText(): string {
     const end = this.whole.indexOf(0, this.at);
     if (end === -1) throw this.invalid();
     const text = this.whole.toString("utf8", this.at, end);

@@ -1,14 +1,14 @@
 /** Reads and decodes bodies of HTTP responses, up to a limit. */
 import { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
-import { release } from "../../system/garbage.ts";
+import { releaseBuffer } from "../../system/garbage.ts";
 import { parseBounded } from "../../text/json.ts";
 import { monitorBounds } from "../../limits.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
 import type { HttpAnswer } from "./response.ts";
-import { type Head, listIn, transferCodings } from "./head.ts";
-import { growingBuffer, inPieces } from "../memory.ts";
+import { type Head, parseList, parseTransferCodings } from "./head.ts";
+import { createGrowingBuffer, collectPieces } from "../memory.ts";
 
 type Context = Pick<OutgoingContext, "memory" | "signal">;
 
@@ -67,8 +67,8 @@ function createAnyInflate(): Transform {
  * Creates the decoders of a body, for the most recently applied coding first. Throws TargetFailure for an unknown
  * coding.
  */
-function decodersOf(head: Pick<Head, "headers">, { memory, signal }: Context): Transform[] {
-  const coded = [...listIn(head.headers.get("content-encoding")), ...transferCodings(head)];
+function createDecoders(head: Pick<Head, "headers">, { memory, signal }: Context): Transform[] {
+  const coded = [...parseList(head.headers.get("content-encoding")), ...parseTransferCodings(head)];
   const codings = coded.filter((coding) => coding !== "chunked" && !noCodings.has(coding));
   const makers = codings.flatMap((coding) => {
     const maker = decoders.get(coding);
@@ -79,7 +79,7 @@ function decodersOf(head: Pick<Head, "headers">, { memory, signal }: Context): T
   if (makers.length > maxCodings)
     throw new TargetFailure(`The body of the answer is encoded more than ${maxCodings} times.`);
   if (makers.length === 0) return [];
-  memory.take(decoderBytes * makers.length);
+  memory.reserve(decoderBytes * makers.length);
   const chain = makers.reverse().map((maker) => maker());
   signal.addEventListener("abort", () => chain.forEach((decoder) => decoder.destroy()));
   return chain;
@@ -102,11 +102,11 @@ export const readDecoded = (
   answer: HttpAnswer,
   maxBytes: number,
   context: Context,
-  take: (chunk: Buffer) => void,
-): BodyReading => readBody(answer, decodersOf(answer, context), maxBytes, context, take);
+  onChunk: (chunk: Buffer) => void,
+): BodyReading => readBody(answer, createDecoders(answer, context), maxBytes, context, onChunk);
 
 /** Passes the body to `take` without decoding it. */
-export const readCoded: typeof readDecoded = (answer, ...rest) => readBody(answer, [], ...rest);
+export const readEncoded: typeof readDecoded = (answer, ...rest) => readBody(answer, [], ...rest);
 
 function readBody(
   answer: HttpAnswer,
@@ -117,7 +117,7 @@ function readBody(
 ): BodyReading {
   const { promise: ending, resolve, reject } = Promise.withResolvers<Ending>();
   let length = 0;
-  const decoded = (chunk: Buffer) => {
+  const acceptDecoded = (chunk: Buffer) => {
     const left = maxBytes - length;
     if (left < 0) return;
     length += chunk.length;
@@ -132,8 +132,8 @@ function readBody(
     resolve(ending);
     for (const decoder of chain) decoder.destroy();
   }
-  if (chain.length === 0) answer.read(decoded).then(() => resolve("whole"), reject);
-  else decode(answer, chain, maxBytes, context, decoded, { resolve, reject, stop });
+  if (chain.length === 0) answer.read(acceptDecoded).then(() => resolve("whole"), reject);
+  else decode(answer, chain, maxBytes, context, acceptDecoded, { resolve, reject, stop });
   return { ending, stop: () => stop("stopped") };
 }
 
@@ -169,37 +169,37 @@ function decode(
   }
   last.on("data", (chunk: Buffer) => {
     decoded(chunk);
-    release(chunk);
+    releaseBuffer(chunk);
   });
   last.on("end", () => resolve("whole"));
   first?.on("drain", answer.resume);
   let encoded = 0;
-  const pieces = inPieces((piece) => {
+  const pieces = collectPieces((piece) => {
     if (encoded > maxBytes || first === undefined || first.destroyed) return;
     encoded += piece.length;
-    memory.take(piece.length);
+    memory.reserve(piece.length);
     const isLast = encoded > maxBytes;
     const copy = Buffer.from(piece);
     const isReady = first.write(copy, () => {
-      memory.giveBack(copy.length);
-      release(copy);
+      memory.release(copy.length);
+      releaseBuffer(copy);
       if (isLast) resolve("long");
     });
     if (!isReady) answer.pause();
   }, Infinity);
-  const all = async () => {
+  const decodeAll = async () => {
     await answer.read((chunk) => pieces.push(chunk));
     pieces.flush();
     // An empty body is valid in every encoding.
     if (encoded === 0) resolve("whole");
     else first?.end();
   };
-  all().catch(reject);
+  decodeAll().catch(reject);
 }
 
 /** Reads the whole decoded body. Throws TargetFailure if it is longer than `maxBytes`. */
-export async function wholeBody(answer: HttpAnswer, maxBytes: number, context: Context) {
-  const body = growingBuffer(maxBytes, context.memory);
+export async function readWholeBody(answer: HttpAnswer, maxBytes: number, context: Context) {
+  const body = createGrowingBuffer(maxBytes, context.memory);
   const { ending } = readDecoded(answer, maxBytes, context, (chunk) => body.push(chunk));
   if ((await ending) !== "whole")
     throw new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`);
@@ -207,7 +207,7 @@ export async function wholeBody(answer: HttpAnswer, maxBytes: number, context: C
 }
 
 /** Parses JSON; null for invalid JSON, and for JSON beyond the limits of `parseBounded`. */
-export function jsonOf(bytes: Uint8Array): unknown {
+export function parseJsonBody(bytes: Uint8Array): unknown {
   const parsed = parseBounded(new TextDecoder().decode(bytes), JSON.parse);
   return "value" in parsed ? parsed.value : null;
 }

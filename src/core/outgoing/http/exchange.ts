@@ -1,11 +1,11 @@
 /** Sends one HTTP request with a timeout and a limited response, for alerts and other services. */
 import type { TargetGuard } from "../../security/target-guard.ts";
-import { allowedAddresses } from "../addresses.ts";
+import { resolveAllowedAddresses } from "../addresses.ts";
 import type { OutgoingContext } from "../context.ts";
-import { growingBuffer, uncounted } from "../memory.ts";
-import { OwnTrouble, TargetFailure } from "../failures.ts";
+import { createGrowingBuffer, uncounted } from "../memory.ts";
+import { LocalFailure, TargetFailure } from "../failures.ts";
 import { type HttpRequest, send } from "./request.ts";
-import { reasonFor } from "../reasons.ts";
+import { classifyFailure } from "../reasons.ts";
 
 /** Maximum bytes of a response body that are read. The rest is ignored. */
 const maxBytes = 64 * 1024;
@@ -40,7 +40,7 @@ export type ShortAnswer = {
 export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortAnswer> {
   const { bodyMs } = context;
   const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
-  return inTime(context, async (context) => {
+  return withTimeout(context, async (context) => {
     const { answer, connection } = await send(plain, context);
     context.step = "reading the answer";
     return {
@@ -53,12 +53,12 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
 }
 
 /** Runs `talk` in a new context, and closes its connections afterwards. Throws TargetFailure or OwnTrouble. */
-export async function inTime<T>(
+export async function withTimeout<T>(
   {
     targets,
     timeoutMs,
     cancelled,
-    addressesOf = (host, port, lookup) => allowedAddresses(targets, host, port, lookup),
+    addressesOf = (host, port, lookup) => resolveAllowedAddresses(targets, host, port, lookup),
   }: ExchangeContext,
   talk: (context: OutgoingContext) => Promise<T>,
 ): Promise<T> {
@@ -70,21 +70,21 @@ export async function inTime<T>(
     authorities: null,
     addressesOf,
   };
-  const over = Promise.withResolvers<never>();
+  const cancellation = Promise.withResolvers<never>();
   const timer = setTimeout(
     () =>
-      over.reject(
+      cancellation.reject(
         new TargetFailure(`Timed out after ${timeoutMs / 1000} s while ${context.step}.`),
       ),
     timeoutMs,
   );
-  const stop = () => over.reject(new OwnTrouble("it was stopped"));
+  const stop = () => cancellation.reject(new LocalFailure("it was stopped"));
   if (cancelled.aborted) stop();
   cancelled.addEventListener("abort", stop);
   try {
-    return await Promise.race([talk(context), over.promise]);
+    return await Promise.race([talk(context), cancellation.promise]);
   } catch (error) {
-    throw reasonFor(error) ?? error;
+    throw classifyFailure(error) ?? error;
   } finally {
     clearTimeout(timer);
     cancelled.removeEventListener("abort", stop);
@@ -96,24 +96,24 @@ type Start = Pick<ShortAnswer, "body" | "isUnfinished">;
 
 /** Reads the start of the body. A truncated body is no failure, because the status has arrived. */
 function readStart(
-  answer: { read(take: (chunk: Buffer) => void): Promise<void> },
+  answer: { read(onChunk: (chunk: Buffer) => void): Promise<void> },
   connection: { close(): void },
   bodyMs: number | undefined,
 ): Promise<Start> {
   const { promise, resolve } = Promise.withResolvers<Start>();
-  const start = growingBuffer(maxBytes, uncounted);
+  const start = createGrowingBuffer(maxBytes, uncounted);
   const finish = (isUnfinished: boolean) => {
     clearTimeout(timer);
     resolve({ body: start.bytes().toString("utf8"), isUnfinished });
     connection.close();
   };
-  const done = () => finish(false);
+  const finishWhole = () => finish(false);
   const timer = bodyMs === undefined ? undefined : setTimeout(() => finish(true), bodyMs);
   answer
     .read((chunk) => {
       start.push(chunk);
-      if (start.bytes().length === maxBytes) done();
+      if (start.bytes().length === maxBytes) finishWhole();
     })
-    .then(done, done);
+    .then(finishWhole, finishWhole);
   return promise;
 }

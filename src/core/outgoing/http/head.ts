@@ -17,14 +17,14 @@ export type Head = {
 /** The response is not HTTP/1. */
 export class InvalidHttp extends TargetFailure {}
 
-export const invalidHttp = () => new InvalidHttp("The answer is not valid HTTP.");
-export const headTooLong = () => new TargetFailure("The headers of the answer are too long.");
+export const invalidHttpError = () => new InvalidHttp("The answer is not valid HTTP.");
+export const headTooLongError = () => new TargetFailure("The headers of the answer are too long.");
 
 /** Whether another response follows on the same connection (RFC 9110 §15.2). */
 export const isInterim = (status: number): boolean => status < 200 && status !== 101;
 
 /** Names a status, such as `HTTP 404 (Not Found)`. */
-export function named(status: number): string {
+export function formatStatus(status: number): string {
   // Loads the module on first use, because nothing else needs it and loading delays startup by 4 ms.
   const phrase = process.getBuiltinModule("node:http").STATUS_CODES[status];
   return phrase === undefined ? `HTTP ${status}` : `HTTP ${status} (${phrase})`;
@@ -52,10 +52,10 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 export function parseHead(text: string): Head {
   const [first = "", ...lines] = text.split(/\r?\n/);
   const status = statusLine.exec(first)?.[1];
-  if (status === undefined) throw invalidHttp();
+  if (status === undefined) throw invalidHttpError();
   const headers = new Map<string, string>();
   const setCookies: string[] = [];
-  for (const { name, value } of fieldsIn(lines)) {
+  for (const { name, value } of parseFields(lines)) {
     const before = headers.get(name);
     if (before === undefined) headers.set(name, value);
     // Location is not a list. Clients follow the first one.
@@ -81,19 +81,19 @@ export function trimBlanks(text: string): string {
  * Parses fields, with names in lower case. A line that starts with a space or tab continues the previous field (RFC
  * 9112 §5.2).
  */
-function fieldsIn(lines: readonly string[]): { name: string; value: string }[] {
+function parseFields(lines: readonly string[]): { name: string; value: string }[] {
   const fields: { name: string; value: string }[] = [];
   for (const line of lines) {
     const isFold = line.startsWith(" ") || line.startsWith("\t");
     const colon = isFold ? -1 : line.indexOf(":");
     const value = trimBlanks(line.slice(colon + 1));
     // A pattern without backtracking, because a target can send a line of 64 KiB of spaces.
-    if (/[\r\0]/.test(value)) throw invalidHttp();
+    if (/[\r\0]/.test(value)) throw invalidHttpError();
     const last = fields.at(-1);
     if (isFold && last !== undefined) last.value = trimBlanks(`${last.value} ${value}`);
     else {
       const name = line.slice(0, Math.max(colon, 0));
-      if (!token.test(name)) throw invalidHttp();
+      if (!token.test(name)) throw invalidHttpError();
       fields.push({ name: name.toLowerCase(), value });
     }
   }
@@ -101,34 +101,34 @@ function fieldsIn(lines: readonly string[]): { name: string; value: string }[] {
 }
 
 /** Parses a list into its elements, in lower case and without empty ones (RFC 9110 §5.6.1.2). */
-export function listIn(value: string | undefined): string[] {
+export function parseList(value: string | undefined): string[] {
   if (value === undefined) return [];
   const elements = value.split(",").map((element) => element.trim().toLowerCase());
   return elements.filter((element) => element !== "");
 }
 
 /** Returns the transfer codings in their order of application, without the obsolete `identity`. */
-export const transferCodings = ({ headers }: Pick<Head, "headers">): string[] =>
-  listIn(headers.get("transfer-encoding")).filter((coding) => coding !== "identity");
+export const parseTransferCodings = ({ headers }: Pick<Head, "headers">): string[] =>
+  parseList(headers.get("transfer-encoding")).filter((coding) => coding !== "identity");
 
 /** Reads the head of the final response. Throws TargetFailure. */
 export async function readHead(wire: Wire): Promise<Head> {
   for (let interim = 0; interim <= maxInterim; interim++) {
-    const bytes = await wire.take((unread) => {
+    const bytes = await wire.readPiece((unread) => {
       // Rejects other protocols at once, because they may never send an empty line.
-      if (!"HTTP/1.".startsWith(unread.toString("latin1", 0, 7))) throw invalidHttp();
+      if (!"HTTP/1.".startsWith(unread.toString("latin1", 0, 7))) throw invalidHttpError();
       return findEndOfHead(unread, 0);
     });
     const head = parseHead(bytes.toString("latin1"));
     if (!isInterim(head.status)) return head;
   }
-  throw headTooLong();
+  throw headTooLongError();
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Decodes a field as UTF-8 if its bytes are valid, or else as Latin-1. */
-export function fieldText(value: string): string {
+export function decodeField(value: string): string {
   if (!/[\x80-\xff]/.test(value)) return value;
   try {
     return utf8.decode(Buffer.from(value, "latin1"));
@@ -141,8 +141,8 @@ export function fieldText(value: string): string {
  * Parses a Location; null for an invalid URL. Bytes that are not valid UTF-8 are percent-encoded
  * (https://url.spec.whatwg.org).
  */
-export function locationIn(value: string, base: URL): URL | null {
-  const text = fieldText(value);
+export function parseLocation(value: string, base: URL): URL | null {
+  const text = decodeField(value);
   const isText = text !== value || !/[\x80-\xff]/.test(value);
   const escaped = isText ? text : value.replace(/[\x80-\xff]/g, (byte) => encodeByte(byte));
   return URL.parse(escaped, base);

@@ -4,8 +4,14 @@ import { portOf } from "../../security/target-guard.ts";
 import { dial, type Tls } from "../connection.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
-import { readAnswer } from "./response.ts";
-import { connectedTo, credentialsOf, type Proxy, refusedCredentials, tunnelled } from "../proxy.ts";
+import { readHttpResponse } from "./response.ts";
+import {
+  connectToProxy,
+  buildProxyAuthorization,
+  type Proxy,
+  refusedCredentialsError,
+  openTunnel,
+} from "../proxy.ts";
 
 export type HttpRequest = {
   url: URL;
@@ -30,11 +36,11 @@ export type Transport = {
   client: { origin: string; certificate: string; key: string } | null;
 };
 
-const direct: Transport = { family: null, proxy: null, instead: null, client: null };
+const directTransport: Transport = { family: null, proxy: null, instead: null, client: null };
 
 /** Sends one request over a new connection, and does not follow redirects. Throws TargetFailure or OwnTrouble. */
 export async function send(request: HttpRequest, context: OutgoingContext) {
-  const { url, method, body, verifyTls, onlyPublic = false, transport = direct } = request;
+  const { url, method, body, verifyTls, onlyPublic = false, transport = directTransport } = request;
   const { family, proxy, instead } = transport;
   const port = portOf(url);
   context.step = "resolving the name";
@@ -49,26 +55,26 @@ export async function send(request: HttpRequest, context: OutgoingContext) {
   if (onlyPublic && addresses.some(({ isPrivate }) => isPrivate))
     throw new TargetFailure("Blocked: a public address redirected to a private one.", true);
   const name = url.hostname.replace(/^\[|\]$/g, "");
-  const tls = url.protocol === "https:" ? tlsOf(name, url, transport) : null;
+  const tls = url.protocol === "https:" ? selectTls(name, url, transport) : null;
   const isForwarded = proxy?.url.protocol === "http:" && tls === null;
   const connection =
     proxy === null
       ? await dial(addresses, port, context, tls)
       : isForwarded
-        ? await connectedTo(proxy, family, context)
-        : await tunnelled(proxy, family, { host: name, port }, tls, context);
+        ? await connectToProxy(proxy, family, context)
+        : await openTunnel(proxy, family, { host: name, port }, tls, context);
   const issue = connection.secured?.issue ?? null;
   if (verifyTls && issue !== null) throw new TargetFailure(issue);
   context.step = "waiting for the answer";
-  const answering = readAnswer(connection, method, context.memory);
-  connection.write(headOf(request, isForwarded ? proxy : null));
+  const answering = readHttpResponse(connection, method, context.memory);
+  connection.write(buildRequestHead(request, isForwarded ? proxy : null));
   if (body !== null) connection.write(body);
   const answer = await answering;
-  if (isForwarded && answer.status === 407) throw refusedCredentials(proxy);
+  if (isForwarded && answer.status === 407) throw refusedCredentialsError(proxy);
   return { answer, connection, isPublic };
 }
 
-function tlsOf(name: string, { origin }: URL, { client }: Transport): Tls {
+function selectTls(name: string, { origin }: URL, { client }: Transport): Tls {
   if (client?.origin !== origin) return { name };
   return { name, certificate: client.certificate, key: client.key };
 }
@@ -77,7 +83,7 @@ function tlsOf(name: string, { origin }: URL, { client }: Transport): Tls {
  * Converts a value to one character per byte, as UTF-8 if it is not Latin-1. Truncated code points could otherwise
  * become other bytes, such as a line break.
  */
-function octets(value: string): string {
+function toLatin1(value: string): string {
   return /[^\0-\xff]/.test(value) ? Buffer.from(value).toString("latin1") : value;
 }
 
@@ -85,7 +91,7 @@ function octets(value: string): string {
  * Builds the head of a request (RFC 9112 §3), for the target or a proxy. Schemas reject line breaks and framing
  * headers.
  */
-export function headOf(
+export function buildRequestHead(
   { url, method, headers, body }: Pick<HttpRequest, "url" | "method" | "headers" | "body">,
   proxy: Proxy | null = null,
 ): Uint8Array {
@@ -100,17 +106,17 @@ export function headOf(
   if (body !== null || ["POST", "PUT", "PATCH"].includes(method))
     fields.set("content-length", ["Content-Length", String(Buffer.byteLength(body ?? ""))]);
   fields.set("connection", ["Connection", "close"]);
-  const credentials = proxy && credentialsOf(proxy);
+  const credentials = proxy && buildProxyAuthorization(proxy);
   if (credentials !== null) fields.set("proxy-authorization", ["Proxy-Authorization", credentials]);
   const origin = proxy === null ? "" : url.origin;
-  return writtenHead(`${method} ${origin}${url.pathname}${url.search} HTTP/1.1`, fields.values());
+  return encodeHead(`${method} ${origin}${url.pathname}${url.search} HTTP/1.1`, fields.values());
 }
 
 /** Serializes the head of a request. */
-export function writtenHead(
+export function encodeHead(
   start: string,
   fields: Iterable<readonly [name: string, value: string]>,
 ): Uint8Array {
-  const lines = Array.from(fields, ([name, value]) => `${name}: ${octets(value)}`);
+  const lines = Array.from(fields, ([name, value]) => `${name}: ${toLatin1(value)}`);
   return Buffer.from(`${[start, ...lines].join("\r\n")}\r\n\r\n`, "latin1");
 }

@@ -1,24 +1,24 @@
 /** Reads HTTP/1.1 responses from a connection: the head, and the framed body within limits. */
-import { release } from "../../system/garbage.ts";
+import { releaseBuffer } from "../../system/garbage.ts";
 import { TargetFailure } from "../failures.ts";
 import type { Connection } from "../connection.ts";
 import {
   findEndOfHead,
   type Head,
-  headTooLong,
-  invalidHttp,
+  headTooLongError,
+  invalidHttpError,
   isInterim,
   maxHeadBytes,
   maxInterim,
   parseHead,
-  transferCodings,
+  parseTransferCodings,
 } from "./head.ts";
-import { growingBuffer, type Memory, uncounted } from "../memory.ts";
+import { createGrowingBuffer, type Memory, uncounted } from "../memory.ts";
 
 const maxLineBytes = 1024;
-const none: Buffer = Buffer.alloc(0);
+const emptyBuffer: Buffer = Buffer.alloc(0);
 
-export { named } from "./head.ts";
+export { formatStatus } from "./head.ts";
 
 export type HttpAnswer = Head & {
   /** Length of the encoded body in bytes; null if it is unknown before the end. */
@@ -27,20 +27,20 @@ export type HttpAnswer = Head & {
    * Passes each piece of the body to `take` when it arrives. The memory of a piece is reused afterwards. Resolves at
    * the end; rejects if the body is truncated. Can be called once.
    */
-  read(take: (chunk: Buffer) => void): Promise<void>;
+  read(onChunk: (chunk: Buffer) => void): Promise<void>;
   /** Stops the arrival of data until `resume`. */
   pause: () => void;
   resume: () => void;
 };
 
-const cutShort = () =>
+const cutShortError = () =>
   new TargetFailure("The connection was closed before the answer was complete.");
 
 /**
  * Reads the response to one request, with the framing of RFC 9112. Resolves when the head is complete. Ignores bytes
  * after the response.
  */
-export function readAnswer(
+export function readHttpResponse(
   connection: Connection,
   method: string,
   memory: Memory = uncounted,
@@ -53,7 +53,7 @@ class ResponseReader {
   readonly #method: string;
   readonly #answer = Promise.withResolvers<HttpAnswer>();
   readonly #whole = Promise.withResolvers<void>();
-  readonly #head: ReturnType<typeof growingBuffer>;
+  readonly #head: ReturnType<typeof createGrowingBuffer>;
   #body: Body | null = null;
   #unread: Buffer[] = [];
   #take: ((chunk: Buffer) => void) | null = null;
@@ -62,7 +62,7 @@ class ResponseReader {
   constructor(connection: Connection, method: string, memory: Memory) {
     this.#connection = connection;
     this.#method = method;
-    this.#head = growingBuffer(maxHeadBytes + 4, memory);
+    this.#head = createGrowingBuffer(maxHeadBytes + 4, memory);
   }
 
   start(): Promise<HttpAnswer> {
@@ -73,7 +73,7 @@ class ResponseReader {
       .then(
         () => {
           if (this.#body?.endsWithConnection) this.#whole.resolve();
-          else this.#fail(cutShort());
+          else this.#fail(cutShortError());
         },
         (error: unknown) => this.#fail(error),
       );
@@ -102,7 +102,7 @@ class ResponseReader {
     } catch (error) {
       this.#fail(error);
     } finally {
-      if (this.#unread.length === 0) release(chunk);
+      if (this.#unread.length === 0) releaseBuffer(chunk);
     }
   }
 
@@ -116,25 +116,26 @@ class ResponseReader {
     const bytes = before > 0 ? this.#head.bytes() : chunk.subarray(0, maxHeadBytes + 4);
     // The end of the head can start up to three bytes before this chunk.
     const found = findEndOfHead(bytes, Math.max(0, before - 3));
-    if ((found?.end ?? bytes.length) > maxHeadBytes) throw headTooLong();
+    if ((found?.end ?? bytes.length) > maxHeadBytes) throw headTooLongError();
     if (found === null) {
-      if (bytes.length > 8 && bytes.toString("latin1", 0, 7) !== "HTTP/1.") throw invalidHttp();
+      if (bytes.length > 8 && bytes.toString("latin1", 0, 7) !== "HTTP/1.")
+        throw invalidHttpError();
       if (before === 0) this.#head.push(chunk);
-      return none;
+      return emptyBuffer;
     }
     const head = parseHead(bytes.toString("latin1", 0, found.end));
     const rest = chunk.subarray(found.next - before);
     this.#head.drop();
     if (isInterim(head.status)) {
-      if (++this.#interimCount > maxInterim) throw headTooLong();
+      if (++this.#interimCount > maxInterim) throw headTooLongError();
       return rest;
     }
     this.#beginBody(head, rest);
-    return none;
+    return emptyBuffer;
   }
 
   #beginBody(head: Head, rest: Buffer) {
-    this.#body = bodyOf(this.#method, head, (chunk) => this.#give(chunk));
+    this.#body = createBody(this.#method, head, (chunk) => this.#give(chunk));
     this.#answer.resolve({
       ...head,
       length: this.#body.length,
@@ -162,12 +163,12 @@ type Body = { push(chunk: Buffer): boolean; length: number | null; endsWithConne
 const isChunked = (coding: string) => coding === "chunked";
 
 /** Selects the framing of the body by the rules of RFC 9112 §6.3, in their order. */
-function bodyOf(method: string, head: Head, give: (chunk: Buffer) => void): Body {
+function createBody(method: string, head: Head, give: (chunk: Buffer) => void): Body {
   const { status, headers } = head;
   if (method === "HEAD" || status === 101 || status === 204 || status === 304)
     return { push: () => true, length: 0, endsWithConnection: true };
-  const codings = transferCodings(head);
-  if (codings.slice(0, -1).some(isChunked) && !codings.every(isChunked)) throw invalidHttp();
+  const codings = parseTransferCodings(head);
+  if (codings.slice(0, -1).some(isChunked) && !codings.every(isChunked)) throw invalidHttpError();
   if (codings.at(-1) === "chunked") return new ChunkedBody(give);
   const lengths = new Set(
     headers
@@ -177,8 +178,8 @@ function bodyOf(method: string, head: Head, give: (chunk: Buffer) => void): Body
   );
   if (codings.length === 0 && lengths.size > 0) {
     const [length = ""] = lengths;
-    if (lengths.size > 1 || !/^\d{1,15}$/.test(length)) throw invalidHttp();
-    return sizedBody(Number(length), give);
+    if (lengths.size > 1 || !/^\d{1,15}$/.test(length)) throw invalidHttpError();
+    return createSizedBody(Number(length), give);
   }
   return {
     push(chunk) {
@@ -190,7 +191,7 @@ function bodyOf(method: string, head: Head, give: (chunk: Buffer) => void): Body
   };
 }
 
-function sizedBody(length: number, give: (chunk: Buffer) => void): Body {
+function createSizedBody(length: number, give: (chunk: Buffer) => void): Body {
   let left = length;
   return {
     push(chunk) {
@@ -204,7 +205,7 @@ function sizedBody(length: number, give: (chunk: Buffer) => void): Body {
 }
 
 /** Returns the value of a hexadecimal digit; -1 for other bytes. */
-function digit(byte = 0): number {
+function parseHexDigit(byte = 0): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
@@ -278,7 +279,11 @@ class ChunkedBody implements Body {
     let at = from;
     if (this.#step === "size") {
       this.#left = 0;
-      for (let value = digit(bytes[at]); value !== -1 && at - from < 12; value = digit(bytes[++at]))
+      for (
+        let value = parseHexDigit(bytes[at]);
+        value !== -1 && at - from < 12;
+        value = parseHexDigit(bytes[++at])
+      )
         this.#left = this.#left * 16 + value;
       if (at === from) return -1;
     }
@@ -289,13 +294,13 @@ class ChunkedBody implements Body {
   #readLine(bytes: Buffer, from: number): number {
     const end = bytes.indexOf("\n", from);
     this.#line += bytes.toString("latin1", from, end === -1 ? bytes.length : end);
-    if (this.#line.length > maxLineBytes) throw invalidHttp();
+    if (this.#line.length > maxLineBytes) throw invalidHttpError();
     if (end === -1) return -1;
     const line = this.#line;
     this.#line = "";
-    if (!line.endsWith("\r")) throw invalidHttp();
+    if (!line.endsWith("\r")) throw invalidHttpError();
     this.#framing -= line.length + 1;
-    if (this.#framing < 0) throw this.#step === "trailer" ? headTooLong() : invalidHttp();
+    if (this.#framing < 0) throw this.#step === "trailer" ? headTooLongError() : invalidHttpError();
     this.#applyLine(line.slice(0, -1));
     return end + 1;
   }
@@ -303,10 +308,10 @@ class ChunkedBody implements Body {
   #applyLine(line: string) {
     if (this.#step === "size") {
       const size = /^0*([0-9a-f]{1,12})[ \t]*(;.*)?$/i.exec(line)?.[1];
-      if (size === undefined) throw invalidHttp();
+      if (size === undefined) throw invalidHttpError();
       this.#left = Number.parseInt(size, 16);
     } else if (line === "") {
       if (this.#step === "trailer") this.#step = "done";
-    } else if (this.#step === "data end") throw invalidHttp();
+    } else if (this.#step === "data end") throw invalidHttpError();
   }
 }

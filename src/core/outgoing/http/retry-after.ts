@@ -1,9 +1,9 @@
 /** Parses a Retry-After header (RFC 9110 §10.2.3) into seconds; null if it is invalid or in the past. */
 
-export function retryAfterIn(value: string | undefined, now: number): number | null {
+export function parseRetryAfterHeader(value: string | undefined, now: number): number | null {
   if (value === undefined) return null;
   if (/^\d+$/.test(value)) return Number(value);
-  const seconds = Math.ceil(((httpDate(value, now) ?? now) - now) / 1_000);
+  const seconds = Math.ceil(((parseHttpDate(value, now) ?? now) - now) / 1_000);
   return seconds > 0 ? seconds : null;
 }
 
@@ -19,17 +19,19 @@ const forms = [
 ].map((form) => new RegExp(form));
 
 /** Parses an HTTP-date into Unix milliseconds; null if it is invalid. */
-export function httpDate(text: string, now: number): number | null {
+export function parseHttpDate(text: string, now: number): number | null {
   const parts = forms.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
   if (parts === undefined) return null;
   const numberOf = (name: string) => Number(parts[name]);
   const time = [numberOf("hours"), numberOf("minutes"), numberOf("seconds")] as const;
-  const inYear = (year: number) =>
+  const computeTimeInYear = (year: number) =>
     Date.UTC(year, months.indexOf(parts["month"] ?? ""), numberOf("day"), ...time);
   const year = numberOf("year");
-  if (parts["year"]?.length === 4) return inYear(year);
+  if (parts["year"]?.length === 4) return computeTimeInYear(year);
   // A year of two digits is the latest one that is at most 50 years in the future.
   const latest = new Date(now).setUTCFullYear(new Date(now).getUTCFullYear() + 50);
   const century = new Date(latest).getUTCFullYear() - (new Date(latest).getUTCFullYear() % 100);
-  return inYear(century + year) <= latest ? inYear(century + year) : inYear(century - 100 + year);
+  return computeTimeInYear(century + year) <= latest
+    ? computeTimeInYear(century + year)
+    : computeTimeInYear(century - 100 + year);
 }

@@ -2,14 +2,14 @@
 import type { Connection, Tls } from "../connection.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
-import { turn } from "../../time/yielding.ts";
-import { growingBuffer } from "../memory.ts";
+import { yieldToEventLoop } from "../../time/yielding.ts";
+import { createGrowingBuffer } from "../memory.ts";
 
 /** Reads of buffered data between two yields to the event loop. 500 reads take about 2 ms. */
 const readsPerTurn = 500;
 
 /** Default maximum of bytes received in a conversation. */
-const usualBytes = 64 * 1024;
+const defaultMaxBytes = 64 * 1024;
 
 /** TLS settings of a conversation, and whether an untrusted certificate is a failure. */
 export type WireTls = Tls & { verify: boolean };
@@ -23,22 +23,22 @@ export type Wire = {
    * Waits until `find` returns a position in the unread bytes. Returns the bytes before `end`, and continues at
    * `next`. Throws the errors of `read`.
    */
-  take(find: (unread: Buffer) => { end: number; next: number } | null): Promise<Buffer>;
+  readPiece(find: (unread: Buffer) => { end: number; next: number } | null): Promise<Buffer>;
   /** Reads up to the next mark, and skips the mark. Throws the errors of `read`. */
-  until(mark: string): Promise<Buffer>;
+  readUntil(mark: string): Promise<Buffer>;
   /** Passes all further data to `take`. Rejects when the connection closes or the limit is exceeded. */
-  rest(take: (chunk: Buffer) => void): Promise<never>;
+  readRest(take: (chunk: Buffer) => void): Promise<never>;
   /** Starts TLS, as for STARTTLS. Throws TargetFailure for an untrusted certificate. */
   secure(tls: WireTls): Promise<void>;
   /** Expiry of the server's certificate, RFC 3339; null without TLS. */
-  certificateExpiresAt(): string | null;
+  getCertificateExpiry(): string | null;
   close(): void;
 };
 
-export function wireOf(
+export function createWire(
   connection: Connection,
   { memory }: Pick<OutgoingContext, "memory">,
-  maxBytes = usualBytes,
+  maxBytes = defaultMaxBytes,
 ): Wire {
   return new BufferedWire(connection, memory, maxBytes);
 }
@@ -46,7 +46,7 @@ export function wireOf(
 class BufferedWire implements Wire {
   readonly #connection: Connection;
   readonly #maxBytes: number;
-  readonly #received: ReturnType<typeof growingBuffer>;
+  readonly #received: ReturnType<typeof createGrowingBuffer>;
   #length = 0;
   #from = 0;
   #reads = 0;
@@ -57,7 +57,7 @@ class BufferedWire implements Wire {
   constructor(connection: Connection, memory: OutgoingContext["memory"], maxBytes: number) {
     this.#connection = connection;
     this.#maxBytes = maxBytes;
-    this.#received = growingBuffer(maxBytes, memory);
+    this.#received = createGrowingBuffer(maxBytes, memory);
     connection
       .read((chunk) => this.#receive(chunk))
       .then(
@@ -104,7 +104,7 @@ class BufferedWire implements Wire {
     this.#connection.write(data);
   }
 
-  async take(find: (unread: Buffer) => { end: number; next: number } | null): Promise<Buffer> {
+  async readPiece(find: (unread: Buffer) => { end: number; next: number } | null): Promise<Buffer> {
     for (;;) {
       const unread = this.#received.bytes().subarray(this.#from);
       const found = find(unread);
@@ -113,7 +113,7 @@ class BufferedWire implements Wire {
         // Copies the piece before the yield, because data that arrives meanwhile can replace the buffer.
         const piece = Buffer.from(unread.subarray(0, found.end));
         this.#reads++;
-        if (this.#reads % readsPerTurn === 0) await turn();
+        if (this.#reads % readsPerTurn === 0) await yieldToEventLoop();
         return piece;
       }
       if (this.#failure !== null) throw this.#failure;
@@ -124,20 +124,20 @@ class BufferedWire implements Wire {
   read(count: number): Promise<Buffer> {
     // Fails immediately for a length beyond the limit, instead of waiting for the data.
     if (this.#from + count > this.#maxBytes) throw this.#tooLong();
-    return this.take((unread) => (unread.length < count ? null : { end: count, next: count }));
+    return this.readPiece((unread) => (unread.length < count ? null : { end: count, next: count }));
   }
 
-  until(mark: string): Promise<Buffer> {
-    return this.take((unread) => {
+  readUntil(mark: string): Promise<Buffer> {
+    return this.readPiece((unread) => {
       const end = unread.indexOf(mark);
       return end === -1 ? null : { end, next: end + mark.length };
     });
   }
 
-  async rest(take: (chunk: Buffer) => void): Promise<never> {
+  async readRest(onChunk: (chunk: Buffer) => void): Promise<never> {
     const unread = this.#received.bytes().subarray(this.#from);
-    this.#take = take;
-    if (unread.length > 0) take(Buffer.from(unread));
+    this.#take = onChunk;
+    if (unread.length > 0) onChunk(Buffer.from(unread));
     while (this.#failure === null) await this.#arrival.promise;
     throw this.#failure;
   }
@@ -150,7 +150,7 @@ class BufferedWire implements Wire {
     assertTrusted(secured, verify);
   }
 
-  certificateExpiresAt(): string | null {
+  getCertificateExpiry(): string | null {
     return this.#connection.secured?.certificateExpiresAt ?? null;
   }
 

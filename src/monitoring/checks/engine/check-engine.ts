@@ -13,23 +13,28 @@ import type { EventReader, Subscription } from "../../../events/reader.ts";
 import type { Signals } from "../../../events/signals.ts";
 import type { Family } from "../../../core/metrics.ts";
 import type { CheckTarget, CheckCaller } from "../check.ts";
-import { allowedSeconds, silenceOutcome, stillFailing, stillReporting } from "../kinds/push.ts";
+import {
+  computeAllowedSeconds,
+  judgeSilence,
+  stillFailingResult,
+  stillReportingResult,
+} from "../kinds/push.ts";
 import { goesDown } from "../rules.ts";
 import { createCheckRunner } from "./check-runner.ts";
 import { DueTimes } from "./due-times.ts";
-import { checkMetrics, stateFamilies } from "./metrics.ts";
+import { createCheckMetrics, createStateFamilies } from "./metrics.ts";
 import { limitOnDemand } from "./on-demand.ts";
 import { OutcomeRecorder } from "./outcome-recorder.ts";
 import type { Machine } from "./own-machine.ts";
 import { tickMs, TroubleWatch } from "./own-trouble.ts";
 import { ResultWriter } from "./record.ts";
 import { createCheckRequests, type PushReport } from "./requests.ts";
-import { inverse, slowed, unknownResult } from "./run-check.ts";
+import { invertOutcome, markSlow, createUnknownResult } from "./run-check.ts";
 import { type Limits, Scheduler } from "./scheduler.ts";
 import {
   findChecked,
   type FirstCheck,
-  targetOf,
+  buildTarget,
   type Watched,
   WatchedMonitors,
 } from "./watched-monitors.ts";
@@ -65,7 +70,7 @@ export class CheckEngine {
   private readonly monotonic: Clock;
   private readonly trouble: TroubleWatch;
   private readonly writer: ResultWriter;
-  private readonly counted = checkMetrics();
+  private readonly counted = createCheckMetrics();
   private readonly outcomes: OutcomeRecorder;
   private readonly monitors: WatchedMonitors;
   private readonly jobs: Scheduler;
@@ -95,18 +100,21 @@ export class CheckEngine {
     this.writer = new ResultWriter(context);
     this.outcomes = new OutcomeRecorder(context, this.writer, this.counted.ended);
     this.monitors = new WatchedMonitors(context, {
-      begin: (monitor, firstCheck) => this.begin(monitor, firstCheck),
-      end: (monitor) => this.end(monitor),
+      begin: (monitor, firstCheck) => this.startMonitor(monitor, firstCheck),
+      end: (monitor) => this.stopMonitor(monitor),
       followed: () => this.reload,
     });
     this.jobs = new Scheduler(
-      { run: (key, dueAt) => this.checkSafely(key, dueAt), overdue: (key) => this.miss(key) },
+      {
+        run: (key, dueAt) => this.checkSafely(key, dueAt),
+        overdue: (key) => this.recordMissed(key),
+      },
       monotonic,
       context.places ?? defaultLimits,
     );
     this.due = new DueTimes(clock, monotonic, this.trouble);
     const watch = { monotonic, trouble: this.trouble };
-    this.runner = createCheckRunner(context, watch, () => this.jobs.organizations());
+    this.runner = createCheckRunner(context, watch, () => this.jobs.countOrganizations());
     this.limited = limitOnDemand(clock);
     this.requests = createCheckRequests({
       store,
@@ -114,7 +122,7 @@ export class CheckEngine {
       limited: this.limited,
       check: (organizationId, monitorId) => this.checkHere(organizationId, monitorId),
       take: (organizationId, monitorId, report) =>
-        this.takeReport(organizationId, monitorId, report),
+        this.acceptReport(organizationId, monitorId, report),
       probe: (organizationId, monitorId) => this.probe(organizationId, monitorId),
     });
     leases.onChange(() => (this.isStarted ? this.followLeases() : undefined));
@@ -128,7 +136,7 @@ export class CheckEngine {
       this.take(added),
     );
     this.trouble.tick();
-    this.arm();
+    this.armTimer();
   }
 
   /** Aborts running checks and writes the results of finished ones. */
@@ -139,7 +147,7 @@ export class CheckEngine {
     this.jobs.stop();
     this.stopping.abort();
     for (const ending of this.running.values()) ending.abort();
-    await this.jobs.settled();
+    await this.jobs.waitUntilSettled();
     await this.runner.settled();
     await this.writer.stop();
   }
@@ -156,13 +164,13 @@ export class CheckEngine {
     }
     this.trouble.tick();
     this.jobs.startDue();
-    await this.jobs.settled();
+    await this.jobs.waitUntilSettled();
     await this.writer.flush();
   }
 
   metrics = (): Family[] => [
     ...this.counted.families(),
-    ...stateFamilies({
+    ...createStateFamilies({
       jobs: this.jobs,
       results: this.writer,
       monitors: this.monitors,
@@ -197,23 +205,23 @@ export class CheckEngine {
   /** Brings the next checks of monitors forward after their maintenance started or ended. */
   checkSoon = (monitorIds: readonly string[]) => {
     for (const id of monitorIds) {
-      const monitor = this.monitors.byId(id);
+      const monitor = this.monitors.findById(id);
       if (monitor === undefined) continue;
       if (monitor.type === "push") this.recordMaintenanceOfPush(monitor);
-      else this.schedule(monitor, this.due.soon(monitor, monitorIds.length));
+      else this.schedule(monitor, this.due.computeSoon(monitor, monitorIds.length));
     }
-    this.arm();
+    this.armTimer();
   };
 
   /** Records the last report again, because a push monitor can't be checked on demand. */
   private recordMaintenanceOfPush(monitor: Watched) {
     const { status, failures } = monitor.state;
     const isMaintained = this.isMaintained(monitor);
-    if (failures > 0) this.outcomes.record(monitor, stillFailing, "turn");
+    if (failures > 0) this.outcomes.record(monitor, stillFailingResult, "turn");
     else if (status === "maintenance" && !isMaintained)
-      this.outcomes.record(monitor, stillReporting, "in maintenance");
+      this.outcomes.record(monitor, stillReportingResult, "in maintenance");
     else if (status === "up" && isMaintained)
-      this.outcomes.record(monitor, stillReporting, "before maintenance");
+      this.outcomes.record(monitor, stillReportingResult, "before maintenance");
   }
 
   /** Drops the monitors of lost leases, writes pending results, then loads the monitors of new leases. */
@@ -240,7 +248,7 @@ export class CheckEngine {
   }
 
   private isOurs({ id, lease }: Watched) {
-    return this.context.leases.of(id) === lease;
+    return this.context.leases.findByRecord(id) === lease;
   }
 
   private isMaintained(monitor: Watched) {
@@ -260,7 +268,7 @@ export class CheckEngine {
       this.running.delete(key);
       const monitor = this.monitors.get(key);
       if (monitor === undefined || this.isStopped) return;
-      const unknown = unknownResult("the check itself failed; see the log");
+      const unknown = createUnknownResult("the check itself failed; see the log");
       const seconds = this.outcomes.record(monitor, unknown, "turn");
       this.schedule(monitor, this.monotonic() + seconds * 1000);
     }
@@ -273,42 +281,42 @@ export class CheckEngine {
     if (monitor === undefined || this.isStopped || !this.isOurs(monitor)) return;
     const startedAt = this.monotonic();
     if (!isUnscheduled) this.counted.began((startedAt - dueAt) / 1_000);
-    const outcome = await this.outcomeOf(monitor, startedAt);
+    const outcome = await this.determineOutcome(monitor, startedAt);
     // Discards the result of a monitor that was changed, paused or deleted during the check.
     if (this.monitors.get(key) !== monitor || this.isStopped) return;
-    const slot = this.due.slotAfter(monitor, startedAt);
+    const slot = this.due.computeSlotAfter(monitor, startedAt);
     const secondsToSlot = Math.max(1, Math.round((slot - this.monotonic()) / 1000));
     const period = isUnscheduled && monitor.lastAt !== null ? secondsToSlot : "turn";
     const seconds = this.outcomes.record(monitor, outcome, period);
-    this.schedule(monitor, this.due.next(monitor, startedAt, seconds));
-    this.arm();
+    this.schedule(monitor, this.due.computeNext(monitor, startedAt, seconds));
+    this.armTimer();
   }
 
-  private async outcomeOf(monitor: Watched, startedAt: number): Promise<CheckResult> {
-    if (monitor.type === "push") return silenceOutcome(monitor, this.trouble, startedAt);
+  private async determineOutcome(monitor: Watched, startedAt: number): Promise<CheckResult> {
+    if (monitor.type === "push") return judgeSilence(monitor, this.trouble, startedAt);
     const ending = new AbortController();
     this.running.set(monitor.key, ending);
-    const outcome = await this.confirmedOutcome(monitor, ending.signal);
+    const outcome = await this.confirmOutcome(monitor, ending.signal);
     this.running.delete(monitor.key);
-    this.counted.took(monitor.type, (this.monotonic() - startedAt) / 1_000);
+    this.counted.observeDuration(monitor.type, (this.monotonic() - startedAt) / 1_000);
     return outcome;
   }
 
   /** Runs the check. Other nodes confirm a failure that would change the state to down. */
-  private async confirmedOutcome(monitor: Watched, cancelled: AbortSignal): Promise<CheckResult> {
+  private async confirmOutcome(monitor: Watched, cancelled: AbortSignal): Promise<CheckResult> {
     const outcome = await this.run(monitor, cancelled);
     if (outcome.status !== "down") return outcome;
     const { retries, successThreshold } = monitor;
     const patience = { retries, successThreshold, inMaintenance: this.isMaintained(monitor) };
     return goesDown(monitor.state, outcome, patience)
-      ? this.requests.confirmed(monitor, outcome)
+      ? this.requests.confirmFailure(monitor, outcome)
       : outcome;
   }
 
   private async run(monitor: Watched, cancelled: AbortSignal): Promise<CheckResult> {
-    const target = targetOf(monitor);
+    const target = buildTarget(monitor);
     if (target === null)
-      return unknownResult("the secrets of the monitor can't be opened with this secret.key");
+      return createUnknownResult("the secrets of the monitor can't be opened with this secret.key");
     return this.runner.run(monitor.organizationId, target, cancelled);
   }
 
@@ -316,39 +324,43 @@ export class CheckEngine {
   private async probe(organizationId: string, monitorId: string): Promise<CheckResult> {
     const monitor = await findChecked(this.context, organizationId, monitorId);
     return monitor === undefined
-      ? unknownResult("it is not checked")
+      ? createUnknownResult("it is not checked")
       : this.run(monitor, this.stopping.signal);
   }
 
   private async take(events: readonly LoggedEvent[]) {
     this.runner.take(events);
-    await this.monitors.take(events);
+    await this.monitors.handleEvents(events);
   }
 
   /** Records an unknown result for a check that waited too long in the queue. */
-  private miss(key: number) {
+  private recordMissed(key: number) {
     const monitor = this.monitors.get(key);
     if (monitor === undefined || this.isStopped || !this.isOurs(monitor)) return;
     this.counted.missed();
     const seconds = monitor.terms.patienceMs / 1000;
-    this.outcomes.record(monitor, unknownResult("too many other checks are under way"), seconds);
+    this.outcomes.record(
+      monitor,
+      createUnknownResult("too many other checks are under way"),
+      seconds,
+    );
   }
 
   /** Starts to check a new or changed monitor. */
-  private begin(monitor: Watched, firstCheck: FirstCheck) {
+  private startMonitor(monitor: Watched, firstCheck: FirstCheck) {
     this.running.get(monitor.key)?.abort();
-    this.schedule(monitor, this.due.first(monitor, firstCheck));
-    this.arm();
+    this.schedule(monitor, this.due.computeFirst(monitor, firstCheck));
+    this.armTimer();
   }
 
-  private end({ key }: Watched) {
+  private stopMonitor({ key }: Watched) {
     this.jobs.remove(key);
     this.running.get(key)?.abort();
   }
 
-  private arm() {
+  private armTimer() {
     if (this.timer !== null || this.isStopped || this.subscription === null) return;
-    const wait = (this.jobs.nextDueAt() ?? Infinity) - this.monotonic();
+    const wait = (this.jobs.findNextDueAt() ?? Infinity) - this.monotonic();
     this.timer = setTimeout(() => this.tick(), Math.min(Math.max(wait, minTickMs), tickMs));
   }
 
@@ -356,7 +368,7 @@ export class CheckEngine {
     this.timer = null;
     this.trouble.tick();
     this.jobs.startDue();
-    this.arm();
+    this.armTimer();
   }
 
   /**
@@ -374,19 +386,19 @@ export class CheckEngine {
       await this.jobs.runNow(key, monitor.terms);
       // A change during the check discarded the result: check again.
       if (this.monitors.get(key) === monitor && monitor.lastAt !== lastAt) {
-        await this.outcomes.storedNow(monitor);
+        await this.outcomes.storeNow(monitor);
         return true;
       }
     }
   }
 
   /** Stores a report. Resolves with false if this node does not check the monitor. Throws UNAVAILABLE. */
-  private async takeReport(
+  private async acceptReport(
     organizationId: string,
     monitorId: string,
     { status, message, latencyMs }: PushReport,
   ): Promise<boolean> {
-    const known = this.monitors.byId(monitorId);
+    const known = this.monitors.findById(monitorId);
     const monitor =
       known && this.isOurs(known) ? known : await this.monitors.refresh(organizationId, monitorId);
     this.assertRunning();
@@ -397,10 +409,14 @@ export class CheckEngine {
       latencyMs,
       ...(message !== null && { said: message }),
     };
-    const outcome = slowed(finding, monitor.degradedAfterMs);
-    this.outcomes.record(monitor, monitor.inverted ? inverse(outcome) : outcome, "since the last");
-    this.schedule(monitor, this.monotonic() + allowedSeconds(monitor) * 1000);
-    await this.outcomes.storedNow(monitor);
+    const outcome = markSlow(finding, monitor.degradedAfterMs);
+    this.outcomes.record(
+      monitor,
+      monitor.inverted ? invertOutcome(outcome) : outcome,
+      "since the last",
+    );
+    this.schedule(monitor, this.monotonic() + computeAllowedSeconds(monitor) * 1000);
+    await this.outcomes.storeNow(monitor);
     return true;
   }
 

@@ -1,16 +1,16 @@
 /** Runs checks with the certificate authorities of their organization and its share of memory and processor time. */
 import type { CheckResult } from "../check.ts";
 import type { Clock } from "../../../core/time/clock.ts";
-import { fairQueue } from "../../../core/collections/fair-queue.ts";
+import { createFairQueue } from "../../../core/collections/fair-queue.ts";
 import type { Log } from "../../../core/log.ts";
-import { accessTokens } from "../../../core/outgoing/access-tokens.ts";
+import { createAccessTokenCache } from "../../../core/outgoing/access-tokens.ts";
 import type { TargetGuard } from "../../../core/security/target-guard.ts";
 import type { Store } from "../../../database/store.ts";
 import type { LoggedEvent } from "../../../events/catalogue.ts";
-import { organizationAuthorities } from "../protocols/authorities.ts";
-import { byteBudget } from "../protocols/byte-budget.ts";
+import { createAuthoritiesCache } from "../protocols/authorities.ts";
+import { createByteBudget } from "../protocols/byte-budget.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
-import { runCheck, unknownResult } from "./run-check.ts";
+import { runCheck, createUnknownResult } from "./run-check.ts";
 import type { CheckTarget } from "../check.ts";
 
 type Dependencies = {
@@ -28,20 +28,20 @@ export function createCheckRunner(
   /** Number of organizations with checks. */
   organizations: () => number,
 ) {
-  const budget = byteBudget(organizations);
-  const tokens = accessTokens();
-  const searches = fairQueue({ atOnce: 1, mostWaiting: Infinity });
-  const pages = fairQueue({ atOnce: 1, mostWaiting: Infinity });
+  const budget = createByteBudget(organizations);
+  const tokens = createAccessTokenCache();
+  const searches = createFairQueue({ atOnce: 1, mostWaiting: Infinity });
+  const pages = createFairQueue({ atOnce: 1, mostWaiting: Infinity });
   /** Browsers that have not exited yet. */
-  const opened = new Set<Promise<unknown>>();
-  const authorities = organizationAuthorities(dependencies.store);
+  const runningWork = new Set<Promise<unknown>>();
+  const authorities = createAuthoritiesCache(dependencies.store);
 
-  async function untilEnded<T>(work: Promise<T>): Promise<T> {
-    opened.add(work);
+  async function trackUntilEnded<T>(work: Promise<T>): Promise<T> {
+    runningWork.add(work);
     try {
       return await work;
     } finally {
-      opened.delete(work);
+      runningWork.delete(work);
     }
   }
 
@@ -56,7 +56,7 @@ export function createCheckRunner(
       try {
         trusted = await authorities.of(organizationId);
       } catch {
-        return unknownResult("the settings of the organization can't be read");
+        return createUnknownResult("the settings of the organization can't be read");
       }
       return runCheck(
         monitor,
@@ -66,7 +66,7 @@ export function createCheckRunner(
           organizationId,
           memory: budget.of(organizationId),
           inTurn: (work) => searches.run(organizationId, work),
-          browserTurn: (work) => pages.run(organizationId, () => untilEnded(work())),
+          browserTurn: (work) => pages.run(organizationId, () => trackUntilEnded(work())),
           accessTokens: tokens,
           authorities: trusted,
         },
@@ -74,7 +74,7 @@ export function createCheckRunner(
       );
     },
     /** Resolves when all browsers have exited. */
-    settled: () => Promise.allSettled(opened),
+    settled: () => Promise.allSettled(runningWork),
     /** Makes the next check read the settings of the organization again. */
     forgetSettings: authorities.forget,
     take: (events: readonly LoggedEvent[]) => authorities.take(events),

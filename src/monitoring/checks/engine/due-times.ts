@@ -1,9 +1,9 @@
 /** Decides when the next check of a monitor is due, in monotonic milliseconds. */
 import type { Clock } from "../../../core/time/clock.ts";
 import { monitorBounds } from "../../../core/limits.ts";
-import { rateLimit } from "../../../http/access/rate-limit.ts";
-import { allowedSeconds, nextSilenceAt } from "../kinds/push.ts";
-import { nextSlot, phaseOf } from "../rules.ts";
+import { createRateLimit } from "../../../http/access/rate-limit.ts";
+import { computeAllowedSeconds, computeNextSilence } from "../kinds/push.ts";
+import { computeNextSlot, computePhase } from "../rules.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
 import type { FirstCheck, Watched } from "./watched-monitors.ts";
 
@@ -25,55 +25,57 @@ export class DueTimes {
     this.monotonic = monotonic;
     this.trouble = trouble;
     this.offsetMs = clock() - monotonic();
-    this.immediate = rateLimit(monitorBounds.checksAfterChanges.value, clock);
+    this.immediate = createRateLimit(monitorBounds.checksAfterChanges.value, clock);
   }
 
   /** Returns when a new, changed or loaded monitor is due. */
-  first(monitor: Watched, firstCheck: FirstCheck): number {
+  computeFirst(monitor: Watched, firstCheck: FirstCheck): number {
     const now = this.monotonic();
-    if (monitor.type === "push") return now + allowedSeconds(monitor) * 1000;
-    if (firstCheck === "spread") return this.resumed(monitor, now);
+    if (monitor.type === "push") return now + computeAllowedSeconds(monitor) * 1000;
+    if (firstCheck === "spread") return this.computeResumed(monitor, now);
     const isImmediate = firstCheck === "now" && this.immediate.take(monitor.organizationId) === 0;
-    return isImmediate ? now : now + phaseOf(monitor.key, rushMs);
+    return isImmediate ? now : now + computePhase(monitor.key, rushMs);
   }
 
   /**
    * Returns when a monitor is due that is brought forward together with others. Spreads 100 per second, at most over 5
    * s.
    */
-  soon({ key }: Watched, count: number): number {
-    return this.monotonic() + phaseOf(key, Math.min(count * 10, rushMs));
+  computeSoon({ key }: Watched, count: number): number {
+    return this.monotonic() + computePhase(key, Math.min(count * 10, rushMs));
   }
 
   /** Returns when the check after the one started at `startedAt` is due: in the next slot, or earlier for a retry. */
-  next(monitor: Watched, startedAt: number, seconds: number): number {
-    if (monitor.type === "push") return nextSilenceAt(monitor, this.trouble, startedAt, seconds);
-    if (seconds >= monitor.intervalSeconds) return this.slotAfter(monitor, startedAt);
+  computeNext(monitor: Watched, startedAt: number, seconds: number): number {
+    if (monitor.type === "push")
+      return computeNextSilence(monitor, this.trouble, startedAt, seconds);
+    if (seconds >= monitor.intervalSeconds) return this.computeSlotAfter(monitor, startedAt);
     const retryAt = this.monotonic() + seconds * 1000;
     return Math.min(retryAt, startedAt + monitor.intervalSeconds * 1000);
   }
 
-  slotAfter(
+  computeSlotAfter(
     { key, intervalSeconds }: Pick<Watched, "key" | "intervalSeconds">,
     after: number,
   ): number {
-    return nextSlot(key, intervalSeconds * 1000, after + this.offsetMs) - this.offsetMs;
+    return computeNextSlot(key, intervalSeconds * 1000, after + this.offsetMs) - this.offsetMs;
   }
 
   /**
    * Returns the slot after the last result, which another node can have written. After a missed slot,
    * checks are spread over a time as long as the delay.
    */
-  private resumed(monitor: Watched, now: number): number {
+  private computeResumed(monitor: Watched, now: number): number {
     const { key, intervalSeconds, lastAt } = monitor;
     if (lastAt === null)
-      return this.slotAfter(
+      return this.computeSlotAfter(
         { key, intervalSeconds: Math.min(intervalSeconds, maxUnknownSeconds) },
         now,
       );
-    const due = this.slotAfter(monitor, lastAt - this.offsetMs + sameSlotMs);
+    const due = this.computeSlotAfter(monitor, lastAt - this.offsetMs + sameSlotMs);
     const intervalMs = intervalSeconds * 1000;
-    if (due > now + intervalMs || due < now - intervalMs) return this.slotAfter(monitor, now);
-    return due > now ? due : now + phaseOf(key, Math.floor(now - due));
+    if (due > now + intervalMs || due < now - intervalMs)
+      return this.computeSlotAfter(monitor, now);
+    return due > now ? due : now + computePhase(key, Math.floor(now - due));
   }
 }

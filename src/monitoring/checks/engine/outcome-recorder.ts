@@ -1,19 +1,25 @@
 /** Turns check outcomes into monitor states and passes both to the result writer. */
 import type { CheckResult } from "../check.ts";
-import { type Leases, ofNode } from "../../../cluster/leases.ts";
-import { type Clock, timestamp } from "../../../core/time/clock.ts";
+import { type Leases, assignProblemToNode } from "../../../cluster/leases.ts";
+import { type Clock, formatTimestamp } from "../../../core/time/clock.ts";
 import type { Log } from "../../../core/log.ts";
-import { capitalized, notJudged } from "../../../core/text/words.ts";
+import { capitalize, notJudgedPrefix } from "../../../core/text/words.ts";
 import { recordProblem } from "../../../events/problems.ts";
-import { allowedSeconds } from "../kinds/push.ts";
+import { computeAllowedSeconds } from "../kinds/push.ts";
 import type { ResultWriter } from "./record.ts";
-import { isEarly, momentAfter, secondsSince, secondsToNext, stateAfter } from "../rules.ts";
+import {
+  isEarly,
+  computeNextMoment,
+  computeSecondsSince,
+  computeSecondsToNext,
+  stateAfter,
+} from "../rules.ts";
 import type { Watched } from "./watched-monitors.ts";
 
 /** An episode of unknown results ends after this time without another. */
 const troubleEpisodeMs = 300_000;
 /** Minimum time between two events of one episode. */
-const troubleNotedMs = 60_000;
+const troubleEventIntervalMs = 60_000;
 
 /**
  * Time that a result covers in uptime. `turn` lasts until the next scheduled result, `since the last` started with the
@@ -46,33 +52,33 @@ export class OutcomeRecorder {
   /** Sets the state after an outcome and passes both to the writer. Returns the seconds until the next check. */
   record(monitor: Watched, outcome: CheckResult, period: Period): number {
     const { clock, maintenanceOf } = this.dependencies;
-    const at = momentAfter(monitor.lastAt, clock());
+    const at = computeNextMoment(monitor.lastAt, clock());
     const maintenance = maintenanceOf?.(monitor) ?? null;
     const { retries, successThreshold, state: before, lastAt, standsUntil } = monitor;
     const patience = { retries, successThreshold, inMaintenance: maintenance !== null };
-    const checkedAt = timestamp(at);
+    const checkedAt = formatTimestamp(at);
     const after = stateAfter(before, outcome, patience, checkedAt);
-    const toNext = secondsToNext(after, outcome, monitor);
-    const looksBack = typeof period !== "number" && (period !== "turn" || lastAt === null);
+    const toNext = computeSecondsToNext(after, outcome, monitor);
+    const coversPast = typeof period !== "number" && (period !== "turn" || lastAt === null);
     const since = lastAt === null ? null : standsUntil;
     const seconds =
       typeof period === "number"
         ? period
-        : looksBack
-          ? secondsSince(since, at, allowedSeconds(monitor))
+        : coversPast
+          ? computeSecondsSince(since, at, computeAllowedSeconds(monitor))
           : toNext;
     this.count(monitor.type, outcome.status);
     Object.assign(monitor, {
       state: after,
       lastAt: at,
-      standsUntil: looksBack ? at : at + seconds * 1000,
-      certificateExpiresAt: certificateAfter(monitor, outcome),
+      standsUntil: coversPast ? at : at + seconds * 1000,
+      certificateExpiresAt: determineCertificateExpiry(monitor, outcome),
     });
     const isMaintained = maintenance !== null && !maintenance.countsUptime;
     const isUncounted =
       period === "in maintenance" || (isMaintained && period !== "before maintenance");
     this.writer.add({
-      ...resultOf(monitor, outcome, { at, seconds, isUncounted }),
+      ...buildResult(monitor, outcome, { at, seconds, isUncounted }),
       isEarly: lastAt !== null && isEarly(at, lastAt, standsUntil),
       checkedAt,
       before,
@@ -83,8 +89,8 @@ export class OutcomeRecorder {
   }
 
   /** Writes immediately. Throws UNAVAILABLE if the write fails; the writer retries it later. */
-  async storedNow({ key }: Watched) {
-    const stored = this.writer.stored(key);
+  async storeNow({ key }: Watched) {
+    const stored = this.writer.waitUntilStored(key);
     void this.writer.flush();
     await stored;
   }
@@ -92,7 +98,7 @@ export class OutcomeRecorder {
   /** Adds an event about unknown results, at most once a minute per organization, for alerting. */
   private reportTrouble({ organizationId }: Watched, message: string, at: number) {
     const last = this.troubled.get(organizationId);
-    if (last !== undefined && Math.abs(at - last) < troubleNotedMs) return;
+    if (last !== undefined && Math.abs(at - last) < troubleEventIntervalMs) return;
     this.troubled.set(organizationId, at);
     const { log, leases } = this.dependencies;
     log.warn("checks can't be judged", { reason: message });
@@ -100,20 +106,25 @@ export class OutcomeRecorder {
       name: "checks",
       stage: "",
       severity: "warning",
-      message: capitalized(message.slice(notJudged.length)),
+      message: capitalize(message.slice(notJudgedPrefix.length)),
       until: at + troubleEpisodeMs,
     } as const;
-    this.writer.addEvents(recordProblem([organizationId], ofNode(leases, problem), at));
+    this.writer.addEvents(
+      recordProblem([organizationId], assignProblemToNode(leases, problem), at),
+    );
   }
 }
 
 /** Returns the new expiry. A failed check receives no certificate, so the last known expiry stays. */
-function certificateAfter(monitor: Watched, { status, certificateExpiresAt }: CheckResult) {
+function determineCertificateExpiry(
+  monitor: Watched,
+  { status, certificateExpiresAt }: CheckResult,
+) {
   const isGood = status === "up" || status === "degraded";
   return certificateExpiresAt ?? (isGood ? null : monitor.certificateExpiresAt);
 }
 
-function resultOf(
+function buildResult(
   monitor: Watched,
   outcome: CheckResult,
   { at, seconds, isUncounted }: { at: number; seconds: number; isUncounted: boolean },

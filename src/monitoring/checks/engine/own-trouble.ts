@@ -41,13 +41,13 @@ export class TroubleWatch {
   /** Must be called every `tickMs`. A late call shows that the event loop was blocked. */
   tick() {
     const now = this.monotonic();
-    const trouble = this.troubleUntil(now);
+    const trouble = this.detectTrouble(now);
     if (trouble !== null) {
       this.troubles.push(trouble);
-      this.noteStandstill(trouble);
+      this.recordStandstill(trouble);
     }
     if (this.troubles.length > maxTroubles) this.troubles.shift();
-    this.machine.look(now, this.lastTick);
+    this.machine.inspect(now, this.lastTick);
     this.lastTick = now;
     this.offset = this.clock() - now;
   }
@@ -56,14 +56,14 @@ export class TroubleWatch {
    * Returns why results between two monotonic times are unreliable: a clock jump, or stalls of more than
    * `toleratedMs` in total. Null if they are reliable.
    */
-  during(from: number, to: number, toleratedMs: number): string | null {
+  findTroubleDuring(from: number, to: number, toleratedMs: number): string | null {
     // After a stall, the timer of a check can run before the tick that records the stall.
-    const unnoticed = this.troubleUntil(this.monotonic());
-    const met = [...this.troubles, ...(unnoticed === null ? [] : [unnoticed])].filter(
+    const unnoticed = this.detectTrouble(this.monotonic());
+    const overlapping = [...this.troubles, ...(unnoticed === null ? [] : [unnoticed])].filter(
       (trouble) => trouble.from < to && trouble.to > from,
     );
-    if (met.some(({ jumped }) => jumped)) return "the clock of this machine jumped";
-    const stalledMs = met.reduce((sum, trouble) => sum + trouble.to - trouble.from, 0);
+    if (overlapping.some(({ jumped }) => jumped)) return "the clock of this machine jumped";
+    const stalledMs = overlapping.reduce((sum, trouble) => sum + trouble.to - trouble.from, 0);
     return stalledMs > toleratedMs ? "this appliance stalled for a moment" : null;
   }
 
@@ -73,37 +73,37 @@ export class TroubleWatch {
    */
   lackedFor(addresses: readonly string[], from: number): string | null {
     const now = this.monotonic();
-    this.machine.look(now, this.lastTick);
-    return this.machine.lackedFor(addresses, from, now);
+    this.machine.inspect(now, this.lastTick);
+    return this.machine.findLackFor(addresses, from, now);
   }
 
   /** Returns the missing resource and the start of the gap in Unix milliseconds; null if nothing is missing. */
   lackedNow(): OwnLack | null {
-    const lack = this.machine.lackedNow();
+    const lack = this.machine.findCurrentLack();
     if (lack === null) return null;
     return { resource: lack.resource, since: this.clock() - (this.monotonic() - lack.from) };
   }
 
   /** Returns the last interruption since `from` in which no report could arrive; null without one. */
-  interruptionSince(from: number): Interruption | null {
+  findInterruptionSince(from: number): Interruption | null {
     const now = this.monotonic();
-    this.machine.look(now, this.lastTick);
-    const unnoticed = this.troubleUntil(now);
-    if (unnoticed !== null) this.noteStandstill(unnoticed);
-    const met = this.machine.interruptions(from, now);
-    if (this.standstill !== null) met.push(this.standstill);
-    const latest = met.reduce((one, other) => (other.until > one.until ? other : one));
+    this.machine.inspect(now, this.lastTick);
+    const unnoticed = this.detectTrouble(now);
+    if (unnoticed !== null) this.recordStandstill(unnoticed);
+    const interruptions = this.machine.listInterruptions(from, now);
+    if (this.standstill !== null) interruptions.push(this.standstill);
+    const latest = interruptions.reduce((one, other) => (other.until > one.until ? other : one));
     return latest.until > from ? latest : null;
   }
 
-  private troubleUntil(now: number): Trouble | null {
+  private detectTrouble(now: number): Trouble | null {
     const jumped = Math.abs(this.clock() - now - this.offset) > jumpMs;
     const stalled = now - this.lastTick > tickMs + latenessMs;
     const from = jumped ? this.lastTick : this.lastTick + tickMs;
     return jumped || stalled ? { from, to: now, jumped } : null;
   }
 
-  private noteStandstill({ from, to, jumped }: Trouble) {
+  private recordStandstill({ from, to, jumped }: Trouble) {
     // A clock that was set back is no sign of a standstill.
     const isForward = jumped && this.clock() - to - this.offset > jumpMs;
     if (!isForward && to - from < interruptionMs) return;

@@ -1,19 +1,19 @@
 /** Queues check results and writes them in atomic batches, together with states, incidents and events. */
-import { LeaseLost, type Leases, mustHold } from "../../../cluster/leases.ts";
+import { LeaseLost, type Leases, guardLeases } from "../../../cluster/leases.ts";
 import { AppError } from "../../../core/errors.ts";
 import { monitorBounds } from "../../../core/limits.ts";
 import type { Log } from "../../../core/log.ts";
 import {
-  mustText,
+  guardText,
   type Prepared,
-  retrying,
+  retryOnStaleRead,
   StaleRead,
   type Statement,
   type Store,
 } from "../../../database/store.ts";
 import { appendEvent } from "../../../events/log.ts";
 import type { Signals } from "../../../events/signals.ts";
-import { incidentStatements } from "../../../incidents/by-monitor.ts";
+import { buildIncidentStatements } from "../../../incidents/by-monitor.ts";
 import {
   endEarlier,
   type HeartbeatRow,
@@ -21,7 +21,7 @@ import {
   putScreenshot,
 } from "../../uptime/store.ts";
 import type { MonitorState } from "../rules.ts";
-import { begunStates, type Watched } from "./watched-monitors.ts";
+import { findBegunStates, type Watched } from "./watched-monitors.ts";
 
 /** Maximum delay of a result that changes a state. */
 const changeMs = 250;
@@ -99,7 +99,7 @@ export class ResultWriter {
   }
 
   /** Resolves when the monitor's last result is on the disk. Rejects if the write fails; it is retried later. */
-  async stored(key: number): Promise<void> {
+  async waitUntilStored(key: number): Promise<void> {
     const one = this.latest.get(key);
     if (one !== undefined) await (one.stored ??= Promise.withResolvers()).promise;
   }
@@ -112,17 +112,17 @@ export class ResultWriter {
   }
 
   /** Number of unwritten results. */
-  waiting() {
+  countWaiting() {
     return this.queue.length;
   }
 
   /** Unix milliseconds of the oldest waiting result; null if none is waiting. */
-  waitingSince() {
+  getWaitingSince() {
     return this.queue[0]?.result.heartbeat.at ?? null;
   }
 
   /** Number of results dropped because too many were waiting. */
-  dropped() {
+  countDropped() {
     return this.droppedCount;
   }
 
@@ -153,12 +153,12 @@ export class ResultWriter {
   private async write(): Promise<boolean> {
     const { writes } = this.dependencies.store;
     while (this.queue.length > 0 || this.events.length > 0) {
-      const portion = this.queue.splice(0, portionOf(this.queue));
+      const portion = this.queue.splice(0, computePortion(this.queue));
       const pending = this.events.splice(0);
-      writes.began("results");
+      writes.recordStart("results");
       try {
         await this.writePortion(portion, pending);
-        if (!this.isBehind) writes.succeeded("results");
+        if (!this.isBehind) writes.recordSuccess("results");
         // Yield to other work between two writes.
         if (this.queue.length > 0) await Bun.sleep(0);
       } catch (error) {
@@ -167,7 +167,7 @@ export class ResultWriter {
       }
     }
     this.isBehind = false;
-    writes.succeeded("results");
+    writes.recordSuccess("results");
     return true;
   }
 
@@ -178,19 +178,19 @@ export class ResultWriter {
     this.events = [...pending, ...this.events];
     this.logFailure(error);
     this.isBehind = true;
-    this.dependencies.store.writes.failed("results");
+    this.dependencies.store.writes.recordFailure("results");
     this.retryAt = performance.now() + retryMs;
     this.flushWithin(0);
   }
 
-  private forget(one: Waiting) {
+  private removeLatest(one: Waiting) {
     const { key } = one.result.monitor;
     if (this.latest.get(key) === one) this.latest.delete(key);
     return one.stored;
   }
 
   private reject(one: Waiting, error: unknown) {
-    this.forget(one)?.reject(error);
+    this.removeLatest(one)?.reject(error);
   }
 
   /** Logs the first failed write, then at most one per minute until a write succeeds. */
@@ -213,11 +213,11 @@ export class ResultWriter {
     const results = portion.map(({ result }) => result);
     try {
       await writeResults(store, results, events);
-      this.announce(results);
-      for (const one of portion) this.forget(one)?.resolve();
+      this.announceResults(results);
+      for (const one of portion) this.removeLatest(one)?.resolve();
     } catch (error) {
       if (error instanceof LeaseLost)
-        return this.writePortion(await this.keepHeld(portion), events);
+        return this.writePortion(await this.filterHeld(portion), events);
       if (error instanceof AppError) throw error;
       if (portion.length <= 1) {
         log.error("the result of a check is dropped", { cause: String(error) });
@@ -231,10 +231,12 @@ export class ResultWriter {
   }
 
   /** Rejects results whose lease this node lost, and returns the others. */
-  private async keepHeld(portion: readonly Waiting[]) {
+  private async filterHeld(portion: readonly Waiting[]) {
     const { leases, log } = this.dependencies;
-    const held = await leases.stillHeld(new Set(portion.map(({ result }) => result.monitor.lease)));
-    const isHeld = ({ result }: Waiting) => held.has(result.monitor.lease);
+    const ownedLeases = await leases.findStillOwned(
+      new Set(portion.map(({ result }) => result.monitor.lease)),
+    );
+    const isHeld = ({ result }: Waiting) => ownedLeases.has(result.monitor.lease);
     const lost = portion.filter((one) => !isHeld(one));
     for (const one of lost) this.reject(one, new LeaseLost());
     log.warn("results of checks are discarded: another node runs these checks now", {
@@ -243,7 +245,7 @@ export class ResultWriter {
     return portion.filter(isHeld);
   }
 
-  private announce(results: readonly Result[]) {
+  private announceResults(results: readonly Result[]) {
     const byOrganization = Map.groupBy(results, ({ monitor }) => monitor.organizationId);
     for (const [organizationId, own] of byOrganization)
       this.dependencies.signals.emit(
@@ -255,15 +257,15 @@ export class ResultWriter {
 }
 
 function dropScreenshots(waiting: readonly Waiting[]) {
-  const having = waiting.filter(({ result }) => result.screenshot !== null);
-  for (const { result } of having.slice(0, -maxScreenshots)) result.screenshot = null;
+  const withScreenshot = waiting.filter(({ result }) => result.screenshot !== null);
+  for (const { result } of withScreenshot.slice(0, -maxScreenshots)) result.screenshot = null;
 }
 
 /**
  * Returns the number of results in the next write. A write contains at most one state change per monitor, because the second depends
  * on the stored first one.
  */
-function portionOf(waiting: readonly Waiting[]): number {
+function computePortion(waiting: readonly Waiting[]): number {
   const moved = new Set<number>();
   const end = waiting.findIndex(({ result: { monitor, before, after } }) => {
     if (before.status === after.status) return false;
@@ -284,20 +286,20 @@ async function writeResults(
   events: readonly Statement[],
 ) {
   const moved = results.filter(({ before, after }) => before.status !== after.status);
-  await retrying(async () => {
-    const begun = await begunStates(
+  await retryOnStaleRead(async () => {
+    const storedStates = await findBegunStates(
       store,
       moved.map(({ monitor }) => monitor.key),
     );
-    const holds = ({ monitor: { key, epoch }, after }: Result) => {
-      const now = begun.get(key);
+    const isNewState = ({ monitor: { key, epoch }, after }: Result) => {
+      const now = storedStates.get(key);
       return now?.epoch === epoch && (now.status !== after.status || now.since !== after.since);
     };
     const changes: Statement[] = [];
-    for (const result of moved.filter(holds))
-      changes.push(...(await changeStatements(store, result)));
+    for (const result of moved.filter(isNewState))
+      changes.push(...(await buildChangeStatements(store, result)));
     await store.atomic([
-      ...mustHold(new Set(results.map(({ monitor }) => monitor.lease))),
+      ...guardLeases(new Set(results.map(({ monitor }) => monitor.lease))),
       ...changes,
       ...insertHeartbeats(
         results.map(({ heartbeat, monitor }) => ({ ...heartbeat, epoch: monitor.epoch })),
@@ -306,13 +308,13 @@ async function writeResults(
       ...results.flatMap(({ heartbeat, monitor, screenshot }) =>
         screenshot === null ? [] : [putScreenshot(monitor, heartbeat.at, screenshot)],
       ),
-      stateStatement(results),
+      buildStateUpdate(results),
       ...events,
     ]);
   });
 }
 
-const stateText = `update monitor_states set status = given.status, since = given.since,
+const updateStatesText = `update monitor_states set status = given.status, since = given.since,
     failures = given.failures, successes = given.successes, last_checked_at = given.last_checked_at,
     last_message = coalesce(given.last_message, monitor_states.last_message), latency_ms = given.latency_ms,
     certificate_expires_at = given.certificate_expires_at, details = given.details,
@@ -332,7 +334,7 @@ type LastResult = Result & {
   notJudgedSince: string | null;
 };
 
-function lastResult(before: LastResult | undefined, result: Result): LastResult {
+function mergeLastResult(before: LastResult | undefined, result: Result): LastResult {
   const isJudged = result.heartbeat.status !== "unknown";
   return {
     ...result,
@@ -343,11 +345,11 @@ function lastResult(before: LastResult | undefined, result: Result): LastResult 
 }
 
 /** Updates each monitor to its last result. */
-function stateStatement(results: readonly Result[]): Prepared {
+function buildStateUpdate(results: readonly Result[]): Prepared {
   const last = new Map<string, LastResult>();
   for (const result of results) {
     const name = `${result.monitor.key} ${result.monitor.epoch}`;
-    last.set(name, lastResult(last.get(name), result));
+    last.set(name, mergeLastResult(last.get(name), result));
   }
   const list = [...last.values()].map(({ monitor, heartbeat, after, ...result }) => [
     monitor.key,
@@ -364,15 +366,15 @@ function stateStatement(results: readonly Result[]): Prepared {
     result.wasJudged ? 1 : 0,
     result.notJudgedSince,
   ]);
-  return { text: stateText, parameters: [JSON.stringify(list)] };
+  return { text: updateStatesText, parameters: [JSON.stringify(list)] };
 }
 
-const begins = mustText(
+const stateChangeGuard = guardText(
   "exists (select 1 from monitor_states where key = ? and epoch = ? and (status, since) <> (?, ?))",
 );
 
 /** Creates the statements of a state change: a guard, the event and the incident. */
-async function changeStatements(store: Store, result: Result): Promise<Statement[]> {
+async function buildChangeStatements(store: Store, result: Result): Promise<Statement[]> {
   const { monitor, heartbeat, checkedAt, before, after, reason } = result;
   const message = result.message ?? reason;
   const { organizationId, id, key, epoch } = monitor;
@@ -385,12 +387,12 @@ async function changeStatements(store: Store, result: Result): Promise<Statement
   };
   return [
     {
-      ...begins,
+      ...stateChangeGuard,
       parameters: [key, epoch, after.status, after.since],
       otherwise: () => new StaleRead(),
     },
     appendEvent(event),
-    ...(await incidentStatements(store, {
+    ...(await buildIncidentStatements(store, {
       organizationId,
       monitor,
       severity: monitor.autoIncidentSeverity,

@@ -4,9 +4,9 @@ import { LeaseLost, type Leases } from "../../../cluster/leases.ts";
 import type { Store } from "../../../database/store.ts";
 import type { CheckCaller } from "../check.ts";
 import type { limitOnDemand } from "./on-demand.ts";
-import { contradiction, type Probe } from "../rules.ts";
-import { unknownResult } from "./run-check.ts";
-import { findByPushToken, timeoutOf, type Watched } from "./watched-monitors.ts";
+import { findContradiction, type Probe } from "../rules.ts";
+import { createUnknownResult } from "./run-check.ts";
+import { findByPushToken, findTimeout, type Watched } from "./watched-monitors.ts";
 
 /** Report that a job sends to its push monitor. */
 export type PushReport = {
@@ -39,11 +39,11 @@ const answerMs = 3_000;
 
 export function createCheckRequests({ store, leases, limited, check, take, probe }: Dependencies) {
   leases.onForwarded({
-    async handle(given) {
-      const request = given as Request | Question;
-      if ("probe" in request) return probed(request);
-      const isDone = await doHere(request);
-      if (!isDone && leases.of(request.monitorId) === null) throw new LeaseLost();
+    async handle(payload) {
+      const request = payload as Request | Question;
+      if ("probe" in request) return runProbe(request);
+      const isDone = await handleHere(request);
+      if (!isDone && leases.findByRecord(request.monitorId) === null) throw new LeaseLost();
       return null;
     },
     // Reports of one monitor stay in order.
@@ -53,28 +53,29 @@ export function createCheckRequests({ store, leases, limited, check, take, probe
     },
   });
 
-  async function probed({ organizationId, monitorId }: Target): Promise<Probe> {
+  async function runProbe({ organizationId, monitorId }: Target): Promise<Probe> {
     const { status } = await probe(organizationId, monitorId);
     return { status, by: leases.node?.name() ?? "" };
   }
 
-  const doHere = ({ organizationId, monitorId, report }: Request) =>
+  const handleHere = ({ organizationId, monitorId, report }: Request) =>
     report === null ? check(organizationId, monitorId) : take(organizationId, monitorId, report);
 
-  async function doThere(request: Request): Promise<boolean> {
+  async function forwardToOwner(request: Request): Promise<boolean> {
     const { organizationId, monitorId } = request;
-    if (leases.of(monitorId) !== null) return false;
-    const timeoutMs = await timeoutOf(store, organizationId, monitorId);
+    if (leases.findByRecord(monitorId) !== null) return false;
+    const timeoutMs = await findTimeout(store, organizationId, monitorId);
     if (timeoutMs === null) return false;
     await leases.forward(monitorId, request, (request.report ? 0 : timeoutMs) + takeoverMs);
     return true;
   }
 
-  const done = async (request: Request) => (await doHere(request)) || doThere(request);
+  const handleRequest = async (request: Request) =>
+    (await handleHere(request)) || forwardToOwner(request);
 
   return {
     /** Asks other nodes to confirm a failure. Returns the failure, or `unknown` if another node's check succeeds. */
-    async confirmed(monitor: Watched, outcome: CheckResult): Promise<CheckResult> {
+    async confirmFailure(monitor: Watched, outcome: CheckResult): Promise<CheckResult> {
       const { organizationId, id: monitorId, confirmations, timeoutMs } = monitor;
       if (confirmations < 2) return outcome;
       const question: Question = { organizationId, monitorId, probe: true };
@@ -82,21 +83,21 @@ export function createCheckRequests({ store, leases, limited, check, take, probe
       const probes = await leases
         .ask(monitorId, confirmations - 1, question, timeoutMs + answerMs)
         .catch(() => []);
-      const reason = contradiction(probes as Probe[], outcome.message);
-      return reason === null ? outcome : unknownResult(reason);
+      const reason = findContradiction(probes as Probe[], outcome.message);
+      return reason === null ? outcome : createUnknownResult(reason);
     },
     /** Runs a check on the node that checks the monitor. Throws UNAVAILABLE, RATE_LIMITED. */
     checkNow: (caller: CheckCaller, monitorId: string) =>
       limited(caller, () =>
-        done({ organizationId: caller.organizationId, monitorId, report: null }),
+        handleRequest({ organizationId: caller.organizationId, monitorId, report: null }),
       ),
     /** Stores a report. Resolves with false for a paused monitor, null for an unknown token. */
     report: async (tokenHash: string, report: PushReport): Promise<boolean | null> => {
       const found = await findByPushToken(store, tokenHash);
       if (found === null) return null;
       const { organizationId, id: monitorId } = found;
-      if (leases.of(monitorId) !== null) await leases.catchUp(monitorId);
-      return done({ organizationId, monitorId, report });
+      if (leases.findByRecord(monitorId) !== null) await leases.catchUp(monitorId);
+      return handleRequest({ organizationId, monitorId, report });
     },
   };
 }

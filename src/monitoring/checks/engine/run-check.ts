@@ -6,18 +6,18 @@ import type { Details, FoundDetails } from "../../monitors/details-rules.ts";
 import { monitorKinds, type MonitorType } from "../../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../../core/outgoing/access-tokens.ts";
 import {
-  allowedAddresses,
-  nameServersAnswer,
-  silentNameServers,
+  resolveAllowedAddresses,
+  canReachNameServers,
+  silentNameServersError,
 } from "../../../core/outgoing/addresses.ts";
 import type { OutgoingContext } from "../../../core/outgoing/context.ts";
-import { Blocked, OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { reasonFor } from "../../../core/outgoing/reasons.ts";
+import { BlockedTarget, LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { classifyFailure } from "../../../core/outgoing/reasons.ts";
 import type { CheckMemory } from "../protocols/byte-budget.ts";
-import { type CheckContext, type CheckKind, type CheckResult, TimeUp } from "../check.ts";
-import { excerpt, notJudged } from "../../../core/text/words.ts";
+import { type CheckContext, type CheckKind, type CheckResult, CheckTimeout } from "../check.ts";
+import { excerptText, notJudgedPrefix } from "../../../core/text/words.ts";
 import { splitSecrets } from "../../../core/security/kind-secrets.ts";
-import { isPlainHeader, secretFinder } from "../protocols/assertions.ts";
+import { isPlainHeader, createSecretFinder } from "../protocols/assertions.ts";
 import { findBrowser } from "../protocols/chromium.ts";
 import { checkKinds } from "../kinds.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
@@ -49,15 +49,15 @@ type EngineDependencies = {
 const localTypes: ReadonlySet<string> = new Set<MonitorType>(["docker", "systemd"]);
 
 /** Steps in which a check processes data from the target. */
-const stepsOfTarget: ReadonlySet<OutgoingContext["step"]> = new Set([
+const targetSteps: ReadonlySet<OutgoingContext["step"]> = new Set([
   "waiting for the answer",
   "waiting for a message",
   "reading the answer",
   "searching the answer",
 ] as const);
 
-export function unknownResult(reason: string): CheckResult {
-  return { status: "unknown", message: `${notJudged}${reason}.`, latencyMs: null };
+export function createUnknownResult(reason: string): CheckResult {
+  return { status: "unknown", message: `${notJudgedPrefix}${reason}.`, latencyMs: null };
 }
 
 /** Executes one check. Ends after its timeout, or earlier if `cancelled` aborts. Never throws. */
@@ -66,7 +66,7 @@ export async function runCheck(
   dependencies: EngineDependencies,
   cancelled: AbortSignal,
 ): Promise<CheckResult> {
-  if (cancelled.aborted) return unknownResult("the check was stopped");
+  if (cancelled.aborted) return createUnknownResult("the check was stopped");
   return new CheckRun(target, dependencies).run(cancelled);
 }
 
@@ -88,17 +88,17 @@ class CheckRun {
 
   async run(cancelled: AbortSignal): Promise<CheckResult> {
     const { timeoutMs } = this.target;
-    const over = Promise.withResolvers<never>();
-    const timer = setTimeout(() => over.reject(new TimeUp()), timeoutMs);
-    const cancel = () => over.reject(new OwnTrouble("the check was stopped"));
+    const abortion = Promise.withResolvers<never>();
+    const timer = setTimeout(() => abortion.reject(new CheckTimeout()), timeoutMs);
+    const cancel = () => abortion.reject(new LocalFailure("the check was stopped"));
     cancelled.addEventListener("abort", cancel);
     let outcome: CheckResult;
     let failure: unknown;
     try {
-      outcome = await this.check(over.promise);
+      outcome = await this.check(abortion.promise);
     } catch (error) {
       failure = error;
-      outcome = await this.failedOutcome(error);
+      outcome = await this.explainFailedOutcome(error);
     } finally {
       clearTimeout(timer);
       cancelled.removeEventListener("abort", cancel);
@@ -109,8 +109,8 @@ class CheckRun {
     if (outcome.status === "up") return this.invert(outcome);
     const toleratedMs = Math.min(maxStallMs, timeoutMs / 5);
     const { trouble, monotonic } = this.dependencies;
-    const reason = trouble.during(this.startedAt, monotonic(), toleratedMs);
-    return reason === null ? this.invert(outcome) : unknownResult(reason);
+    const reason = trouble.findTroubleDuring(this.startedAt, monotonic(), toleratedMs);
+    return reason === null ? this.invert(outcome) : createUnknownResult(reason);
   }
 
   private async check(over: Promise<never>): Promise<CheckResult> {
@@ -118,8 +118,8 @@ class CheckRun {
     const check = checkKinds[type as keyof typeof checkKinds] as CheckKind<MonitorType>;
     const running = check(settings as never, this.context);
     const { details, ...found } = await Promise.race([running, over]);
-    const visible = details && visibleDetails(details, type, settings);
-    return slowed({ ...found, ...(visible && { details: visible }) }, degradedAfterMs);
+    const visible = details && filterDetails(details, type, settings);
+    return markSlow({ ...found, ...(visible && { details: visible }) }, degradedAfterMs);
   }
 
   private createContext(): CheckContext {
@@ -141,15 +141,15 @@ class CheckRun {
       memory: dependencies.memory,
       authorities: dependencies.authorities ?? null,
       addressesOf: async (host, port, lookup) => {
-        const found = await allowedAddresses(targets, host, port, lookup);
+        const found = await resolveAllowedAddresses(targets, host, port, lookup);
         this.reached = found.map(({ address }) => address);
         return found;
       },
       async commandFolder() {
         await targets.refresh();
-        const issue = targets.issueOfCommands();
+        const issue = targets.findCommandIssue();
         if (targets.commandFolder === null || issue !== null)
-          throw new OwnTrouble(`to run programs ${issue}`);
+          throw new LocalFailure(`to run programs ${issue}`);
         return targets.commandFolder;
       },
       now: dependencies.clock,
@@ -166,17 +166,17 @@ class CheckRun {
 
   /** Inverts the outcome of an inverted monitor. A final failure, such as a blocked target, stays down. */
   private invert(outcome: CheckResult) {
-    return this.target.inverted && outcome.final !== true ? inverse(outcome) : outcome;
+    return this.target.inverted && outcome.final !== true ? invertOutcome(outcome) : outcome;
   }
 
-  private async failedOutcome(error: unknown): Promise<CheckResult> {
+  private async explainFailedOutcome(error: unknown): Promise<CheckResult> {
     const reason =
-      error instanceof TimeUp
-        ? await this.timeoutReason()
-        : (reasonFor(error) ?? this.unforeseen(error));
-    if (reason instanceof OwnTrouble) return unknownResult(reason.message);
-    const lacked = reason instanceof Blocked ? null : this.lackedResource();
-    if (lacked !== null) return unknownResult(lacked);
+      error instanceof CheckTimeout
+        ? await this.explainTimeout()
+        : (classifyFailure(error) ?? this.classifyUnforeseen(error));
+    if (reason instanceof LocalFailure) return createUnknownResult(reason.message);
+    const lacked = reason instanceof BlockedTarget ? null : this.findLackedResource();
+    if (lacked !== null) return createUnknownResult(lacked);
     const { message, said, final } = reason;
     const { part, screenshot } = this.context;
     const where = part === null ? "" : `${part}: `;
@@ -190,7 +190,7 @@ class CheckRun {
     };
   }
 
-  private lackedResource(): string | null {
+  private findLackedResource(): string | null {
     const { type, settings } = this.target;
     const isLocal = localTypes.has(type) && (settings as { host?: unknown }).host == null;
     const addresses = this.reached.length === 0 && isLocal ? ["127.0.0.1"] : this.reached;
@@ -198,23 +198,24 @@ class CheckRun {
   }
 
   /** Logs an unexpected error. While data of the target is processed, it counts as a failure of the target. */
-  private unforeseen(error: unknown): TargetFailure | OwnTrouble {
+  private classifyUnforeseen(error: unknown): TargetFailure | LocalFailure {
     const { type } = this.target;
     this.dependencies.log.error("a check failed unexpectedly", { type, cause: String(error) });
-    return stepsOfTarget.has(this.context.step)
+    return targetSteps.has(this.context.step)
       ? new TargetFailure("The answer can't be read.")
-      : new OwnTrouble("the check itself failed; see the log");
+      : new LocalFailure("the check itself failed; see the log");
   }
 
-  private async timeoutReason(): Promise<TargetFailure | OwnTrouble> {
+  private async explainTimeout(): Promise<TargetFailure | LocalFailure> {
     const { step, silence } = this.context;
-    if (step === "resolving the name" && !(await nameServersAnswer())) return silentNameServers();
+    if (step === "resolving the name" && !(await canReachNameServers()))
+      return silentNameServersError();
     if (step === "waiting for the browser")
-      return new OwnTrouble("the browser was busy for too long");
+      return new LocalFailure("the browser was busy for too long");
     if (step === "starting the browser")
-      return new OwnTrouble("the browser took too long to start");
+      return new LocalFailure("the browser took too long to start");
     if (step === "waiting for its turn")
-      return new OwnTrouble("too many long answers are being searched at once");
+      return new LocalFailure("too many long answers are being searched at once");
     const sentence = `Timed out after ${this.target.timeoutMs / 1000} s while ${step}.`;
     const isSilent = step === "waiting for the answer" && silence;
     return new TargetFailure(sentence, false, isSilent ? `${sentence} ${isSilent}` : undefined);
@@ -225,9 +226,9 @@ class CheckRun {
 const maxDetail = 200;
 
 /** Removes details that contain a secret of the monitor, and shortens the others. Null if none remain. */
-function visibleDetails(found: FoundDetails, type: string, settings: object): Details | null {
+function filterDetails(found: FoundDetails, type: string, settings: object): Details | null {
   if (Object.keys(found).length === 0) return null;
-  const repeatsSecret = secretFinder(() => {
+  const repeatsSecret = createSecretFinder(() => {
     const { secrets } = splitSecrets(monitorKinds, type, settings as Record<string, unknown>);
     return Object.entries(secrets)
       .filter(([path]) => !isPlainHeader(path.replace(/^headers\./, "")))
@@ -236,13 +237,13 @@ function visibleDetails(found: FoundDetails, type: string, settings: object): De
   const shown: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(found)) {
     if (typeof value === "number") shown[name] = value;
-    else if (value && !repeatsSecret(value)) shown[name] = excerpt(value, maxDetail);
+    else if (value && !repeatsSecret(value)) shown[name] = excerptText(value, maxDetail);
   }
   return Object.keys(shown).length === 0 ? null : shown;
 }
 
 /** Inverts the outcome for a monitor that is up when its check fails. */
-export function inverse({
+export function invertOutcome({
   status,
   message,
   said,
@@ -251,18 +252,18 @@ export function inverse({
 }: CheckResult): CheckResult {
   if (status === "unknown") return { status, message, ...found };
   const fails = status === "down";
-  const words = (sentence: string) =>
+  const formatInverted = (sentence: string) =>
     `${fails ? "Fails, as expected" : "Expected to fail, but did not"}: ${sentence}`;
   return {
     ...found,
     status: fails ? "up" : "down",
-    message: words(message),
-    ...(said !== undefined && { said: words(said) }),
+    message: formatInverted(message),
+    ...(said !== undefined && { said: formatInverted(said) }),
   };
 }
 
 /** Marks a success above the latency threshold as degraded. */
-export function slowed(finding: CheckResult, degradedAfterMs: number | null): CheckResult {
+export function markSlow(finding: CheckResult, degradedAfterMs: number | null): CheckResult {
   const { status, latencyMs } = finding;
   if (status !== "up" || degradedAfterMs === null || latencyMs === null) return finding;
   if (latencyMs <= degradedAfterMs) return finding;

@@ -66,7 +66,7 @@ export class Scheduler {
 
   /** Sets the next due time of a job, replacing any previous one. */
   schedule(key: number, dueAt: number, terms: Terms) {
-    const job = jobOf(key, dueAt, terms);
+    const job = createJob(key, dueAt, terms);
     const entry = this.jobs.get(key)?.entry;
     this.count(terms, 1);
     this.remove(key);
@@ -112,8 +112,8 @@ export class Scheduler {
   runNow(key: number, terms: Terms): Promise<void> {
     const known = this.runs.get(key);
     if (known !== undefined) return known;
-    const job = jobOf(key, this.monotonic(), terms);
-    if (terms.lane !== null) this.turns.begin(slotOf(terms));
+    const job = createJob(key, this.monotonic(), terms);
+    if (terms.lane !== null) this.turns.begin(buildSlot(terms));
     return this.start(job);
   }
 
@@ -122,22 +122,22 @@ export class Scheduler {
   }
 
   /** Number of running jobs. */
-  running() {
+  countRunning() {
     return this.runs.size;
   }
 
   /** Number of due jobs that wait in the queue or for the end of their previous run. */
-  waiting() {
+  countWaiting() {
     return this.jobs.values().reduce((count, { waits }) => count + Number(waits), 0);
   }
 
   /** Number of organizations with jobs. */
-  organizations() {
+  countOrganizations() {
     return this.counts.size;
   }
 
   /** Returns when the next job is due or overdue, in monotonic milliseconds; null without jobs. */
-  nextDueAt(): number | null {
+  findNextDueAt(): number | null {
     for (let next = this.heap[0]; next !== undefined; next = this.heap[0]) {
       const job = this.jobs.get(next.key);
       if (job?.entry === next && (job.waits || job.at <= next.at)) return next.at;
@@ -148,7 +148,7 @@ export class Scheduler {
   }
 
   /** Resolves when all runs have ended, including jobs that started when a run ended. */
-  async settled() {
+  async waitUntilSettled() {
     while (this.runs.size > 0) await Promise.all(this.runs.values());
   }
 
@@ -176,7 +176,7 @@ export class Scheduler {
     this.remove(key);
     const ended = this.work.run(key, at).finally(() => {
       this.runs.delete(key);
-      if (terms.lane !== null) this.turns.end(slotOf(terms));
+      if (terms.lane !== null) this.turns.end(buildSlot(terms));
       const next = this.jobs.get(key);
       if (next?.waits === true) this.enqueue(next);
       this.count(terms, -1);
@@ -187,7 +187,7 @@ export class Scheduler {
   }
 
   private startWaiting() {
-    for (let next = this.turns.next(); next !== null; next = this.turns.next())
+    for (let next = this.turns.beginNext(); next !== null; next = this.turns.beginNext())
       void this.start(next);
   }
 
@@ -200,13 +200,13 @@ export class Scheduler {
   }
 }
 
-const slotOf = ({ organizationId, lane }: Terms) => ({ client: organizationId, lane });
+const buildSlot = ({ organizationId, lane }: Terms) => ({ client: organizationId, lane });
 
-const jobOf = (key: number, at: number, terms: Terms): Job => ({
+const createJob = (key: number, at: number, terms: Terms): Job => ({
   key,
   at,
   terms,
-  ...slotOf(terms),
+  ...buildSlot(terms),
   entry: null,
   waits: false,
 });

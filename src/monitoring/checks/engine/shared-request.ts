@@ -1,12 +1,12 @@
 /** Shares one request between several checks that wait for its response, such as an access token. */
 
 /** The check that sent the request ended before the response arrived. Other checks send the request again. */
-class Abandoned extends Error {}
+class AbandonedRequest extends Error {}
 
 /** Resolves with the response to a request. Rejects with Abandoned if the check that sent it ends first. */
-export function untilAbandoned<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+export function awaitUnlessAbandoned<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: ending, reject } = Promise.withResolvers<never>();
-  signal.addEventListener("abort", () => reject(new Abandoned()));
+  signal.addEventListener("abort", () => reject(new AbandonedRequest()));
   return Promise.race([answer, ending]);
 }
 
@@ -16,7 +16,7 @@ export async function retryAbandoned<T>(get: () => Promise<T>, signal: AbortSign
     try {
       return await get();
     } catch (error) {
-      if (!(error instanceof Abandoned) || signal.aborted) throw error;
+      if (!(error instanceof AbandonedRequest) || signal.aborted) throw error;
     }
   }
 }

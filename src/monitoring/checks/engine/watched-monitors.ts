@@ -1,16 +1,16 @@
 /** Loads the monitors that this node checks, and updates them in memory when they change. */
 import { type Lease, type Leases, soleNode } from "../../../cluster/leases.ts";
 import type { Log } from "../../../core/log.ts";
-import { turn } from "../../../core/time/yielding.ts";
+import { yieldToEventLoop } from "../../../core/time/yielding.ts";
 import type { Vault } from "../../../core/security/secrets.ts";
 import type { Store } from "../../../database/store.ts";
 import type { LoggedEvent } from "../../../events/catalogue.ts";
-import { lastSeq } from "../../../events/log.ts";
+import { findLastSeq } from "../../../events/log.ts";
 import { concernOf } from "../../monitors/events.ts";
 import type { Severity } from "../../../core/fields.ts";
-import { settingsOf } from "../../monitors/record.ts";
+import { openSettings } from "../../monitors/record.ts";
 import type { MonitorType } from "../../monitors/kinds-schema.ts";
-import { sharedValues } from "../../../core/collections/shared.ts";
+import { createInterner } from "../../../core/collections/shared.ts";
 import type { StoredStatus } from "../../../core/statuses.ts";
 import type { Fields } from "../../../core/collections/objects.ts";
 import type { CheckTarget } from "../check.ts";
@@ -66,7 +66,7 @@ type Row = Omit<
   lastCheckedAt: string | null;
 };
 
-const watched = `select s.key, m.organization_id as organizationId, m.id, m.name, m.type,
+const watchedText = `select s.key, m.organization_id as organizationId, m.id, m.name, m.type,
     m.settings ->> 'url' as url, m.settings ->> 'host' as host,
     json_remove(m.settings, '$.url', '$.host') as settings, m.secrets, m.interval_seconds as intervalSeconds, m.timeout_seconds * 1000 as timeoutMs,
     m.retries, m.confirmations, m.retry_interval_seconds as retryIntervalSeconds,
@@ -81,29 +81,32 @@ const watched = `select s.key, m.organization_id as organizationId, m.id, m.name
 const readAtOnce = 200;
 
 /** Interns equal texts, settings and terms to save memory. */
-const shared = sharedValues(4_096);
+const intern = createInterner(4_096);
 
 type Reading = { store: Store; vault: Vault; log: Log; leases: Leases };
 
 /** Yields all monitors that this node checks, page by page. Paused monitors are not included. */
-export async function* allWatched(reading: Reading): AsyncGenerator<Watched[]> {
-  const page = `${watched} and s.key > ? order by s.key limit ${readAtOnce}`;
+export async function* readAllWatched(reading: Reading): AsyncGenerator<Watched[]> {
+  const page = `${watchedText} and s.key > ? order by s.key limit ${readAtOnce}`;
   for (let last = -1; ;) {
     const rows = await reading.store.query<Row>(page, [last]);
-    yield opened(reading, rows);
+    yield openWatched(reading, rows);
     if (rows.length < readAtOnce) return;
     last = rows.at(-1)?.key ?? last;
   }
 }
 
 /** Reads monitors by ID. Omits paused monitors and monitors of other nodes. */
-async function watchedAmong(
+async function readWatchedAmong(
   reading: Reading,
   organizationId: string,
   ids: readonly string[],
 ): Promise<Watched[]> {
-  const among = `${watched} and m.organization_id = ? and m.id in (select value from json_each(?))`;
-  return opened(reading, await reading.store.query(among, [organizationId, JSON.stringify(ids)]));
+  const among = `${watchedText} and m.organization_id = ? and m.id in (select value from json_each(?))`;
+  return openWatched(
+    reading,
+    await reading.store.query(among, [organizationId, JSON.stringify(ids)]),
+  );
 }
 
 /** Reads a monitor of any node; undefined if it is paused or does not exist. */
@@ -112,13 +115,13 @@ export async function findChecked(
   organizationId: string,
   id: string,
 ): Promise<Watched | undefined> {
-  const [found] = await watchedAmong({ ...reading, leases: soleNode }, organizationId, [id]);
+  const [found] = await readWatchedAmong({ ...reading, leases: soleNode }, organizationId, [id]);
   return found;
 }
 
 /** Returns the timeout of a monitor in milliseconds; null if it is paused or does not exist. */
-export async function timeoutOf(store: Store, organizationId: string, id: string) {
-  const [row] = await store.query<Row>(`${watched} and m.organization_id = ? and m.id = ?`, [
+export async function findTimeout(store: Store, organizationId: string, id: string) {
+  const [row] = await store.query<Row>(`${watchedText} and m.organization_id = ? and m.id = ?`, [
     organizationId,
     id,
   ]);
@@ -126,13 +129,13 @@ export async function timeoutOf(store: Store, organizationId: string, id: string
 }
 
 /** Returns the epochs of the organization's monitors that this node checks, by monitor ID. */
-async function watchedEpochs({ store, leases }: Reading, organizationId: string) {
+async function findWatchedEpochs({ store, leases }: Reading, organizationId: string) {
   const rows = await store.query<{ id: string; epoch: number }>(
     `select monitor_id as id, epoch from monitor_states where organization_id = ? and not paused`,
     [organizationId],
   );
-  const its = rows.filter(({ id }) => leases.of(id) !== null);
-  return new Map(its.map(({ id, epoch }) => [id, epoch]));
+  const ownRows = rows.filter(({ id }) => leases.findByRecord(id) !== null);
+  return new Map(ownRows.map(({ id, epoch }) => [id, epoch]));
 }
 
 /** Finds a monitor by the hash of its push token; null for an unknown token. */
@@ -147,7 +150,7 @@ export async function findByPushToken(store: Store, tokenHash: string) {
 }
 
 /** Reads the stored states and epochs of monitors, by monitor key. */
-export async function begunStates(store: Store, keys: readonly number[]) {
+export async function findBegunStates(store: Store, keys: readonly number[]) {
   const rows = await store.query<{ key: number; epoch: number; status: string; since: string }>(
     "select key, epoch, status, since from monitor_states where key in (select value from json_each(?))",
     [JSON.stringify(keys)],
@@ -155,15 +158,15 @@ export async function begunStates(store: Store, keys: readonly number[]) {
   return new Map(rows.map((row) => [row.key, row]));
 }
 
-function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[] {
+function openWatched({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[] {
   return rows.flatMap((row) => {
-    const lease = leases.of(row.id);
+    const lease = leases.findByRecord(row.id);
     if (lease === null) return [];
-    const organizationId = shared(row.organizationId, () => row.organizationId);
+    const organizationId = intern(row.organizationId, () => row.organizationId);
     let settings: Watched["settings"] = null;
     try {
-      const read = () => settingsOf(vault, row);
-      settings = row.secrets === "{}" ? shared(`${row.type} ${row.settings}`, read) : read();
+      const read = () => openSettings(vault, row);
+      settings = row.secrets === "{}" ? intern(`${row.type} ${row.settings}`, read) : read();
     } catch {
       log.error("secrets of a monitor can't be opened with this secret.key", { monitor: row.id });
     }
@@ -175,7 +178,7 @@ function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[
       organizationId,
       id: row.id,
       name: row.name,
-      type: shared(row.type, () => row.type),
+      type: intern(row.type, () => row.type),
       url: row.url,
       host: row.host,
       settings,
@@ -195,13 +198,13 @@ function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[
       standsUntil: (lastAt ?? 0) + (row.type === "push" ? 0 : row.intervalSeconds * 1000),
       certificateExpiresAt: row.certificateExpiresAt,
       lease,
-      terms: termsOf({ ...row, organizationId }),
+      terms: buildTerms({ ...row, organizationId }),
     };
   });
 }
 
 /** Returns the input of a check; null if the secrets of the monitor can't be opened. */
-export function targetOf(monitor: Watched): CheckTarget | null {
+export function buildTarget(monitor: Watched): CheckTarget | null {
   const { type, url, host, timeoutMs, degradedAfterMs, inverted } = monitor;
   if (monitor.settings === null) return null;
   const settings = { ...monitor.settings };
@@ -211,19 +214,19 @@ export function targetOf(monitor: Watched): CheckTarget | null {
 }
 
 /** Serializes the fields whose change restarts the check. */
-function fingerprintOf(monitor: Watched): string {
-  return JSON.stringify([targetOf(monitor), monitor.intervalSeconds, monitor.epoch]);
+function computeFingerprint(monitor: Watched): string {
+  return JSON.stringify([buildTarget(monitor), monitor.intervalSeconds, monitor.epoch]);
 }
 
 /** Limits of the time after which a waiting check counts as not judged. Within them, it is the interval. */
 const patienceMs = { least: 15_000, most: 60_000 };
 
 /** Assigns a lane per organization and host, to limit concurrent checks of one host. Push monitors need no lane. */
-function termsOf({ organizationId, type, url, host, intervalSeconds }: Row): Terms {
+function buildTerms({ organizationId, type, url, host, intervalSeconds }: Row): Terms {
   const lane = type === "push" ? null : (host ?? (url && new URL(url).hostname) ?? type);
   const { least, most } = patienceMs;
   const patience = Math.min(Math.max(intervalSeconds * 1000, least), most);
-  return shared(`${organizationId} ${lane ?? ""} ${patience}`, () => ({
+  return intern(`${organizationId} ${lane ?? ""} ${patience}`, () => ({
     organizationId,
     lane,
     patienceMs: patience,
@@ -268,7 +271,7 @@ export class WatchedMonitors {
     return this.monitors.values();
   }
 
-  byId(id: string) {
+  findById(id: string) {
     return this.monitors.get(this.keys.get(id) ?? -1);
   }
 
@@ -276,27 +279,27 @@ export class WatchedMonitors {
   leave() {
     this.leaseChanges++;
     for (const { id, lease } of this.monitors.values()) {
-      if (this.reading.leases.of(id) === lease) continue;
+      if (this.reading.leases.findByRecord(id) === lease) continue;
       this.loaded.delete(lease);
-      this.forget(id);
+      this.dropMonitor(id);
     }
   }
 
   /** Loads all unknown monitors. Returns the position in the event log from which to read changes. */
   async load(): Promise<number> {
     const { store } = this.reading;
-    const leases = this.reading.leases.all();
-    const cursor = await lastSeq(store);
+    const leases = this.reading.leases.listOwn();
+    const cursor = await findLastSeq(store);
     // Two turns of the event loop: one accepts requests that arrived during the start, one sends their responses.
-    await turn();
-    await turn();
-    for await (const page of allWatched(this.reading)) {
+    await yieldToEventLoop();
+    await yieldToEventLoop();
+    for await (const page of readAllWatched(this.reading)) {
       // The copy in memory is newer: it was read later, or this node changed its state.
       for (const monitor of page)
-        if (!this.monitors.has(monitor.key)) this.watch(monitor, "spread");
-      await turn();
+        if (!this.monitors.has(monitor.key)) this.watchMonitor(monitor, "spread");
+      await yieldToEventLoop();
     }
-    this.readUpTo = await lastSeq(store);
+    this.readUpTo = await findLastSeq(store);
     for (const lease of leases) this.loaded.add(lease);
     return cursor;
   }
@@ -304,16 +307,17 @@ export class WatchedMonitors {
   /** Reloads one monitor; undefined if this node does not check it. */
   async refresh(organizationId: string, id: string): Promise<Watched | undefined> {
     await this.refreshAll(organizationId, [id]);
-    return this.byId(id);
+    return this.findById(id);
   }
 
   /** Reloads the monitors that the events changed. */
-  async take(events: readonly LoggedEvent[]) {
+  async handleEvents(events: readonly LoggedEvent[]) {
     const changes = events.filter((event) => ![null, "windows"].includes(concernOf(event)));
     for (const [organizationId, own] of Map.groupBy(changes, (event) => event.organizationId)) {
       const ofMonitors = own.filter((event) => concernOf(event) === "monitor");
       const ids = ofMonitors.map(({ subjectId }) => subjectId);
-      if (ofMonitors.length < own.length) ids.push(...(await this.movedTogether(organizationId)));
+      if (ofMonitors.length < own.length)
+        ids.push(...(await this.findMovedMonitors(organizationId)));
       // The full read can already contain these changes, so a comparison would not detect them.
       const changed = ofMonitors.filter(({ seq }) => seq <= this.readUpTo);
       const changedIds = new Set(changed.map(({ subjectId }) => subjectId));
@@ -321,13 +325,13 @@ export class WatchedMonitors {
     }
   }
 
-  private watch(found: Watched, firstCheck: FirstCheck, isChanged = false) {
+  private watchMonitor(found: Watched, firstCheck: FirstCheck, isChanged = false) {
     const known = this.monitors.get(found.key);
     if (known !== undefined && known.epoch === found.epoch && known.lease === found.lease) {
       // The state in memory is newer than the stored state.
       const { state, lastAt, standsUntil, certificateExpiresAt } = known;
       Object.assign(found, { state, lastAt, standsUntil, certificateExpiresAt });
-      if (!isChanged && fingerprintOf(known) === fingerprintOf(found)) {
+      if (!isChanged && computeFingerprint(known) === computeFingerprint(found)) {
         Object.assign(known, found);
         return;
       }
@@ -338,8 +342,8 @@ export class WatchedMonitors {
     this.listeners.begin(found, isHandedOver ? "spread" : firstCheck);
   }
 
-  private forget(id: string) {
-    const known = this.byId(id);
+  private dropMonitor(id: string) {
+    const known = this.findById(id);
     if (known === undefined) return;
     this.monitors.delete(known.key);
     this.keys.delete(id);
@@ -357,21 +361,21 @@ export class WatchedMonitors {
     do {
       changes = this.leaseChanges;
       await this.listeners.followed?.();
-      found = await watchedAmong(this.reading, organizationId, ids);
+      found = await readWatchedAmong(this.reading, organizationId, ids);
     } while (changes !== this.leaseChanges);
     const wanted = new Set(found.map(({ id }) => id));
-    for (const id of ids) if (!wanted.has(id)) this.forget(id);
+    for (const id of ids) if (!wanted.has(id)) this.dropMonitor(id);
     const firstCheck = found.length > begunAtOnce ? "soon" : "now";
-    for (const monitor of found) this.watch(monitor, firstCheck, changed.has(monitor.id));
+    for (const monitor of found) this.watchMonitor(monitor, firstCheck, changed.has(monitor.id));
   }
 
   /** Returns the monitors that a change of their group or organization paused, resumed or deleted. */
-  private async movedTogether(organizationId: string): Promise<string[]> {
-    const wanted = await watchedEpochs(this.reading, organizationId);
-    const gone = [...this.monitors.values()].filter(
+  private async findMovedMonitors(organizationId: string): Promise<string[]> {
+    const wanted = await findWatchedEpochs(this.reading, organizationId);
+    const removedMonitors = [...this.monitors.values()].filter(
       (monitor) => monitor.organizationId === organizationId && !wanted.has(monitor.id),
     );
-    const turned = [...wanted].filter(([id, epoch]) => this.byId(id)?.epoch !== epoch);
-    return [...turned, ...gone.map(({ id }) => [id] as const)].map(([id]) => id);
+    const turned = [...wanted].filter(([id, epoch]) => this.findById(id)?.epoch !== epoch);
+    return [...turned, ...removedMonitors.map(({ id }) => [id] as const)].map(([id]) => id);
   }
 }

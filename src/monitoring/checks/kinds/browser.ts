@@ -1,13 +1,13 @@
 /** The browser check: loads a page in Chromium, performs steps, and searches the page for a text. */
-import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { named } from "../../../core/outgoing/http/response.ts";
+import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { formatStatus } from "../../../core/outgoing/http/response.ts";
 import { JudgingProxy } from "../../../core/outgoing/judging-proxy.ts";
-import { reasonOf } from "../../../core/outgoing/reasons.ts";
+import { explainErrorCode } from "../../../core/outgoing/reasons.ts";
 import { portOf } from "../../../core/security/target-guard.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
-import { type CheckContext, type CheckKind, type CheckResult, since } from "../check.ts";
-import { type Page, withPage } from "../protocols/chromium.ts";
+import { type CheckContext, type CheckKind, type CheckResult, measureElapsedMs } from "../check.ts";
+import { type Page, usePage } from "../protocols/chromium.ts";
 
 type Settings = MonitorSettings<"browser">;
 
@@ -31,15 +31,15 @@ export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
   context.step = "resolving the name";
   await context.addressesOf(url.hostname, portOf(url));
   const browser = context.browser();
-  if (browser === null) throw new OwnTrouble("there is no Chromium here (see --browser)");
+  if (browser === null) throw new LocalFailure("there is no Chromium here (see --browser)");
   context.step = "waiting for the browser";
   return context.browserTurn(async () => {
-    if (context.signal.aborted) throw new OwnTrouble("the check was stopped");
+    if (context.signal.aborted) throw new LocalFailure("the check was stopped");
     context.step = "starting the browser";
     const proxy = await JudgingProxy.start(context, maxBytes);
     let failure: TargetFailure | null = null;
     try {
-      return await withPage(browser, proxy.port, context, async (page) => {
+      return await usePage(browser, proxy.port, context, async (page) => {
         try {
           return await new PageVisit({ page, settings, context, proxy, checkStartedAt }).run();
         } catch (error) {
@@ -47,7 +47,7 @@ export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
           failure = error;
           const endsAt = checkStartedAt + context.timeoutMs * screenshotPart;
           const leftMs = Math.min(endsAt - performance.now(), maxScreenshotMs);
-          context.screenshot = await screenshotOf(page, leftMs);
+          context.screenshot = await takeScreenshot(page, leftMs);
           throw error;
         }
       });
@@ -83,7 +83,7 @@ class PageVisit {
   async run(): Promise<CheckResult<DetailsOf<"browser">>> {
     const { page, settings, context } = this.visit;
     await this.load();
-    const loadMs = since(this.startedAt);
+    const loadMs = measureElapsedMs(this.startedAt);
     for (const [index, step] of settings.steps.entries()) {
       context.part = `Step ${index + 1}`;
       context.step = "waiting for the page";
@@ -91,8 +91,8 @@ class PageVisit {
     }
     context.part = null;
     if (settings.keyword !== null) await this.expectText(settings.keyword);
-    const latencyMs = since(this.startedAt);
-    const title = await evaluated(page, `document.title.slice(0, ${maxTitle})`);
+    const latencyMs = measureElapsedMs(this.startedAt);
+    const title = await evaluate(page, `document.title.slice(0, ${maxTitle})`);
     const details = { title: typeof title === "string" ? title : null, loadMs };
     const { length } = settings.steps;
     const steps =
@@ -105,18 +105,20 @@ class PageVisit {
     const { page, settings, context } = this.visit;
     context.step = "loading the page";
     if (!settings.verifyTls)
-      await page.ask("Security.setIgnoreCertificateErrors", { ignore: true });
-    const loaded = page.next("Page.loadEventFired");
-    const begun = page.ask<{ errorText?: string }>("Page.navigate", { url: settings.url });
-    const { errorText } = await this.inTime(begun);
-    if (errorText !== undefined) throw await this.loadFailure(errorText);
-    await this.inTime(loaded);
-    const status = await evaluated(
+      await page.sendCommand("Security.setIgnoreCertificateErrors", { ignore: true });
+    const loaded = page.waitForEvent("Page.loadEventFired");
+    const navigation = page.sendCommand<{ errorText?: string }>("Page.navigate", {
+      url: settings.url,
+    });
+    const { errorText } = await this.runInTime(navigation);
+    if (errorText !== undefined) throw await this.explainLoadFailure(errorText);
+    await this.runInTime(loaded);
+    const status = await evaluate(
       page,
       "performance.getEntriesByType('navigation')[0]?.responseStatus",
     );
     if (typeof status === "number" && status >= 400)
-      throw new TargetFailure(`${named(status)}, expected less than 400.`);
+      throw new TargetFailure(`${formatStatus(status)}, expected less than 400.`);
   }
 
   private async perform(step: string) {
@@ -125,9 +127,9 @@ class PageVisit {
     if (action === "expect") return this.expectText(rest);
     const [selector = "", ...values] = action === "fill" ? rest.split(" with ") : [rest];
     const visible = `(() => { const found = document.querySelector(${JSON.stringify(selector)}); return found !== null && found.getClientRects().length > 0; })()`;
-    await this.until(visible, "Nothing visible matches its selector.");
+    await this.waitUntil(visible, "Nothing visible matches its selector.");
     if (action === "click")
-      await evaluated(page, `document.querySelector(${JSON.stringify(selector)}).click()`);
+      await evaluate(page, `document.querySelector(${JSON.stringify(selector)}).click()`);
     if (action === "fill") await this.fill(selector, values.join(" with "));
   }
 
@@ -135,10 +137,10 @@ class PageVisit {
     const { page, settings } = this.visit;
     const isSecret = /\{\{\s*password\s*\}\}/.test(value);
     const isPassword = `(() => { const found = document.querySelector(${JSON.stringify(selector)}); found.focus(); found.select?.(); return found.type === "password"; })()`;
-    const isHidden = await evaluated(page, isPassword);
+    const isHidden = await evaluate(page, isPassword);
     // Enters the password only on the monitor's origin, and only in a password field.
     if (isSecret) {
-      const { frame } = await frameOf(page);
+      const { frame } = await readFrame(page);
       if (frame.securityOrigin !== new URL(settings.url).origin)
         throw new TargetFailure("The page is on another origin, so the password is not entered.");
       if (isHidden !== true)
@@ -149,73 +151,74 @@ class PageVisit {
     const text = value.replaceAll(/\{\{\s*(username|password)\s*\}\}/g, (_, name: string) =>
       String(settings[name as "username" | "password"] ?? ""),
     );
-    await page.ask("Input.insertText", { text });
+    await page.sendCommand("Input.insertText", { text });
   }
 
   private expectText(text: string) {
     const isShown = `document.body?.innerText.includes(${JSON.stringify(text)}) === true`;
-    return this.until(isShown, "The page does not contain the text.");
+    return this.waitUntil(isShown, "The page does not contain the text.");
   }
 
-  private async until(expression: string, otherwise: string) {
-    while ((await evaluated(this.visit.page, expression)) !== true) {
-      if (performance.now() > this.giveUpAt) throw await this.timeoutFailure(otherwise);
+  private async waitUntil(expression: string, otherwise: string) {
+    while ((await evaluate(this.visit.page, expression)) !== true) {
+      if (performance.now() > this.giveUpAt) throw await this.explainTimeout(otherwise);
       await Bun.sleep(pollMs);
     }
   }
 
-  private async loadFailure(errorText: string): Promise<Error> {
-    let found = await this.proxyFailure();
+  private async explainLoadFailure(errorText: string): Promise<Error> {
+    let found = await this.findProxyFailure();
     // The error page of Chromium can load with a short delay.
     for (let polls = 0; found === null && errorText.includes("SOCKS") && polls < 20; polls++) {
       await Bun.sleep(pollMs);
-      found = await this.proxyFailure();
+      found = await this.findProxyFailure();
     }
-    return found ?? new TargetFailure(reasonIn(errorText));
+    return found ?? new TargetFailure(explainChromiumError(errorText));
   }
 
   /** Returns the error of the proxy's connection to the host of the page; null without an error. */
-  private async proxyFailure(): Promise<Error | null> {
+  private async findProxyFailure(): Promise<Error | null> {
     const { page, settings, proxy } = this.visit;
     // Chromium does not respond while it waits for the next page.
-    const found = await Promise.race([frameOf(page), Bun.sleep(5 * pollMs)]);
+    const found = await Promise.race([readFrame(page), Bun.sleep(5 * pollMs)]);
     const url = URL.parse(found?.frame.unreachableUrl ?? "") ?? new URL(settings.url);
     return proxy.failureOf(url.hostname, portOf(url));
   }
 
-  private async inTime<T>(work: Promise<T>): Promise<T> {
+  private async runInTime<T>(work: Promise<T>): Promise<T> {
     const { context } = this.visit;
-    const over = Promise.withResolvers<never>();
-    const message = () => `Timed out after ${context.timeoutMs / 1000} s while ${context.step}.`;
+    const deadline = Promise.withResolvers<never>();
+    const formatTimeout = () =>
+      `Timed out after ${context.timeoutMs / 1000} s while ${context.step}.`;
     const timer = setTimeout(
-      () => this.timeoutFailure(message()).then(over.reject, over.reject),
+      () => this.explainTimeout(formatTimeout()).then(deadline.reject, deadline.reject),
       Math.max(0, this.giveUpAt - performance.now()),
     );
     try {
-      return await Promise.race([work, over.promise]);
+      return await Promise.race([work, deadline.promise]);
     } finally {
       clearTimeout(timer);
     }
   }
 
   /** Finds the cause of a timeout: a blocked connection, a busy browser, or the page. */
-  private async timeoutFailure(otherwise: string): Promise<Error> {
-    const found = await this.proxyFailure();
+  private async explainTimeout(otherwise: string): Promise<Error> {
+    const found = await this.findProxyFailure();
     if (found !== null) return found;
     const { checkStartedAt, context } = this.visit;
     return this.startedAt - checkStartedAt > context.timeoutMs / 2
-      ? new OwnTrouble("the browser was busy for too long")
+      ? new LocalFailure("the browser was busy for too long")
       : new TargetFailure(otherwise);
   }
 }
 
 /** Takes a JPEG screenshot of the page. Null if it fails, takes too long, or stays too large. */
-async function screenshotOf(page: Page, leftMs: number): Promise<Uint8Array | null> {
+async function takeScreenshot(page: Page, leftMs: number): Promise<Uint8Array | null> {
   const over = Promise.withResolvers<null>();
   const timer = setTimeout(() => over.resolve(null), leftMs);
-  async function taken(): Promise<Uint8Array | null> {
+  async function captureWithinLimit(): Promise<Uint8Array | null> {
     for (const quality of qualities) {
-      const { data } = await page.ask<{ data: string }>("Page.captureScreenshot", {
+      const { data } = await page.sendCommand<{ data: string }>("Page.captureScreenshot", {
         format: "jpeg",
         quality,
         optimizeForSpeed: true,
@@ -226,7 +229,7 @@ async function screenshotOf(page: Page, leftMs: number): Promise<Uint8Array | nu
     return null;
   }
   try {
-    return await Promise.race([taken().catch(() => null), over.promise]);
+    return await Promise.race([captureWithinLimit().catch(() => null), over.promise]);
   } finally {
     clearTimeout(timer);
   }
@@ -234,13 +237,13 @@ async function screenshotOf(page: Page, leftMs: number): Promise<Uint8Array | nu
 
 type Frame = { frame: { securityOrigin: string; unreachableUrl?: string } };
 
-const frameOf = async (page: Page) =>
-  (await page.ask<{ frameTree: Frame }>("Page.getFrameTree")).frameTree;
+const readFrame = async (page: Page) =>
+  (await page.sendCommand<{ frameTree: Frame }>("Page.getFrameTree")).frameTree;
 
 /** Evaluates an expression in the page. Returns undefined while the page changes to another document. */
-async function evaluated(page: Page, expression: string): Promise<unknown> {
+async function evaluate(page: Page, expression: string): Promise<unknown> {
   try {
-    const { result, exceptionDetails } = await page.ask<{
+    const { result, exceptionDetails } = await page.sendCommand<{
       result?: { value?: unknown };
       exceptionDetails?: { exception?: { className?: string } };
     }>("Runtime.evaluate", { expression, returnByValue: true, userGesture: true });
@@ -255,11 +258,11 @@ async function evaluated(page: Page, expression: string): Promise<unknown> {
 }
 
 /** Translates the name of a Chromium error into a sentence. */
-function reasonIn(errorText: string): string {
+function explainChromiumError(errorText: string): string {
   const known: Record<string, string> = {
     ERR_CERT_AUTHORITY_INVALID: "The certificate was issued by an authority that is not trusted.",
     ERR_CERT_COMMON_NAME_INVALID: "The certificate is for another name.",
-    ERR_CERT_DATE_INVALID: reasonOf("CERT_HAS_EXPIRED") ?? "The certificate is not valid.",
+    ERR_CERT_DATE_INVALID: explainErrorCode("CERT_HAS_EXPIRED") ?? "The certificate is not valid.",
     ERR_EMPTY_RESPONSE: "The connection was closed before the answer was complete.",
     ERR_TOO_MANY_REDIRECTS: "Too many redirects.",
     ERR_SSL_PROTOCOL_ERROR: "No TLS connection could be established.",

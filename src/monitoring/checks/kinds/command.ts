@@ -2,10 +2,10 @@
 import type { Stats } from "node:fs";
 import { access, constants, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { reasonFor } from "../../../core/outgoing/reasons.ts";
+import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { classifyFailure } from "../../../core/outgoing/reasons.ts";
 import { type Run, runProgram } from "../../../core/system/programs.ts";
-import { type CheckKind, since } from "../check.ts";
+import { type CheckKind, measureElapsedMs } from "../check.ts";
 
 const maxBytes = 64 * 1024;
 const maxLine = 250;
@@ -13,7 +13,7 @@ const maxLine = 250;
 /** Up when the program exits with 0. Only the organization sees the first line of its output. */
 export const checkCommand: CheckKind<"command"> = async (settings, context) => {
   const folder = await context.commandFolder();
-  const file = await executableIn(folder, settings.command);
+  const file = await resolveExecutable(folder, settings.command);
   context.step = "waiting for the answer";
   const startedAt = performance.now();
   let run: Run;
@@ -23,23 +23,30 @@ export const checkCommand: CheckKind<"command"> = async (settings, context) => {
       folder: dirname(file),
     });
   } catch (error) {
-    const reason = reasonFor(error);
-    throw reason instanceof OwnTrouble ? reason : new TargetFailure("It can't be started.", true);
+    const reason = classifyFailure(error);
+    throw reason instanceof LocalFailure ? reason : new TargetFailure("It can't be started.", true);
   }
-  const latencyMs = since(startedAt);
+  const latencyMs = measureElapsedMs(startedAt);
   if (run.isTooLong) throw new TargetFailure(`It prints more than ${maxBytes / 1024} KiB.`);
-  const line = firstLine(run.output) ?? firstLine(run.errors);
+  const line = extractFirstLine(run.output) ?? extractFirstLine(run.errors);
   const ending =
     run.exitCode === null ? `was ended by ${run.signal}` : `exited with ${run.exitCode}`;
   const message = `It ${ending} after ${latencyMs} ms.`;
-  const said = line === null ? undefined : line;
-  if (run.exitCode !== 0) throw new TargetFailure(message, false, said && `${said} (it ${ending})`);
+  const output = line === null ? undefined : line;
+  if (run.exitCode !== 0)
+    throw new TargetFailure(message, false, output && `${output} (it ${ending})`);
   const details = { output: line };
-  return { status: "up", message, latencyMs, details, ...(said !== undefined && { said }) };
+  return {
+    status: "up",
+    message,
+    latencyMs,
+    details,
+    ...(output !== undefined && { said: output }),
+  };
 };
 
 /** Returns the first non-empty line without control characters, cut to `maxLine` characters. */
-function firstLine(text: string): string | null {
+function extractFirstLine(text: string): string | null {
   const lines = text.split(/[\r\n]+/).map((line) => line.replace(/\p{C}/gu, " ").trim());
   const first = lines.find((line) => line !== "");
   return first === undefined ? null : first.slice(0, maxLine).toWellFormed();
@@ -49,13 +56,13 @@ function firstLine(text: string): string | null {
  * Finds the program in the folder, after resolving symbolic links. Rejects programs that users other than root and
  * the user of this process can replace. Throws TargetFailure, OwnTrouble.
  */
-async function executableIn(given: string, command: string): Promise<string> {
-  if (process.platform === "win32") throw new OwnTrouble("programs are not run on Windows");
+async function resolveExecutable(folderOption: string, command: string): Promise<string> {
+  if (process.platform === "win32") throw new LocalFailure("programs are not run on Windows");
   let folder: string;
   try {
-    folder = await realpath(given);
+    folder = await realpath(folderOption);
   } catch {
-    throw new OwnTrouble("the folder of --allow-commands can't be read");
+    throw new LocalFailure("the folder of --allow-commands can't be read");
   }
   let file: string;
   try {
@@ -66,7 +73,7 @@ async function executableIn(given: string, command: string): Promise<string> {
   if (!file.startsWith(folder.endsWith(sep) ? folder : folder + sep))
     throw new TargetFailure("The program is not in the folder of --allow-commands.", true);
   for (let path = file; ; path = dirname(path)) {
-    const issue = issueOf(await stat(path));
+    const issue = findPermissionIssue(await stat(path));
     if (issue !== null) {
       const what = path === file ? "The program" : "The folder of the program";
       throw new TargetFailure(`${what} ${issue}.`, true);
@@ -82,7 +89,7 @@ async function executableIn(given: string, command: string): Promise<string> {
   return file;
 }
 
-function issueOf({ uid, mode }: Stats): string | null {
+function findPermissionIssue({ uid, mode }: Stats): string | null {
   if (uid !== 0 && uid !== process.getuid?.()) return "belongs to another user";
   return (mode & 0o022) === 0 ? null : "may be written by others";
 }

@@ -1,45 +1,45 @@
 /** Compares values of DNS records by type: names without case, addresses in any notation, text exactly. */
 import { isIP } from "node:net";
-import { asciiName } from "../../../core/security/destinations.ts";
+import { toAsciiName } from "../../../core/security/destinations.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 
 type RecordType = MonitorSettings<"dns">["recordType"];
 
 /** Converts a value to its canonical form, so that equal values compare as equal. */
-export function comparable(type: RecordType, value: string): string {
+export function normalizeValue(type: RecordType, value: string): string {
   switch (type) {
     case "A":
     case "AAAA":
-      return plainAddress(value);
+      return normalizeAddress(value);
     case "CNAME":
     case "NS":
-      return asciiName(value.trim());
+      return toAsciiName(value.trim());
     case "MX":
     case "SRV":
-      return withName(value);
+      return normalizeNameRecord(value);
     case "CAA":
-      return plainCaa(value);
+      return normalizeCaa(value);
     case "TXT":
       return value;
   }
 }
 
 /** Normalizes an IPv6 address (RFC 5952). An address with a zone stays unchanged and matches no record. */
-function plainAddress(value: string): string {
+function normalizeAddress(value: string): string {
   const text = value.trim();
   if (isIP(text) !== 6) return text;
   return URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1) ?? text;
 }
 
 /** Normalizes the numbers and the name of an MX or SRV record. */
-function withName(value: string): string {
+function normalizeNameRecord(value: string): string {
   const parts = value.trim().split(/\s+/);
-  const name = asciiName(parts.at(-1) ?? "");
+  const name = toAsciiName(parts.at(-1) ?? "");
   return [...parts.slice(0, -1).map((part) => part.replace(/^0+(?=\d)/, "")), name].join(" ");
 }
 
 /** Normalizes a CAA record: flags, lower-case tag, quoted value (RFC 8659 §4.1). */
-function plainCaa(value: string): string {
+function normalizeCaa(value: string): string {
   const [, flags = "", tag = "", rest = value] =
     /^\s*(\d+)\s+([A-Za-z0-9]+)\s+(.*?)\s*$/s.exec(value) ?? [];
   return `${Number(flags)} ${tag.toLowerCase()} ${rest.startsWith('"') ? rest : JSON.stringify(rest)}`;

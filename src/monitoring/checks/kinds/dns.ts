@@ -1,36 +1,36 @@
 /** The DNS check: queries the records of a name and compares them with the expected values. */
 import { Resolver } from "node:dns/promises";
-import { nameServersAnswer, silentNameServers } from "../../../core/outgoing/addresses.ts";
+import { canReachNameServers, silentNameServersError } from "../../../core/outgoing/addresses.ts";
 import { parseResolver } from "../../monitors/rules.ts";
-import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { reasonFor } from "../../../core/outgoing/reasons.ts";
-import { asciiName } from "../../../core/security/destinations.ts";
-import { excerpt } from "../../../core/text/words.ts";
-import { type CheckContext, type CheckKind, since } from "../check.ts";
-import { comparable, hasText } from "./dns-values.ts";
+import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { classifyFailure } from "../../../core/outgoing/reasons.ts";
+import { toAsciiName } from "../../../core/security/destinations.ts";
+import { excerptText } from "../../../core/text/words.ts";
+import { type CheckContext, type CheckKind, measureElapsedMs } from "../check.ts";
+import { normalizeValue, hasText } from "./dns-values.ts";
 
 type Settings = Parameters<CheckKind<"dns">>[0];
 
 /** Up when the name has records of the type, and they contain all expected values. */
 export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   const { host, recordType, expected } = settings;
-  const resolver = await resolverOf(settings, context);
+  const resolver = await createResolver(settings, context);
   // Silent name servers of this machine make the result unknown. A configured resolver is part of the target.
   context.step = settings.resolver === null ? "resolving the name" : "waiting for the answer";
   const startedAt = performance.now();
-  const found = await recordsOf(resolver, asciiName(host), recordType).catch(
+  const found = await queryRecords(resolver, toAsciiName(host), recordType).catch(
     async (error: unknown) => {
-      if (settings.resolver === null && isUnanswered(error) && !(await nameServersAnswer()))
-        throw silentNameServers();
-      throw failureOf(error, recordType);
+      if (settings.resolver === null && isUnanswered(error) && !(await canReachNameServers()))
+        throw silentNameServersError();
+      throw toFailure(error, recordType);
     },
   );
-  const latencyMs = since(startedAt);
+  const latencyMs = measureElapsedMs(startedAt);
   if (found.length === 0)
     throw new TargetFailure(`There is no ${recordType} record for this name.`);
-  const values = new Set(found.map((value) => comparable(recordType, value)));
+  const values = new Set(found.map((value) => normalizeValue(recordType, value)));
   const missing = expected.filter((value) =>
-    recordType === "TXT" ? !hasText(found, value) : !values.has(comparable(recordType, value)),
+    recordType === "TXT" ? !hasText(found, value) : !values.has(normalizeValue(recordType, value)),
   );
   if (missing.length > 0)
     throw new TargetFailure(
@@ -38,30 +38,30 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
     );
   const count = found.length === 1 ? "1 record" : `${found.length} records`;
   // Sorted, because name servers rotate the records (RFC 1794).
-  const details = { records: excerpt(found.toSorted().join(", "), 200) };
+  const details = { records: excerptText(found.toSorted().join(", "), 200) };
   return { status: "up", message: `${count} in ${latencyMs} ms.`, latencyMs, details };
 };
 
-async function resolverOf({ resolver }: Settings, context: CheckContext): Promise<Resolver> {
+async function createResolver({ resolver }: Settings, context: CheckContext): Promise<Resolver> {
   // The second attempt has a longer timeout. The timeout of the check limits both.
-  const made = new Resolver({
+  const newResolver = new Resolver({
     timeout: Math.max(100, Math.floor(context.timeoutMs / 4)),
     tries: 2,
   });
-  context.signal.addEventListener("abort", () => made.cancel());
+  context.signal.addEventListener("abort", () => newResolver.cancel());
   const chosen = parseResolver(resolver ?? "");
-  if (chosen === null) return made;
+  if (chosen === null) return newResolver;
   await context.addressesOf(chosen.host, chosen.port);
   const host = chosen.host.includes(":") ? `[${chosen.host}]` : chosen.host;
-  made.setServers([`${host}:${chosen.port}`]);
-  return made;
+  newResolver.setServers([`${host}:${chosen.port}`]);
+  return newResolver;
 }
 
 /** Root domain, which means “none” in MX and SRV (RFC 7505, RFC 2782). The resolver returns it as an empty name. */
-const root = ".";
+const rootDomain = ".";
 
 /** Queries the records and formats them in the notation of zone files (RFC 1035 §5, 2782, 8659). */
-async function recordsOf(resolver: Resolver, host: string, type: Settings["recordType"]) {
+async function queryRecords(resolver: Resolver, host: string, type: Settings["recordType"]) {
   switch (type) {
     case "A":
       return await resolver.resolve4(host);
@@ -73,13 +73,13 @@ async function recordsOf(resolver: Resolver, host: string, type: Settings["recor
       return await resolver.resolveNs(host);
     case "MX":
       return (await resolver.resolveMx(host)).map(
-        ({ priority, exchange }) => `${priority} ${exchange || root}`,
+        ({ priority, exchange }) => `${priority} ${exchange || rootDomain}`,
       );
     case "TXT":
       return (await resolver.resolveTxt(host)).flat();
     case "SRV":
       return (await resolver.resolveSrv(host)).map(
-        ({ priority, weight, port, name }) => `${priority} ${weight} ${port} ${name || root}`,
+        ({ priority, weight, port, name }) => `${priority} ${weight} ${port} ${name || rootDomain}`,
       );
     case "CAA":
       return (await resolver.resolveCaa(host)).map(({ critical, ...property }) => {
@@ -95,7 +95,7 @@ function isUnanswered(error: unknown): boolean {
   return ["ETIMEOUT", "ECONNREFUSED", "ECANCELLED", "ESERVFAIL", "EREFUSED"].includes(code);
 }
 
-function failureOf(error: unknown, type: string): unknown {
+function toFailure(error: unknown, type: string): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     // Bun does not distinguish an unknown name from a name without such records.
     case "ENOTFOUND":
@@ -118,12 +118,12 @@ function failureOf(error: unknown, type: string): unknown {
     case "EBADNAME":
       return new TargetFailure("This is not a valid DNS name.");
     default:
-      return rcodeIn(error) === null || reasonFor(error) instanceof OwnTrouble
+      return parseRcode(error) === null || classifyFailure(error) instanceof LocalFailure
         ? error
-        : new TargetFailure(`The name server answered with an error (${rcodeIn(error)}).`);
+        : new TargetFailure(`The name server answered with an error (${parseRcode(error)}).`);
   }
 }
 
 /** Returns the code of a c-ares error without the leading E; null for other errors. */
-const rcodeIn = (error: unknown) =>
+const parseRcode = (error: unknown) =>
   /^E([A-Z]{3,20})$/.exec((error as NodeJS.ErrnoException).code ?? "")?.[1] ?? null;

@@ -1,13 +1,13 @@
 /** The Docker check: queries the Docker API for the state and health of containers. */
 import { type Connection, dialFile } from "../../../core/outgoing/connection.ts";
-import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { jsonOf, wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
-import { named, readAnswer } from "../../../core/outgoing/http/response.ts";
-import { headOf } from "../../../core/outgoing/http/request.ts";
+import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { parseJsonBody, readWholeBody } from "../../../core/outgoing/http/decoded-body.ts";
+import { formatStatus, readHttpResponse } from "../../../core/outgoing/http/response.ts";
+import { buildRequestHead } from "../../../core/outgoing/http/request.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import { thisMachine } from "../../monitors/rules.ts";
-import { type CheckContext, type CheckKind, since } from "../check.ts";
-import { connected, foundOver } from "../protocols/conversation.ts";
+import { type CheckContext, type CheckKind, measureElapsedMs } from "../check.ts";
+import { connectToTarget, addConnectionFindings } from "../protocols/conversation.ts";
 
 const maxBytes = 1024 * 1024;
 
@@ -22,12 +22,12 @@ export const checkDocker: CheckKind<"docker"> = async (settings, context) => {
   const connection =
     host === null
       ? await openSocket(context)
-      : await connected({ ...settings, host }, context, { hello });
-  const found = await containersCalled(container, connection, context, host);
-  const latencyMs = since(startedAt);
-  const details = detailsOf(found);
-  const { issue, words = "" } = judged(found);
-  return foundOver(
+      : await connectToTarget({ ...settings, host }, context, { hello });
+  const found = await findContainers(container, connection, context, host);
+  const latencyMs = measureElapsedMs(startedAt);
+  const details = buildDetails(found);
+  const { issue, words = "" } = describeContainers(found);
+  return addConnectionFindings(
     connection,
     settings,
     context,
@@ -44,7 +44,7 @@ async function openSocket(context: CheckContext): Promise<Connection> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EACCES" || code === "EPERM")
-      throw new OwnTrouble("this machine does not let the appliance ask Docker");
+      throw new LocalFailure("this machine does not let the appliance ask Docker");
     if (code === "ENOENT") throw new TargetFailure("Docker is not on this machine.");
     throw error;
   }
@@ -52,7 +52,7 @@ async function openSocket(context: CheckContext): Promise<Connection> {
 
 type Container = { State: string; Status: string };
 
-async function containersCalled(
+async function findContainers(
   container: string,
   connection: Connection,
   context: CheckContext,
@@ -67,15 +67,16 @@ async function containersCalled(
   const url = new URL(`http://${name}/containers/json`);
   url.search = new URLSearchParams({ all: "1", filters: JSON.stringify(filters) }).toString();
   context.step = "waiting for the answer";
-  const answering = readAnswer(connection, "GET", context.memory);
+  const answering = readHttpResponse(connection, "GET", context.memory);
   const headers = { "Accept-Encoding": "identity" };
-  connection.write(headOf({ url, method: "GET", headers, body: null }));
+  connection.write(buildRequestHead({ url, method: "GET", headers, body: null }));
   const answer = await answering;
   context.step = "reading the answer";
-  const body = await wholeBody(answer, maxBytes, context);
+  const body = await readWholeBody(answer, maxBytes, context);
   connection.close();
-  if (answer.status !== 200) throw new TargetFailure(`${named(answer.status)}, expected 200.`);
-  const list = jsonOf(body);
+  if (answer.status !== 200)
+    throw new TargetFailure(`${formatStatus(answer.status)}, expected 200.`);
+  const list = parseJsonBody(body);
   const isContainer = (one: unknown) =>
     typeof (one as Container | null)?.State === "string" &&
     typeof (one as Container | null)?.Status === "string";
@@ -98,15 +99,15 @@ const statusWords: readonly [RegExp, string][] = [
 ];
 
 /** Returns the state of a container. It is `running` only if both fields agree. */
-function stateOf({ State, Status }: Container): string {
+function determineState({ State, Status }: Container): string {
   if (State !== "running") return states.includes(State) ? State : "unknown";
   return statusWords.find(([words]) => words.test(Status))?.[1] ?? "running";
 }
-const isRunning = (container: Container) => stateOf(container) === "running";
+const isRunning = (container: Container) => determineState(container) === "running";
 const isUnhealthy = ({ Status }: Container) => Status.includes("(unhealthy)");
 const isHealthy = ({ Status }: Container) => Status.includes("(healthy)");
 
-function detailsOf(containers: readonly Container[]): DetailsOf<"docker"> {
+function buildDetails(containers: readonly Container[]): DetailsOf<"docker"> {
   const [only] = containers;
   if (only === undefined) return {};
   if (containers.length > 1)
@@ -116,11 +117,11 @@ function detailsOf(containers: readonly Container[]): DetailsOf<"docker"> {
       unhealthy: containers.filter(isUnhealthy).length,
     };
   const health = isUnhealthy(only) ? "unhealthy" : isHealthy(only) ? "healthy" : null;
-  return { state: stateOf(only), ...(health !== null && { health }) };
+  return { state: determineState(only), ...(health !== null && { health }) };
 }
 
 /** Describes the containers by their issue, or by their state if there is no issue. */
-function judged(containers: readonly Container[]): { issue?: string; words?: string } {
+function describeContainers(containers: readonly Container[]): { issue?: string; words?: string } {
   const [only] = containers;
   if (only === undefined) return { issue: "There is no such container." };
   const stopped = containers.filter((container) => !isRunning(container));
@@ -129,16 +130,16 @@ function judged(containers: readonly Container[]): { issue?: string; words?: str
     if (stopped.length > 0)
       return {
         issue:
-          stateOf(only) === "unknown"
+          determineState(only) === "unknown"
             ? "The container is not running."
-            : `The container is not running but ${stateOf(only)}.`,
+            : `The container is not running but ${determineState(only)}.`,
       };
     if (unhealthy.length > 0) return { issue: "The container is unhealthy." };
     return { words: `The container is running${isHealthy(only) ? " and healthy" : ""}` };
   }
-  const some = ({ length }: typeof containers) =>
+  const formatShare = ({ length }: typeof containers) =>
     `${length} of ${containers.length} containers ${length === 1 ? "is" : "are"}`;
-  if (stopped.length > 0) return { issue: `${some(stopped)} not running.` };
-  if (unhealthy.length > 0) return { issue: `${some(unhealthy)} unhealthy.` };
+  if (stopped.length > 0) return { issue: `${formatShare(stopped)} not running.` };
+  if (unhealthy.length > 0) return { issue: `${formatShare(unhealthy)} unhealthy.` };
   return { words: `All ${containers.length} containers are running` };
 }

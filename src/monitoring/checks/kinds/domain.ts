@@ -1,17 +1,17 @@
 /** The domain check: queries the registry over RDAP for the expiry of a domain, and caches the response. */
-import { minuteInUtc } from "../../../core/time/clock.ts";
+import { formatUtcMinute } from "../../../core/time/clock.ts";
 import { setRecent } from "../../../core/collections/recent-set.ts";
-import { jsonOf, wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
-import { Blocked, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type HttpAnswer, named } from "../../../core/outgoing/http/response.ts";
-import { locationIn } from "../../../core/outgoing/http/head.ts";
-import { retryAfterIn } from "../../../core/outgoing/http/retry-after.ts";
+import { parseJsonBody, readWholeBody } from "../../../core/outgoing/http/decoded-body.ts";
+import { BlockedTarget, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { type HttpAnswer, formatStatus } from "../../../core/outgoing/http/response.ts";
+import { parseLocation } from "../../../core/outgoing/http/head.ts";
+import { parseRetryAfterHeader } from "../../../core/outgoing/http/retry-after.ts";
 import { send } from "../../../core/outgoing/http/request.ts";
-import { plainName } from "../../../core/security/destinations.ts";
+import { parseHostName } from "../../../core/security/destinations.ts";
 import { dayMs, hourMs } from "../../uptime/rules.ts";
-import { type CheckContext, type CheckKind, daysUntil, since } from "../check.ts";
-import { retryAbandoned, untilAbandoned } from "../engine/shared-request.ts";
-import { rdapServerOf } from "./rdap-registries.ts";
+import { type CheckContext, type CheckKind, countDaysUntil, measureElapsedMs } from "../check.ts";
+import { retryAbandoned, awaitUnlessAbandoned } from "../engine/shared-request.ts";
+import { findRdapServer } from "./rdap-registries.ts";
 
 const maxBytes = 256 * 1024;
 const maxRedirects = 5;
@@ -21,7 +21,7 @@ const maxCached = 10_000;
 type Registration = { expiresAt: string; states: readonly string[] };
 
 /** Cached responses by organization, server and domain. Registries reject frequent queries. */
-const asked = new Map<string, { until: number; answer: Promise<Registration> }>();
+const registrationCache = new Map<string, { until: number; answer: Promise<Registration> }>();
 
 /** The registry is rate limiting or unavailable, and sent a Retry-After. */
 class BusyRegistry extends TargetFailure {
@@ -35,19 +35,19 @@ class BusyRegistry extends TargetFailure {
 
 /** Up while the registration is valid for at least `minDays` (RFC 9082, RFC 9083). */
 export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server }, context) => {
-  const name = plainName(domain);
+  const name = parseHostName(domain);
   if (name === null) throw new TargetFailure("This is not the name of a domain.");
   const { expiresAt, states, latencyMs } = await findRegistration(name, server, context);
   const details = { expiresAt };
-  const down = (message: string) =>
+  const buildDown = (message: string) =>
     ({ status: "down", message, latencyMs: null, details }) as const;
   const bad = states.find((state) => state in badStates);
-  if (bad !== undefined) return down(`The domain ${badStates[bad]}.`);
-  const on = minuteInUtc(expiresAt);
-  const days = daysUntil(expiresAt, context.now()) ?? 0;
-  if (days < 0) return down(`The domain expired on ${on}.`);
+  if (bad !== undefined) return buildDown(`The domain ${badStates[bad]}.`);
+  const on = formatUtcMinute(expiresAt);
+  const days = countDaysUntil(expiresAt, context.now()) ?? 0;
+  if (days < 0) return buildDown(`The domain expired on ${on}.`);
   const sentence = `The domain expires in ${days === 1 ? "1 day" : `${days} days`}, on ${on}`;
-  if (days < minDays) return down(`${sentence}.`);
+  if (days < minDays) return buildDown(`${sentence}.`);
   const latency = latencyMs === null ? "" : `; the registry answered in ${latencyMs} ms`;
   return { status: "up", message: `${sentence}${latency}.`, latencyMs, details };
 };
@@ -64,40 +64,46 @@ const badStates: Readonly<Record<string, string>> = {
 function findRegistration(name: string, server: string | null, context: CheckContext) {
   const key = `${context.organizationId} ${server ?? ""} ${name}`;
   return retryAbandoned(async () => {
-    const cached = asked.get(key);
+    const cached = registrationCache.get(key);
     const isCached = cached !== undefined && context.now() < cached.until;
     const startedAt = performance.now();
     context.step = isCached ? "waiting for the answer" : "resolving the name";
-    const found = await (isCached ? cached.answer : ask(key, name, server, context));
-    return { ...found, latencyMs: isCached ? null : since(startedAt) };
+    const found = await (isCached ? cached.answer : queryRegistration(key, name, server, context));
+    return { ...found, latencyMs: isCached ? null : measureElapsedMs(startedAt) };
   }, context.signal);
 }
 
 /** Queries the registry and caches the registration for a day. Failures are cached only with a Retry-After. */
-function ask(key: string, name: string, server: string | null, context: CheckContext) {
-  const answer = untilAbandoned(registrationOf(name, server, context), context.signal);
+function queryRegistration(
+  key: string,
+  name: string,
+  server: string | null,
+  context: CheckContext,
+) {
+  const answer = awaitUnlessAbandoned(fetchRegistration(name, server, context), context.signal);
   const entry = { until: Infinity, answer };
-  const cacheUntil = (until: number) => setRecent(asked, key, { ...entry, until }, maxCached);
-  setRecent(asked, key, entry, maxCached);
+  const cacheUntil = (until: number) =>
+    setRecent(registrationCache, key, { ...entry, until }, maxCached);
+  setRecent(registrationCache, key, entry, maxCached);
   answer.then(
     () => cacheUntil(context.now() + dayMs),
     (error: unknown) => {
       if (error instanceof BusyRegistry) cacheUntil(context.now() + error.seconds * 1_000);
-      else asked.delete(key);
+      else registrationCache.delete(key);
     },
   );
   return answer;
 }
 
-async function registrationOf(
+async function fetchRegistration(
   name: string,
   server: string | null,
   context: CheckContext,
 ): Promise<Registration> {
-  const base = (server ?? rdapServerOf(name)).replace(/\/*$/, "/");
+  const base = (server ?? findRdapServer(name)).replace(/\/*$/, "/");
   let url = new URL(`domain/${encodeURIComponent(name)}`, base);
   let onlyPublic = false;
-  if (server === null) await mustBeKnown(url.hostname, context);
+  if (server === null) await assertServerKnown(url.hostname, context);
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const headers = { Accept: "application/rdap+json", "Accept-Encoding": "identity" };
     const request = { url, method: "GET", headers, body: null, verifyTls: true, onlyPublic };
@@ -107,7 +113,7 @@ async function registrationOf(
     const next = status >= 300 && status < 400 ? answer.headers.get("location") : undefined;
     if (next !== undefined) {
       connection.close();
-      const to = locationIn(next, url);
+      const to = parseLocation(next, url);
       if (to === null || !/^https?:$/.test(to.protocol))
         throw new TargetFailure("Redirected to something that is not an http or https address.");
       url = to;
@@ -117,18 +123,18 @@ async function registrationOf(
       throw new TargetFailure(
         "The registry does not know this domain: it is not registered, or not under this name.",
       );
-    if (status !== 200) throw failureOf(answer, context.now());
+    if (status !== 200) throw toFailure(answer, context.now());
     context.step = "reading the answer";
-    const body = await wholeBody(answer, maxBytes, context);
+    const body = await readWholeBody(answer, maxBytes, context);
     connection.close();
-    return registrationIn(jsonOf(body), name);
+    return parseRegistration(parseJsonBody(body), name);
   }
   throw new TargetFailure(`Redirected more than ${maxRedirects} times.`);
 }
 
-function failureOf({ status, headers }: HttpAnswer, now: number): TargetFailure {
-  const message = `${named(status)}, expected 200.`;
-  const seconds = retryAfterIn(headers.get("retry-after"), now) ?? 0;
+function toFailure({ status, headers }: HttpAnswer, now: number): TargetFailure {
+  const message = `${formatStatus(status)}, expected 200.`;
+  const seconds = parseRetryAfterHeader(headers.get("retry-after"), now) ?? 0;
   const isBusy = (status === 429 || status === 503) && seconds > 0;
   return isBusy
     ? new BusyRegistry(message, Math.min(seconds, hourMs / 1_000))
@@ -136,12 +142,12 @@ function failureOf({ status, headers }: HttpAnswer, now: number): TargetFailure 
 }
 
 /** Throws unless the RDAP server's name resolves. For unlisted registries `rdap.nic.*` is only a guess. */
-async function mustBeKnown(host: string, context: CheckContext) {
+async function assertServerKnown(host: string, context: CheckContext) {
   context.step = "resolving the name";
   try {
     await context.addressesOf(host, 443);
   } catch (error) {
-    if (!(error instanceof TargetFailure) || error instanceof Blocked) throw error;
+    if (!(error instanceof TargetFailure) || error instanceof BlockedTarget) throw error;
     throw new TargetFailure("The registry's RDAP server is not known: enter it.");
   }
 }
@@ -149,10 +155,10 @@ async function mustBeKnown(host: string, context: CheckContext) {
 type Rdap = { ldhName?: unknown; status?: unknown; events?: unknown };
 type Event = { eventAction?: unknown; eventDate?: unknown } | null;
 
-function registrationIn(json: unknown, name: string): Registration {
+function parseRegistration(json: unknown, name: string): Registration {
   const { ldhName = name, status, events } = (json ?? {}) as Rdap;
   if (!Array.isArray(events)) throw new TargetFailure("The answer is not valid for RDAP.");
-  if (plainName(String(ldhName)) !== name)
+  if (parseHostName(String(ldhName)) !== name)
     throw new TargetFailure("The answer is about another domain.");
   const end = (events as Event[]).find((event) => event?.eventAction === "expiration")?.eventDate;
   const at = Date.parse(String(end));

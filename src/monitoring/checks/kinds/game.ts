@@ -1,12 +1,12 @@
 /** The game server check: queries Source-engine and Minecraft servers for their number of players. */
-import { asciiName } from "../../../core/security/destinations.ts";
-import { askByDatagram, type Datagrams } from "../../../core/outgoing/datagrams.ts";
+import { toAsciiName } from "../../../core/security/destinations.ts";
+import { queryByDatagram, type Datagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { jsonOf } from "../../../core/outgoing/http/decoded-body.ts";
+import { parseJsonBody } from "../../../core/outgoing/http/decoded-body.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
-import { type CheckContext, type CheckKind, type CheckResult, since } from "../check.ts";
+import { type CheckContext, type CheckKind, type CheckResult, measureElapsedMs } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
 
 type Settings = MonitorSettings<"game">;
@@ -14,38 +14,45 @@ type Status = DetailsOf<"game"> & { players: number; maxPlayers: number };
 
 /** Up when the server reports its number of players. */
 export const checkGame: CheckKind<"game"> = (settings, context) =>
-  settings.protocol === "minecraft" ? minecraft(settings, context) : source(settings, context);
+  settings.protocol === "minecraft"
+    ? checkMinecraft(settings, context)
+    : checkSource(settings, context);
 
-const simple = Buffer.from([0xff, 0xff, 0xff, 0xff]);
-const query = Buffer.concat([simple, Buffer.from("TSource Engine Query\0")]);
+const packetPrefix = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+const statusQuery = Buffer.concat([packetPrefix, Buffer.from("TSource Engine Query\0")]);
 const maxChallenges = 10;
 
 /** Queries a Source-engine server (A2S_INFO): https://developer.valvesoftware.com/wiki/Server_queries */
-async function source(
+async function checkSource(
   { host, port }: Settings,
   context: CheckContext,
 ): Promise<CheckResult<DetailsOf<"game">>> {
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
-  const { details, latencyMs } = await askByDatagram(addresses, port, context, sourceQuery);
-  const message = `${inWords(details)}, answered in ${latencyMs} ms.`;
+  const { details, latencyMs } = await queryByDatagram(
+    addresses,
+    port,
+    context,
+    createSourceConversation,
+  );
+  const message = `${formatPlayers(details)}, answered in ${latencyMs} ms.`;
   return { status: "up", message, latencyMs, details };
 }
 
 /** Queries the status. The server can first send a challenge, which the next query must repeat. */
-function sourceQuery(send: Datagrams["send"]) {
+function createSourceConversation(send: Datagrams["send"]) {
   let challenge = Buffer.alloc(0);
   let challenges = 0;
   let startedAt = 0;
   const question = () => {
     startedAt = performance.now();
-    return Buffer.concat([query, challenge]);
+    return Buffer.concat([statusQuery, challenge]);
   };
   return {
     question,
     understood(answer: Buffer) {
       const kind = String.fromCharCode(answer[4] ?? 0);
-      const isSimple = answer.subarray(0, 4).equals(simple);
+      const isSimple = answer.subarray(0, 4).equals(packetPrefix);
       if (isSimple && kind === "A" && answer.length >= 9) {
         if (++challenges > maxChallenges)
           throw new TargetFailure("The server does not accept the answer to its challenge.");
@@ -53,9 +60,9 @@ function sourceQuery(send: Datagrams["send"]) {
         send(question());
         return null;
       }
-      const details = isSimple ? statusIn(answer, kind) : null;
+      const details = isSimple ? parseStatus(answer, kind) : null;
       if (details === null) throw new TargetFailure("The answer is not valid for a game server.");
-      return { details, latencyMs: since(startedAt) };
+      return { details, latencyMs: measureElapsedMs(startedAt) };
     },
   };
 }
@@ -64,69 +71,77 @@ function sourceQuery(send: Datagrams["send"]) {
  * Reads the status from an S2A_INFO packet: texts, ID of the game, players, maximum players. GoldSrc packets have an
  * address before the texts and no ID.
  */
-function statusIn(answer: Buffer, kind: string): Status | null {
+function parseStatus(answer: Buffer, kind: string): Status | null {
   if (kind !== "I" && kind !== "m") return null;
   const isSource = kind === "I";
   let at = isSource ? 6 : 5;
-  const text = () => {
+  const readText = () => {
     const end = answer.indexOf(0, at);
     if (end === -1) return null;
     const found = answer.toString("utf8", at, end);
     at = end + 1;
     return found;
   };
-  if (!isSource) text();
-  const [name, map] = [text(), text()];
-  text();
-  if (text() === null) return null;
+  if (!isSource) readText();
+  const [name, map] = [readText(), readText()];
+  readText();
+  if (readText() === null) return null;
   if (isSource) at += 2;
   const [players, maxPlayers] = answer.subarray(at, at + 2);
   if (players === undefined || maxPlayers === undefined) return null;
   // Skips the fields before the version: both player counts, bots, server type, system, password, anti-cheat.
   at += 7;
-  return { name, players, maxPlayers, map, ...(isSource && { version: text() }) };
+  return { name, players, maxPlayers, map, ...(isSource && { version: readText() }) };
 }
 
-const inWords = ({ players, maxPlayers }: Status) => `${players} of ${maxPlayers} players`;
+const formatPlayers = ({ players, maxPlayers }: Status) => `${players} of ${maxPlayers} players`;
 
 /** Maximum response size. Responses can contain an icon of 64 × 64 pixels. */
 const maxBytes = 128 * 1024;
 
 /** Queries a Minecraft server (Java Edition): https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping */
-function minecraft(
+function checkMinecraft(
   settings: Settings,
   context: CheckContext,
 ): Promise<CheckResult<DetailsOf<"game">>> {
-  const talk = async (wire: Wire) => {
-    const name = Buffer.from(asciiName(settings.host));
+  const exchangeStatus = async (wire: Wire) => {
+    const name = Buffer.from(toAsciiName(settings.host));
     const port = Buffer.alloc(2);
     port.writeUInt16BE(settings.port);
     // Version -1: the client only queries the status and does not join.
     const noVersion = Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f]);
-    const hello = [Buffer.from([0]), noVersion, varint(name.length), name, port, Buffer.from([1])];
-    wire.write(Buffer.concat([packet(Buffer.concat(hello)), packet(Buffer.from([0]))]));
+    const hello = [
+      Buffer.from([0]),
+      noVersion,
+      encodeVarint(name.length),
+      name,
+      port,
+      Buffer.from([1]),
+    ];
+    wire.write(Buffer.concat([encodePacket(Buffer.concat(hello)), encodePacket(Buffer.from([0]))]));
     await readVarint(wire);
-    if ((await readVarint(wire)) !== 0) throw notMinecraft();
-    const status = jsonOf(await wire.read(await readVarint(wire)));
+    if ((await readVarint(wire)) !== 0) throw notMinecraftError();
+    const status = parseJsonBody(await wire.read(await readVarint(wire)));
     const { players, version } = (status ?? {}) as {
       players?: { online?: unknown; max?: unknown };
       version?: { name?: unknown } | null;
     };
     const { online, max } = players ?? {};
-    if (!Number.isSafeInteger(online) || !Number.isSafeInteger(max)) throw notMinecraft();
+    if (!Number.isSafeInteger(online) || !Number.isSafeInteger(max)) throw notMinecraftError();
     const details = {
       players: online as number,
       maxPlayers: max as number,
       version: typeof version?.name === "string" ? version.name : null,
     };
-    return { words: `${inWords(details)}, answered`, details };
+    return { words: `${formatPlayers(details)}, answered`, details };
   };
-  return converse(settings, context, talk, { maxBytes });
+  return converse(settings, context, exchangeStatus, { maxBytes });
 }
 
-const notMinecraft = () => new TargetFailure("The answer is not valid for a Minecraft server.");
+const notMinecraftError = () =>
+  new TargetFailure("The answer is not valid for a Minecraft server.");
 
-function varint(value: number): Buffer {
+function encodeVarint(value: number): Buffer {
   const bytes: number[] = [];
   for (let left = value; ; left >>>= 7) {
     if (left < 0x80) return Buffer.from([...bytes, left]);
@@ -134,7 +149,7 @@ function varint(value: number): Buffer {
   }
 }
 
-const packet = (body: Buffer) => Buffer.concat([varint(body.length), body]);
+const encodePacket = (body: Buffer) => Buffer.concat([encodeVarint(body.length), body]);
 
 async function readVarint(wire: Wire): Promise<number> {
   let value = 0;
@@ -143,5 +158,5 @@ async function readVarint(wire: Wire): Promise<number> {
     value |= (byte & 0x7f) << shift;
     if (byte < 0x80) return value;
   }
-  throw notMinecraft();
+  throw notMinecraftError();
 }

@@ -5,7 +5,7 @@ import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
 
-const serving = 1;
+const servingStatus = 1;
 const states = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
 /** Failures by gRPC status code: https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
 const refusals: Record<string, string> = {
@@ -15,7 +15,7 @@ const refusals: Record<string, string> = {
   14: "The server is unavailable.",
   16: "The server does not allow the health check.",
 };
-const notGrpc = () => new TargetFailure("The answer is not valid for gRPC.");
+const notGrpcError = () => new TargetFailure("The answer is not valid for gRPC.");
 
 /** Up when the health protocol reports SERVING. https://github.com/grpc/grpc/blob/master/doc/health-checking.md */
 export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>
@@ -23,9 +23,9 @@ export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>
     settings,
     context,
     async (wire) => {
-      const status = await health(wire, settings, context.signal);
+      const status = await queryHealth(wire, settings, context.signal);
       const details = { serving: states[status] ?? `${status}` };
-      return status === serving
+      return status === servingStatus
         ? { words: "Serving, answered", details }
         : { status: "down", message: "The server says that it is not serving.", details };
     },
@@ -34,7 +34,7 @@ export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>
 
 type Settings = Parameters<CheckKind<"grpc">>[0];
 
-async function health(wire: Wire, { host, service, tls }: Settings, signal: AbortSignal) {
+async function queryHealth(wire: Wire, { host, service, tls }: Settings, signal: AbortSignal) {
   const { connect, constants } = await import("node:http2");
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const line = new Duplex({
@@ -46,7 +46,7 @@ async function health(wire: Wire, { host, service, tls }: Settings, signal: Abor
   });
   line.on("error", () => {});
   wire
-    .rest((chunk) => void line.push(chunk))
+    .readRest((chunk) => void line.push(chunk))
     .catch((error: unknown) => {
       reject(error);
       line.destroy();
@@ -57,9 +57,9 @@ async function health(wire: Wire, { host, service, tls }: Settings, signal: Abor
     settings: { enablePush: false },
   });
   signal.addEventListener("abort", () => session.destroy());
-  session.on("error", () => reject(notGrpc()));
+  session.on("error", () => reject(notGrpcError()));
   session.on("goaway", (code) => {
-    if (code !== constants.NGHTTP2_NO_ERROR) reject(notGrpc());
+    if (code !== constants.NGHTTP2_NO_ERROR) reject(notGrpcError());
   });
   const stream = session.request({
     [constants.HTTP2_HEADER_METHOD]: "POST",
@@ -69,23 +69,24 @@ async function health(wire: Wire, { host, service, tls }: Settings, signal: Abor
   });
   let body: Buffer = Buffer.alloc(0);
   let code: unknown;
-  const told = (headers: Record<string, unknown>) => (code = headers["grpc-status"] ?? code);
+  const readStatusHeader = (headers: Record<string, unknown>) =>
+    (code = headers["grpc-status"] ?? code);
   stream.on("response", (headers) => {
-    told(headers);
-    if (headers[":status"] !== 200) reject(notGrpc());
+    readStatusHeader(headers);
+    if (headers[":status"] !== 200) reject(notGrpcError());
   });
-  stream.on("trailers", told);
+  stream.on("trailers", readStatusHeader);
   stream.on("data", (chunk: Buffer) => (body = Buffer.concat([body, chunk])));
-  stream.on("error", () => reject(notGrpc()));
+  stream.on("error", () => reject(notGrpcError()));
   stream.on("end", () => {
-    if (code === "0") resolve(statusIn(body));
-    else if (typeof code !== "string") reject(notGrpc());
+    if (code === "0") resolve(parseStatus(body));
+    else if (typeof code !== "string") reject(notGrpcError());
     else
       reject(
         new TargetFailure(refusals[code] ?? `The server answered with status ${Number(code)}.`),
       );
   });
-  stream.end(requestFor(service ?? ""));
+  stream.end(buildRequest(service ?? ""));
   try {
     return await promise;
   } finally {
@@ -94,7 +95,7 @@ async function health(wire: Wire, { host, service, tls }: Settings, signal: Abor
 }
 
 /** Builds a gRPC request message: the name of the service is its first field. */
-function requestFor(service: string): Buffer {
+function buildRequest(service: string): Buffer {
   const name = Buffer.from(service);
   const length =
     name.length < 128 ? [name.length] : [0x80 | (name.length & 0x7f), name.length >> 7];
@@ -105,8 +106,8 @@ function requestFor(service: string): Buffer {
 }
 
 /** Reads the first field of a response. Protocol Buffers omit fields with the value 0. */
-function statusIn(body: Buffer): number {
+function parseStatus(body: Buffer): number {
   const [compressed, ...rest] = body;
-  if (compressed !== 0 || rest.length < 4) throw notGrpc();
+  if (compressed !== 0 || rest.length < 4) throw notGrpcError();
   return body[5] === 0x08 ? (body[6] ?? 0) : 0;
 }

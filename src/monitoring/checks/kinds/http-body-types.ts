@@ -1,4 +1,4 @@
-import { randomToken } from "../../../core/ids.ts";
+import { createToken } from "../../../core/ids.ts";
 import type { FormField } from "../../monitors/request-schema.ts";
 
 type BodySettings = {
@@ -10,7 +10,7 @@ type BodySettings = {
 type Encoded = { body: string | null; contentType: string | null };
 
 /** Encodes the body of a request and returns the matching Content-Type. */
-export function encodedBody({ bodyType, body, form }: BodySettings): Encoded {
+export function encodeBody({ bodyType, body, form }: BodySettings): Encoded {
   switch (bodyType) {
     case "text":
       return { body, contentType: null };
@@ -22,19 +22,19 @@ export function encodedBody({ bodyType, body, form }: BodySettings): Encoded {
         contentType: "application/x-www-form-urlencoded",
       };
     case "multipart":
-      return multipart(form);
+      return encodeMultipart(form);
   }
 }
 
 /** Encodes a form: https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data */
-function multipart(form: readonly FormField[]): Encoded {
-  const boundary = `signalbox-${randomToken(32)}`;
+function encodeMultipart(form: readonly FormField[]): Encoded {
+  const boundary = `signalbox-${createToken(32)}`;
   const parts = form.map(({ name, value, fileName, contentType }) => {
-    const file = fileName === null ? "" : `; filename="${quoted(fileName)}"`;
+    const file = fileName === null ? "" : `; filename="${escapeQuotes(fileName)}"`;
     const type = contentType ?? (fileName === null ? null : "application/octet-stream");
     return [
       `--${boundary}`,
-      `Content-Disposition: form-data; name="${quoted(name)}"${file}`,
+      `Content-Disposition: form-data; name="${escapeQuotes(name)}"${file}`,
       ...(type === null ? [] : [`Content-Type: ${type}`]),
       "",
       value,
@@ -48,4 +48,4 @@ function multipart(form: readonly FormField[]): Encoded {
 }
 
 /** Escapes quotation marks. The schema rejects line breaks, which would end the header. */
-const quoted = (text: string) => text.replaceAll('"', "%22");
+const escapeQuotes = (text: string) => text.replaceAll('"', "%22");

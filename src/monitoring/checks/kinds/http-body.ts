@@ -1,23 +1,23 @@
 /** Reads the body of an HTTP response until all conditions on it are decided, and judges them. */
 import { parseBounded } from "../../../core/text/json.ts";
 import { monitorBounds } from "../../../core/limits.ts";
-import { type Ending, readCoded, readDecoded } from "../../../core/outgoing/http/decoded-body.ts";
+import { type Ending, readEncoded, readDecoded } from "../../../core/outgoing/http/decoded-body.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../core/outgoing/http/response.ts";
-import { growingBuffer } from "../../../core/outgoing/memory.ts";
+import { createGrowingBuffer } from "../../../core/outgoing/memory.ts";
 import {
   type Condition,
   type Issue,
-  issueFor,
-  issueOf,
-  otherThan,
+  buildIssue,
+  findIssue,
+  describeMismatch,
   type Received,
   type Secrets,
   startNeeded,
 } from "../protocols/assertions.ts";
 import type { CheckContext } from "../check.ts";
-import { valueAt } from "../protocols/json-path.ts";
-import { charsetOf } from "./http-charset.ts";
+import { findValue } from "../protocols/json-path.ts";
+import { detectCharset } from "./http-charset.ts";
 import { TextSearch } from "./http-search.ts";
 
 /** Maximum size of a body, both before and after each decompression. */
@@ -43,7 +43,7 @@ export type ByteAllowance = { left: number };
 /**
  * How long to keep reading a body of unknown length after all conditions are decided, to detect a broken connection.
  */
-export const usualPatienceMs = monitorBounds.endlessBody.value * 1_000;
+export const defaultPatienceMs = monitorBounds.endlessBody.value * 1_000;
 /** Interval between two searches of a body of unknown length. */
 const searchEveryMs = 100;
 
@@ -82,13 +82,13 @@ export async function readBody(
   const contentType = answer.headers.get("content-type") ?? "";
   const search =
     texts.length === 0 ? null : new TextSearch(texts, contentType, isShown ? startNeeded : 0);
-  const whole = isWhole ? growingBuffer(maxBytes, context.memory) : null;
+  const whole = isWhole ? createGrowingBuffer(maxBytes, context.memory) : null;
   // Without conditions on the body, it is not decompressed.
-  const read = wanted.length === 0 && !isWhole ? readCoded : readDecoded;
+  const read = wanted.length === 0 && !isWhole ? readEncoded : readDecoded;
   const hasEnd = answer.length !== null && !(answer.length > maxBytes);
   const watch = hasEnd
     ? null
-    : new EndWatch({
+    : new BodyEndDetector({
         stop: () => body.stop(),
         patienceMs: isStream(contentType) ? 0 : patienceMs,
         isDecided() {
@@ -103,12 +103,12 @@ export async function readBody(
       throw new TargetFailure("The answers of all steps are longer than 4 MiB together.");
     search?.push(chunk);
     whole?.push(chunk);
-    watch?.arrived();
+    watch?.scheduleSearch();
   });
-  watch?.look();
-  const ending = await body.ending.finally(() => watch?.end());
-  search?.end();
-  return judged(wanted, { ending, search, whole, contentType }, secrets, context);
+  watch?.checkDecided();
+  const ending = await body.ending.finally(() => watch?.stopSearching());
+  search?.finish();
+  return judgeBody(wanted, { ending, search, whole, contentType }, secrets, context);
 }
 
 type EndOptions = {
@@ -121,7 +121,7 @@ type EndOptions = {
 };
 
 /** Stops reading a body of unknown length when further bytes can't change the result. */
-class EndWatch {
+class BodyEndDetector {
   private timer: NodeJS.Timeout | null = null;
   private isLast = false;
   private isOver = false;
@@ -132,12 +132,12 @@ class EndWatch {
   }
 
   /** Schedules a search of the received bytes. */
-  arrived() {
+  scheduleSearch() {
     if (this.isOver || this.timer !== null) return;
-    this.timer = setTimeout(() => this.look(), searchEveryMs);
+    this.timer = setTimeout(() => this.checkDecided(), searchEveryMs);
   }
 
-  look() {
+  checkDecided() {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     if (this.isOver) return;
@@ -145,10 +145,10 @@ class EndWatch {
     if (!isDecided()) return;
     if (isFailedOnceDecided || this.isLast || patienceMs === 0) return stop();
     this.isLast = true;
-    this.timer = setTimeout(() => this.look(), patienceMs);
+    this.timer = setTimeout(() => this.checkDecided(), patienceMs);
   }
 
-  end() {
+  stopSearching() {
     if (this.timer !== null) clearTimeout(this.timer);
     this.isOver = true;
   }
@@ -157,51 +157,53 @@ class EndWatch {
 type Parts = {
   ending: Ending;
   search: TextSearch | null;
-  whole: ReturnType<typeof growingBuffer> | null;
+  whole: ReturnType<typeof createGrowingBuffer> | null;
   contentType: string;
 };
 
-function judged(
+function judgeBody(
   wanted: readonly Condition[],
   { ending, search, whole, contentType }: Parts,
   secrets: Secrets,
   context: Context,
 ): ReadBody {
   const isComplete = ending === "whole";
-  const text = lazily(() => {
+  const text = memoize(() => {
     const bytes = whole?.bytes() ?? Buffer.alloc(0);
-    return new TextDecoder(charsetOf(contentType, bytes)).decode(bytes);
+    return new TextDecoder(detectCharset(contentType, bytes)).decode(bytes);
   });
-  const json = lazily(() => (isComplete ? parseBounded(text()) : tooLong));
-  const received: ReadBody["received"] = ({ source, path }) => {
+  const json = memoize(() => (isComplete ? parseBounded(text()) : tooLongForJson));
+  const getReceived: ReadBody["received"] = ({ source, path }) => {
     if (source === "body") return { value: text() };
     const all = json();
-    return "unreadable" in all ? all : { value: valueAt(all.value, path ?? "") };
+    return "unreadable" in all ? all : { value: findValue(all.value, path ?? "") };
   };
   return {
     async issue() {
       for (const condition of wanted) {
         const issue = isSearched(condition)
-          ? searchedIssue(condition, search, isComplete, secrets)
-          : await issueOf(condition, received(condition), secrets, context);
+          ? findSearchIssue(condition, search, isComplete, secrets)
+          : await findIssue(condition, getReceived(condition), secrets, context);
         if (issue !== null) return issue;
       }
       return null;
     },
-    received,
+    received: getReceived,
     isPartlySearched: ending === "long" && wanted.some(isNegative),
     drop: () => whole?.drop(),
   };
 }
 
-const tooLong: Received = { unreadable: "it is longer than the 1 MiB that are read as JSON" };
+const tooLongForJson: Received = {
+  unreadable: "it is longer than the 1 MiB that are read as JSON",
+};
 
-function lazily<T>(compute: () => T): () => T {
+function memoize<T>(compute: () => T): () => T {
   let result: { value: T } | null = null;
   return () => (result ??= { value: compute() }).value;
 }
 
-function searchedIssue(
+function findSearchIssue(
   condition: Condition,
   search: TextSearch | null,
   isComplete: boolean,
@@ -210,7 +212,10 @@ function searchedIssue(
   const { op, value, number } = condition;
   const { found, start } = search ?? { found: new Set<string>(), start: "" };
   if (found.has(String(value)) === (op === "contains")) return null;
-  if (number !== null) return otherThan(condition, start, secrets);
-  if (op === "notContains") return issueFor(condition, "it has the keyword that must be absent");
-  return issueFor(condition, isComplete ? "the keyword is missing" : `${maxText} lack the keyword`);
+  if (number !== null) return describeMismatch(condition, start, secrets);
+  if (op === "notContains") return buildIssue(condition, "it has the keyword that must be absent");
+  return buildIssue(
+    condition,
+    isComplete ? "the keyword is missing" : `${maxText} lack the keyword`,
+  );
 }

@@ -1,8 +1,8 @@
 /** Stores the cookies of one HTTP check (RFC 6265) and adds them to its redirects and steps. */
 import { isIP } from "node:net";
-import { asciiName } from "../../../core/security/destinations.ts";
+import { toAsciiName } from "../../../core/security/destinations.ts";
 import { monitorBounds } from "../../../core/limits.ts";
-import { fieldText, trimBlanks } from "../../../core/outgoing/http/head.ts";
+import { decodeField, trimBlanks } from "../../../core/outgoing/http/head.ts";
 import type { HttpRequest } from "../../../core/outgoing/http/request.ts";
 
 const maxCookies = monitorBounds.cookies.value;
@@ -26,7 +26,8 @@ const isBelow = (host: string, domain: string) =>
 const isTrustworthy = (url: URL) => url.protocol === "https:";
 
 /** Path of a cookie without the Path attribute (RFC 6265 §5.1.4). */
-const defaultPath = ({ pathname }: URL) => pathname.slice(0, pathname.lastIndexOf("/")) || "/";
+const computeDefaultPath = ({ pathname }: URL) =>
+  pathname.slice(0, pathname.lastIndexOf("/")) || "/";
 
 const isWithin = (pathname: string, path: string) =>
   pathname === path ||
@@ -42,7 +43,7 @@ export class CookieJar {
   }
 
   /** Builds the `Cookie` header for a URL; null without cookies. Cookies with longer paths are sent first. */
-  headerFor(url: URL): string | null {
+  buildHeader(url: URL): string | null {
     if (this.cookies.length === 0) return null;
     const host = hostOf(url);
     const pairs = this.cookies
@@ -59,17 +60,17 @@ export class CookieJar {
   }
 
   /** Adds the stored cookies to a request. A cookie in the request's own header overrides a stored one. */
-  addTo(request: HttpRequest): HttpRequest {
-    const jar = this.headerFor(request.url);
+  addToRequest(request: HttpRequest): HttpRequest {
+    const jar = this.buildHeader(request.url);
     if (jar === null) return request;
     const headers = { ...request.headers };
     const own = Object.keys(headers).find((name) => name.toLowerCase() === "cookie");
-    headers[own ?? "Cookie"] = withCookies(own === undefined ? undefined : headers[own], jar);
+    headers[own ?? "Cookie"] = mergeCookies(own === undefined ? undefined : headers[own], jar);
     return { ...request, headers };
   }
 
   /** Values of at least 8 characters. They can identify a session and must not be shown. */
-  secrets(): string[] {
+  listSecrets(): string[] {
     return this.cookies.map(({ value }) => value).filter((value) => value.length >= 8);
   }
 
@@ -78,16 +79,16 @@ export class CookieJar {
     const equals = pair.indexOf("=");
     const name = trimBlanks(pair.slice(0, Math.max(equals, 0)));
     const value = trimBlanks(pair.slice(equals + 1));
-    const attributes = attributesIn(rest);
+    const attributes = parseAttributes(rest);
     const host = hostOf(url);
-    const wanted = asciiName(fieldText(attributes.get("domain") ?? "").replace(/^\./, ""));
+    const wanted = toAsciiName(decodeField(attributes.get("domain") ?? "").replace(/^\./, ""));
     const domain = wanted === "" ? host : wanted;
     // A name without a dot is a top-level domain, such as `com`, or a host in the local network.
     const isRegistry = !domain.includes(".");
     const isHostOnly = wanted === "" || (domain === host && isRegistry);
     const path = attributes.get("path")?.startsWith("/")
       ? (attributes.get("path") ?? "/")
-      : defaultPath(url);
+      : computeDefaultPath(url);
     const isSecure = attributes.has("secure");
     if (trimBlanks(pair) === "" || pair.length > maxCookieLength || /[^\P{Cc}\t]/u.test(pair))
       return;
@@ -105,7 +106,7 @@ export class CookieJar {
 }
 
 /** Returns attributes by lower-case name. The last duplicate wins. */
-function attributesIn(parts: readonly string[]): Map<string, string> {
+function parseAttributes(parts: readonly string[]): Map<string, string> {
   return new Map(
     parts.map((part) => {
       const [name = "", ...value] = part.split("=");
@@ -115,7 +116,7 @@ function attributesIn(parts: readonly string[]): Map<string, string> {
 }
 
 /** Two-digit year after day and month. RFC 6265 §5.1.1 maps it to 1970–2069. */
-const shortYear = /(?<=\b\d{1,2} [A-Za-z]{3} )\d\d(?= )/;
+const shortYearPattern = /(?<=\b\d{1,2} [A-Za-z]{3} )\d\d(?= )/;
 
 /** Whether the cookie is expired. Max-Age takes precedence over Expires (RFC 6265 §4.1.2.2). */
 function isExpired(attributes: ReadonlyMap<string, string>, nowMs: number): boolean {
@@ -123,14 +124,14 @@ function isExpired(attributes: ReadonlyMap<string, string>, nowMs: number): bool
   if (/^-?\d+$/.test(maxAge)) return Number(maxAge) <= 0;
   const date = (attributes.get("expires") ?? "")
     .replaceAll("-", " ")
-    .replace(shortYear, (year) => `${Number(year) < 70 ? 20 : 19}${year}`);
+    .replace(shortYearPattern, (year) => `${Number(year) < 70 ? 20 : 19}${year}`);
   return Date.parse(date) <= nowMs;
 }
 
 /** Appends the stored cookies to a `Cookie` header, except for names that the header already contains. */
-function withCookies(own: string | undefined, jar: string): string {
+function mergeCookies(own: string | undefined, jar: string): string {
   if (own === undefined) return jar;
-  const nameIn = (pair: string) => pair.split("=", 1)[0]?.trim();
-  const names = new Set(own.split(";").map(nameIn));
-  return [own, ...jar.split("; ").filter((pair) => !names.has(nameIn(pair)))].join("; ");
+  const parseName = (pair: string) => pair.split("=", 1)[0]?.trim();
+  const names = new Set(own.split(";").map(parseName));
+  return [own, ...jar.split("; ").filter((pair) => !names.has(parseName(pair)))].join("; ");
 }

@@ -1,5 +1,5 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { locationIn } from "../../../core/outgoing/http/head.ts";
+import { parseLocation } from "../../../core/outgoing/http/head.ts";
 import type { HttpRequest } from "../../../core/outgoing/http/request.ts";
 
 export function isRedirect(status: number): boolean {
@@ -13,18 +13,22 @@ const isAboutBody = (name: string) => /^(content-.*|digest|last-modified)$/i.tes
  * Builds the request that follows a redirect (RFC 9110 §15.4). Other origins receive only GET and HEAD, without a body
  * and without the monitor's headers, which can contain credentials.
  */
-export function nextRequest(before: HttpRequest, status: number, location: string): HttpRequest {
+export function buildRedirectedRequest(
+  before: HttpRequest,
+  status: number,
+  location: string,
+): HttpRequest {
   const { url, method, body, headers } = before;
-  const next = locationIn(location, url);
+  const next = parseLocation(location, url);
   if (next === null || (next.protocol !== "http:" && next.protocol !== "https:"))
     throw new TargetFailure("Redirected to something that is not an http or https address.");
-  const stays = next.origin === url.origin;
+  const isSameOrigin = next.origin === url.origin;
   const becomesGet = (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
-  if (!stays && !becomesGet && body !== null)
+  if (!isSameOrigin && !becomesGet && body !== null)
     throw new TargetFailure(
       "Redirected to another origin, to which the request's body is not sent.",
     );
-  if (!stays && !becomesGet && method !== "GET" && method !== "HEAD")
+  if (!isSameOrigin && !becomesGet && method !== "GET" && method !== "HEAD")
     throw new TargetFailure(
       "Redirected to another origin, to which only GET and HEAD requests are sent.",
     );
@@ -36,6 +40,6 @@ export function nextRequest(before: HttpRequest, status: number, location: strin
     url: next,
     method: becomesGet ? "GET" : method,
     body: becomesGet ? null : body,
-    headers: stays ? Object.fromEntries(fields) : {},
+    headers: isSameOrigin ? Object.fromEntries(fields) : {},
   };
 }

@@ -1,6 +1,6 @@
 /** Searches the body of an HTTP response for texts while it is received. */
-import { growingBuffer, inPieces, uncounted } from "../../../core/outgoing/memory.ts";
-import { charsetOf, declarationBytes, isDeclared } from "./http-charset.ts";
+import { createGrowingBuffer, collectPieces, uncounted } from "../../../core/outgoing/memory.ts";
+import { detectCharset, declarationBytes, isDeclared } from "./http-charset.ts";
 
 /** Bytes per search. The retained tail is a slice, so the whole piece stays in memory. */
 const searchedBytes = 16 * 1024;
@@ -20,8 +20,8 @@ export class TextSearch {
   private decoder: TextDecoder | null = null;
   private tail = "";
   /** First bytes of the body, until the charset is known. */
-  private readonly undecoded = growingBuffer(declarationBytes, uncounted);
-  private readonly pieces = inPieces((piece) => this.search(piece), searchedBytes);
+  private readonly undecoded = createGrowingBuffer(declarationBytes, uncounted);
+  private readonly pieces = collectPieces((piece) => this.search(piece), searchedBytes);
 
   constructor(texts: readonly string[], contentType: string, startLength: number) {
     this.texts = texts;
@@ -40,28 +40,28 @@ export class TextSearch {
   }
 
   /** Searches the rest of the body. */
-  end() {
+  finish() {
     this.pieces.flush();
     if (this.decoder === null) this.startDecoding();
-    this.look(this.decoder?.decode() ?? "");
+    this.searchText(this.decoder?.decode() ?? "");
   }
 
   private search(piece: Buffer) {
-    if (this.decoder !== null) return this.look(this.decoder.decode(piece, { stream: true }));
+    if (this.decoder !== null) return this.searchText(this.decoder.decode(piece, { stream: true }));
     const before = this.undecoded.bytes().length;
     this.undecoded.push(piece);
     const needed = isDeclared(this.contentType) ? 3 : declarationBytes;
     const isKnown = this.undecoded.bytes().length >= needed;
-    if (!isKnown) return this.peek();
+    if (!isKnown) return this.searchUndecoded();
     const rest = piece.subarray(this.undecoded.bytes().length - before);
     this.startDecoding();
     this.search(rest);
   }
 
   /** Searches the undecoded bytes as if they were the whole body. */
-  private peek() {
+  private searchUndecoded() {
     const start = this.undecoded.bytes();
-    const text = new TextDecoder(charsetOf(this.contentType, start)).decode(start);
+    const text = new TextDecoder(detectCharset(this.contentType, start)).decode(start);
     for (const wanted of this.texts) if (text.includes(wanted)) this.found.add(wanted);
   }
 
@@ -69,11 +69,11 @@ export class TextSearch {
   private startDecoding() {
     this.found.clear();
     const start = this.undecoded.bytes();
-    this.decoder = new TextDecoder(charsetOf(this.contentType, start));
-    this.look(this.decoder.decode(start, { stream: true }));
+    this.decoder = new TextDecoder(detectCharset(this.contentType, start));
+    this.searchText(this.decoder.decode(start, { stream: true }));
   }
 
-  private look(text: string) {
+  private searchText(text: string) {
     if (this.start.length < this.startLength)
       this.start += text.slice(0, this.startLength - this.start.length);
     const searched = this.tail + text;

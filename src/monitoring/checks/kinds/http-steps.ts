@@ -1,12 +1,17 @@
 /** Builds the HTTP requests of a check: the monitor's request and its steps, with saved values inserted. */
-import { randomToken } from "../../../core/ids.ts";
+import { createToken } from "../../../core/ids.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpRequest, Transport } from "../../../core/outgoing/http/request.ts";
 import type { Proxy } from "../../../core/outgoing/proxy.ts";
-import { filled, filledJson, filledUrl, type SavedValue } from "../../../core/text/placeholders.ts";
+import {
+  fillPlaceholders,
+  fillJson,
+  fillUrl,
+  type SavedValue,
+} from "../../../core/text/placeholders.ts";
 import type { Step } from "../../monitors/request-schema.ts";
 import type { CheckKind } from "../check.ts";
-import { encodedBody } from "./http-body-types.ts";
+import { encodeBody } from "./http-body-types.ts";
 
 type Settings = Parameters<CheckKind<"http">>[0];
 /** A request and its conditions: the monitor's first request, or one of its steps. */
@@ -14,13 +19,13 @@ export type Asking = Omit<Step, "name">;
 type Values = ReadonlyMap<string, SavedValue>;
 
 /** Whether a request is sent to the monitor's origin, and so may contain the monitor's credentials. */
-export const isOwn = (asking: Asking, settings: Settings): boolean =>
-  asking === settings ||
-  asking.url.startsWith("/") ||
-  new URL(asking.url).origin === new URL(settings.url).origin;
+export const isOwn = (part: Asking, settings: Settings): boolean =>
+  part === settings ||
+  part.url.startsWith("/") ||
+  new URL(part.url).origin === new URL(settings.url).origin;
 
 /** Builds a request and inserts saved values. Throws TargetFailure for a value that is invalid in its position. */
-export function requestOf(
+export function buildRequest(
   asking: Asking,
   settings: Settings,
   transport: Transport,
@@ -29,36 +34,38 @@ export function requestOf(
 ): HttpRequest {
   const isFirst = asking === settings;
   const hasNames = !isFirst || Object.keys(settings.variables).length > 0;
-  const valueOf = (name: string): SavedValue => {
+  const getSavedValue = (name: string): SavedValue => {
     const value = values.get(name);
     if (value === undefined) throw new Error(`Nothing was saved as ${name}.`);
     return value;
   };
-  const headers = headersOf(asking, settings, accessToken, valueOf);
-  const withValues = (text: string) => (hasNames ? filled(text, valueOf) : text);
+  const headers = buildHeaders(asking, settings, accessToken, getSavedValue);
+  const insertValues = (text: string) => (hasNames ? fillPlaceholders(text, getSavedValue) : text);
   const { bodyType } = asking;
   const fill =
-    bodyType === "json" && hasNames ? (text: string) => filledJson(text, valueOf) : withValues;
-  const { body, contentType } = encodedBody({
+    bodyType === "json" && hasNames
+      ? (text: string) => fillJson(text, getSavedValue)
+      : insertValues;
+  const { body, contentType } = encodeBody({
     bodyType,
     body: asking.body === null ? null : fill(asking.body),
-    form: asking.form.map((field) => ({ ...field, value: withValues(field.value) })),
+    form: asking.form.map((field) => ({ ...field, value: insertValues(field.value) })),
   });
   // A multipart body needs the Content-Type with its boundary.
   if (contentType !== null && (bodyType === "multipart" || !headers.has("content-type")))
     headers.set("content-type", ["Content-Type", contentType]);
   const url = hasNames
-    ? filledUrl(asking.url, new URL(settings.url).origin, valueOf)
+    ? fillUrl(asking.url, new URL(settings.url).origin, getSavedValue)
     : new URL(asking.url);
   if (url === null) throw new TargetFailure("A value for its URL would lead to another folder.");
-  if (settings.cacheBuster) url.search += `${url.search === "" ? "?" : "&"}_=${randomToken(16)}`;
+  if (settings.cacheBuster) url.search += `${url.search === "" ? "?" : "&"}_=${createToken(16)}`;
   const { method } = asking;
   const { verifyTls } = settings;
   return { url, method, headers: Object.fromEntries(headers.values()), body, verifyTls, transport };
 }
 
 /** Returns headers by lower-case name. Headers of a step override headers of the monitor. */
-function headersOf(
+function buildHeaders(
   asking: Asking,
   settings: Settings,
   accessToken: string | null,
@@ -69,7 +76,7 @@ function headersOf(
   const set = (name: string, value: string) => headers.set(name.toLowerCase(), [name, value]);
   const setAll = (all: Readonly<Record<string, string>>, hasNames: boolean) => {
     for (const [name, text] of Object.entries(all))
-      set(name, hasNames ? mustFit(name, filled(text, valueOf)) : text);
+      set(name, hasNames ? assertHeaderValue(name, fillPlaceholders(text, valueOf)) : text);
   };
   if (isOwn(asking, settings)) {
     const { basicAuth, bearerToken, variables } = settings;
@@ -81,38 +88,38 @@ function headersOf(
       set("Authorization", `Basic ${Buffer.from(pair).toString("base64")}`);
     }
     const bearer = accessToken ?? bearerToken;
-    if (bearer !== null) set("Authorization", bearerOf(bearer));
+    if (bearer !== null) set("Authorization", formatBearer(bearer));
   }
   if (!isFirst) setAll(asking.headers, true);
   return headers;
 }
 
 /** Builds the Authorization value. Each UTF-8 byte of the token becomes one header character. */
-export const bearerOf = (token: string) => `Bearer ${Buffer.from(token).toString("latin1")}`;
+export const formatBearer = (token: string) => `Bearer ${Buffer.from(token).toString("latin1")}`;
 
 /** Throws TargetFailure for control characters, because a line break would start another header or the body. */
-function mustFit(name: string, value: string): string {
+function assertHeaderValue(name: string, value: string): string {
   if (/[^\P{Cc}\t]/u.test(value))
     throw new TargetFailure(`A value for the header ${name} has control characters.`);
   return value;
 }
 
 /** Connection settings of all requests. The client certificate is used only for the monitor's origin. */
-export function transportOf(settings: Settings): Transport {
+export function buildTransport(settings: Settings): Transport {
   const { ipFamily, connectTo, proxyUrl, clientCertificate, clientKey } = settings;
-  const target = () => new URL(settings.url);
+  const parseTargetUrl = () => new URL(settings.url);
   return {
     family: ipFamily === "any" ? null : ipFamily === "4" ? 4 : 6,
-    instead: connectTo === null ? null : { of: target().hostname, host: connectTo },
-    proxy: proxyUrl === null ? null : proxyOf(settings, proxyUrl),
+    instead: connectTo === null ? null : { of: parseTargetUrl().hostname, host: connectTo },
+    proxy: proxyUrl === null ? null : buildProxy(settings, proxyUrl),
     client:
       clientCertificate === null || clientKey === null
         ? null
-        : { origin: target().origin, certificate: clientCertificate, key: clientKey },
+        : { origin: parseTargetUrl().origin, certificate: clientCertificate, key: clientKey },
   };
 }
 
-const proxyOf = ({ proxyUsername, proxyPassword }: Settings, url: string): Proxy => ({
+const buildProxy = ({ proxyUsername, proxyPassword }: Settings, url: string): Proxy => ({
   url: new URL(url),
   username: proxyUsername,
   password: proxyPassword,

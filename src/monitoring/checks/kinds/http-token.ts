@@ -2,18 +2,18 @@
 import { createHash } from "node:crypto";
 import type { AccessToken } from "../../../core/outgoing/access-tokens.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
-import { named } from "../../../core/outgoing/http/response.ts";
+import { readWholeBody } from "../../../core/outgoing/http/decoded-body.ts";
+import { formatStatus } from "../../../core/outgoing/http/response.ts";
 import { type HttpRequest, send } from "../../../core/outgoing/http/request.ts";
 import type { OAuth2 } from "../../monitors/request-schema.ts";
 import type { CheckContext } from "../check.ts";
-import { objectIn } from "../../../core/collections/objects.ts";
-import { retryAbandoned, untilAbandoned } from "../engine/shared-request.ts";
+import { parseObject } from "../../../core/collections/objects.ts";
+import { retryAbandoned, awaitUnlessAbandoned } from "../engine/shared-request.ts";
 
 /** Maximum size of a response from the token endpoint. */
 const maxBytes = 64 * 1024;
 /** Lifetime of a token without `expires_in`. */
-const usualSeconds = 300;
+const defaultSeconds = 300;
 /** Maximum time to cache a token, also with a longer `expires_in`. */
 const maxSeconds = 86_400;
 
@@ -21,19 +21,22 @@ const maxSeconds = 86_400;
 type ConnectionOf = Pick<HttpRequest, "verifyTls" | "transport">;
 
 /** Provides the access token of one check, using the client credentials grant (RFC 6749 §4.4). */
-export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: CheckContext) {
+export function createTokenSource(oauth2: OAuth2, connection: ConnectionOf, context: CheckContext) {
   const credentials = createHash("sha256")
     .update(JSON.stringify([context.organizationId, oauth2, connection]))
     .digest("base64");
   let token: string | null = null;
-  let mayBeOld = true;
+  let canBeStale = true;
 
   function fetchToken(): Promise<AccessToken> {
-    mayBeOld = false;
-    return untilAbandoned(asked(requestOf(oauth2, connection), context), context.signal);
+    canBeStale = false;
+    return awaitUnlessAbandoned(
+      requestToken(buildTokenRequest(oauth2, connection), context),
+      context.signal,
+    );
   }
 
-  const find = () => context.accessTokens.of(credentials, context.now(), fetchToken);
+  const find = () => context.accessTokens.getToken(credentials, context.now(), fetchToken);
 
   return {
     /** Returns the cached token, or fetches one. Throws TargetFailure, OwnTrouble. */
@@ -46,9 +49,9 @@ export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: Check
     },
     /** Discards a cached token that the target rejected, at most once per check. Returns whether to retry. */
     renew(): boolean {
-      if (token === null || !mayBeOld) return false;
+      if (token === null || !canBeStale) return false;
       context.accessTokens.forget(credentials, token);
-      mayBeOld = false;
+      canBeStale = false;
       return true;
     },
     /** Values that messages must not contain. */
@@ -57,9 +60,9 @@ export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: Check
 }
 
 /** Form-encodes the client ID or secret for Basic authentication (RFC 6749 §2.3.1, appendix B). */
-const encoded = (text: string) => new URLSearchParams({ text }).toString().slice("text=".length);
+const encodeForm = (text: string) => new URLSearchParams({ text }).toString().slice("text=".length);
 
-function requestOf(oauth2: OAuth2, connection: ConnectionOf): HttpRequest {
+function buildTokenRequest(oauth2: OAuth2, connection: ConnectionOf): HttpRequest {
   const { tokenUrl, clientId, scope, audience, clientAuthentication } = oauth2;
   const clientSecret = oauth2.clientSecret ?? "";
   const inHeader = clientAuthentication === "header";
@@ -70,7 +73,7 @@ function requestOf(oauth2: OAuth2, connection: ConnectionOf): HttpRequest {
     ...(!inHeader && { client_id: clientId }),
     ...(!inHeader && clientSecret !== "" && { client_secret: clientSecret }),
   };
-  const pair = `${encoded(clientId)}:${encoded(clientSecret)}`;
+  const pair = `${encodeForm(clientId)}:${encodeForm(clientSecret)}`;
   return {
     url: new URL(tokenUrl),
     method: "POST",
@@ -95,18 +98,18 @@ const refusals = new Map<unknown, string>([
   ["invalid_grant", "it does not accept the grant"],
 ]);
 
-async function asked(request: HttpRequest, context: CheckContext): Promise<AccessToken> {
+async function requestToken(request: HttpRequest, context: CheckContext): Promise<AccessToken> {
   const { answer, connection } = await send(request, context);
   context.step = "reading the answer";
-  const body = await wholeBody(answer, maxBytes, context);
+  const body = await readWholeBody(answer, maxBytes, context);
   connection.close();
-  const said = objectIn(new TextDecoder().decode(body));
-  const status = named(answer.status);
-  const reason = refusals.get(said?.["error"]);
+  const response = parseObject(new TextDecoder().decode(body));
+  const status = formatStatus(answer.status);
+  const reason = refusals.get(response?.["error"]);
   if (reason !== undefined) throw new TargetFailure(`${status}, ${reason}.`);
   if (answer.status !== 200) throw new TargetFailure(`${status}, no token was given.`);
-  if (said === null) throw new TargetFailure(`${status}, but the answer is not JSON.`);
-  const { access_token: token, token_type: type, expires_in: seconds } = said;
+  if (response === null) throw new TargetFailure(`${status}, but the answer is not JSON.`);
+  const { access_token: token, token_type: type, expires_in: seconds } = response;
   if (typeof token !== "string" || token === "")
     throw new TargetFailure(`${status}, but the answer has no access token.`);
   // Only these characters can be sent in a header (RFC 6750 §2.1).
@@ -114,11 +117,14 @@ async function asked(request: HttpRequest, context: CheckContext): Promise<Acces
     throw new TargetFailure(`${status}, but the access token can't be sent in a header.`);
   if (typeof type === "string" && type.toLowerCase() !== "bearer")
     throw new TargetFailure(`${status}, but the token is of another type than Bearer.`);
-  return { token, until: context.now() + livesSeconds(seconds) * 1_000 };
+  return { token, until: context.now() + parseLifetime(seconds) * 1_000 };
 }
 
 /** Returns the lifetime of a token in seconds. Some services send it as text. */
-function livesSeconds(said: unknown): number {
-  const seconds = typeof said === "string" && /^\d{1,9}$/.test(said) ? Number(said) : said;
-  return typeof seconds === "number" && seconds >= 0 ? Math.min(seconds, maxSeconds) : usualSeconds;
+function parseLifetime(expiresIn: unknown): number {
+  const seconds =
+    typeof expiresIn === "string" && /^\d{1,9}$/.test(expiresIn) ? Number(expiresIn) : expiresIn;
+  return typeof seconds === "number" && seconds >= 0
+    ? Math.min(seconds, maxSeconds)
+    : defaultSeconds;
 }

@@ -1,32 +1,39 @@
 /** The HTTP check: sends a request and optional further steps, and judges each response by conditions. */
 import type { Connection } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type HttpAnswer, named } from "../../../core/outgoing/http/response.ts";
-import { fieldText } from "../../../core/outgoing/http/head.ts";
+import { type HttpAnswer, formatStatus } from "../../../core/outgoing/http/response.ts";
+import { decodeField } from "../../../core/outgoing/http/head.ts";
 import { send, type Transport } from "../../../core/outgoing/http/request.ts";
 import type { SavedValue } from "../../../core/text/placeholders.ts";
 import {
   type Condition,
-  conditionsOf,
+  buildConditions,
   isSearch,
   type Issue,
-  issueOf,
+  findIssue,
   secretsOf,
   type Secrets,
 } from "../protocols/assertions.ts";
-import { type CheckContext, type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
-import { securedDetails } from "../protocols/conversation.ts";
-import { type ByteAllowance, readBody, usualPatienceMs } from "./http-body.ts";
+import {
+  type CheckContext,
+  type CheckKind,
+  countDaysUntil,
+  describeExpiry,
+  measureElapsedMs,
+} from "../check.ts";
+import { buildSecuredDetails } from "../protocols/conversation.ts";
+import { type ByteAllowance, readBody, defaultPatienceMs } from "./http-body.ts";
 import { CookieJar } from "./http-cookies.ts";
-import { isRedirect, nextRequest } from "./http-redirects.ts";
-import { savedValue } from "./http-saved.ts";
-import { type Asking, bearerOf, isOwn, requestOf, transportOf } from "./http-steps.ts";
-import { tokenOf } from "./http-token.ts";
+import { isRedirect, buildRedirectedRequest } from "./http-redirects.ts";
+import { extractSavedValue } from "./http-saved.ts";
+import { type Asking, formatBearer, isOwn, buildRequest, buildTransport } from "./http-steps.ts";
+import { createTokenSource } from "./http-token.ts";
 
 const maxRedirects = 5;
 /** Maximum total size of the responses of a check. Each response is read up to 1 MiB. */
 const maxBytes = 4 * 1024 * 1024;
-const partlySearched = "; only the first 1 MiB of the answer was searched for what must be absent";
+const partlySearchedNote =
+  "; only the first 1 MiB of the answer was searched for what must be absent";
 type Settings = Parameters<CheckKind<"http">>[0];
 
 /** State shared by the requests of one check. */
@@ -34,7 +41,7 @@ type Run = {
   settings: Settings;
   transport: Transport;
   context: CheckContext;
-  token: ReturnType<typeof tokenOf> | null;
+  token: ReturnType<typeof createTokenSource> | null;
   /** Variables, and values saved from responses. */
   values: Map<string, SavedValue>;
   secrets: Secrets;
@@ -47,14 +54,15 @@ type Run = {
 /** Up when the final response to each request satisfies all conditions of that request. */
 export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   const { oauth2, verifyTls, steps, certificateExpiryDays } = settings;
-  const transport = transportOf(settings);
-  const token = oauth2 === null ? null : tokenOf(oauth2, { verifyTls, transport }, context);
+  const transport = buildTransport(settings);
+  const token =
+    oauth2 === null ? null : createTokenSource(oauth2, { verifyTls, transport }, context);
   const values = new Map<string, SavedValue>(Object.entries(settings.variables));
   const cookies = new CookieJar();
-  const secrets = () => [
+  const listAllSecrets = () => [
     ...secretsOf(settings),
     ...(token?.secrets() ?? []),
-    ...cookies.secrets(),
+    ...cookies.listSecrets(),
     ...[...values.values()].map(String),
   ];
   const allowance = { left: maxBytes };
@@ -65,38 +73,38 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
     context,
     token,
     values,
-    secrets,
+    secrets: listAllSecrets,
     allowance,
     cookies,
     startedAt,
   };
-  const begin = (name: string | null, number: number) => {
+  const startStep = (name: string | null, number: number) => {
     if (steps.length > 0) context.part = `Step ${number}${name === null ? "" : ` (${name})`}`;
   };
-  begin(null, 1);
+  startStep(null, 1);
   let done = await runRequest(settings, run);
   let { latencyMs, expiresAt, isPartlySearched } = done;
   for (const [index, step] of steps.entries()) {
-    begin(step.name, index + 2);
+    startStep(step.name, index + 2);
     done = await runRequest(step, run);
     latencyMs += done.latencyMs;
-    expiresAt = earliest(expiresAt, done.expiresAt);
+    expiresAt = pickEarliest(expiresAt, done.expiresAt);
     isPartlySearched ||= done.isPartlySearched;
   }
   const { secured } = done;
   const first = secured?.certificateExpiresAt === expiresAt ? secured?.expires : undefined;
-  const expiry = expiryOf(expiresAt, certificateExpiryDays, context.now(), first);
+  const expiry = describeExpiry(expiresAt, certificateExpiryDays, context.now(), first);
   const words =
     steps.length === 0
-      ? `${named(done.status)} in ${latencyMs} ms, first byte after ${done.firstByteMs} ms`
-      : `${steps.length + 1} steps in ${latencyMs} ms, the last ${named(done.status)}`;
-  const usual = `${words}${isPartlySearched ? partlySearched : ""}.`;
+      ? `${formatStatus(done.status)} in ${latencyMs} ms, first byte after ${done.firstByteMs} ms`
+      : `${steps.length + 1} steps in ${latencyMs} ms, the last ${formatStatus(done.status)}`;
+  const usual = `${words}${isPartlySearched ? partlySearchedNote : ""}.`;
   return {
     status: expiry === null ? "up" : "degraded",
     message: expiry ?? usual,
     latencyMs,
     ...(expiresAt !== undefined && { certificateExpiresAt: expiresAt }),
-    details: securedDetails(done.secured),
+    details: buildSecuredDetails(done.secured),
   };
 };
 
@@ -112,27 +120,30 @@ type Done = {
 /** Sends one request, follows redirects, judges the response and saves values. Throws TargetFailure, OwnTrouble. */
 async function runRequest(asking: Asking, run: Run): Promise<Done> {
   const { context, values } = run;
-  const final = await finalResponse(asking, run);
+  const final = await fetchFinalResponse(asking, run);
   const { answer, connection, startedAt, firstByteMs, expiresAt } = final;
-  const conditions = conditionsOf(asking);
+  const conditions = buildConditions(asking);
   await judgeHead(conditions, final, run);
   context.step = "reading the answer";
   const isSaved = asking.save.some(({ source }) => source !== "header");
   const body = await readBody(answer, { conditions, secrets: run.secrets, isSaved }, context, {
     allowance: run.allowance,
-    patienceMs: patienceFor(conditions, run),
+    patienceMs: computePatience(conditions, run),
   });
   connection.close();
-  const latencyMs = since(startedAt);
-  mustHold(answer, await body.issue());
-  await mustFulfil(conditions, answer, run, { latency: () => latencyMs });
+  const latencyMs = measureElapsedMs(startedAt);
+  assertNoIssue(answer, await body.issue());
+  await assertFulfilled(conditions, answer, run, { latency: () => latencyMs });
   for (const saved of asking.save) {
     const { name, source, path } = saved;
     const received =
       source === "header"
-        ? { value: headerIn(answer, path ?? "") }
+        ? { value: readHeader(answer, path ?? "") }
         : body.received({ source, path });
-    values.set(name, await savedValue(saved, received, named(answer.status), context));
+    values.set(
+      name,
+      await extractSavedValue(saved, received, formatStatus(answer.status), context),
+    );
   }
   body.drop();
   const { isPartlySearched } = body;
@@ -148,29 +159,29 @@ type Final = Pick<Awaited<ReturnType<typeof send>>, "answer" | "connection"> & {
 };
 
 /** Returns the response after all redirects. A 401 response to a cached access token is retried once with a new one. */
-async function finalResponse(asking: Asking, run: Run): Promise<Final> {
+async function fetchFinalResponse(asking: Asking, run: Run): Promise<Final> {
   const { settings, transport, context, values, cookies } = run;
   const token = isOwn(asking, settings) ? run.token : null;
   let accessToken = (await token?.get()) ?? null;
-  const next = () => requestOf(asking, settings, transport, accessToken, values);
-  let request = next();
+  const buildNextRequest = () => buildRequest(asking, settings, transport, accessToken, values);
+  let request = buildNextRequest();
   let startedAt = performance.now();
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
-    const { answer, connection, isPublic } = await send(cookies.addTo(request), context);
-    const firstByteMs = since(startedAt);
-    expiresAt = earliest(expiresAt, connection.secured?.certificateExpiresAt ?? undefined);
+    const { answer, connection, isPublic } = await send(cookies.addToRequest(request), context);
+    const firstByteMs = measureElapsedMs(startedAt);
+    expiresAt = pickEarliest(expiresAt, connection.secured?.certificateExpiresAt ?? undefined);
     const { status, headers, setCookies } = answer;
     if (setCookies.length > 0) cookies.store(setCookies, request.url, context.now());
     if (
       status === 401 &&
       accessToken !== null &&
-      request.headers["Authorization"] === bearerOf(accessToken) &&
+      request.headers["Authorization"] === formatBearer(accessToken) &&
       token?.renew() === true
     ) {
       connection.close();
       accessToken = await token.get();
-      request = next();
+      request = buildNextRequest();
       startedAt = performance.now();
       redirects = -1;
       continue;
@@ -181,27 +192,31 @@ async function finalResponse(asking: Asking, run: Run): Promise<Final> {
     connection.close();
     if (redirects === maxRedirects)
       throw new TargetFailure(`Redirected more than ${maxRedirects} times.`);
-    const target = nextRequest(request, status, location);
+    const target = buildRedirectedRequest(request, status, location);
     request = { ...target, onlyPublic: isPublic && settings.followToPrivate !== true };
   }
 }
 
-const headerIn = ({ headers }: HttpAnswer, name: string): string | undefined => {
+const readHeader = ({ headers }: HttpAnswer, name: string): string | undefined => {
   const value = headers.get(name.toLowerCase());
-  return value === undefined ? undefined : fieldText(value);
+  return value === undefined ? undefined : decodeField(value);
 };
 
 /** Throws TargetFailure for a violated condition. */
-function mustHold({ status }: HttpAnswer, issue: Issue | null) {
+function assertNoIssue({ status }: HttpAnswer, issue: Issue | null) {
   if (issue === null) return;
-  const sentence = (words: string) => `${named(status)}, ${words}.`;
-  throw new TargetFailure(sentence(issue.message), false, issue.said && sentence(issue.said));
+  const formatSentence = (words: string) => `${formatStatus(status)}, ${words}.`;
+  throw new TargetFailure(
+    formatSentence(issue.message),
+    false,
+    issue.said && formatSentence(issue.said),
+  );
 }
 
 type Known = Readonly<Record<string, (path: string) => unknown>>;
 
 /** Judges the conditions on the sources in `known`. Throws TargetFailure for a violated one. */
-async function mustFulfil(
+async function assertFulfilled(
   conditions: readonly Condition[],
   answer: HttpAnswer,
   { secrets, context }: Run,
@@ -210,7 +225,7 @@ async function mustFulfil(
   for (const condition of conditions) {
     const value = known[condition.source]?.(condition.path ?? "");
     if (condition.source in known)
-      mustHold(answer, await issueOf(condition, { value }, secrets, context));
+      assertNoIssue(answer, await findIssue(condition, { value }, secrets, context));
   }
 }
 
@@ -221,29 +236,29 @@ async function judgeHead(
   run: Run,
 ) {
   // A search can wait in a queue. Pause the response, so that incoming data does not fill the memory.
-  const waits = conditions.some(({ source, op }) => source === "header" && isSearch(op));
-  if (waits) answer.pause();
-  await mustFulfil(conditions, answer, run, {
+  const hasHeaderSearch = conditions.some(({ source, op }) => source === "header" && isSearch(op));
+  if (hasHeaderSearch) answer.pause();
+  await assertFulfilled(conditions, answer, run, {
     status: () => answer.status,
-    header: (name) => headerIn(answer, name),
+    header: (name) => readHeader(answer, name),
     redirectCount: () => redirects,
-    certificateDays: () => daysUntil(expiresAt, run.context.now()),
+    certificateDays: () => countDaysUntil(expiresAt, run.context.now()),
   });
-  if (waits) answer.resume();
+  if (hasHeaderSearch) answer.resume();
 }
 
 /**
  * Returns how long to read a body of unknown length after all other conditions are decided, in milliseconds. The time
  * exceeds every latency limit, so that a slow body violates it. It stays within the timeout of the check.
  */
-function patienceFor(conditions: readonly Condition[], { context, startedAt }: Run): number {
+function computePatience(conditions: readonly Condition[], { context, startedAt }: Run): number {
   const latencies = conditions
     .filter(({ source }) => source === "latency")
     .map(({ value }) => Number(value) + 1);
-  const wanted = Math.max(usualPatienceMs, ...latencies, (context.degradedAfterMs ?? 0) + 1);
-  return Math.min(wanted, (context.timeoutMs - since(startedAt)) * 0.8);
+  const wanted = Math.max(defaultPatienceMs, ...latencies, (context.degradedAfterMs ?? 0) + 1);
+  return Math.min(wanted, (context.timeoutMs - measureElapsedMs(startedAt)) * 0.8);
 }
 
-function earliest(one: string | undefined, other: string | undefined): string | undefined {
+function pickEarliest(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || (other !== undefined && other < one) ? other : one;
 }

@@ -3,7 +3,7 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
-import { refusedLogin, scram } from "../protocols/scram.ts";
+import { refusedLoginError, createScram } from "../protocols/scram.ts";
 
 type Settings = Parameters<CheckKind<"kafka">>[0];
 
@@ -14,9 +14,9 @@ const api = {
   saslAuthenticate: { key: 36, version: 0 },
 };
 
-const code = { unknownTopic: 3, topicDenied: 29, unsupportedMechanism: 33, refused: 58 };
+const errorCodes = { unknownTopic: 3, topicDenied: 29, unsupportedMechanism: 33, refused: 58 };
 const maxBytes = 1024 * 1024;
-const notKafka = () => new TargetFailure("The answer is not valid for Kafka.");
+const notKafkaError = () => new TargetFailure("The answer is not valid for Kafka.");
 
 /** Up when a broker returns the cluster's metadata. If a topic is set, all of its partitions need a leader. */
 export const checkKafka: CheckKind<"kafka"> = (settings, context) =>
@@ -26,11 +26,11 @@ export const checkKafka: CheckKind<"kafka"> = (settings, context) =>
     async (wire) => {
       const { username, topic } = settings;
       if (username !== null) await signIn(wire, username, settings);
-      const topics = topic === null ? [int(0, 4)] : [int(1, 4), text(topic)];
-      const answer = await ask(wire, api.metadata, ...topics, Buffer.from([0]));
+      const topics = topic === null ? [encodeInt(0, 4)] : [encodeInt(1, 4), encodeText(topic)];
+      const answer = await sendRequest(wire, api.metadata, ...topics, Buffer.from([0]));
       answer.number(4);
       const brokers = answer.number(4);
-      if (brokers < 1 || brokers > 10_000) throw notKafka();
+      if (brokers < 1 || brokers > 10_000) throw notKafkaError();
       for (let index = 0; index < brokers; index++) {
         answer.number(4);
         answer.text();
@@ -39,18 +39,18 @@ export const checkKafka: CheckKind<"kafka"> = (settings, context) =>
       }
       answer.text();
       answer.number(4);
-      if (topic !== null) mustHaveLeaders(answer);
+      if (topic !== null) assertHasLeaders(answer);
       const words = `Returned the metadata of ${brokers === 1 ? "1 broker" : `${brokers} brokers`}`;
       return { words, details: { brokers } };
     },
     { maxBytes },
   );
 
-function mustHaveLeaders(answer: Answer) {
-  if (answer.number(4) !== 1) throw notKafka();
+function assertHasLeaders(answer: Answer) {
+  if (answer.number(4) !== 1) throw notKafkaError();
   const error = answer.number(2);
-  if (error === code.unknownTopic) throw new TargetFailure("The topic does not exist.");
-  if (error === code.topicDenied)
+  if (error === errorCodes.unknownTopic) throw new TargetFailure("The topic does not exist.");
+  if (error === errorCodes.topicDenied)
     throw new TargetFailure("The user is not authorized for the topic.");
   answer.text();
   answer.number(1);
@@ -69,66 +69,66 @@ function mustHaveLeaders(answer: Answer) {
 
 async function signIn(wire: Wire, username: string, { password, mechanism }: Settings) {
   const name = mechanism === "plain" ? "PLAIN" : `SCRAM-SHA-${mechanism.slice(-3)}`;
-  const handshake = await ask(wire, api.saslHandshake, text(name));
+  const handshake = await sendRequest(wire, api.saslHandshake, encodeText(name));
   if (handshake.number(2) !== 0) throw new TargetFailure(`The server does not sign in by ${name}.`);
-  const step = async (message: string) => {
+  const sendStep = async (message: string) => {
     const bytes = Buffer.from(message);
-    const answer = await ask(wire, api.saslAuthenticate, int(bytes.length, 4), bytes);
+    const answer = await sendRequest(wire, api.saslAuthenticate, encodeInt(bytes.length, 4), bytes);
     const error = answer.number(2);
-    if (error === code.refused) throw refusedLogin();
+    if (error === errorCodes.refused) throw refusedLoginError();
     if (error !== 0) throw new TargetFailure("The server answered with an error.");
     answer.text();
     return answer.bytes(answer.number(4)).toString();
   };
-  if (mechanism === "plain") return void (await step(`\0${username}\0${password ?? ""}`));
-  const login = scram(
+  if (mechanism === "plain") return void (await sendStep(`\0${username}\0${password ?? ""}`));
+  const login = createScram(
     mechanism === "scram-sha-256" ? "sha256" : "sha512",
     username,
     password ?? "",
     "raw",
   );
-  login.mustKnow(await step(await login.final(await step(login.first))));
+  login.assertServerKnows(await sendStep(await login.final(await sendStep(login.first))));
 }
 
-function int(value: number, bytes: number): Buffer {
+function encodeInt(value: number, bytes: number): Buffer {
   const buffer = Buffer.alloc(bytes);
   buffer.writeIntBE(value, 0, bytes);
   return buffer;
 }
 
-const text = (value: string) =>
-  Buffer.concat([int(Buffer.byteLength(value), 2), Buffer.from(value)]);
+const encodeText = (value: string) =>
+  Buffer.concat([encodeInt(Buffer.byteLength(value), 2), Buffer.from(value)]);
 
 let correlation = 0;
 
-async function ask(
+async function sendRequest(
   wire: Wire,
   { key, version }: { key: number; version: number },
   ...parts: Buffer[]
 ) {
   const id = (correlation = (correlation + 1) & 0x7fff_ffff);
   const request = Buffer.concat([
-    int(key, 2),
-    int(version, 2),
-    int(id, 4),
-    text("signalbox"),
+    encodeInt(key, 2),
+    encodeInt(version, 2),
+    encodeInt(id, 4),
+    encodeText("signalbox"),
     ...parts,
   ]);
-  wire.write(Buffer.concat([int(request.length, 4), request]));
+  wire.write(Buffer.concat([encodeInt(request.length, 4), request]));
   const length = (await wire.read(4)).readInt32BE();
-  if (length < 4) throw notKafka();
+  if (length < 4) throw notKafkaError();
   const bytes = await wire.read(length);
-  if (bytes.readInt32BE() !== id) throw notKafka();
-  return answerIn(bytes.subarray(4));
+  if (bytes.readInt32BE() !== id) throw notKafkaError();
+  return createAnswerReader(bytes.subarray(4));
 }
 
-type Answer = ReturnType<typeof answerIn>;
+type Answer = ReturnType<typeof createAnswerReader>;
 
 /** Reads the fields of a response in order. Throws TargetFailure for a truncated response. */
-function answerIn(whole: Buffer) {
+function createAnswerReader(whole: Buffer) {
   let at = 0;
   function bytes(count: number): Buffer {
-    if (count < 0 || at + count > whole.length) throw notKafka();
+    if (count < 0 || at + count > whole.length) throw notKafkaError();
     at += count;
     return whole.subarray(at - count, at);
   }

@@ -4,15 +4,15 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
-import { refusedLogin, scram } from "../protocols/scram.ts";
+import { refusedLoginError, createScram } from "../protocols/scram.ts";
 
 const opMessage = 2013;
 const headBytes = 21;
 
-const notMongo = () => new TargetFailure("The answer is not valid for MongoDB.");
+const notMongoError = () => new TargetFailure("The answer is not valid for MongoDB.");
 
 /** Sends a command and reads its reply. Throws TargetFailure. */
-async function run(wire: Wire, command: Document): Promise<Document> {
+async function runCommand(wire: Wire, command: Document): Promise<Document> {
   const { serialize, deserialize } = await import("bson");
   const body = serialize(command);
   const head = Buffer.alloc(headBytes);
@@ -22,32 +22,34 @@ async function run(wire: Wire, command: Document): Promise<Document> {
   wire.write(Buffer.concat([head, body]));
   const answer = await wire.read(headBytes);
   const length = answer.readInt32LE(0) - headBytes;
-  if (answer.readInt32LE(12) !== opMessage || answer[20] !== 0 || length < 5) throw notMongo();
+  if (answer.readInt32LE(12) !== opMessage || answer[20] !== 0 || length < 5) throw notMongoError();
   const bytes = await wire.read(length);
   let document: Document;
   try {
     // A checksum can follow the document.
     document = deserialize(bytes.subarray(0, bytes.readInt32LE(0)));
   } catch {
-    throw notMongo();
+    throw notMongoError();
   }
   if (document["ok"] === 1) return document;
-  if (document["code"] === 18) throw refusedLogin();
+  if (document["code"] === 18) throw refusedLoginError();
   throw new TargetFailure("The server answered with an error.");
 }
 
 async function signIn(wire: Wire, user: string, password: string, $db: string) {
-  const login = scram("sha256", user, password, "saslprep");
-  const first = await run(wire, {
+  const login = createScram("sha256", user, password, "saslprep");
+  const first = await runCommand(wire, {
     saslStart: 1,
     mechanism: "SCRAM-SHA-256",
     payload: Buffer.from(login.first),
     options: { skipEmptyExchange: true },
     $db,
   });
-  const payload = Buffer.from(await login.final(textOf(first)));
+  const payload = Buffer.from(await login.final(readPayload(first)));
   const conversationId = first["conversationId"] as unknown;
-  login.mustKnow(textOf(await run(wire, { saslContinue: 1, conversationId, payload, $db })));
+  login.assertServerKnows(
+    readPayload(await runCommand(wire, { saslContinue: 1, conversationId, payload, $db })),
+  );
 }
 
 /** Up when the server responds to `hello`, after a SCRAM-SHA-256 login if a user is set. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/ */
@@ -59,30 +61,36 @@ export const checkMongodb: CheckKind<"mongodb"> = (settings, context) => {
     context,
     async (wire) => {
       if (username !== null) await signIn(wire, username, password ?? "", authDatabase);
-      hello = await run(wire, { hello: 1, $db: "admin" });
+      hello = await runCommand(wire, { hello: 1, $db: "admin" });
       return "Answered hello";
     },
     {
       async details(wire) {
-        const { version } = await run(wire, { buildInfo: 1, $db: "admin" }).catch(
+        const { version } = await runCommand(wire, { buildInfo: 1, $db: "admin" }).catch(
           () => ({}) as Document,
         );
         const { setName, primary } = hello;
         return {
-          version: text(version),
-          role: roleIn(hello),
-          replicaSet: text(setName),
-          primary: text(primary),
+          version: toText(version),
+          role: determineRole(hello),
+          replicaSet: toText(setName),
+          primary: toText(primary),
         };
       },
     },
   );
 };
 
-const text = (value: unknown) => (typeof value === "string" ? value : null);
+const toText = (value: unknown) => (typeof value === "string" ? value : null);
 
 /** Derives the role of a server from its `hello` reply: https://www.mongodb.com/docs/manual/reference/command/hello/ */
-function roleIn({ msg, setName, isWritablePrimary, secondary, arbiterOnly }: Document): string {
+function determineRole({
+  msg,
+  setName,
+  isWritablePrimary,
+  secondary,
+  arbiterOnly,
+}: Document): string {
   if (msg === "isdbgrid") return "mongos";
   if (setName === undefined) return "standalone";
   if (isWritablePrimary === true) return "primary";
@@ -90,8 +98,8 @@ function roleIn({ msg, setName, isWritablePrimary, secondary, arbiterOnly }: Doc
   return arbiterOnly === true ? "arbiter" : "other";
 }
 
-function textOf({ payload }: Document): string {
+function readPayload({ payload }: Document): string {
   const { buffer } = (payload ?? {}) as { buffer?: unknown };
-  if (!(buffer instanceof Uint8Array)) throw notMongo();
+  if (!(buffer instanceof Uint8Array)) throw notMongoError();
   return Buffer.from(buffer).toString();
 }

@@ -14,12 +14,12 @@ export const checkNtp: CheckKind<"ntp"> = async (settings, context) => {
   const offsetMs = Math.round(time.offsetMs);
   const off = `its clock differs from this machine's by ${Math.abs(offsetMs)} ms`;
   const details = { offsetMs, stratum };
-  const down = (message: string) =>
+  const buildDown = (message: string) =>
     ({ status: "down", message, latencyMs: null, details }) as const;
   if (Math.abs(offsetMs) > maxOffsetMs)
-    return down(`The server answers, but ${off}, more than ${maxOffsetMs} ms.`);
+    return buildDown(`The server answers, but ${off}, more than ${maxOffsetMs} ms.`);
   if (maxStratum !== null && stratum > maxStratum)
-    return down(`The server is of stratum ${stratum}, above ${maxStratum}.`);
+    return buildDown(`The server is of stratum ${stratum}, above ${maxStratum}.`);
   const message = `Stratum ${stratum}, ${off}, answered in ${latencyMs} ms.`;
   return { status: "up", message, latencyMs, details };
 };

@@ -1,5 +1,5 @@
-import { pingCommand } from "../../../core/system/ping-command.ts";
-import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { findPingCommand } from "../../../core/system/ping-command.ts";
+import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { CheckKind } from "../check.ts";
 
 /**
@@ -7,8 +7,8 @@ import type { CheckKind } from "../check.ts";
  * needs privileges.
  */
 export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) => {
-  const command = pingCommand();
-  if (command === null) throw new OwnTrouble("this machine has no ping command");
+  const command = findPingCommand();
+  if (command === null) throw new LocalFailure("this machine has no ping command");
   context.step = "resolving the name";
   const [target] = await context.addressesOf(host, null);
   if (target === undefined) throw new TargetFailure("The name has no address.");
@@ -23,14 +23,14 @@ export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) =
   });
   context.signal.addEventListener("abort", () => run.kill("SIGKILL"));
   const latencies: number[] = [];
-  for await (const line of linesOf(run.stdout)) {
+  for await (const line of readLines(run.stdout)) {
     const latency = /time[=<]([\d.]+) ?ms/.exec(line)?.[1];
     if (latency !== undefined) latencies.push(Number(latency));
   }
   const errors = await new Response(run.stderr).text();
   const exitCode = await run.exited;
   if (latencies.length === 0 && /not permitted|denied/i.test(errors))
-    throw new OwnTrouble("this machine does not let the appliance send pings");
+    throw new LocalFailure("this machine does not let the appliance send pings");
   // Exit codes of iputils: 1 means no reply, 2 any other error.
   if (latencies.length === 0)
     throw exitCode === 1
@@ -48,7 +48,7 @@ export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) =
   return { status: "up", message: `Replied in ${latencyMs} ms.`, ...found };
 };
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of stream) {

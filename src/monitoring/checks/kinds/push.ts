@@ -1,13 +1,13 @@
 /** Results of push monitors without a new report: overdue, unknown, or repeated for maintenance. */
-import { durationInWords } from "../../../core/text/words.ts";
+import { formatDuration } from "../../../core/text/words.ts";
 import type { CheckResult } from "../check.ts";
 import type { TroubleWatch } from "../engine/own-trouble.ts";
-import { inverse, maxStallMs, unknownResult } from "../engine/run-check.ts";
+import { invertOutcome, maxStallMs, createUnknownResult } from "../engine/run-check.ts";
 
 type Reporting = { intervalSeconds: number; settings: Record<string, unknown> | null };
 
 /** Returns the maximum seconds until the next result: the interval plus the grace period of a push monitor. */
-export function allowedSeconds({ intervalSeconds, settings }: Reporting): number {
+export function computeAllowedSeconds({ intervalSeconds, settings }: Reporting): number {
   return intervalSeconds + Number(settings?.["grace"] ?? 0);
 }
 
@@ -15,39 +15,43 @@ export function allowedSeconds({ intervalSeconds, settings }: Reporting): number
 const lateReportMs = 10_000;
 
 /** Returns the result for an overdue report: down, or unknown if no report could arrive. */
-export function silenceOutcome(
+export function judgeSilence(
   monitor: Reporting & { inverted: boolean },
   trouble: TroubleWatch,
   now: number,
 ): CheckResult {
-  const interruption = interruptionIn(monitor, trouble, now);
-  if (interruption !== null) return unknownResult(interruption.reason);
-  const stalled = trouble.during(now - lateReportMs, now, maxStallMs);
-  if (stalled !== null) return unknownResult(stalled);
-  return monitor.inverted ? inverse(overdue(monitor)) : overdue(monitor);
+  const interruption = findInterruption(monitor, trouble, now);
+  if (interruption !== null) return createUnknownResult(interruption.reason);
+  const stalled = trouble.findTroubleDuring(now - lateReportMs, now, maxStallMs);
+  if (stalled !== null) return createUnknownResult(stalled);
+  return monitor.inverted
+    ? invertOutcome(createOverdueResult(monitor))
+    : createOverdueResult(monitor);
 }
 
 /**
  * Returns when the next report becomes overdue, in monotonic milliseconds. An interruption or a restart of the
  * appliance restarts the allowed time.
  */
-export function nextSilenceAt(
+export function computeNextSilence(
   monitor: Reporting,
   trouble: TroubleWatch,
   startedAt: number,
   seconds: number,
 ): number {
-  const { until } = interruptionIn(monitor, trouble, startedAt) ?? { until: Infinity };
-  return until === Infinity ? startedAt + seconds * 1000 : until + allowedSeconds(monitor) * 1000;
+  const { until } = findInterruption(monitor, trouble, startedAt) ?? { until: Infinity };
+  return until === Infinity
+    ? startedAt + seconds * 1000
+    : until + computeAllowedSeconds(monitor) * 1000;
 }
 
 /** Finds the last interruption within the allowed time before `now`. */
-const interruptionIn = (monitor: Reporting, trouble: TroubleWatch, now: number) =>
-  trouble.interruptionSince(now - allowedSeconds(monitor) * 1000);
+const findInterruption = (monitor: Reporting, trouble: TroubleWatch, now: number) =>
+  trouble.findInterruptionSince(now - computeAllowedSeconds(monitor) * 1000);
 
 /** Creates a failure without retries, because the grace period replaces them. */
-function overdue(monitor: Reporting): CheckResult {
-  const allowed = durationInWords(allowedSeconds(monitor));
+function createOverdueResult(monitor: Reporting): CheckResult {
+  const allowed = formatDuration(computeAllowedSeconds(monitor));
   return {
     status: "down",
     final: true,
@@ -57,7 +61,7 @@ function overdue(monitor: Reporting): CheckResult {
 }
 
 /** Result at the start or end of maintenance if the last report was down. */
-export const stillFailing: CheckResult = {
+export const stillFailingResult: CheckResult = {
   status: "down",
   final: true,
   message: "It failed, and nothing else has been reported since.",
@@ -65,7 +69,7 @@ export const stillFailing: CheckResult = {
 };
 
 /** Result at the start or end of maintenance if the last report was up and in time. */
-export const stillReporting: CheckResult = {
+export const stillReportingResult: CheckResult = {
   status: "up",
   message: "It last reported up, and in time.",
   latencyMs: null,

@@ -1,12 +1,12 @@
 /** The RADIUS check: signs in a user and verifies the signature of the response. */
 import { createHmac, randomBytes } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { askByDatagram } from "../../../core/outgoing/datagrams.ts";
-import { type CheckKind, since } from "../check.ts";
-import { digest } from "../protocols/digest.ts";
+import { queryByDatagram } from "../../../core/outgoing/datagrams.ts";
+import { type CheckKind, measureElapsedMs } from "../check.ts";
+import { computeDigest } from "../protocols/digest.ts";
 
-const code = { request: 1, accept: 2, reject: 3, challenge: 11 };
-const attribute = {
+const packetCodes = { request: 1, accept: 2, reject: 3, challenge: 11 };
+const attributeTypes = {
   userName: 1,
   password: 2,
   replyMessage: 18,
@@ -22,20 +22,21 @@ export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
   const addresses = await context.addressesOf(host, port);
   const authenticator = randomBytes(16);
   const [id = 0] = randomBytes(1);
-  const request = requestOf({ id, authenticator, secret, username, password });
-  const answer = await askByDatagram(addresses, port, context, () => ({
+  const request = buildRequest({ id, authenticator, secret, username, password });
+  const answer = await queryByDatagram(addresses, port, context, () => ({
     question: () => request,
     understood: (message) => (message.length >= 20 && message[1] === id ? message : null),
   }));
   if (!isSigned(answer, authenticator, secret))
     throw new TargetFailure("The answer is not signed with the shared secret.");
-  const latencyMs = since(startedAt);
-  if (answer[0] === code.reject)
+  const latencyMs = measureElapsedMs(startedAt);
+  if (answer[0] === packetCodes.reject)
     throw new TargetFailure("The server refused the user name or the password.");
-  if (answer[0] === code.challenge)
+  if (answer[0] === packetCodes.challenge)
     throw new TargetFailure("The server asks the user for more than a password.");
-  if (answer[0] !== code.accept) throw new TargetFailure("The answer is not valid for RADIUS.");
-  const details = { reply: replyIn(answer) };
+  if (answer[0] !== packetCodes.accept)
+    throw new TargetFailure("The answer is not valid for RADIUS.");
+  const details = { reply: readReply(answer) };
   return { status: "up", message: `Accepted the user in ${latencyMs} ms.`, latencyMs, details };
 };
 
@@ -47,15 +48,22 @@ type Request = {
   password: string;
 };
 
-function requestOf({ id, authenticator, secret, username, password }: Request): Buffer {
+function buildRequest({ id, authenticator, secret, username, password }: Request): Buffer {
   const fields = Buffer.concat([
-    field(attribute.userName, Buffer.from(username)),
-    field(attribute.password, hidden(Buffer.from(password), authenticator, secret)),
-    field(attribute.nasIdentifier, Buffer.from("signalbox")),
+    encodeAttribute(attributeTypes.userName, Buffer.from(username)),
+    encodeAttribute(
+      attributeTypes.password,
+      encryptPassword(Buffer.from(password), authenticator, secret),
+    ),
+    encodeAttribute(attributeTypes.nasIdentifier, Buffer.from("signalbox")),
     // The signature is last, so that it can be written into the last 16 bytes.
-    field(attribute.messageAuthenticator, Buffer.alloc(16)),
+    encodeAttribute(attributeTypes.messageAuthenticator, Buffer.alloc(16)),
   ]);
-  const message = Buffer.concat([Buffer.from([code.request, id, 0, 0]), authenticator, fields]);
+  const message = Buffer.concat([
+    Buffer.from([packetCodes.request, id, 0, 0]),
+    authenticator,
+    fields,
+  ]);
   message.writeUInt16BE(message.length, 2);
   createHmac("md5", secret)
     .update(message)
@@ -64,16 +72,16 @@ function requestOf({ id, authenticator, secret, username, password }: Request): 
   return message;
 }
 
-const field = (type: number, value: Buffer) =>
+const encodeAttribute = (type: number, value: Buffer) =>
   Buffer.concat([Buffer.from([type, value.length + 2]), value]);
 
 /** Encrypts the password with the shared secret (RFC 2865 §5.2). */
-function hidden(password: Buffer, authenticator: Buffer, secret: string): Buffer {
+function encryptPassword(password: Buffer, authenticator: Buffer, secret: string): Buffer {
   const padded = Buffer.alloc(Math.max(16, Math.ceil(password.length / 16) * 16));
   padded.set(password);
   let before: Buffer = authenticator;
   for (let at = 0; at < padded.length; at += 16) {
-    const mask = digest("md5", secret, before);
+    const mask = computeDigest("md5", secret, before);
     for (let index = 0; index < 16; index++)
       padded[at + index] = (padded[at + index] ?? 0) ^ (mask[index] ?? 0);
     before = padded.subarray(at, at + 16);
@@ -86,10 +94,10 @@ function isSigned(answer: Buffer, authenticator: Buffer, secret: string): boolea
   const length = answer.readUInt16BE(2);
   if (length < 20 || length > answer.length) return false;
   const message = Buffer.from(answer.subarray(0, length));
-  const given = Buffer.from(message.subarray(4, 20));
+  const receivedAuthenticator = Buffer.from(message.subarray(4, 20));
   message.set(authenticator, 4);
-  if (!digest("md5", message, secret).equals(given)) return false;
-  const signed = attributesIn(message, attribute.messageAuthenticator).find(
+  if (!computeDigest("md5", message, secret).equals(receivedAuthenticator)) return false;
+  const signed = listAttributes(message, attributeTypes.messageAuthenticator).find(
     ({ length }) => length === 16,
   );
   if (signed === undefined) return true;
@@ -99,7 +107,7 @@ function isSigned(answer: Buffer, authenticator: Buffer, secret: string): boolea
 }
 
 /** Returns the values of all attributes of a type. They share memory with the message. */
-function attributesIn(message: Buffer, type: number): Buffer[] {
+function listAttributes(message: Buffer, type: number): Buffer[] {
   const found: Buffer[] = [];
   const length = message.readUInt16BE(2);
   for (let at = 20; at + 2 <= length; at += message[at + 1] || length)
@@ -108,5 +116,5 @@ function attributesIn(message: Buffer, type: number): Buffer[] {
 }
 
 /** Reads the message of the server for the user (RFC 2865 §5.18). */
-const replyIn = (answer: Buffer) =>
-  Buffer.concat(attributesIn(answer, attribute.replyMessage)).toString();
+const readReply = (answer: Buffer) =>
+  Buffer.concat(listAttributes(answer, attributeTypes.replyMessage)).toString();

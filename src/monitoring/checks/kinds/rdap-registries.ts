@@ -77,7 +77,7 @@ const registries: Readonly<Record<string, string>> = {
 };
 
 /** Returns the RDAP server for a domain in lower-case ASCII. Unlisted top-level domains default to `rdap.nic.*`. */
-export function rdapServerOf(domain: string): string {
+export function findRdapServer(domain: string): string {
   const tld = domain.slice(domain.lastIndexOf(".") + 1);
   const found = Object.entries(registries).find(([, all]) => all.split(" ").includes(tld));
   return (found?.[0] ?? "https://rdap.nic.*/").replace("*", tld);

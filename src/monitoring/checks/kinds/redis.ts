@@ -13,41 +13,41 @@ export const checkRedis: CheckKind<"redis"> = async (settings, context) =>
     async (wire) => {
       const { username, password } = settings;
       // Redis accepts any password for a user without one (`nopass`).
-      if (username !== null) await ask(wire, ["AUTH", username, password ?? ""]);
-      else if (password !== null) await ask(wire, ["AUTH", password]);
-      if ((await ask(wire, ["PING"])) !== "PONG") throw notRedis();
+      if (username !== null) await sendCommand(wire, ["AUTH", username, password ?? ""]);
+      else if (password !== null) await sendCommand(wire, ["AUTH", password]);
+      if ((await sendCommand(wire, ["PING"])) !== "PONG") throw notRedisError();
       return "Answered PING";
     },
-    { details: told },
+    { details: readDetails },
   );
 
 const maxFields = 20;
 
 /** Reads the server's details from the response to HELLO, a list of names and values. Redis before 6 has no HELLO. */
-async function told(wire: Wire): Promise<DetailsOf<"redis">> {
+async function readDetails(wire: Wire): Promise<DetailsOf<"redis">> {
   send(wire, ["HELLO"]);
-  const count = Number(/^\*(\d{1,3})$/.exec(await line(wire))?.[1] ?? 0);
+  const count = Number(/^\*(\d{1,3})$/.exec(await readLine(wire))?.[1] ?? 0);
   const fields = new Map<string, string>();
   for (let read = 0; read < Math.min(count / 2, maxFields); read++) {
-    const name = await value(wire);
+    const name = await readValue(wire);
     // The modules are a nested list in the last field.
     if (name === "modules") break;
-    fields.set(name, await value(wire));
+    fields.set(name, await readValue(wire));
   }
-  const of = (name: string) => fields.get(name) ?? null;
-  return { version: of("version"), role: of("role"), mode: of("mode") };
+  const getField = (name: string) => fields.get(name) ?? null;
+  return { version: getField("version"), role: getField("role"), mode: getField("mode") };
 }
 
-const line = async (wire: Wire) => (await wire.until("\r\n")).toString();
+const readLine = async (wire: Wire) => (await wire.readUntil("\r\n")).toString();
 
-async function value(wire: Wire): Promise<string> {
-  const head = await line(wire);
+async function readValue(wire: Wire): Promise<string> {
+  const head = await readLine(wire);
   if (!head.startsWith("$")) return head.slice(1);
   const bytes = await wire.read(Number(head.slice(1)) + 2);
   return bytes.toString("utf8", 0, bytes.length - 2);
 }
 
-const notRedis = () => new TargetFailure("The answer is not valid for Redis.");
+const notRedisError = () => new TargetFailure("The answer is not valid for Redis.");
 
 /** Failures by the first word of an error response. */
 const errors: Record<string, string> = {
@@ -65,11 +65,11 @@ function send(wire: Wire, words: readonly string[]) {
 }
 
 /** Sends a command and reads a simple string as its response. Throws TargetFailure. */
-async function ask(wire: Wire, words: readonly string[]): Promise<string> {
+async function sendCommand(wire: Wire, words: readonly string[]): Promise<string> {
   send(wire, words);
   const [mark] = await wire.read(1);
-  if (mark !== 0x2b && mark !== 0x2d) throw notRedis();
-  const answer = await line(wire);
+  if (mark !== 0x2b && mark !== 0x2d) throw notRedisError();
+  const answer = await readLine(wire);
   if (mark === 0x2b) return answer;
   const [code = ""] = answer.split(" ", 1);
   const refused = code === "ERR" && words[0] === "AUTH" ? errors["WRONGPASS"] : errors[code];

@@ -2,12 +2,12 @@
 import type dgram from "node:dgram";
 import { EventEmitter } from "node:events";
 import type { Session, User, Varbind } from "net-snmp";
-import { type Datagrams, overDatagrams } from "../../../core/outgoing/datagrams.ts";
+import { type Datagrams, talkOverDatagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { excerpt } from "../../../core/text/words.ts";
-import { mustHold, repeats } from "../protocols/assertions.ts";
-import { type CheckKind, since } from "../check.ts";
-import { snmpText } from "../protocols/snmp-values.ts";
+import { excerptText } from "../../../core/text/words.ts";
+import { assertAllHold, repeatsSecret } from "../protocols/assertions.ts";
+import { type CheckKind, measureElapsedMs } from "../check.ts";
+import { formatSnmpValue } from "../protocols/snmp-values.ts";
 
 type Settings = Parameters<CheckKind<"snmp">>[0];
 type Snmp = typeof import("net-snmp");
@@ -19,44 +19,44 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
   const addresses = await context.addressesOf(host, port);
   const snmp = await import("net-snmp");
   const startedAt = performance.now();
-  const varbind = await overDatagrams(addresses, port, context, (socket, signal) =>
-    read(plainOid(oid), new OneSocket(socket), snmp, settings, signal),
+  const varbind = await talkOverDatagrams(addresses, port, context, (socket, signal) =>
+    read(stripLeadingDot(oid), new SingleTargetSocket(socket), snmp, settings, signal),
   );
   if (snmp.isVarbindError(varbind)) throw new TargetFailure("The device has no such object.");
-  const latencyMs = since(startedAt);
-  const text = snmpText(varbind.type ?? 0, varbind.value);
-  await mustHold(
+  const latencyMs = measureElapsedMs(startedAt);
+  const text = formatSnmpValue(varbind.type ?? 0, varbind.value);
+  await assertAllHold(
     assertions,
     ({ source }) => ({ value: source === "latency" ? latencyMs : text }),
     "The object was read",
-    () => secretsIn(settings),
+    () => listSecrets(settings),
     context,
   );
   const message = `Read the object in ${latencyMs} ms.`;
-  if (text === "" || repeats(text, () => secretsIn(settings)))
+  if (text === "" || repeatsSecret(text, () => listSecrets(settings)))
     return { status: "up", message, latencyMs };
-  const value = excerpt(text, 100);
-  const said = `${message.slice(0, -1)}: ${value}.`;
-  return { status: "up", message, said, latencyMs, details: { value } };
+  const value = excerptText(text, 100);
+  const fullMessage = `${message.slice(0, -1)}: ${value}.`;
+  return { status: "up", message, said: fullMessage, latencyMs, details: { value } };
 };
 
 /** Reads the object from one address. Throws TargetFailure. */
 function read(
   oid: string,
-  socket: OneSocket,
+  socket: SingleTargetSocket,
   snmp: Snmp,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<Varbind> {
   const { promise, resolve, reject } = Promise.withResolvers<Varbind>();
   socket.on("refused", reject);
-  const session = sessionOver(socket, snmp, settings);
+  const session = createSession(socket, snmp, settings);
   signal.addEventListener("abort", () => session.close());
-  session.on("error", () => reject(notSnmp()));
+  session.on("error", () => reject(notSnmpError()));
   session.get([oid], (error, varbinds) => {
     const [value] = varbinds ?? [];
     if (error === null && value !== undefined && isAbout(value, oid)) resolve(value);
-    else reject(error === null ? notSnmp() : failureOf(error, snmp));
+    else reject(error === null ? notSnmpError() : toFailure(error, snmp));
   });
   return promise;
 }
@@ -67,11 +67,11 @@ function read(
 const isAbout = (value: Varbind, oid: string) => value.oid === oid || !oid.startsWith("1.");
 
 /** Removes the leading dot that many tools write, because the library rejects it. */
-const plainOid = (oid: string) => oid.replace(/^\./, "");
+const stripLeadingDot = (oid: string) => oid.replace(/^\./, "");
 
-const notSnmp = () => new TargetFailure("The answer is not valid for SNMP.");
+const notSnmpError = () => new TargetFailure("The answer is not valid for SNMP.");
 
-const secretsIn = ({ community, authPassword, privPassword }: Settings) =>
+const listSecrets = ({ community, authPassword, privPassword }: Settings) =>
   [community, authPassword, privPassword].filter((secret) => secret !== null);
 
 /**
@@ -81,7 +81,7 @@ const secretsIn = ({ community, authPassword, privPassword }: Settings) =>
 const maxMessages = 20;
 
 /** Socket for the library. The default socket accepts packets from any address and does not detect a closed port. */
-class OneSocket extends EventEmitter {
+class SingleTargetSocket extends EventEmitter {
   private readonly socket: Datagrams;
 
   constructor(socket: Datagrams) {
@@ -92,7 +92,7 @@ class OneSocket extends EventEmitter {
       .read((message) => {
         messages++;
         if (messages <= maxMessages) this.emit("message", message);
-        else this.emit("refused", notSnmp());
+        else this.emit("refused", notSnmpError());
       })
       .catch((error: unknown) => this.emit("refused", error));
   }
@@ -118,19 +118,19 @@ class OneSocket extends EventEmitter {
 /** More retries than a check can use. The timeout of the check ends them. */
 const retries = 1_000;
 
-function sessionOver(socket: OneSocket, snmp: Snmp, settings: Settings): Session {
+function createSession(socket: SingleTargetSocket, snmp: Snmp, settings: Settings): Session {
   const { snmpVersion, community } = settings;
   const dgramModule = { createSocket: () => socket } as unknown as typeof dgram;
   const options = { retries, timeout: 1_000, dgramModule };
   return snmpVersion === "3"
-    ? snmp.createV3Session("", userOf(snmp, settings), options)
+    ? snmp.createV3Session("", buildUser(snmp, settings), options)
     : snmp.createSession("", community ?? "public", {
         ...options,
         version: snmpVersion === "1" ? snmp.Version1 : snmp.Version2c,
       });
 }
 
-function userOf(snmp: Snmp, settings: Settings): User {
+function buildUser(snmp: Snmp, settings: Settings): User {
   const { username, authProtocol, authPassword, privProtocol, privPassword } = settings;
   const { noAuthNoPriv, authNoPriv, authPriv } = snmp.SecurityLevel;
   const secured = authPassword === null ? noAuthNoPriv : authNoPriv;
@@ -149,7 +149,7 @@ function userOf(snmp: Snmp, settings: Settings): User {
 }
 
 /** Translates an error of the library, by its status: https://www.rfc-editor.org/rfc/rfc3416#section-3 */
-function failureOf(error: Error & { status?: number; code?: number }, snmp: Snmp): TargetFailure {
+function toFailure(error: Error & { status?: number; code?: number }, snmp: Snmp): TargetFailure {
   const { name, message, status } = error;
   if (name === "RequestFailedError")
     return new TargetFailure(
@@ -166,5 +166,5 @@ function failureOf(error: Error & { status?: number; code?: number }, snmp: Snmp
     return new TargetFailure("The device refused the privacy password.");
   if (/security level/i.test(message))
     return new TargetFailure("The device requires another security level.");
-  return notSnmp();
+  return notSnmpError();
 }

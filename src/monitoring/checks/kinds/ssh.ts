@@ -12,66 +12,69 @@ import {
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { excerpt } from "../../../core/text/words.ts";
-import { type CheckKind, since } from "../check.ts";
+import { excerptText } from "../../../core/text/words.ts";
+import { type CheckKind, measureElapsedMs } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
 
 /** Message numbers: https://www.rfc-editor.org/rfc/rfc4253#section-12 */
-const message = { disconnect: 1, ignore: 2, debug: 4, init: 20, request: 30, reply: 31 };
+const messageTypes = { disconnect: 1, ignore: 2, debug: 4, init: 20, request: 30, reply: 31 };
 
 /** Up when the server proves possession of its host key, and the fingerprint matches if one is expected. */
 export const checkSsh: CheckKind<"ssh"> = (settings, context) => {
   const startedAt = performance.now();
   return converse(settings, context, async (wire) => {
     const { banner, type, fingerprint } = await exchangeKeys(wire);
-    const byApplication = uint32(11);
-    wire.write(packet(message.disconnect, byApplication, string(""), string("")));
-    const received = `${excerpt(banner, 100)} with the ${type} key ${fingerprint}`;
+    const byApplication = encodeUint32(11);
+    wire.write(
+      encodePacket(messageTypes.disconnect, byApplication, encodeString(""), encodeString("")),
+    );
+    const received = `${excerptText(banner, 100)} with the ${type} key ${fingerprint}`;
     if (settings.fingerprint !== null && settings.fingerprint !== fingerprint) {
       const sentence = "The host key is not the expected one";
       throw new TargetFailure(`${sentence}.`, false, `${sentence}: received ${received}.`);
     }
-    const words = `Proved its host key in ${since(startedAt)} ms`;
-    const details = { fingerprint, server: excerpt(banner, 100) };
+    const words = `Proved its host key in ${measureElapsedMs(startedAt)} ms`;
+    const details = { fingerprint, server: excerptText(banner, 100) };
     return { status: "up", message: `${words}.`, said: `${words}: ${received}.`, details };
   });
 };
 
-const notSsh = () => new TargetFailure("The answer is not valid for SSH.");
-const unproven = () => new TargetFailure("The server does not prove that it has its host key.");
+const notSshError = () => new TargetFailure("The answer is not valid for SSH.");
+const unprovenError = () =>
+  new TargetFailure("The server does not prove that it has its host key.");
 
 type Agreement = { hash: string; ours: Buffer; secretWith: (theirs: Buffer) => bigint };
 
 /** Key exchange methods in order of preference. */
-const agreements: Record<string, () => Agreement> = {
-  "curve25519-sha256": x25519,
-  "curve25519-sha256@libssh.org": x25519,
-  "ecdh-sha2-nistp256": nistp256,
-  "diffie-hellman-group14-sha256": () => group14("sha256"),
-  "diffie-hellman-group14-sha1": () => group14("sha1"),
+const keyAgreements: Record<string, () => Agreement> = {
+  "curve25519-sha256": createX25519,
+  "curve25519-sha256@libssh.org": createX25519,
+  "ecdh-sha2-nistp256": createNistP256,
+  "diffie-hellman-group14-sha256": () => createGroup14("sha256"),
+  "diffie-hellman-group14-sha1": () => createGroup14("sha1"),
 };
 
 /** Key exchange with Curve25519: https://www.rfc-editor.org/rfc/rfc8731 */
-function x25519(): Agreement {
+function createX25519(): Agreement {
   const { privateKey, publicKey } = generateKeyPairSync("x25519");
   return {
     hash: "sha256",
-    ours: string(Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url")),
+    ours: encodeString(Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url")),
     secretWith(theirs) {
-      const key = jwk({ kty: "OKP", crv: "X25519", x: theirs.toString("base64url") });
-      return unsigned(diffieHellman({ privateKey, publicKey: key }));
+      const key = importJwk({ kty: "OKP", crv: "X25519", x: theirs.toString("base64url") });
+      return toUnsigned(diffieHellman({ privateKey, publicKey: key }));
     },
   };
 }
 
 /** Key exchange with elliptic curve P-256: https://www.rfc-editor.org/rfc/rfc5656#section-4 */
-function nistp256(): Agreement {
+function createNistP256(): Agreement {
   const own = createECDH("prime256v1");
   own.generateKeys();
   return {
     hash: "sha256",
-    ours: string(own.getPublicKey()),
-    secretWith: (theirs) => unsigned(own.computeSecret(theirs)),
+    ours: encodeString(own.getPublicKey()),
+    secretWith: (theirs) => toUnsigned(own.computeSecret(theirs)),
   };
 }
 
@@ -90,20 +93,20 @@ const prime = BigInt(
 );
 
 /** Diffie-Hellman for old devices. A 256-bit exponent takes 3 ms. Node's implementation needs 0.5 s to initialize. */
-function group14(hash: string): Agreement {
-  const own = unsigned(randomBytes(32));
+function createGroup14(hash: string): Agreement {
+  const own = toUnsigned(randomBytes(32));
   return {
     hash,
-    ours: mpint(power(2n, own)),
+    ours: encodeMpint(raiseModPrime(2n, own)),
     secretWith(theirs) {
-      const other = unsigned(theirs);
-      if (theirs.length > 257 || other <= 1n || other >= prime - 1n) throw unproven();
-      return power(other, own);
+      const other = toUnsigned(theirs);
+      if (theirs.length > 257 || other <= 1n || other >= prime - 1n) throw unprovenError();
+      return raiseModPrime(other, own);
     },
   };
 }
 
-function power(base: bigint, exponent: bigint): bigint {
+function raiseModPrime(base: bigint, exponent: bigint): bigint {
   let result = 1n;
   for (let [factor, left] = [base, exponent]; left > 0n; left >>= 1n) {
     if ((left & 1n) === 1n) result = (result * factor) % prime;
@@ -122,44 +125,45 @@ const hostKeys: Record<string, (key: Reader, data: Buffer, signature: Reader) =>
     verify(
       null,
       data,
-      jwk({ kty: "OKP", crv: "Ed25519", x: key.string().toString("base64url") }),
+      importJwk({ kty: "OKP", crv: "Ed25519", x: key.string().toString("base64url") }),
       signature.string(),
     ),
-  "ecdsa-sha2-nistp256": ecdsa(p256),
-  "ecdsa-sha2-nistp384": ecdsa(p384),
-  "ecdsa-sha2-nistp521": ecdsa(p521),
-  "rsa-sha2-512": rsa("sha512"),
-  "rsa-sha2-256": rsa("sha256"),
-  "ssh-rsa": rsa("sha1"),
+  "ecdsa-sha2-nistp256": createEcdsaVerifier(p256),
+  "ecdsa-sha2-nistp384": createEcdsaVerifier(p384),
+  "ecdsa-sha2-nistp521": createEcdsaVerifier(p521),
+  "rsa-sha2-512": createRsaVerifier("sha512"),
+  "rsa-sha2-256": createRsaVerifier("sha256"),
+  "ssh-rsa": createRsaVerifier("sha1"),
 };
 
-function ecdsa({ curve, bytes, hash }: typeof p256) {
+function createEcdsaVerifier({ curve, bytes, hash }: typeof p256) {
   return (key: Reader, data: Buffer, signature: Reader) => {
     key.string();
     const point = key.string();
-    const coordinate = (from: number) => point.subarray(from, from + bytes).toString("base64url");
+    const encodeCoordinate = (from: number) =>
+      point.subarray(from, from + bytes).toString("base64url");
     if (point.length !== 1 + 2 * bytes || point[0] !== 4) return false;
-    const publicKey = jwk({
+    const publicKey = importJwk({
       kty: "EC",
       crv: curve,
-      x: coordinate(1),
-      y: coordinate(1 + bytes),
+      x: encodeCoordinate(1),
+      y: encodeCoordinate(1 + bytes),
     });
-    const numbers = reader(signature.string());
-    const [r, s] = [numbers.string(), numbers.string()].map((number) => padded(number, bytes));
+    const numbers = createReader(signature.string());
+    const [r, s] = [numbers.string(), numbers.string()].map((number) => padNumber(number, bytes));
     if (r === undefined || s === undefined) return false;
     return verify(hash, data, { key: publicKey, dsaEncoding: "ieee-p1363" }, Buffer.concat([r, s]));
   };
 }
 
-function rsa(hash: string) {
+function createRsaVerifier(hash: string) {
   return (key: Reader, data: Buffer, signature: Reader) => {
     const [e, n] = [key.string(), key.string()].map((number) => number.toString("base64url"));
-    return verify(hash, data, jwk({ kty: "RSA", e, n } as JsonWebKey), signature.string());
+    return verify(hash, data, importJwk({ kty: "RSA", e, n } as JsonWebKey), signature.string());
   };
 }
 
-const jwk = (key: JsonWebKey) => createPublicKey({ key, format: "jwk" });
+const importJwk = (key: JsonWebKey) => createPublicKey({ key, format: "jwk" });
 
 /** Both sides must agree on these algorithms, although the check ends before their first use. */
 const ciphers =
@@ -173,10 +177,10 @@ async function exchangeKeys(wire: Wire) {
   const own = `SSH-2.0-Signalbox_${version.replaceAll(/[^\w.]/g, "_")}`;
   wire.write(`${own}\r\n`);
   const ownInit = Buffer.concat([
-    Buffer.from([message.init]),
+    Buffer.from([messageTypes.init]),
     randomBytes(16),
     ...[
-      Object.keys(agreements).join(),
+      Object.keys(keyAgreements).join(),
       Object.keys(hostKeys).join(),
       ciphers,
       ciphers,
@@ -186,42 +190,42 @@ async function exchangeKeys(wire: Wire) {
       compression,
       "",
       "",
-    ].map(string),
+    ].map(encodeString),
     Buffer.from([0]),
-    uint32(0),
+    encodeUint32(0),
   ]);
-  wire.write(inPacket(ownInit));
-  const banner = await identification(wire);
-  const init = await next(wire, message.init);
-  const offered = reader(init.subarray(17));
+  wire.write(wrapPacket(ownInit));
+  const banner = await readIdentification(wire);
+  const init = await readPacket(wire, messageTypes.init);
+  const offered = createReader(init.subarray(17));
   const [theirAgreements, theirKeys] = [offered.string(), offered.string()].map((names) =>
     names.toString("latin1").split(","),
   );
-  const agree = first(agreements, theirAgreements);
-  const proves = first(hostKeys, theirKeys);
+  const agree = chooseAlgorithm(keyAgreements, theirAgreements);
+  const proves = chooseAlgorithm(hostKeys, theirKeys);
   if (agree === undefined || proves === undefined)
     throw new TargetFailure("The server offers no key exchange that is supported.");
   const agreement = agree.value();
-  wire.write(packet(message.request, agreement.ours));
-  const reply = reader((await next(wire, message.reply)).subarray(1));
+  wire.write(encodePacket(messageTypes.request, agreement.ours));
+  const reply = createReader((await readPacket(wire, messageTypes.reply)).subarray(1));
   const [key, theirs, proof] = [reply.string(), reply.string(), reply.string()];
-  const type = reader(key).string().toString("latin1");
-  if (!isProven()) throw unproven();
+  const type = createReader(key).string().toString("latin1");
+  if (!isProven()) throw unprovenError();
   const digest = createHash("sha256").update(key).digest("base64").replaceAll("=", "");
   return { banner, type, fingerprint: `SHA256:${digest}` };
 
   function isProven(): boolean {
-    const [ofKey, ofProof] = [reader(key), reader(proof)];
+    const [ofKey, ofProof] = [createReader(key), createReader(proof)];
     const [keyType, proofType] = [ofKey.string(), ofProof.string()].map(String);
     const wanted = proves?.name ?? "";
     if (proofType !== wanted || keyType !== wanted.replace(/^rsa-sha2-\d+$/, "ssh-rsa"))
       return false;
     try {
       const exchanged = createHash(agreement.hash)
-        .update(Buffer.concat([own, banner, ownInit, init, key].map(string)))
+        .update(Buffer.concat([own, banner, ownInit, init, key].map(encodeString)))
         .update(agreement.ours)
-        .update(string(theirs))
-        .update(mpint(agreement.secretWith(theirs)))
+        .update(encodeString(theirs))
+        .update(encodeMpint(agreement.secretWith(theirs)))
         .digest();
       return proves?.value(ofKey, exchanged, ofProof) ?? false;
     } catch {
@@ -231,69 +235,69 @@ async function exchangeKeys(wire: Wire) {
   }
 }
 
-function first<T>(known: Readonly<Record<string, T>>, offered: readonly string[] = []) {
+function chooseAlgorithm<T>(known: Readonly<Record<string, T>>, offered: readonly string[] = []) {
   const entry = Object.entries(known).find(([name]) => offered.includes(name));
   return entry && { name: entry[0], value: entry[1] };
 }
 
 /** Reads the identification of the server. Other lines can precede it. */
-async function identification(wire: Wire): Promise<string> {
+async function readIdentification(wire: Wire): Promise<string> {
   for (;;) {
-    const line = (await wire.until("\n")).toString("latin1").replace(/\r$/, "");
+    const line = (await wire.readUntil("\n")).toString("latin1").replace(/\r$/, "");
     if (/^SSH-(2\.0|1\.99)-/.test(line)) return line;
     if (line.startsWith("SSH-"))
       throw new TargetFailure("The server speaks an older version of SSH.");
     if (/^(Exceeded MaxStartups|Not allowed at this time)/.test(line))
       throw new TargetFailure("The server accepts no more connections at the moment.");
     // First lines of HTTP and mail servers.
-    if (/^(HTTP\/|\d{3}[ -]|\* |\+OK|-ERR)/.test(line)) throw notSsh();
+    if (/^(HTTP\/|\d{3}[ -]|\* |\+OK|-ERR)/.test(line)) throw notSshError();
   }
 }
 
 /** Reads the payload of the next packet, which must have the given type. Skips debug messages. */
-async function next(wire: Wire, type: number): Promise<Buffer> {
+async function readPacket(wire: Wire, type: number): Promise<Buffer> {
   for (;;) {
     const length = (await wire.read(4)).readUInt32BE();
     const body = await wire.read(length);
     const payload = body.subarray(1, length - (body[0] ?? 0));
     const [received] = payload;
     if (received === type) return payload;
-    if (received === message.disconnect)
+    if (received === messageTypes.disconnect)
       throw new TargetFailure("The server closed the connection.");
-    if (received !== message.ignore && received !== message.debug) throw notSsh();
+    if (received !== messageTypes.ignore && received !== messageTypes.debug) throw notSshError();
   }
 }
 
-function inPacket(payload: Uint8Array): Buffer {
+function wrapPacket(payload: Uint8Array): Buffer {
   const padding = 4 + ((8 - ((payload.length + 9) % 8)) % 8);
-  const head = Buffer.concat([uint32(payload.length + padding + 1), Buffer.from([padding])]);
+  const head = Buffer.concat([encodeUint32(payload.length + padding + 1), Buffer.from([padding])]);
   return Buffer.concat([head, payload, Buffer.alloc(padding)]);
 }
 
-const packet = (type: number, ...parts: readonly Buffer[]) =>
-  inPacket(Buffer.concat([Buffer.from([type]), ...parts]));
+const encodePacket = (type: number, ...parts: readonly Buffer[]) =>
+  wrapPacket(Buffer.concat([Buffer.from([type]), ...parts]));
 
-function uint32(value: number): Buffer {
+function encodeUint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
-function string(value: string | Buffer): Buffer {
+function encodeString(value: string | Buffer): Buffer {
   const bytes = typeof value === "string" ? Buffer.from(value, "latin1") : value;
-  return Buffer.concat([uint32(bytes.length), bytes]);
+  return Buffer.concat([encodeUint32(bytes.length), bytes]);
 }
 
 /** Encodes an mpint: https://www.rfc-editor.org/rfc/rfc4251#section-5 */
-function mpint(value: bigint): Buffer {
+function encodeMpint(value: bigint): Buffer {
   const hex = value.toString(16);
   const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");
-  return string((bytes[0] ?? 0) > 0x7f ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
+  return encodeString((bytes[0] ?? 0) > 0x7f ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
 }
 
-const unsigned = (bytes: Buffer) => BigInt(`0x${bytes.toString("hex")}`);
+const toUnsigned = (bytes: Buffer) => BigInt(`0x${bytes.toString("hex")}`);
 
-function padded(number: Buffer, length: number): Buffer | undefined {
+function padNumber(number: Buffer, length: number): Buffer | undefined {
   const bytes = number.subarray(number.findIndex((byte) => byte !== 0));
   return bytes.length > length
     ? undefined
@@ -303,13 +307,13 @@ function padded(number: Buffer, length: number): Buffer | undefined {
 type Reader = { string: () => Buffer };
 
 /** Reads consecutive SSH strings. Throws TargetFailure for a truncated string. */
-function reader(bytes: Buffer): Reader {
+function createReader(bytes: Buffer): Reader {
   let at = 0;
   return {
     string() {
       const length = at + 4 > bytes.length ? bytes.length : bytes.readUInt32BE(at);
       const start = at + 4;
-      if (start + length > bytes.length) throw notSsh();
+      if (start + length > bytes.length) throw notSshError();
       at = start + length;
       return bytes.subarray(start, at);
     },

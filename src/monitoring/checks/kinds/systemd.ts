@@ -1,7 +1,7 @@
-import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { runProgram } from "../../../core/system/programs.ts";
 import { thisMachine } from "../../monitors/rules.ts";
-import { type CheckKind, since } from "../check.ts";
+import { type CheckKind, measureElapsedMs } from "../check.ts";
 
 const maxBytes = 64 * 1024;
 
@@ -14,32 +14,34 @@ export const checkSystemd: CheckKind<"systemd"> = async ({ unit }, context) => {
   const startedAt = performance.now();
   const properties = "--property=LoadState,ActiveState,Result";
   const run = await runProgram([systemctl, "show", properties, "--", unit], context, { maxBytes });
-  const latencyMs = since(startedAt);
+  const latencyMs = measureElapsedMs(startedAt);
   if (/not been booted with systemd|No such file or directory/.test(run.errors))
     throw new TargetFailure("systemd does not run on this machine.");
-  if (run.exitCode !== 0) throw new OwnTrouble("systemd does not let the appliance ask");
+  if (run.exitCode !== 0) throw new LocalFailure("systemd does not let the appliance ask");
   const valueOf = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(run.output)?.[1] ?? "";
   const [loaded, state, result] = ["LoadState", "ActiveState", "Result"].map(valueOf);
   if (loaded === "not-found") throw new TargetFailure("There is no such unit.");
   if (loaded === "masked") throw new TargetFailure("The unit is masked.");
   const details = { state: state ?? "" };
-  const down = (message: string) =>
+  const buildDown = (message: string) =>
     ({ status: "down", message, latencyMs: null, details }) as const;
   if (state === "active" || state === "reloading" || state === "refreshing") {
     const message = `The unit is ${state}, told in ${latencyMs} ms.`;
     return { status: "up", message, latencyMs, details };
   }
   if (state === "failed")
-    return down(`The unit failed${reasons.includes(result ?? "") ? ` (${result})` : ""}.`);
+    return buildDown(
+      `The unit failed${shownResults.includes(result ?? "") ? ` (${result})` : ""}.`,
+    );
   if (state === "inactive" || state === "activating" || state === "deactivating")
-    return down(`The unit is not active but ${state}.`);
+    return buildDown(`The unit is not active but ${state}.`);
   throw new TargetFailure(
     state === "" ? "The answer is not valid for systemd." : "The unit is not active.",
   );
 };
 
 /** Results that a message can show: values of `$SERVICE_RESULT` in systemd.exec(5). */
-const reasons = [
+const shownResults = [
   "protocol",
   "timeout",
   "exit-code",

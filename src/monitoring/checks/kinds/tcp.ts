@@ -1,6 +1,6 @@
 import { type Connection, dial } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type CheckKind, since } from "../check.ts";
+import { type CheckKind, measureElapsedMs } from "../check.ts";
 
 /** Maximum bytes of a response that are searched for the expected text. */
 const maxBytes = 64 * 1024;
@@ -12,13 +12,13 @@ export const checkTcp: CheckKind<"tcp"> = async ({ host, port, send, expect }, c
   const connection = await dial(await context.addressesOf(host, port), port, context);
   context.step = "waiting for the answer";
   if (send !== null) connection.write(send);
-  if (expect !== null) await heard(connection, Buffer.from(expect));
-  const latencyMs = since(startedAt);
+  if (expect !== null) await waitForText(connection, Buffer.from(expect));
+  const latencyMs = measureElapsedMs(startedAt);
   const what = expect === null ? "Connected" : "Answered as expected";
   return { status: "up", message: `${what} in ${latencyMs} ms.`, latencyMs };
 };
 
-function heard(connection: Connection, wanted: Buffer): Promise<void> {
+function waitForText(connection: Connection, wanted: Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let length = 0;
   let tail: Buffer = Buffer.alloc(0);

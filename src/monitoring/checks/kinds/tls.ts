@@ -1,6 +1,6 @@
-import { type CheckKind, expiryOf, firstToExpire, since } from "../check.ts";
-import { minuteInUtc } from "../../../core/time/clock.ts";
-import { securedDetails } from "../protocols/conversation.ts";
+import { type CheckKind, describeExpiry, expirySubjects, measureElapsedMs } from "../check.ts";
+import { formatUtcMinute } from "../../../core/time/clock.ts";
+import { buildSecuredDetails } from "../protocols/conversation.ts";
 import { dial } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
@@ -11,23 +11,23 @@ export const checkTls: CheckKind<"tls"> = async (settings, context) => {
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
   const { secured } = await dial(addresses, port, context, { name: serverName ?? host });
-  const latencyMs = since(startedAt);
+  const latencyMs = measureElapsedMs(startedAt);
   const certificateExpiresAt = secured?.certificateExpiresAt ?? null;
   if (secured === null || certificateExpiresAt === null)
     throw new TargetFailure("The server sent no certificate.");
-  const found = { latencyMs, certificateExpiresAt, details: securedDetails(secured) };
+  const found = { latencyMs, certificateExpiresAt, details: buildSecuredDetails(secured) };
   if (secured.issue !== null) return { status: "down", message: secured.issue, ...found };
-  const expiry = expiryOf(
+  const expiry = describeExpiry(
     certificateExpiresAt,
     certificateExpiryDays,
     context.now(),
     secured.expires,
   );
   if (expiry !== null) return { status: "degraded", message: expiry, ...found };
-  const until = minuteInUtc(certificateExpiresAt);
+  const until = formatUtcMinute(certificateExpiresAt);
   const message =
     secured.expires === "certificate"
       ? `The certificate is valid until ${until}.`
-      : `The certificate is valid. ${firstToExpire[secured.expires]} expires before it, on ${until}.`;
+      : `The certificate is valid. ${expirySubjects[secured.expires]} expires before it, on ${until}.`;
   return { status: "up", message, ...found };
 };

@@ -2,8 +2,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { listIn, named, readHead } from "../../../core/outgoing/http/head.ts";
-import { writtenHead } from "../../../core/outgoing/http/request.ts";
+import { parseList, formatStatus, readHead } from "../../../core/outgoing/http/head.ts";
+import { encodeHead } from "../../../core/outgoing/http/request.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { portOf } from "../../../core/security/target-guard.ts";
 import type { CheckKind } from "../check.ts";
@@ -11,7 +11,7 @@ import { converse } from "../protocols/conversation.ts";
 
 type Settings = Parameters<CheckKind<"websocket">>[0];
 
-const opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 };
+const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 };
 /** Appended to the key of a handshake before it is hashed (RFC 6455 §1.3). */
 const magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
@@ -29,9 +29,9 @@ export const checkWebsocket: CheckKind<"websocket"> = (settings, context) => {
   return converse(target, context, async (wire) => {
     const subprotocol = await shakeHands(wire, url, settings);
     const { send, expect } = settings;
-    if (send !== null) wire.write(frame(opcode.text, Buffer.from(send)));
-    const message = expect === null ? null : await heard(wire, Buffer.from(expect));
-    wire.write(frame(opcode.close, Buffer.from([0x03, 0xe8])));
+    if (send !== null) wire.write(encodeFrame(opcodes.text, Buffer.from(send)));
+    const message = expect === null ? null : await waitForText(wire, Buffer.from(expect));
+    wire.write(encodeFrame(opcodes.close, Buffer.from([0x03, 0xe8])));
     return {
       words: expect === null ? "Connected" : "Answered as expected",
       details: { subprotocol, message },
@@ -39,7 +39,7 @@ export const checkWebsocket: CheckKind<"websocket"> = (settings, context) => {
   });
 };
 
-const notWebSocket = () => new TargetFailure("The server does not speak WebSocket.");
+const notWebSocketError = () => new TargetFailure("The server does not speak WebSocket.");
 
 /** Opens the WebSocket (RFC 6455 §4.1) and returns the subprotocol chosen by the server. */
 async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<string | null> {
@@ -53,35 +53,36 @@ async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<
   set(["Connection", "Upgrade"]);
   set(["Sec-WebSocket-Key", key]);
   set(["Sec-WebSocket-Version", "13"]);
-  wire.write(writtenHead(`GET ${url.pathname}${url.search} HTTP/1.1`, fields.values()));
+  wire.write(encodeHead(`GET ${url.pathname}${url.search} HTTP/1.1`, fields.values()));
   const head = await readHead(wire);
-  if (head.status !== 101) throw new TargetFailure(`${named(head.status)}, expected 101.`);
+  if (head.status !== 101) throw new TargetFailure(`${formatStatus(head.status)}, expected 101.`);
   const accept = createHash("sha1").update(`${key}${magic}`).digest("base64");
   const isAccepted =
-    listIn(head.headers.get("upgrade")).join() === "websocket" &&
-    listIn(head.headers.get("connection")).includes("upgrade") &&
+    parseList(head.headers.get("upgrade")).join() === "websocket" &&
+    parseList(head.headers.get("connection")).includes("upgrade") &&
     head.headers.get("sec-websocket-accept") === accept;
-  if (!isAccepted) throw notWebSocket();
-  const offered = (name: string) =>
+  if (!isAccepted) throw notWebSocketError();
+  const listOffered = (name: string) =>
     fields
       .get(name)?.[1]
       .split(",")
       .map((one) => one.trim()) ?? [];
-  const extensions = listIn(head.headers.get("sec-websocket-extensions"));
-  const offeredExtensions = offered("sec-websocket-extensions").map(extensionName);
-  if (!extensions.every((one) => offeredExtensions.includes(extensionName(one))))
+  const extensions = parseList(head.headers.get("sec-websocket-extensions"));
+  const offeredExtensions = listOffered("sec-websocket-extensions").map(parseExtensionName);
+  if (!extensions.every((one) => offeredExtensions.includes(parseExtensionName(one))))
     throw new TargetFailure("The server chose a WebSocket extension that was not offered.");
   const subprotocol = head.headers.get("sec-websocket-protocol") ?? null;
-  if (subprotocol !== null && !offered("sec-websocket-protocol").includes(subprotocol))
+  if (subprotocol !== null && !listOffered("sec-websocket-protocol").includes(subprotocol))
     throw new TargetFailure("The server chose a WebSocket subprotocol that was not offered.");
   return subprotocol;
 }
 
 /** Removes the parameters of an extension (RFC 6455 §9.1). */
-const extensionName = (extension: string) => extension.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+const parseExtensionName = (extension: string) =>
+  extension.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 
 /** Encodes a frame with the mask that RFC 6455 §5.3 requires of clients. */
-function frame(code: number, payload: Buffer): Buffer {
+function encodeFrame(code: number, payload: Buffer): Buffer {
   const mask = randomBytes(4);
   const length =
     payload.length < 126
@@ -92,7 +93,7 @@ function frame(code: number, payload: Buffer): Buffer {
 }
 
 /** Reads messages until one contains the expected text, and returns it. The wire limits the total size. */
-async function heard(wire: Wire, wanted: Buffer): Promise<string> {
+async function waitForText(wire: Wire, wanted: Buffer): Promise<string> {
   let message: Buffer = Buffer.alloc(0);
   for (;;) {
     const [first = 0, second = 0] = await wire.read(2);
@@ -105,13 +106,13 @@ async function heard(wire: Wire, wanted: Buffer): Promise<string> {
           ? (await wire.read(2)).readUInt16BE()
           : Number((await wire.read(8)).readBigUInt64BE());
     if ((second & 0x80) !== 0 || (first & 0x70) !== 0 || (code > 2 && code < 8) || code > 10)
-      throw notWebSocket();
+      throw notWebSocketError();
     const payload = await wire.read(length);
-    if (code === opcode.close)
+    if (code === opcodes.close)
       throw new TargetFailure("The connection was closed without the expected answer.");
-    if (code === opcode.ping) wire.write(frame(opcode.pong, payload));
-    if (code > opcode.binary) continue;
-    message = code === opcode.continuation ? Buffer.concat([message, payload]) : payload;
+    if (code === opcodes.ping) wire.write(encodeFrame(opcodes.pong, payload));
+    if (code > opcodes.binary) continue;
+    message = code === opcodes.continuation ? Buffer.concat([message, payload]) : payload;
     if (message.includes(wanted)) return message.toString();
   }
 }

@@ -3,7 +3,7 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { credentialName } from "../../../core/fields.ts";
 import { compareDecimals, LongNumber } from "../../../core/text/decimals.ts";
 import { isFound, type Searched } from "../../../core/text/expressions.ts";
-import { escapeXml, excerpt } from "../../../core/text/words.ts";
+import { escapeXml, excerptText } from "../../../core/text/words.ts";
 import type { Assertion } from "../../monitors/assertions-schema.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import type { CheckContext } from "../check.ts";
@@ -26,7 +26,7 @@ type Conditions = Pick<
 >;
 
 /** Lists the conditions of a request or step in the order in which they are judged: short forms, then assertions. */
-export function conditionsOf(settings: Conditions): readonly Condition[] {
+export function buildConditions(settings: Conditions): readonly Condition[] {
   const { expectedStatus, keyword, keywordAbsent, jsonPath, jsonEquals, assertions } = settings;
   const short = { path: null, number: null };
   const conditions: Condition[] = [
@@ -54,45 +54,45 @@ export type Issue = { message: string; said?: string };
 export type Received = { value: unknown } | { unreadable: string };
 
 /** Returns why the received value violates the condition; null if it satisfies it. */
-export async function issueOf(
+export async function findIssue(
   condition: Condition,
   received: Received,
   secrets: Secrets,
   context: SearchContext,
 ): Promise<Issue | null> {
-  if ("unreadable" in received) return issueFor(condition, received.unreadable);
+  if ("unreadable" in received) return buildIssue(condition, received.unreadable);
   const { op } = condition;
   const isPresence = op === "exists" || op === "notExists";
   const isNothing = condition.source === "body" && isPresence && received.value === "";
   const value = isNothing ? undefined : received.value;
   const found = isSearch(op)
-    ? await matches(String(condition.value), value, context)
-    : holds(condition, value);
+    ? await matchesExpression(String(condition.value), value, context)
+    : isFulfilled(condition, value);
   if (found === (op !== "notMatches")) return null;
   if (found === "too much work")
-    return issueFor(condition, "its expression takes too much work on this answer");
-  return otherThan(condition, value, secrets);
+    return buildIssue(condition, "its expression takes too much work on this answer");
+  return describeMismatch(condition, value, secrets);
 }
 
 /** Creates the issue for a value other than the expected one. */
-export function otherThan(condition: Condition, value: unknown, secrets: Secrets): Issue {
+export function describeMismatch(condition: Condition, value: unknown, secrets: Secrets): Issue {
   const { number, path, op } = condition;
   if (op === "within")
     return { message: `expected ${(condition.value as readonly string[]).join(" or ")}` };
   if (number === null)
-    return issueFor(
+    return buildIssue(
       condition,
       value === undefined ? `it has nothing at ${path}` : `the value at ${path} is another`,
     );
-  return issueFor(
+  return buildIssue(
     condition,
-    requirementOf(condition),
-    `, received ${shown(condition, value, secrets)}`,
+    describeRequirement(condition),
+    `, received ${formatShown(condition, value, secrets)}`,
   );
 }
 
 /** Creates an issue. For an assertion, the message contains its number. */
-export function issueFor({ number }: Condition, why: string, received?: string): Issue {
+export function buildIssue({ number }: Condition, why: string, received?: string): Issue {
   const message = number === null ? `but ${why}` : `but assertion ${number} failed: ${why}`;
   return received === undefined ? { message } : { message, said: `${message}${received}` };
 }
@@ -100,10 +100,10 @@ export function issueFor({ number }: Condition, why: string, received?: string):
 /** Whether the operator searches with a regular expression, which can take several turns of the event loop. */
 export const isSearch = (op: Condition["op"]) => op === "matches" || op === "notMatches";
 
-function holds({ op, value }: Condition, received: unknown): boolean {
+function isFulfilled({ op, value }: Condition, received: unknown): boolean {
   switch (op) {
     case "within":
-      return (value as readonly string[]).some((range) => contains(range, Number(received)));
+      return (value as readonly string[]).some((range) => isInRange(range, Number(received)));
     case "exists":
       return received !== undefined;
     case "notExists":
@@ -113,29 +113,29 @@ function holds({ op, value }: Condition, received: unknown): boolean {
     case "notEquals":
       return !isEqual(received, value);
     case "contains":
-      return includes(received, value);
+      return containsValue(received, value);
     case "notContains":
-      return !includes(received, value);
+      return !containsValue(received, value);
     case "lessThan":
-      return compared(received, value) < 0;
+      return compareValues(received, value) < 0;
     case "lessThanOrEqual":
-      return compared(received, value) <= 0;
+      return compareValues(received, value) <= 0;
     case "greaterThan":
-      return compared(received, value) > 0;
+      return compareValues(received, value) > 0;
     case "greaterThanOrEqual":
-      return compared(received, value) >= 0;
+      return compareValues(received, value) >= 0;
     case "matches":
     case "notMatches":
       throw new Error("An expression is searched for.");
   }
 }
 
-function contains(range: string, status: number): boolean {
+function isInRange(range: string, status: number): boolean {
   const [from, to = from] = range.split("-");
   return Number(from) <= status && status <= Number(to);
 }
 
-function includes(received: unknown, value: Condition["value"]): boolean {
+function containsValue(received: unknown, value: Condition["value"]): boolean {
   if (Array.isArray(received)) return received.some((element) => isEqual(element, value));
   if (typeof value !== "string") return false;
   if (received instanceof LongNumber) return received.text.includes(value);
@@ -152,11 +152,11 @@ function isEqual(received: unknown, value: Condition["value"]): boolean {
 /**
  * Compares two numbers exactly, also as text. Returns NaN unless both are numbers, so that all comparisons are false.
  */
-function compared(received: unknown, value: Condition["value"]): number {
+function compareValues(received: unknown, value: Condition["value"]): number {
   return isScalar(received) ? compareDecimals(String(received), String(value)) : Number.NaN;
 }
 
-async function matches(
+async function matchesExpression(
   expression: string,
   received: unknown,
   context: SearchContext,
@@ -196,10 +196,10 @@ const requirements: Record<Condition["op"], string> = {
 };
 
 /** Describes a condition, such as `the value at $.queue must be less than 100`. */
-function requirementOf({ source, path, op, value }: Condition): string {
-  const subject = path === null ? subjects[source] : `${subjects[source]} ${excerpt(path)}`;
+function describeRequirement({ source, path, op, value }: Condition): string {
+  const subject = path === null ? subjects[source] : `${subjects[source]} ${excerptText(path)}`;
   const compares = op !== "exists" && op !== "notExists";
-  return `${subject} ${requirements[op]}${compares ? ` ${quoted(value)}` : ""}`;
+  return `${subject} ${requirements[op]}${compares ? ` ${formatValue(value)}` : ""}`;
 }
 
 /** Maximum characters of a received value in a message. */
@@ -210,21 +210,21 @@ const shownUnits = 2 * 200 + 2;
 /** UTF-16 units at the start of a text that are needed to write an issue. */
 export const startNeeded = 2 * shownUnits;
 
-function shown({ source, path }: Condition, value: unknown, secrets: Secrets): string {
+function formatShown({ source, path }: Condition, value: unknown, secrets: Secrets): string {
   const text = isScalar(value) ? String(value) : "";
   const isCredential =
     (source === "header" || source === "json") && credentialName.test(path ?? "");
-  if (value !== undefined && (isCredential || repeats(text, secrets)))
+  if (value !== undefined && (isCredential || repeatsSecret(text, secrets)))
     return "what may hold a credential and is not shown";
-  return quoted(value);
+  return formatValue(value);
 }
 
-function quoted(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";
-  if (value instanceof LongNumber) return excerpt(value.text, maxShown);
+  if (value instanceof LongNumber) return excerptText(value.text, maxShown);
   if (typeof value === "object" && value !== null) return "an object";
-  return typeof value === "string" ? `"${excerpt(value, maxShown)}"` : JSON.stringify(value);
+  return typeof value === "string" ? `"${excerptText(value, maxShown)}"` : JSON.stringify(value);
 }
 
 /** Whether the value of a header may be shown. All other headers of a monitor count as secrets. */
@@ -236,15 +236,16 @@ export function secretsOf(settings: Settings): string[] {
   const { basicAuth, bearerToken, oauth2, headers, variables } = settings;
   const { proxyUsername, proxyPassword } = settings;
   const { username = "", password } = basicAuth ?? {};
-  const pair = (name: string, word: string) => Buffer.from(`${name}:${word}`).toString("base64");
+  const encodePair = (name: string, word: string) =>
+    Buffer.from(`${name}:${word}`).toString("base64");
   const sent = [
     bearerToken,
     oauth2?.clientSecret,
     ...Object.values(variables),
     password,
-    password == null ? null : pair(username, password),
+    password == null ? null : encodePair(username, password),
     proxyPassword,
-    proxyPassword === null ? null : pair(proxyUsername ?? "", proxyPassword),
+    proxyPassword === null ? null : encodePair(proxyUsername ?? "", proxyPassword),
     ...Object.entries(headers).map(([name, value]) => (isPlainHeader(name) ? null : value)),
   ];
   return sent.filter((text): text is string => typeof text === "string");
@@ -253,53 +254,54 @@ export function secretsOf(settings: Settings): string[] {
 /** UTF-16 units of a secret to compare: more than a message contains, because invisible characters are ignored. */
 const comparedUnits = 2 * shownUnits;
 /** Minimum UTF-16 units at the end of the shown text that count as the start of a secret. */
-const leastUnits = 4;
+const minUnits = 4;
 
 /** Whether the shown part of a text contains a secret or ends with the start of one, in any encoding. */
-export const repeats = (text: string, secrets: Secrets): boolean => secretFinder(secrets)(text);
+export const repeatsSecret = (text: string, secrets: Secrets): boolean =>
+  createSecretFinder(secrets)(text);
 
 /** Creates `repeats` for several texts. Computes the starts of secrets once, and full encodings only after a match. */
-export function secretFinder(secrets: Secrets): (text: string) => boolean {
+export function createSecretFinder(secrets: Secrets): (text: string) => boolean {
   let known: { secret: string; starts: string[] }[] | null = null;
   return (text) => {
-    const shown = text.slice(0, shownUnits);
-    const seen = asSeen(shown);
-    if (seen === "") return false;
-    known ??= secrets().map((secret) => ({ secret, starts: startsOf(secret) }));
-    const isCut = shown.length < text.length;
+    const shownPart = text.slice(0, shownUnits);
+    const normalized = normalizeSeen(shownPart);
+    if (normalized === "") return false;
+    known ??= secrets().map((secret) => ({ secret, starts: listStarts(secret) }));
+    const isCut = shownPart.length < text.length;
     return known.some(
       ({ secret, starts }) =>
-        starts.some((start) => seen.includes(start)) &&
-        spellingsOf(secret).some((spelling) => isShown(spelling, seen, isCut)),
+        starts.some((start) => normalized.includes(start)) &&
+        listSpellings(secret).some((spelling) => isShown(spelling, normalized, isCut)),
     );
   };
 }
 
 /** Returns the starts of all encodings of a secret, with and without its leading invisible characters. */
-function startsOf(secret: string): string[] {
-  const first = secret.slice(0, 2 * leastUnits);
-  const seen = asSeen(first);
+function listStarts(secret: string): string[] {
+  const first = secret.slice(0, 2 * minUnits);
+  const seen = normalizeSeen(first);
   const visible =
     seen.length === first.length
       ? ""
-      : asSeen(secret.slice(0, comparedUnits)).slice(0, first.length);
-  const starts = [...spellingsOf(first), ...spellingsOf(visible)];
-  return [...new Set(starts.map((start) => start.slice(0, leastUnits)))];
+      : normalizeSeen(secret.slice(0, comparedUnits)).slice(0, first.length);
+  const starts = [...listSpellings(first), ...listSpellings(visible)];
+  return [...new Set(starts.map((start) => start.slice(0, minUnits)))];
 }
 
 /** Whether a text contains the secret, or ends with its start if the text was cut. */
 function isShown(secret: string, text: string, isCut: boolean): boolean {
   if (text.includes(secret)) return true;
   if (!isCut) return false;
-  const start = secret.slice(0, leastUnits);
+  const start = secret.slice(0, minUnits);
   const last = text.at(-1);
   for (let from = text.indexOf(start); from !== -1; from = text.indexOf(start, from + 1))
     if (secret[text.length - from - 1] === last && secret.startsWith(text.slice(from))) return true;
   return false;
 }
 
-/** Returns the encodings in which a response can repeat a secret, normalized by `asSeen`. */
-function spellingsOf(whole: string): string[] {
+/** Returns the encodings in which a response can repeat a secret, normalized by `normalizeSeen`. */
+function listSpellings(whole: string): string[] {
   const secret = whole.slice(0, comparedUnits);
   if (secret === "") return [];
   const bytes = Buffer.from(secret);
@@ -314,17 +316,17 @@ function spellingsOf(whole: string): string[] {
     escapeXml(secret),
     Bun.escapeHTML(secret),
   ];
-  return [...new Set(spellings.map(asSeen))].filter((spelling) => spelling !== "");
+  return [...new Set(spellings.map(normalizeSeen))].filter((spelling) => spelling !== "");
 }
 
 /** Removes invisible characters and letter case, so that such differences do not hide a secret. */
-const asSeen = (text: string) => text.replace(/[\p{C}\p{Z}]/gu, "").toLowerCase();
+const normalizeSeen = (text: string) => text.replace(/[\p{C}\p{Z}]/gu, "").toLowerCase();
 
 /**
  * Throws TargetFailure for the first violated assertion. The message starts with `opening`. `received` returns the value
  * that an assertion compares.
  */
-export async function mustHold(
+export async function assertAllHold(
   assertions: readonly Assertion[],
   received: (assertion: Assertion) => Received,
   opening: string,
@@ -333,9 +335,13 @@ export async function mustHold(
 ) {
   for (const [index, assertion] of assertions.entries()) {
     const condition = { ...assertion, number: index + 1 };
-    const issue = await issueOf(condition, received(assertion), secrets, context);
+    const issue = await findIssue(condition, received(assertion), secrets, context);
     if (issue === null) continue;
-    const sentence = (words: string) => `${opening}, ${words}.`;
-    throw new TargetFailure(sentence(issue.message), false, issue.said && sentence(issue.said));
+    const formatSentence = (words: string) => `${opening}, ${words}.`;
+    throw new TargetFailure(
+      formatSentence(issue.message),
+      false,
+      issue.said && formatSentence(issue.said),
+    );
   }
 }

@@ -2,10 +2,10 @@ import type { Store } from "../../../database/store.ts";
 import type { LoggedEvent } from "../../../events/catalogue.ts";
 
 /** Caches the additional certificate authorities of each organization, in PEM, until its settings change. */
-export function organizationAuthorities(store: Store) {
+export function createAuthoritiesCache(store: Store) {
   const known = new Map<string, Promise<string | null>>();
 
-  async function read(organizationId: string): Promise<string | null> {
+  async function readAuthorities(organizationId: string): Promise<string | null> {
     const [row] = await store.query<{ authorities: string | null }>(
       "select certificate_authorities as authorities from organization_settings where organization_id = ?",
       [organizationId],
@@ -18,7 +18,7 @@ export function organizationAuthorities(store: Store) {
     of(organizationId: string): Promise<string | null> {
       const found = known.get(organizationId);
       if (found !== undefined) return found;
-      const reading = read(organizationId);
+      const reading = readAuthorities(organizationId);
       known.set(organizationId, reading);
       reading.catch(() => known.get(organizationId) === reading && known.delete(organizationId));
       return reading;

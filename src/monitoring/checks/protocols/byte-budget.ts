@@ -1,40 +1,44 @@
 /** Limits the memory for responses of running checks, and divides it fairly among organizations. */
-import { OwnTrouble } from "../../../core/outgoing/failures.ts";
+import { LocalFailure } from "../../../core/outgoing/failures.ts";
 import type { Memory } from "../../../core/outgoing/memory.ts";
 
 const mib = 1024 * 1024;
 /**
  * Bytes for responses of all checks: `reserved` is divided among organizations, `shared` is first come, first served.
  */
-const usual = { reserved: 32 * mib, shared: 32 * mib };
+const defaultBudget = { reserved: 32 * mib, shared: 32 * mib };
 /** Minimum share of an organization, enough for one long response. */
-const least = mib;
+const minShare = mib;
 
 /** Memory of one check. `end` releases all of it. */
 export type CheckMemory = Memory & { end(): void };
 
 /** Creates the budget. `organizations` returns the current number of organizations with checks. */
-export function byteBudget(organizations: () => number, { reserved, shared } = usual) {
-  const kept = new Map<string, number>();
+export function createByteBudget(
+  organizations: () => number,
+  { reserved, shared } = defaultBudget,
+) {
+  const usedBytes = new Map<string, number>();
 
   function take(organizationId: string, bytes: number) {
-    const share = Math.max(least, reserved / Math.max(1, organizations()));
-    const before = kept.get(organizationId) ?? 0;
+    const share = Math.max(minShare, reserved / Math.max(1, organizations()));
+    const before = usedBytes.get(organizationId) ?? 0;
     const after = before + bytes;
     if (after > share) {
-      const beyond = [...kept].reduce(
+      const sharedBytes = [...usedBytes].reduce(
         (sum, [id, its]) => sum + (id === organizationId ? 0 : Math.max(0, its - share)),
         after - share,
       );
-      if (beyond > shared) throw new OwnTrouble("too many long answers are being read at once");
+      if (sharedBytes > shared)
+        throw new LocalFailure("too many long answers are being read at once");
     }
-    kept.set(organizationId, after);
+    usedBytes.set(organizationId, after);
   }
 
   function giveBack(organizationId: string, bytes: number) {
-    const left = (kept.get(organizationId) ?? 0) - bytes;
-    if (left > 0) kept.set(organizationId, left);
-    else kept.delete(organizationId);
+    const left = (usedBytes.get(organizationId) ?? 0) - bytes;
+    if (left > 0) usedBytes.set(organizationId, left);
+    else usedBytes.delete(organizationId);
   }
 
   return {
@@ -43,13 +47,13 @@ export function byteBudget(organizations: () => number, { reserved, shared } = u
       let own = 0;
       let isOver = false;
       return {
-        take(bytes) {
-          if (isOver) throw new OwnTrouble("the check is over");
+        reserve(bytes) {
+          if (isOver) throw new LocalFailure("the check is over");
           if (bytes === 0) return;
           take(organizationId, bytes);
           own += bytes;
         },
-        giveBack(bytes) {
+        release(bytes) {
           if (isOver) return;
           own -= bytes;
           giveBack(organizationId, bytes);
@@ -61,6 +65,6 @@ export function byteBudget(organizations: () => number, { reserved, shared } = u
       };
     },
     /** Bytes in use by all checks. */
-    kept: () => [...kept.values()].reduce((sum, its) => sum + its, 0),
+    kept: () => [...usedBytes.values()].reduce((sum, its) => sum + its, 0),
   };
 }

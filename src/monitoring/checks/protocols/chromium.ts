@@ -1,11 +1,11 @@
 /** Starts Chromium and controls one page over the DevTools protocol. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { certificatesIn } from "../../../core/security/certificates.ts";
+import { splitCertificates } from "../../../core/security/certificates.ts";
 import type { OutgoingContext } from "../../../core/outgoing/context.ts";
-import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { endGroup, runProgram } from "../../../core/system/programs.ts";
-import { temporaryFolder } from "../../../core/system/temporary-folders.ts";
+import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { killGroup, runProgram } from "../../../core/system/programs.ts";
+import { createTemporaryFolder } from "../../../core/system/temporary-folders.ts";
 
 /** Maximum size of a protocol message. Screenshots are the largest. */
 const maxMessage = 8 * 1024 * 1024;
@@ -29,9 +29,9 @@ type Message = Answer & { id?: number; method?: string; params?: Parameters };
 /** A page in a separate Chromium process. https://chromedevtools.github.io/devtools-protocol/ */
 export type Page = {
   /** Sends a command. Rejects with the reason if the browser exits. */
-  ask<T>(method: string, parameters?: Parameters): Promise<T>;
+  sendCommand<T>(method: string, parameters?: Parameters): Promise<T>;
   /** Resolves with the next event of this name. Call it before the action that causes the event. */
-  next(event: string): Promise<Parameters>;
+  waitForEvent(event: string): Promise<Parameters>;
 };
 
 const flags = [
@@ -59,18 +59,18 @@ const flags = [
 ];
 
 /** Makes Chromium trust additional certificate authorities, if NSS' certutil is installed. */
-async function trust(authorities: string, home: string, signal: AbortSignal) {
+async function trustAuthorities(authorities: string, home: string, signal: AbortSignal) {
   const certutil = Bun.which("certutil");
   if (certutil === null) return;
   const database = join(home, ".pki", "nssdb");
   await mkdir(database, { recursive: true });
-  const run = (...args: string[]) =>
+  const runCertutil = (...args: string[]) =>
     runProgram([certutil, "-d", `sql:${database}`, ...args], { signal }, { maxBytes: 10_000 });
-  await run("-N", "--empty-password");
+  await runCertutil("-N", "--empty-password");
   const file = join(home, "authority.pem");
-  for (const [index, pem] of certificatesIn(authorities).entries()) {
+  for (const [index, pem] of splitCertificates(authorities).entries()) {
     await writeFile(file, pem);
-    await run("-A", "-t", "C,,", "-n", String(index), "-i", file);
+    await runCertutil("-A", "-t", "C,,", "-n", String(index), "-i", file);
   }
 }
 
@@ -78,58 +78,58 @@ async function trust(authorities: string, home: string, signal: AbortSignal) {
  * Starts Chromium behind the proxy, runs `use` with a page, and removes all processes and files of the browser. Ends
  * early when `signal` aborts. Throws OwnTrouble if Chromium can't be started.
  */
-export async function withPage<T>(
+export async function usePage<T>(
   program: string,
   proxyPort: number,
   { signal, authorities }: Pick<OutgoingContext, "signal" | "authorities">,
   use: (page: Page) => Promise<T>,
 ): Promise<T> {
-  const folder = temporaryFolder();
+  const folder = createTemporaryFolder();
   try {
-    if (authorities !== null) await trust(authorities, folder, signal);
-    return await pageIn(folder, program, proxyPort, signal, use);
+    if (authorities !== null) await trustAuthorities(authorities, folder, signal);
+    return await runPage(folder, program, proxyPort, signal, use);
   } finally {
     // Killed processes can still write for a moment.
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 }
 
-async function pageIn<T>(
+async function runPage<T>(
   folder: string,
   program: string,
   proxyPort: number,
   signal: AbortSignal,
   use: (page: Page) => Promise<T>,
 ): Promise<T> {
-  const over = Promise.withResolvers<never>();
-  over.promise.catch(() => {});
+  const ending = Promise.withResolvers<never>();
+  ending.promise.catch(() => {});
   const own = [`--proxy-server=socks5://127.0.0.1:${proxyPort}`, `--user-data-dir=${folder}`];
   // As root, Chromium does not start with its sandbox.
   if (process.getuid?.() === 0) own.push("--no-sandbox");
-  const browser = spawned([program, ...flags, ...own, "about:blank"], folder);
-  if (browser === null) throw notStarted();
-  const end = () => {
-    endGroup(browser.pid);
-    over.reject(new OwnTrouble("the check was stopped"));
+  const browser = spawnBrowser([program, ...flags, ...own, "about:blank"], folder);
+  if (browser === null) throw notStartedError();
+  const stopBrowser = () => {
+    killGroup(browser.pid);
+    ending.reject(new LocalFailure("the check was stopped"));
   };
-  signal.addEventListener("abort", end);
-  if (signal.aborted) end();
-  void browser.exited.then(() => over.reject(notStarted()));
+  signal.addEventListener("abort", stopBrowser);
+  if (signal.aborted) stopBrowser();
+  void browser.exited.then(() => ending.reject(notStartedError()));
   try {
-    const page = await openPage(browser.stdio as unknown as number[], over);
-    return await Promise.race([use(page), over.promise]);
+    const page = await openPage(browser.stdio as unknown as number[], ending);
+    return await Promise.race([use(page), ending.promise]);
   } finally {
-    signal.removeEventListener("abort", end);
-    endGroup(browser.pid);
+    signal.removeEventListener("abort", stopBrowser);
+    killGroup(browser.pid);
     await browser.exited;
   }
 }
 
-const notStarted = () =>
-  new OwnTrouble("the browser of this machine ended by itself, or did not start");
+const notStartedError = () =>
+  new LocalFailure("the browser of this machine ended by itself, or did not start");
 
 /** Starts the browser; null if the program does not exist. */
-function spawned(command: string[], home: string) {
+function spawnBrowser(command: string[], home: string) {
   try {
     return Bun.spawn(command, {
       stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
@@ -149,13 +149,13 @@ async function openPage(stdio: readonly number[], over: Ending): Promise<Page> {
   const [, , , input = -1, output = -1] = stdio;
   const page = new DevToolsPage(over);
   const ignored = { error() {}, drain: () => page.flush() };
-  const connect = (fd: number, data: (chunk: Buffer) => void) =>
+  const connectPipe = (fd: number, data: (chunk: Buffer) => void) =>
     Bun.connect({
       fd,
       socket: { ...ignored, data: (_socket: unknown, chunk: Buffer) => data(chunk) },
     } as never);
-  page.socket = await connect(input, () => {});
-  await connect(output, (chunk) => page.receive(chunk));
+  page.socket = await connectPipe(input, () => {});
+  await connectPipe(output, (chunk) => page.receive(chunk));
   await page.attach();
   return page;
 }
@@ -176,20 +176,24 @@ class DevToolsPage implements Page {
   }
 
   async attach() {
-    const { targetId } = await this.ask<{ targetId: string }>("Target.createTarget", {
+    const { targetId } = await this.sendCommand<{ targetId: string }>("Target.createTarget", {
       url: "about:blank",
     });
-    const attached = await this.ask<{ sessionId: string }>("Target.attachToTarget", {
+    const attached = await this.sendCommand<{ sessionId: string }>("Target.attachToTarget", {
       targetId,
       flatten: true,
     });
     this.session = attached.sessionId;
-    await this.ask("Browser.setDownloadBehavior", { behavior: "deny" }, "");
-    await this.ask("Page.enable");
-    await this.ask("Inspector.enable");
+    await this.sendCommand("Browser.setDownloadBehavior", { behavior: "deny" }, "");
+    await this.sendCommand("Page.enable");
+    await this.sendCommand("Inspector.enable");
   }
 
-  async ask<T>(method: string, params: Parameters = {}, sessionId = this.session): Promise<T> {
+  async sendCommand<T>(
+    method: string,
+    params: Parameters = {},
+    sessionId = this.session,
+  ): Promise<T> {
     const id = ++this.lastId;
     const { promise, resolve } = Promise.withResolvers<Answer>();
     this.requests.set(id, resolve);
@@ -201,7 +205,7 @@ class DevToolsPage implements Page {
     return result as T;
   }
 
-  next(name: string) {
+  waitForEvent(name: string) {
     const { promise, resolve } = Promise.withResolvers<Parameters>();
     this.listeners.set(name, [...(this.listeners.get(name) ?? []), resolve]);
     const event = Promise.race([promise, this.over.promise]);
@@ -228,10 +232,10 @@ class DevToolsPage implements Page {
       .split("\0");
     const rest = Buffer.from(messages.pop() ?? "");
     [this.unread, this.unreadLength] = [[rest], rest.length];
-    for (const text of messages) this.handle(JSON.parse(text) as Message);
+    for (const text of messages) this.handleMessage(JSON.parse(text) as Message);
   }
 
-  private handle({ id, method, params, ...answer }: Message) {
+  private handleMessage({ id, method, params, ...answer }: Message) {
     if (id !== undefined) {
       this.requests.get(id)?.(answer);
       this.requests.delete(id);
@@ -241,7 +245,7 @@ class DevToolsPage implements Page {
     // A dialog blocks the page. Accept `beforeunload`, so that the page can navigate, and dismiss all others.
     if (method === "Page.javascriptDialogOpening") {
       const accept = params?.["type"] === "beforeunload";
-      void this.ask("Page.handleJavaScriptDialog", { accept }).catch(() => {});
+      void this.sendCommand("Page.handleJavaScriptDialog", { accept }).catch(() => {});
     }
     for (const resolve of this.listeners.get(method ?? "")?.splice(0) ?? []) resolve(params ?? {});
   }

@@ -4,10 +4,10 @@ import type { FoundDetails } from "../../monitors/details-rules.ts";
 import {
   assertTrusted,
   type Wire,
-  wireOf,
+  createWire,
   type WireTls,
 } from "../../../core/outgoing/http/wire.ts";
-import { type CheckContext, expiryOf, type CheckResult, since } from "../check.ts";
+import { type CheckContext, describeExpiry, type CheckResult, measureElapsedMs } from "../check.ts";
 
 /** Connection settings that these monitor types share. */
 type Target = {
@@ -37,13 +37,13 @@ type Said<D> =
   | { status: CheckResult["status"]; message: string; said?: string; details?: D };
 
 /** Returns the TLS settings for a target. */
-export const tlsOf = ({ host, serverName = null, verifyTls = true }: Target): WireTls => ({
+export const buildTls = ({ host, serverName = null, verifyTls = true }: Target): WireTls => ({
   name: serverName ?? host,
   verify: verifyTls,
 });
 
 /** Connects to the host, with TLS and certificate verification if set. Throws TargetFailure, OwnTrouble. */
-export async function connected(
+export async function connectToTarget(
   target: Target,
   context: CheckContext,
   { startsTls = false, hello }: Manner<unknown> = {},
@@ -51,9 +51,10 @@ export async function connected(
   const { host, port, tls = false } = target;
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
-  const { verify, ...secured } = tlsOf(target);
-  const begins = (tls === true || tls === "tls") && !startsTls ? { ...secured, ...hello } : null;
-  const connection = await dial(addresses, port, context, begins);
+  const { verify, ...secured } = buildTls(target);
+  const initialTls =
+    (tls === true || tls === "tls") && !startsTls ? { ...secured, ...hello } : null;
+  const connection = await dial(addresses, port, context, initialTls);
   assertTrusted(connection.secured, verify);
   context.step = "waiting for the answer";
   return connection;
@@ -62,37 +63,37 @@ export async function connected(
 type SecuredDetails = { tlsVersion?: string; issuer?: string | null };
 
 /** Returns the TLS version and certificate issuer of a connection as details. */
-export const securedDetails = (secured: Connection["secured"]): SecuredDetails =>
+export const buildSecuredDetails = (secured: Connection["secured"]): SecuredDetails =>
   secured === null ? {} : { tlsVersion: secured.version, issuer: secured.issuer };
 
 /** Maximum time of the query for details. */
-const besideMs = 1_000;
+const extraMs = 1_000;
 
 /** Queries details for at most 1 s and half of the remaining time of the check. Null after a failure or timeout. */
-async function askedBeside<D>(
+async function queryExtra<D>(
   ask: () => Promise<D>,
   startedAt: number,
   { timeoutMs }: Pick<CheckContext, "timeoutMs">,
 ): Promise<D | null> {
   const { promise, resolve } = Promise.withResolvers<null>();
   const leftMs = timeoutMs - (performance.now() - startedAt);
-  const timer = setTimeout(() => resolve(null), Math.min(besideMs, leftMs / 2));
+  const timer = setTimeout(() => resolve(null), Math.min(extraMs, leftMs / 2));
   const found = await Promise.race([ask().catch(() => null), promise]);
   clearTimeout(timer);
   return found;
 }
 
 /** Adds the certificate of the connection to a result, which is degraded if the certificate expires soon. */
-export function foundOver<D extends FoundDetails>(
+export function addConnectionFindings<D extends FoundDetails>(
   { secured }: Connection,
   { certificateExpiryDays = null }: Pick<Target, "certificateExpiryDays">,
   context: CheckContext,
   finding: CheckResult<D>,
 ): CheckResult<D & SecuredDetails> {
   const certificateExpiresAt = secured?.certificateExpiresAt ?? undefined;
-  const details = { ...securedDetails(secured), ...finding.details } as D & SecuredDetails;
+  const details = { ...buildSecuredDetails(secured), ...finding.details } as D & SecuredDetails;
   if (certificateExpiresAt === undefined) return { ...finding, details };
-  const expiry = expiryOf(
+  const expiry = describeExpiry(
     certificateExpiresAt,
     certificateExpiryDays,
     context.now(),
@@ -115,17 +116,17 @@ export async function converse<D extends FoundDetails = FoundDetails>(
   manner: Manner<D> = {},
 ): Promise<CheckResult<D & SecuredDetails>> {
   const startedAt = performance.now();
-  const connection = await connected(target, context, manner);
-  const wire = wireOf(connection, context, manner.maxBytes);
+  const connection = await connectToTarget(target, context, manner);
+  const wire = createWire(connection, context, manner.maxBytes);
   const said = await talk(wire);
-  const latencyMs = since(startedAt);
+  const latencyMs = measureElapsedMs(startedAt);
   const { details: ask } = manner;
-  const beside = ask && (await askedBeside(() => ask(wire), startedAt, context));
+  const beside = ask && (await queryExtra(() => ask(wire), startedAt, context));
   connection.close();
   const { words, ...found } = typeof said === "string" ? { words: said } : { words: null, ...said };
   const finding: Partial<CheckResult<D>> =
     words === null ? found : { status: "up", message: `${words} in ${latencyMs} ms.`, ...found };
-  return foundOver(connection, target, context, {
+  return addConnectionFindings(connection, target, context, {
     ...finding,
     latencyMs: finding.status === "down" ? null : latencyMs,
     ...(beside && { details: beside }),

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** Computes the digest of the concatenated parts. */
-export function digest(
+export function computeDigest(
   algorithm: "md5" | "sha1" | "sha256",
   ...parts: readonly (string | Uint8Array)[]
 ): Buffer {

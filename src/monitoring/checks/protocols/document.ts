@@ -1,8 +1,8 @@
 /** Describes the push URLs in the OpenAPI document. */
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
-import { templateOf } from "../../../http/openapi.ts";
-import { referencesTo } from "../../../http/openapi-errors.ts";
+import { toPathTemplate } from "../../../http/openapi.ts";
+import { buildErrorReferences } from "../../../http/openapi-errors.ts";
 import { pushPath } from "../push.ts";
 
 /** Fields of a report. Only an invalid `status` is an error. Other invalid values are corrected or ignored. */
@@ -29,7 +29,7 @@ const reportBody = {
   ),
 };
 
-function operation(
+function buildOperation(
   operationId: string,
   summary: string,
   hasBody: boolean,
@@ -52,7 +52,7 @@ function operation(
           },
         },
       },
-      ...referencesTo([
+      ...buildErrorReferences([
         "BAD_REQUEST",
         "NOT_FOUND",
         "VALIDATION_ERROR",
@@ -68,8 +68,8 @@ function operation(
 
 /** Operations of push URLs in the OpenAPI document. */
 export const pushOperations: ZodOpenApiPathsObject = {
-  [templateOf(pushPath)]: {
-    get: operation("reportByUrl", "Report to a push monitor", false),
-    post: operation("postReport", "Report to a push monitor by POST", true),
+  [toPathTemplate(pushPath)]: {
+    get: buildOperation("reportByUrl", "Report to a push monitor", false),
+    post: buildOperation("postReport", "Report to a push monitor by POST", true),
   },
 };

@@ -1,14 +1,15 @@
 import { LongNumber } from "../../../core/text/decimals.ts";
 
-const step = /\.([\p{L}_][\p{L}\p{N}_-]*)|\[(\d{1,9})\]|\['([^']*)'\]|\["([^"]*)"\]/gu;
+const stepPattern = /\.([\p{L}_][\p{L}\p{N}_-]*)|\[(\d{1,9})\]|\['([^']*)'\]|\["([^"]*)"\]/gu;
 
 const lengthCall = ".length()";
 
 /** Returns the value at a path such as `$.items[0]['state']` (names and indexes of RFC 9535); undefined if absent. */
-export function valueAt(json: unknown, path: string): unknown {
-  if (path.endsWith(lengthCall)) return lengthOf(valueAt(json, path.slice(0, -lengthCall.length)));
+export function findValue(json: unknown, path: string): unknown {
+  if (path.endsWith(lengthCall))
+    return measureLength(findValue(json, path.slice(0, -lengthCall.length)));
   let value = json;
-  for (const [, name, index, quoted, doubleQuoted] of path.matchAll(step)) {
+  for (const [, name, index, quoted, doubleQuoted] of path.matchAll(stepPattern)) {
     if (typeof value !== "object" || value === null || value instanceof LongNumber)
       return undefined;
     const key = name ?? index ?? quoted ?? doubleQuoted ?? "";
@@ -20,7 +21,7 @@ export function valueAt(json: unknown, path: string): unknown {
 }
 
 /** Counts characters of a text, elements of a list or members of an object (RFC 9535 §2.4.4); else undefined. */
-function lengthOf(value: unknown): number | undefined {
+function measureLength(value: unknown): number | undefined {
   if (typeof value === "string") return Array.from(value).length;
   if (typeof value !== "object" || value === null || value instanceof LongNumber) return undefined;
   return Array.isArray(value) ? value.length : Object.keys(value).length;

@@ -1,21 +1,21 @@
 /** The common part of SMTP, IMAP and POP3 checks: greeting, STARTTLS and login. */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { excerpt } from "../../../core/text/words.ts";
+import { excerptText } from "../../../core/text/words.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
-import { repeats } from "./assertions.ts";
+import { repeatsSecret } from "./assertions.ts";
 import type { CheckContext, CheckResult } from "../check.ts";
-import { converse, tlsOf } from "./conversation.ts";
+import { converse, buildTls } from "./conversation.ts";
 
 type Credentials = { username: string; password: string };
 
 /** Commands of one mail protocol. All functions throw TargetFailure. */
 type MailProtocol = {
   /** Reads the greeting of the server and returns its text. */
-  greeted(wire: Wire): Promise<string>;
+  readGreeting(wire: Wire): Promise<string>;
   /** Queries the capabilities of the server. They can change after STARTTLS. */
-  offered(wire: Wire): Promise<string>;
+  readCapabilities(wire: Wire): Promise<string>;
   /** Requests TLS. The handshake follows. */
   startTls(wire: Wire): Promise<void>;
   signIn(wire: Wire, credentials: Credentials, offered: string): Promise<void>;
@@ -32,12 +32,12 @@ export const checkMail =
   ): Promise<CheckResult<DetailsOf<"smtp">>> =>
     converse(settings, context, async (wire) => {
       const { tls, username, password } = settings;
-      const greeting = (await protocol.greeted(wire)).trim();
-      let offered = await protocol.offered(wire);
+      const greeting = (await protocol.readGreeting(wire)).trim();
+      let offered = await protocol.readCapabilities(wire);
       if (tls === "starttls") {
         await protocol.startTls(wire);
-        await wire.secure(tlsOf(settings));
-        offered = await protocol.offered(wire);
+        await wire.secure(buildTls(settings));
+        offered = await protocol.readCapabilities(wire);
       }
       if (username !== null)
         await protocol.signIn(wire, { username, password: password ?? "" }, offered);
@@ -48,7 +48,7 @@ export const checkMail =
       };
     });
 
-export const sentences = {
+export const refusalReasons = {
   noTls: "The server does not offer STARTTLS.",
   refused: "The server refused the user name or the password.",
   onlySecured: "The server accepts no password over an unencrypted connection.",
@@ -59,12 +59,12 @@ export const sentences = {
 };
 
 /** Creates a failure. The organization also sees the text of the server, unless it contains a secret. */
-export function refusal(sentence: string, text: string, ...secrets: string[]): TargetFailure {
-  const said = text.trim();
-  const mayBeShown = said !== "" && !repeats(said, () => secrets);
+export function refusalError(sentence: string, text: string, ...secrets: string[]): TargetFailure {
+  const serverText = text.trim();
+  const canBeShown = serverText !== "" && !repeatsSecret(serverText, () => secrets);
   return new TargetFailure(
     sentence,
     false,
-    mayBeShown ? `${sentence.slice(0, -1)}: ${excerpt(said, 200)}` : undefined,
+    canBeShown ? `${sentence.slice(0, -1)}: ${excerptText(serverText, 200)}` : undefined,
   );
 }

@@ -14,7 +14,7 @@ const iterations = { min: 4_096, max: monitorBounds.signInIterations.value };
 type PasswordForm = "saslprep" | "raw";
 
 /** Prepares a password. If SASLprep prohibits a character, the password stays unchanged, as on servers. */
-async function inForm(password: string, form: PasswordForm): Promise<string> {
+async function preparePassword(password: string, form: PasswordForm): Promise<string> {
   if (form === "raw" || /^[\x20-\x7e]*$/.test(password)) return password;
   const { saslprep } = await import("@mongodb-js/saslprep");
   try {
@@ -24,11 +24,11 @@ async function inForm(password: string, form: PasswordForm): Promise<string> {
   }
 }
 
-export const refusedLogin = () =>
+export const refusedLoginError = () =>
   new TargetFailure("The server refused the user name or the password.");
 
 /** Creates one login. It proves the password to the server, and verifies that the server knows it, too. */
-export function scram(
+export function createScram(
   hash: "sha256" | "sha512",
   username: string,
   password: string,
@@ -37,13 +37,14 @@ export function scram(
   const nonce = randomBytes(18).toString("base64");
   const bare = `n=${username.replaceAll("=", "=3D").replaceAll(",", "=2C")},r=${nonce}`;
   let serverSignature: Buffer = Buffer.alloc(0);
-  const hmac = (key: Uint8Array, text: string) => createHmac(hash, key).update(text).digest();
-  const digest = (bytes: Uint8Array) => createHash(hash).update(bytes).digest();
+  const computeHmac = (key: Uint8Array, text: string) =>
+    createHmac(hash, key).update(text).digest();
+  const computeHash = (bytes: Uint8Array) => createHash(hash).update(bytes).digest();
   return {
     first: `n,,${bare}`,
     /** Returns the message with the proof of the password, for the server's first message. Throws TargetFailure. */
     async final(serverFirst: string): Promise<string> {
-      const { r = "", s = "", i = "" } = partsOf(serverFirst);
+      const { r = "", s = "", i = "" } = parseAttributes(serverFirst);
       const count = Number(i);
       if (!r.startsWith(nonce) || !/^\d+$/.test(i) || count < iterations.min)
         throw new TargetFailure("The server offers no safe way to sign in.");
@@ -53,28 +54,31 @@ export function scram(
         );
       const bytes = hash === "sha256" ? 32 : 64;
       const salted = await promisify(pbkdf2)(
-        await inForm(password, form),
+        await preparePassword(password, form),
         Buffer.from(s, "base64"),
         count,
         bytes,
         hash,
       );
-      const key = hmac(salted, "Client Key");
+      const key = computeHmac(salted, "Client Key");
       const last = `c=biws,r=${r}`;
       const message = `${bare},${serverFirst},${last}`;
-      const mask = hmac(digest(key), message);
+      const mask = computeHmac(computeHash(key), message);
       const proof = Buffer.from(key.map((byte, index) => byte ^ (mask[index] ?? 0)));
-      serverSignature = hmac(hmac(salted, "Server Key"), message);
+      serverSignature = computeHmac(computeHmac(salted, "Server Key"), message);
       return `${last},p=${proof.toString("base64")}`;
     },
     /** Throws TargetFailure if the server does not know the password itself. */
-    mustKnow(serverFinal: string) {
-      const given = Buffer.from(partsOf(serverFinal)["v"] ?? "", "base64");
-      if (given.length !== serverSignature.length || !timingSafeEqual(given, serverSignature))
-        throw refusedLogin();
+    assertServerKnows(serverFinal: string) {
+      const receivedSignature = Buffer.from(parseAttributes(serverFinal)["v"] ?? "", "base64");
+      if (
+        receivedSignature.length !== serverSignature.length ||
+        !timingSafeEqual(receivedSignature, serverSignature)
+      )
+        throw refusedLoginError();
     },
   };
 }
 
-const partsOf = (text: string): Record<string, string> =>
+const parseAttributes = (text: string): Record<string, string> =>
   Object.fromEntries(text.split(",").map((part) => [part.slice(0, 1), part.slice(2)]));

@@ -5,19 +5,19 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
  * Type numbers: https://www.rfc-editor.org/rfc/rfc3416#section-3. Not imported from the library, which is loaded with
  * the first check.
  */
-const types = { octetString: 4, opaque: 68, counter64: 70 };
+const typeNumbers = { octetString: 4, opaque: 68, counter64: 70 };
 
 /** Converts a value to text; numbers become exact decimals. Throws TargetFailure for a value that its type excludes. */
-export function snmpText(type: number, value: unknown): string {
+export function formatSnmpValue(type: number, value: unknown): string {
   if (typeof value === "string") return value;
   if (!Buffer.isBuffer(value)) return value === null ? "" : JSON.stringify(value);
-  if (type === types.counter64) return unsigned(value);
-  if (type === types.opaque) return opaqueText(value);
-  return type === types.octetString ? octetText(value) : hex(value);
+  if (type === typeNumbers.counter64) return formatUnsigned(value);
+  if (type === typeNumbers.opaque) return formatOpaque(value);
+  return type === typeNumbers.octetString ? formatOctets(value) : formatHex(value);
 }
 
 /** Reads an unsigned integer of up to 64 bits. Devices can omit the leading zero byte that marks it as positive. */
-function unsigned(bytes: Buffer): string {
+function formatUnsigned(bytes: Buffer): string {
   let from = 0;
   while (bytes[from] === 0) from++;
   const digits = bytes.subarray(from);
@@ -25,23 +25,23 @@ function unsigned(bytes: Buffer): string {
   return BigInt(`0x0${digits.toString("hex")}`).toString();
 }
 
-const signed = (bytes: Buffer) =>
+const formatSigned = (bytes: Buffer) =>
   BigInt.asIntN(bytes.length * 8, BigInt(`0x0${bytes.toString("hex")}`)).toString();
 
 /** Reads numbers that net-snmp and similar agents wrap in an Opaque: 0x9f, type number, length, value. */
-function opaqueText(value: Buffer): string {
+function formatOpaque(value: Buffer): string {
   const [mark, type, length] = value;
   const bytes = value.subarray(3);
   if (mark !== 0x9f || length !== bytes.length || bytes.length > 8 || length === 0)
-    return hex(value);
-  if (type === 0x78 && length === 4) return floatText(bytes.readFloatBE());
+    return formatHex(value);
+  if (type === 0x78 && length === 4) return formatFloat(bytes.readFloatBE());
   if (type === 0x79 && length === 8) return String(bytes.readDoubleBE());
-  if (type === 0x76 || type === 0x7b) return unsigned(bytes);
-  return type === 0x7a ? signed(bytes) : hex(value);
+  if (type === 0x76 || type === 0x7b) return formatUnsigned(bytes);
+  return type === 0x7a ? formatSigned(bytes) : formatHex(value);
 }
 
 /** Returns the shortest text of a single-precision number: 0.1 instead of 0.10000000149011612. */
-function floatText(value: number): string {
+function formatFloat(value: number): string {
   for (let digits = 6; digits < 9; digits++) {
     const text = String(Number(value.toPrecision(digits)));
     if (Math.fround(Number(text)) === value) return text;
@@ -49,26 +49,26 @@ function floatText(value: number): string {
   return String(value);
 }
 
-const unprintable = /[^\t\n\r\P{C}]/u;
+const unprintablePattern = /[^\t\n\r\P{C}]/u;
 
-function octetText(bytes: Buffer): string {
+function formatOctets(bytes: Buffer): string {
   let end = bytes.length;
   // C strings end with NUL.
   while (end > 0 && bytes[end - 1] === 0) end--;
-  if (end === 0) return bytes.length === 0 ? "" : hex(bytes);
+  if (end === 0) return bytes.length === 0 ? "" : formatHex(bytes);
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
       bytes.subarray(0, end),
     );
-    if (!unprintable.test(text)) return text;
+    if (!unprintablePattern.test(text)) return text;
   } catch {
     // Not UTF-8.
   }
-  return dateAndTime(bytes) ?? hex(bytes);
+  return formatDateAndTime(bytes) ?? formatHex(bytes);
 }
 
 /** Converts a DateAndTime (RFC 2579 §2) to RFC 3339, without an offset if it has none. Null for other bytes. */
-function dateAndTime(bytes: Buffer): string | null {
+function formatDateAndTime(bytes: Buffer): string | null {
   if (bytes.length !== 8 && bytes.length !== 11) return null;
   const [, , month = 0, day = 0, hour = 0, minute = 0, second = 0, tenth = 0] = bytes;
   const [sign = 0x2b, zoneHour = 0, zoneMinute = 0] = bytes.subarray(8);
@@ -77,11 +77,14 @@ function dateAndTime(bytes: Buffer): string | null {
   const isTime = hour < 24 && minute < 60 && second <= 60 && tenth < 10;
   const isZone = (sign === 0x2b || sign === 0x2d) && zoneHour <= 14 && zoneMinute < 60;
   if (!isDate || !isTime || !isZone) return null;
-  const two = (value: number) => String(value).padStart(2, "0");
+  const padTwo = (value: number) => String(value).padStart(2, "0");
   const zone =
-    bytes.length === 8 ? "" : `${String.fromCharCode(sign)}${two(zoneHour)}:${two(zoneMinute)}`;
-  return `${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:${two(second)}.${tenth}${zone}`;
+    bytes.length === 8
+      ? ""
+      : `${String.fromCharCode(sign)}${padTwo(zoneHour)}:${padTwo(zoneMinute)}`;
+  return `${year}-${padTwo(month)}-${padTwo(day)}T${padTwo(hour)}:${padTwo(minute)}:${padTwo(second)}.${tenth}${zone}`;
 }
 
 /** Formats bytes as SNMP tools do: `0A 1B`. */
-const hex = (bytes: Buffer) => (bytes.toString("hex").match(/../g) ?? []).join(" ").toUpperCase();
+const formatHex = (bytes: Buffer) =>
+  (bytes.toString("hex").match(/../g) ?? []).join(" ").toUpperCase();

@@ -1,4 +1,10 @@
-import { bytesInJson, floatNumber, instantInJson, type RowBudget, wholeNumber } from "./rows.ts";
+import {
+  bytesToJson,
+  parseFloatNumber,
+  instantToJson,
+  type RowBudget,
+  parseWholeNumber,
+} from "./rows.ts";
 
 export type MysqlColumn = {
   name: string;
@@ -18,24 +24,24 @@ const types = {
   json: 245,
   bytes: new Set([249, 250, 251, 252, 253, 254, 255]),
 };
-const binary = 63;
+const binaryCharset = 63;
 
 /** Converts the bytes of a column to a JSON value. Throws TargetFailure for a value that exceeds the budget. */
-export function mysqlValue(
+export function convertMysqlValue(
   { type, charset, length, isJson }: MysqlColumn,
   bytes: Buffer,
   budget: RowBudget,
 ): unknown {
-  if (type === types.bit) return length === 1 ? bytes[0] === 1 : bytesOf(bytes, budget);
+  if (type === types.bit) return length === 1 ? bytes[0] === 1 : convertBytes(bytes, budget);
   const text = bytes.toString();
   if (type === types.json || isJson) return budget.parseJson(text);
-  if (types.whole.has(type)) return wholeNumber(text);
-  if (types.float.has(type)) return floatNumber(text);
-  if (types.instant.has(type)) return instantInJson(text);
-  return types.bytes.has(type) && charset === binary ? bytesOf(bytes, budget) : text;
+  if (types.whole.has(type)) return parseWholeNumber(text);
+  if (types.float.has(type)) return parseFloatNumber(text);
+  if (types.instant.has(type)) return instantToJson(text);
+  return types.bytes.has(type) && charset === binaryCharset ? convertBytes(bytes, budget) : text;
 }
 
-function bytesOf(bytes: Buffer, budget: RowBudget) {
-  budget.takeBytes(bytes.length);
-  return bytesInJson(bytes);
+function convertBytes(bytes: Buffer, budget: RowBudget) {
+  budget.countBytes(bytes.length);
+  return bytesToJson(bytes);
 }

@@ -2,19 +2,25 @@
 import { ByteReader } from "../../../core/outgoing/http/byte-reader.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire, WireTls } from "../../../core/outgoing/http/wire.ts";
-import { digest } from "../protocols/digest.ts";
-import { scram } from "../protocols/scram.ts";
-import { notPostgres, postgresValue } from "./postgres-values.ts";
+import { computeDigest } from "../protocols/digest.ts";
+import { createScram } from "../protocols/scram.ts";
+import { notPostgresError, convertPostgresValue } from "./postgres-values.ts";
 import { type Row, RowBudget, type Rows } from "./rows.ts";
-import { noTls, SqlError, type SqlLogin, type SqlSession, unsupportedSignIn } from "./session.ts";
+import {
+  noTlsError,
+  SqlError,
+  type SqlLogin,
+  type SqlSession,
+  unsupportedSignInError,
+} from "./session.ts";
 
 /** Signs in and returns the session. Throws TargetFailure, SqlError. */
-export async function postgresSession(
+export async function openPostgresSession(
   wire: Wire,
   login: SqlLogin,
   tls: WireTls | null,
 ): Promise<SqlSession> {
-  if (tls !== null) await secure(wire, tls);
+  if (tls !== null) await startTls(wire, tls);
   const parameters = {
     user: login.username,
     database: login.database ?? login.username,
@@ -22,50 +28,54 @@ export async function postgresSession(
     DateStyle: "ISO",
   };
   const pairs = Object.entries(parameters).flatMap(([name, value]) => [`${name}\0`, `${value}\0`]);
-  const start = Buffer.concat([int32(protocolVersion), Buffer.from(pairs.join("")), zero]);
-  wire.write(Buffer.concat([int32(start.length + 4), start]));
+  const start = Buffer.concat([
+    encodeInt32(protocolVersion),
+    Buffer.from(pairs.join("")),
+    zeroByte,
+  ]);
+  wire.write(Buffer.concat([encodeInt32(start.length + 4), start]));
   await signIn(wire, login, tls !== null);
-  await untilReady(wire);
-  return { query: (sql, wantsRows) => query(wire, sql, wantsRows) };
+  await waitUntilReady(wire);
+  return { query: (sql, wantsRows) => runQuery(wire, sql, wantsRows) };
 }
 
 /** Version 3.0, in the start message: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const protocolVersion = 196_608;
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
-const zero = Buffer.from([0]);
+const zeroByte = Buffer.from([0]);
 
-async function secure(wire: Wire, tls: WireTls) {
+async function startTls(wire: Wire, tls: WireTls) {
   wire.write(sslRequest);
   const answer = (await wire.read(1)).toString("latin1");
-  if (answer === "N") throw noTls();
-  if (answer !== "S") throw notPostgres();
+  if (answer === "N") throw noTlsError();
+  if (answer !== "S") throw notPostgresError();
   await wire.secure(tls);
 }
 
 type Message = { type: string; body: ByteReader };
 
 /** Message types that can arrive at any time: notices, changed parameters and notifications. */
-const asides = new Set(["N", "S", "A"]);
+const asideTypes = new Set(["N", "S", "A"]);
 
 /** Reads the next message, which must have one of these types. Throws SqlError for an error message. */
-async function nextOf(wire: Wire, types: string): Promise<Message> {
+async function readMessage(wire: Wire, types: string): Promise<Message> {
   for (;;) {
     const type = (await wire.read(1)).toString("latin1");
     // Checked before the length, which is arbitrary data if the server speaks another protocol.
-    if (type !== "E" && !asides.has(type) && !types.includes(type)) throw notPostgres();
+    if (type !== "E" && !asideTypes.has(type) && !types.includes(type)) throw notPostgresError();
     const length = (await wire.read(4)).readUInt32BE() - 4;
-    if (length < 0) throw notPostgres();
-    const body = new ByteReader(await wire.read(length), notPostgres);
-    if (type === "E") throw errorIn(body);
-    if (!asides.has(type)) return { type, body };
+    if (length < 0) throw notPostgresError();
+    const body = new ByteReader(await wire.read(length), notPostgresError);
+    if (type === "E") throw parseError(body);
+    if (!asideTypes.has(type)) return { type, body };
   }
 }
 
 /** Reads an error message: https://www.postgresql.org/docs/current/protocol-error-fields.html */
-function errorIn(body: ByteReader): SqlError {
+function parseError(body: ByteReader): SqlError {
   const fields = new Map<string, string>();
-  for (let code = body.bytes(1)[0]; code !== 0; code = body.bytes(1)[0])
-    fields.set(String.fromCharCode(code ?? 0), body.text());
+  for (let code = body.readBytes(1)[0]; code !== 0; code = body.readBytes(1)[0])
+    fields.set(String.fromCharCode(code ?? 0), body.readText());
   return new SqlError(fields.get("C") ?? "", fields.get("M") ?? "");
 }
 
@@ -75,66 +85,66 @@ const unsupportedMethods = [2, 6, 7, 8, 9];
 const mechanism = "SCRAM-SHA-256";
 
 async function signIn(wire: Wire, { username, password }: SqlLogin, isSecure: boolean) {
-  const { code, body } = await nextAuthentication(wire);
+  const { code, body } = await readAuthentication(wire);
   if (code === authentication.ok) return;
   if (code === authentication.cleartext) {
-    if (!isSecure) throw noCleartext();
+    if (!isSecure) throw noCleartextError();
     send(wire, "p", Buffer.from(`${password}\0`));
   } else if (code === authentication.md5) {
-    const inner = digest("md5", password, username).toString("hex");
-    const outer = digest("md5", inner, body.bytes(4)).toString("hex");
+    const inner = computeDigest("md5", password, username).toString("hex");
+    const outer = computeDigest("md5", inner, body.readBytes(4)).toString("hex");
     send(wire, "p", Buffer.from(`md5${outer}\0`));
   } else if (code === authentication.sasl) {
-    if (!body.rest().toString().split("\0").includes(mechanism)) throw unsupportedSignIn();
+    if (!body.readRest().toString().split("\0").includes(mechanism)) throw unsupportedSignInError();
     await signInByScram(wire, password);
-  } else throw unsupportedMethods.includes(code) ? unsupportedSignIn() : notPostgres();
-  if ((await nextAuthentication(wire)).code !== authentication.ok) throw notPostgres();
+  } else throw unsupportedMethods.includes(code) ? unsupportedSignInError() : notPostgresError();
+  if ((await readAuthentication(wire)).code !== authentication.ok) throw notPostgresError();
 }
 
 /** Failure for a cleartext password without TLS, which an eavesdropper or an impostor of the server could read. */
-const noCleartext = () =>
+const noCleartextError = () =>
   new TargetFailure(
     "The server asks for the password in cleartext over an unencrypted connection: turn on TLS.",
   );
 
-async function nextAuthentication(wire: Wire) {
-  const { body } = await nextOf(wire, "R");
-  return { code: body.int(4), body };
+async function readAuthentication(wire: Wire) {
+  const { body } = await readMessage(wire, "R");
+  return { code: body.readInt(4), body };
 }
 
 /** Signs in by SCRAM with an empty user name, because the server uses the name in the start message. */
 async function signInByScram(wire: Wire, password: string) {
-  const login = scram("sha256", "", password, "saslprep");
+  const login = createScram("sha256", "", password, "saslprep");
   const first = Buffer.from(login.first);
-  send(wire, "p", Buffer.concat([Buffer.from(`${mechanism}\0`), int32(first.length), first]));
-  const next = await nextAuthentication(wire);
-  if (next.code !== authentication.saslContinue) throw notPostgres();
-  send(wire, "p", Buffer.from(await login.final(next.body.rest().toString())));
-  const last = await nextAuthentication(wire);
-  if (last.code !== authentication.saslFinal) throw notPostgres();
-  login.mustKnow(last.body.rest().toString());
+  send(wire, "p", Buffer.concat([Buffer.from(`${mechanism}\0`), encodeInt32(first.length), first]));
+  const next = await readAuthentication(wire);
+  if (next.code !== authentication.saslContinue) throw notPostgresError();
+  send(wire, "p", Buffer.from(await login.final(next.body.readRest().toString())));
+  const last = await readAuthentication(wire);
+  if (last.code !== authentication.saslFinal) throw notPostgresError();
+  login.assertServerKnows(last.body.readRest().toString());
 }
 
 /** Skips messages until the server accepts queries. `K` contains the key for canceling queries. */
-async function untilReady(wire: Wire) {
-  while ((await nextOf(wire, "KZv")).type !== "Z");
+async function waitUntilReady(wire: Wire) {
+  while ((await readMessage(wire, "KZv")).type !== "Z");
 }
 
 type Column = { name: string; oid: number };
 
-async function query(wire: Wire, sql: string, wantsRows: boolean): Promise<Rows> {
+async function runQuery(wire: Wire, sql: string, wantsRows: boolean): Promise<Rows> {
   send(wire, "Q", Buffer.from(`${sql}\0`));
   const budget = new RowBudget();
   const results: Row[][] = [];
   let columns: Column[] = [];
   let rows: Row[] = [];
   for (;;) {
-    const { type, body } = await nextOf(wire, "TDCIZGHW");
-    if (type === "T") columns = columnsIn(body);
+    const { type, body } = await readMessage(wire, "TDCIZGHW");
+    if (type === "T") columns = parseColumns(body);
     else if (type === "D") {
-      if (wantsRows) rows.push(rowIn(body, columns, budget));
+      if (wantsRows) rows.push(parseRow(body, columns, budget));
     } else if (type === "C" || type === "I") {
-      budget.takeValues(1);
+      budget.countValues(1);
       results.push(rows);
       [columns, rows] = [[], []];
     } else if (type === "Z") return results.length > 1 ? results : (results[0] ?? []);
@@ -142,36 +152,36 @@ async function query(wire: Wire, sql: string, wantsRows: boolean): Promise<Rows>
   }
 }
 
-function columnsIn(body: ByteReader): Column[] {
-  return Array.from({ length: Math.max(0, body.int(2)) }, () => {
-    const name = body.text();
-    body.bytes(6);
-    const oid = body.int(4);
-    body.bytes(6);
+function parseColumns(body: ByteReader): Column[] {
+  return Array.from({ length: Math.max(0, body.readInt(2)) }, () => {
+    const name = body.readText();
+    body.readBytes(6);
+    const oid = body.readInt(4);
+    body.readBytes(6);
     // A simple query returns values as text (format 0).
-    if (body.int(2) !== 0) throw notPostgres();
+    if (body.readInt(2) !== 0) throw notPostgresError();
     return { name, oid };
   });
 }
 
-function rowIn(body: ByteReader, columns: readonly Column[], budget: RowBudget) {
-  if (body.int(2) !== columns.length) throw notPostgres();
-  budget.takeValues(columns.length + 1);
+function parseRow(body: ByteReader, columns: readonly Column[], budget: RowBudget) {
+  if (body.readInt(2) !== columns.length) throw notPostgresError();
+  budget.countValues(columns.length + 1);
   return Object.fromEntries(
     columns.map(({ name, oid }) => {
-      const length = body.int(4);
+      const length = body.readInt(4);
       if (length === -1) return [name, null];
-      return [name, postgresValue(oid, body.bytes(length).toString(), budget)];
+      return [name, convertPostgresValue(oid, body.readBytes(length).toString(), budget)];
     }),
   );
 }
 
-function int32(value: number): Buffer {
+function encodeInt32(value: number): Buffer {
   const buffer = Buffer.alloc(4);
   buffer.writeInt32BE(value);
   return buffer;
 }
 
 function send(wire: Wire, type: string, body: Buffer) {
-  wire.write(Buffer.concat([Buffer.from(type), int32(body.length + 4), body]));
+  wire.write(Buffer.concat([Buffer.from(type), encodeInt32(body.length + 4), body]));
 }

@@ -1,33 +1,39 @@
 /** Converts the text of PostgreSQL values to JSON values. */
 import { maxAnswerDepth } from "../../../core/text/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { bytesInJson, floatNumber, instantInJson, type RowBudget, wholeNumber } from "./rows.ts";
+import {
+  bytesToJson,
+  parseFloatNumber,
+  instantToJson,
+  type RowBudget,
+  parseWholeNumber,
+} from "./rows.ts";
 
-export const notPostgres = () => new TargetFailure("The answer is not valid for PostgreSQL.");
+export const notPostgresError = () => new TargetFailure("The answer is not valid for PostgreSQL.");
 
 type Read = (text: string, budget: RowBudget) => unknown;
 
-const bytea: Read = (text, budget) => {
-  budget.takeBytes(text.length / 2);
-  return bytesInJson(Buffer.from(text.replace(/^\\x/, ""), "hex"));
+const parseBytea: Read = (text, budget) => {
+  budget.countBytes(text.length / 2);
+  return bytesToJson(Buffer.from(text.replace(/^\\x/, ""), "hex"));
 };
-const json: Read = (text, budget) => budget.parseJson(text);
+const parseJsonValue: Read = (text, budget) => budget.parseJson(text);
 
 /** Types that are not converted to a JSON string, by OID. https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
 const scalars = new Map<number, Read>([
   [16, (text) => text === "t"],
-  [17, bytea],
-  [20, wholeNumber],
-  [21, wholeNumber],
-  [23, wholeNumber],
-  [26, wholeNumber],
-  [114, json],
-  [3802, json],
-  [700, floatNumber],
-  [701, floatNumber],
-  [1082, instantInJson],
-  [1114, instantInJson],
-  [1184, instantInJson],
+  [17, parseBytea],
+  [20, parseWholeNumber],
+  [21, parseWholeNumber],
+  [23, parseWholeNumber],
+  [26, parseWholeNumber],
+  [114, parseJsonValue],
+  [3802, parseJsonValue],
+  [700, parseFloatNumber],
+  [701, parseFloatNumber],
+  [1082, instantToJson],
+  [1114, instantToJson],
+  [1184, instantToJson],
 ]);
 
 /** Element types of arrays, by OID of the array type. */
@@ -64,29 +70,29 @@ const arrays = new Map<number, number>([
 ]);
 
 /** Converts the text of a column to a JSON value. Throws TargetFailure for a value that exceeds the budget. */
-export function postgresValue(oid: number, text: string, budget: RowBudget): unknown {
+export function convertPostgresValue(oid: number, text: string, budget: RowBudget): unknown {
   const element = arrays.get(oid);
-  if (element !== undefined) return arrayValue(element, text, budget);
+  if (element !== undefined) return parseArray(element, text, budget);
   const read = scalars.get(oid);
   return read === undefined ? text : read(text, budget);
 }
 
 /** Parses an array: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
-function arrayValue(element: number, text: string, budget: RowBudget): unknown {
+function parseArray(element: number, text: string, budget: RowBudget): unknown {
   const token = /[{}]|,|"(?:[^"\\]|\\.)*"|[^{},"]+/gsy;
   token.lastIndex = /^(?:\[[-\d]+:[-\d]+\])+=/.exec(text)?.[0].length ?? 0;
   const open: unknown[][] = [];
   for (;;) {
     const found = token.exec(text)?.[0];
-    if (found === undefined) throw notPostgres();
+    if (found === undefined) throw notPostgresError();
     if (found === ",") continue;
     if (found === "}") {
-      const closed = open.pop();
-      if (closed === undefined) throw notPostgres();
-      if (open.length === 0) return closed;
+      const closedArray = open.pop();
+      if (closedArray === undefined) throw notPostgresError();
+      if (open.length === 0) return closedArray;
       continue;
     }
-    budget.takeValues(1);
+    budget.countValues(1);
     if (found === "{") {
       if (open.length >= maxAnswerDepth)
         throw new TargetFailure(`An array is nested deeper than ${maxAnswerDepth} levels.`);
@@ -97,6 +103,8 @@ function arrayValue(element: number, text: string, budget: RowBudget): unknown {
     }
     const isQuoted = found.startsWith('"');
     const value = isQuoted ? found.slice(1, -1).replaceAll(/\\(.)/gs, "$1") : found;
-    open.at(-1)?.push(!isQuoted && value === "NULL" ? null : postgresValue(element, value, budget));
+    open
+      .at(-1)
+      ?.push(!isQuoted && value === "NULL" ? null : convertPostgresValue(element, value, budget));
   }
 }

@@ -22,14 +22,14 @@ export class RowBudget {
   private bytes = 0;
 
   /** Counts values. Throws TargetFailure above the maximum. */
-  takeValues(count: number) {
+  countValues(count: number) {
     this.values += count;
     if (this.values > maxValues)
       throw new TargetFailure(`The rows have more than ${maxValues} values.`);
   }
 
   /** Counts bytes of binary values, which become lists of numbers. Throws TargetFailure above the maximum. */
-  takeBytes(count: number) {
+  countBytes(count: number) {
     this.bytes += count;
     if (this.bytes > maxBinaryBytes)
       throw new TargetFailure(
@@ -49,25 +49,25 @@ export class RowBudget {
 }
 
 /** Converts a whole number. Returns it as text if a JSON number would round it. */
-export function wholeNumber(text: string): number | string {
+export function parseWholeNumber(text: string): number | string {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : text;
 }
 
 /** Converts a floating-point number; null for infinity and NaN, which JSON lacks. */
-export function floatNumber(text: string): number | null {
+export function parseFloatNumber(text: string): number | null {
   const number = Number(text);
   return Number.isFinite(number) ? number : null;
 }
 
 /** Converts bytes to the format that `JSON.stringify` uses for a Buffer. */
-export const bytesInJson = (bytes: Uint8Array) => Buffer.from(bytes).toJSON();
+export const bytesToJson = (bytes: Uint8Array) => Buffer.from(bytes).toJSON();
 
 const timePattern =
   /^(\d{4,6})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?)?(?:([+-])(\d\d)(?::?(\d\d))?(?::?(\d\d))?)?( BC)?$/;
 
 /** Converts an ISO 8601 date or time to RFC 3339 in UTC; null for infinity and impossible dates. */
-export function instantInJson(text: string): string | null {
+export function instantToJson(text: string): string | null {
   const [, year, month, day, hour, minute, second, fraction = "", sign, ...offset] =
     timePattern.exec(text) ?? [];
   const [hours = 0, minutes = 0, seconds = 0] = offset.slice(0, 3).map((part) => Number(part ?? 0));

@@ -23,10 +23,10 @@ export class SqlError extends Error {
   }
 }
 
-export const noTls = () => new TargetFailure("The server does not offer TLS.");
+export const noTlsError = () => new TargetFailure("The server does not offer TLS.");
 
 /** Creates the failure. Only the organization sees `method`, because the server chose this text. */
-export function unsupportedSignIn(method?: string): TargetFailure {
+export function unsupportedSignInError(method?: string): TargetFailure {
   const sentence = "The server asks for a sign-in method that is not supported";
   return new TargetFailure(`${sentence}.`, false, method && `${sentence}: ${method}.`);
 }

@@ -1,5 +1,5 @@
 /** Browser checks with the real Chromium of this machine: failures, trust, timeouts and process cleanup. */
-import { testWith } from "../../../support/real-targets.ts";
+import { defineTestWith } from "../../../support/real-targets.ts";
 import { afterAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -12,13 +12,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { strandedSecrets } from "../../../../src/core/security/kind-secrets.ts";
+import { findStrandedSecrets } from "../../../../src/core/security/kind-secrets.ts";
 import { findBrowser } from "../../../../src/monitoring/checks/protocols/chromium.ts";
 import { monitorKinds } from "../../../../src/monitoring/monitors/kinds-schema.ts";
-import { freePort } from "../../../support/binary.ts";
+import { getFreePort } from "../../../support/binary.ts";
 import { writeCertificates } from "../../../support/certificates.ts";
-import { check, listener, timedOut } from "../../../support/checking.ts";
-import { askedByWaysOut, serviceWorker, waysOut } from "../../../support/ways-out.ts";
+import { runCheckOfType, startListener, runUntilTimedOut } from "../../../support/checking.ts";
+import { expectedAttempts, buildServiceWorker, buildWaysOut } from "../../../support/ways-out.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -37,7 +37,7 @@ async function place() {
   let connections = 0;
   let changed = Promise.withResolvers<void>();
   const end = "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 0\r\n\r\n";
-  const made = await listener((socket) => {
+  const made = await startListener((socket) => {
     connections++;
     socket.once("data", (data: Buffer) => {
       asked.add(/^[A-Z]+ \/([\w-]*)/.exec(data.toString("latin1"))?.[1] ?? "turn");
@@ -78,7 +78,7 @@ async function shop() {
     const hears = (name) => { heard.add(name); streams.textContent = [...heard].sort().join(" and "); };
     fetch("/stream").then(async ({ body }) => { for await (const _ of body) hears("a stream"); });
     new WebSocket("ws://" + location.host + "/socket").onmessage = () => hears("a socket");
-    ${waysOut(ports, udp.port)}</script>`;
+    ${buildWaysOut(ports, udp.port)}</script>`;
   /** Sends until the other side closes the connection. */
   async function endless(send: () => boolean, end: () => void) {
     while (send()) await Bun.sleep(20);
@@ -111,11 +111,11 @@ async function shop() {
       if (pathname === "/away")
         return Response.redirect(`http://127.0.0.1:${searchParams.get("port")}/away`);
       if (pathname === "/worker.js")
-        return new Response(serviceWorker(ports), {
+        return new Response(buildServiceWorker(ports), {
           headers: { "Content-Type": "text/javascript" },
         });
       // Waits for the requests that a browser may send late, such as prefetches.
-      if (pathname === "/all-asked") return open.untilAsked(askedByWaysOut).then(() => html(""));
+      if (pathname === "/all-asked") return open.untilAsked(expectedAttempts).then(() => html(""));
       if (pathname === "/left") return html("Left the shop");
       if (pathname === "/blocked") return Response.redirect(`http://127.0.0.1:${elsewhere.port}/`);
       if (pathname === "/broken") return new Response("broken", { status: 500 });
@@ -177,8 +177,12 @@ function processesWith(argument: string): number[] {
     .map(({ pid }) => pid);
 }
 
-const found = (url: string, fields: object = {}, circumstances: Parameters<typeof check>[2] = {}) =>
-  check(
+const found = (
+  url: string,
+  fields: object = {},
+  circumstances: Parameters<typeof runCheckOfType>[2] = {},
+) =>
+  runCheckOfType(
     "browser",
     { url, ...fields },
     { browser: browser ?? "", timeoutMs: 60_000, ...circumstances },
@@ -193,7 +197,7 @@ function program(text: string) {
 }
 
 describe.skipIf(browser === null)("with the Chromium of this machine", () => {
-  testWith(
+  defineTestWith(
     ["network"],
     "a page is loaded and used, and can't connect to blocked targets in any way",
     async () => {
@@ -314,8 +318,8 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
       "Step 1: Timed out while waiting for the page.",
     ];
     const all = await Promise.all([
-      timedOut(loading, (timeoutMs) => found(silent.url, {}, { timeoutMs }), 5_000),
-      timedOut(
+      runUntilTimedOut(loading, (timeoutMs) => found(silent.url, {}, { timeoutMs }), 5_000),
+      runUntilTimedOut(
         waiting,
         (timeoutMs) => found(frozen.url, { steps: ["click #freeze"] }, { timeoutMs }),
         5_000,
@@ -338,7 +342,7 @@ test("a blocked or missing target starts no browser", async () => {
 });
 
 test("a browser that exits or does not start makes the monitor unknown", async () => {
-  const url = `http://127.0.0.1:${freePort()}/`;
+  const url = `http://127.0.0.1:${getFreePort()}/`;
   const ended = "Not judged: the browser of this machine ended by itself, or did not start.";
   for (const browser of [program("exit 1"), join(folder, "none")])
     expect((await found(url, {}, { browser })).message).toBe(ended);
@@ -358,6 +362,6 @@ test("the password is bound to the address and to the steps that it was entered 
   expect(Object.keys(secrets)).toEqual(["password"]);
   const here = { url: "https://shop.lan/", verifyTls: true, steps: ["click a"], password: "x" };
   for (const change of [{ url: "https://other.lan/" }, { verifyTls: false }, { steps: [] }])
-    expect(strandedSecrets(monitorKinds, "browser", here, change)).toEqual([["password"]]);
-  expect(strandedSecrets(monitorKinds, "browser", here, { steps: ["click a"] })).toEqual([]);
+    expect(findStrandedSecrets(monitorKinds, "browser", here, change)).toEqual([["password"]]);
+  expect(findStrandedSecrets(monitorKinds, "browser", here, { steps: ["click a"] })).toEqual([]);
 });

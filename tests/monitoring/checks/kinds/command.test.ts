@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, timedOut } from "../../../support/checking.ts";
-import { dashboard } from "../../../support/dashboard.ts";
+import { runCheckOfType, runUntilTimedOut } from "../../../support/checking.ts";
+import { createDashboard } from "../../../support/dashboard.ts";
 
 const outside = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 const folder = join(outside, "commands");
@@ -29,8 +29,11 @@ function program(text: string, mode = 0o755): string {
   return name;
 }
 
-const run = (command: string, circumstances: Parameters<typeof check>[2] = {}, more = {}) =>
-  check("command", { command, ...more }, { commandFolder: folder, ...circumstances });
+const run = (
+  command: string,
+  circumstances: Parameters<typeof runCheckOfType>[2] = {},
+  more = {},
+) => runCheckOfType("command", { command, ...more }, { commandFolder: folder, ...circumstances });
 
 /** Resolves when the process has ended or is a zombie. */
 async function untilGone(pid: string) {
@@ -88,7 +91,7 @@ test("at the timeout it is killed with its children, and at its end with the rem
 
   const message = "Timed out while waiting for the answer.";
   expect(
-    await timedOut(message, (timeoutMs) => run(program("sleep 1000"), { timeoutMs })),
+    await runUntilTimedOut(message, (timeoutMs) => run(program("sleep 1000"), { timeoutMs })),
   ).toMatchObject({ status: "down", message });
 
   const leaving = await run(program('sleep 1000 & echo "$!"'));
@@ -153,14 +156,14 @@ test("nothing is run without --allow-commands, or when several organizations sha
 
   const body = { type: "command", name: "Backup", command: name };
   const path = "/api/v1/monitors";
-  const without = await dashboard({ commandFolder: null });
+  const without = await createDashboard({ commandFolder: null });
   const refused = await without.api("POST", path, { body });
   expect([refused.status, refused.json.error.details]).toEqual([
     422,
     [{ path: "type", message: "is not allowed: it needs serve --allow-commands DIR" }],
   ]);
   let isShared = false;
-  const { api, monitor, changeMonitor } = await dashboard({
+  const { api, monitor, changeMonitor } = await createDashboard({
     commandFolder: folder,
     isShared: () => isShared,
   });

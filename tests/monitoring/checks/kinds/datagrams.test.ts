@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import type { Address } from "../../../../src/core/outgoing/context.ts";
-import { askByDatagram } from "../../../../src/core/outgoing/datagrams.ts";
+import { queryByDatagram } from "../../../../src/core/outgoing/datagrams.ts";
 import { checkKinds } from "../../../../src/monitoring/checks/kinds.ts";
 import type { CheckKind } from "../../../../src/monitoring/checks/check.ts";
 import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { freePort } from "../../../support/binary.ts";
-import { check, contextOf } from "../../../support/checking.ts";
+import { getFreePort } from "../../../support/binary.ts";
+import { runCheckOfType, createCheckContext } from "../../../support/checking.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Fake } from "../../../support/fakes/fake.ts";
-import { servingDatagrams } from "../../../support/fakes/serving.ts";
+import { startDatagrams } from "../../../support/fakes/serving.ts";
 
 const hasIPv6 = Object.values(networkInterfaces()).some((list) =>
   list?.some(({ address }) => address === "::1"),
@@ -34,7 +34,7 @@ describe.each(overUdp)("%s", (type, fake) => {
   /** Result of a check whose name has these addresses. */
   async function foundAt(addresses: Address[], port: number) {
     const ending = new AbortController();
-    const context = { ...contextOf(ending), addressesOf: async () => addresses };
+    const context = { ...createCheckContext(ending), addressesOf: async () => addresses };
     const settings = NewMonitor.parse({
       type,
       name: "Target",
@@ -51,22 +51,22 @@ describe.each(overUdp)("%s", (type, fake) => {
   }
 
   test.skipIf(!hasIPv6)("is up at an IPv6 address", async () => {
-    await using server = await servingDatagrams(fake.answers, { hostname: "::1" });
+    await using server = await startDatagrams(fake.answers, { hostname: "::1" });
     const fields = { host: "::1", port: server.port, ...fake.fields };
-    expect((await check(type, fields)).status).toBe("up");
+    expect((await runCheckOfType(type, fields)).status).toBe("up");
   });
 
   test.skipIf(!hasIPv6)("is down without a listener at an IPv6 address", async () => {
-    const fields = { host: "::1", port: freePort(), ...fake.fields };
-    expect((await check(type, fields)).message).toBe("The connection was refused.");
+    const fields = { host: "::1", port: getFreePort(), ...fake.fields };
+    expect((await runCheckOfType(type, fields)).message).toBe("The connection was refused.");
   });
 
   test("is up when the first address of a name refuses or is silent", async () => {
-    await using server = await servingDatagrams(fake.answers, { hostname: "127.0.0.1" });
+    await using server = await startDatagrams(fake.answers, { hostname: "127.0.0.1" });
     const good = address("127.0.0.1", 4);
     const refusing = address(hasIPv6 ? "::1" : "127.0.0.2", hasIPv6 ? 6 : 4);
     expect((await foundAt([refusing, good], server.port)).status).toBe("up");
-    await using silent = await servingDatagrams(() => null, {
+    await using silent = await startDatagrams(() => null, {
       hostname: "127.0.0.3",
       port: server.port,
     });
@@ -75,10 +75,10 @@ describe.each(overUdp)("%s", (type, fake) => {
 });
 
 test("if all addresses fail, the last failure counts", async () => {
-  const asked = askByDatagram(
+  const asked = queryByDatagram(
     [address("127.0.0.2", 4), address("127.0.0.1", 4)],
-    freePort(),
-    contextOf(),
+    getFreePort(),
+    createCheckContext(),
     () => ({ question: () => Buffer.from("?"), understood: () => null }),
   );
   expect(await asked.catch((error: NodeJS.ErrnoException) => error.code)).toBe("ECONNREFUSED");

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { comparable, hasText } from "../../../../src/monitoring/checks/kinds/dns-values.ts";
-import { check } from "../../../support/checking.ts";
-import { servingDatagrams } from "../../../support/fakes/serving.ts";
-import { dnsmasq, testWith } from "../../../support/real-targets.ts";
+import { normalizeValue, hasText } from "../../../../src/monitoring/checks/kinds/dns-values.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
+import { startDatagrams } from "../../../support/fakes/serving.ts";
+import { startDnsmasq, defineTestWith } from "../../../support/real-targets.ts";
 
-type RecordType = Parameters<typeof comparable>[0];
+type RecordType = Parameters<typeof normalizeValue>[0];
 
 test("values of records are compared by type", () => {
   const equal: [RecordType, string, string][] = [
@@ -20,7 +20,7 @@ test("values of records are compared by type", () => {
     ["CAA", '0 issue "ca.test"', "0 issue ca.test"],
   ];
   for (const [type, one, other] of equal)
-    expect([one, comparable(type, one)]).toEqual([one, comparable(type, other)]);
+    expect([one, normalizeValue(type, one)]).toEqual([one, normalizeValue(type, other)]);
   const different: [RecordType, string, string][] = [
     ["AAAA", "2001:db8::1", "2001:db8::2"],
     ["MX", "10 mx.example", "20 mx.example"],
@@ -29,7 +29,7 @@ test("values of records are compared by type", () => {
     ["TXT", "Sentence.", "Sentence"],
   ];
   for (const [type, one, other] of different)
-    expect(comparable(type, one)).not.toBe(comparable(type, other));
+    expect(normalizeValue(type, one)).not.toBe(normalizeValue(type, other));
 });
 
 test("a text is found among any number of records, in one or several strings", () => {
@@ -55,40 +55,44 @@ test("the root means no host in MX and SRV", async () => {
         query.subarray(12, query.indexOf(0, 12) + 5),
         Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data]),
       ]);
-    await using server = await servingDatagrams(answers);
+    await using server = await startDatagrams(answers);
     const asked = { host: "shop.test", resolver: `127.0.0.1:${server.port}`, recordType };
     const value = recordType === "MX" ? "0 ." : "0 0 0 .";
-    const found = await check("dns", { ...asked, expected: [value] });
+    const found = await runCheckOfType("dns", { ...asked, expected: [value] });
     expect([found.status, found.details]).toEqual(["up", { records: value }]);
     const other = value.replace(".", "mx.test");
-    expect((await check("dns", { ...asked, expected: [other] })).status).toBe("down");
+    expect((await runCheckOfType("dns", { ...asked, expected: [other] })).status).toBe("down");
   }
 });
 
-testWith(["dnsmasq"], "international names are looked up and compared in A-labels", async () => {
-  const name = "xn--mnchen-3ya.test";
-  await using server = await dnsmasq(
-    `--host-record=${name},192.0.2.7`,
-    `--cname=www.${name},${name}`,
-    ...Array.from({ length: 60 }, (_, index) => `--txt-record=many.test,Text ${index}`),
-  );
-  const ask = async (fields: object) =>
-    await check("dns", { resolver: `127.0.0.1:${server.port}`, ...fields });
-  for (const host of ["münchen.test", "MÜNCHEN.test.", name])
-    expect(await ask({ host, expected: ["192.0.2.7"] })).toMatchObject({ status: "up" });
-  const cname = { host: "www.münchen.test", recordType: "CNAME" };
-  expect(await ask({ ...cname, expected: ["München.test"] })).toMatchObject({ status: "up" });
-  const many = { host: "many.test", recordType: "TXT" };
-  expect(await ask({ ...many, expected: ["Text 0", "Text 59"] })).toMatchObject({ status: "up" });
-  expect(await ask({ ...many, expected: ["text 0"] })).toMatchObject({
-    message: "The TXT records lack 1 of 1 expected values.",
-  });
-});
+defineTestWith(
+  ["dnsmasq"],
+  "international names are looked up and compared in A-labels",
+  async () => {
+    const name = "xn--mnchen-3ya.test";
+    await using server = await startDnsmasq(
+      `--host-record=${name},192.0.2.7`,
+      `--cname=www.${name},${name}`,
+      ...Array.from({ length: 60 }, (_, index) => `--txt-record=many.test,Text ${index}`),
+    );
+    const ask = async (fields: object) =>
+      await runCheckOfType("dns", { resolver: `127.0.0.1:${server.port}`, ...fields });
+    for (const host of ["münchen.test", "MÜNCHEN.test.", name])
+      expect(await ask({ host, expected: ["192.0.2.7"] })).toMatchObject({ status: "up" });
+    const cname = { host: "www.münchen.test", recordType: "CNAME" };
+    expect(await ask({ ...cname, expected: ["München.test"] })).toMatchObject({ status: "up" });
+    const many = { host: "many.test", recordType: "TXT" };
+    expect(await ask({ ...many, expected: ["Text 0", "Text 59"] })).toMatchObject({ status: "up" });
+    expect(await ask({ ...many, expected: ["text 0"] })).toMatchObject({
+      message: "The TXT records lack 1 of 1 expected values.",
+    });
+  },
+);
 
 /** A name server that returns these addresses in rotation, or only an error. */
 const nameServer = (codes: number, rotations: readonly number[][] = [[]]) => {
   let turn = 0;
-  return servingDatagrams((query) => {
+  return startDatagrams((query) => {
     const addresses = rotations[turn++ % rotations.length] ?? [];
     const end = query.indexOf(0, 12) + 5;
     const head = Buffer.from(query.subarray(0, end));
@@ -112,7 +116,10 @@ test("an error of a name server is named by its code", async () => {
   for (const [code, sentence] of sentences) {
     await using server = await nameServer(code);
     const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
-    expect([code, (await check("dns", fields)).message]).toEqual([code, sentence as string]);
+    expect([code, (await runCheckOfType("dns", fields)).message]).toEqual([
+      code,
+      sentence as string,
+    ]);
   }
 });
 
@@ -123,7 +130,7 @@ test("the displayed records do not depend on their order", async () => {
   ]);
   const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
   for (const _turn of [1, 2])
-    expect((await check("dns", fields)).details).toEqual({
+    expect((await runCheckOfType("dns", fields)).details).toEqual({
       records: "192.0.2.1, 192.0.2.2, 192.0.2.3",
     });
 });

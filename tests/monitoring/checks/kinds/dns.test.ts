@@ -1,14 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { freePort } from "../../../support/binary.ts";
-import { check } from "../../../support/checking.ts";
-import { dnsmasq, silentNameServer, testWith, zone } from "../../../support/real-targets.ts";
+import { getFreePort } from "../../../support/binary.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
+import {
+  startDnsmasq,
+  startSilentNameServer,
+  defineTestWith,
+  zone,
+} from "../../../support/real-targets.ts";
 
 describe("expected values", () => {
   async function answers(cases: readonly [fields: object, message: string | RegExp][]) {
-    await using server = await dnsmasq();
+    await using server = await startDnsmasq();
     const resolver = `127.0.0.1:${server.port}`;
     for (const [fields, message] of cases) {
-      const found = await check("dns", { host: "signalbox.test", resolver, ...fields });
+      const found = await runCheckOfType("dns", { host: "signalbox.test", resolver, ...fields });
       expect([fields, found.message]).toEqual([
         fields,
         typeof message === "string" ? message : expect.stringMatching(message),
@@ -16,29 +21,35 @@ describe("expected values", () => {
     }
   }
 
-  testWith(["dnsmasq"], "can be some of the records, in any order and notation of names", () =>
-    answers([
-      [{ expected: [] }, /^2 records in \d+ ms\.$/],
-      [{ expected: zone.A.values.toReversed() }, /^2 records/],
-      [{ expected: ["192.0.2.2"] }, /^2 records/],
-      [{ host: "SIGNALBOX.test.", recordType: "AAAA", expected: ["2001:DB8::1"] }, /^1 record in/],
-      [{ recordType: "MX", expected: ["20 MX2.signalbox.test."] }, /^2 records/],
-      [{ recordType: "NS", expected: ["NS1.signalbox.test."] }, /^1 record in/],
-      [
-        { host: zone.CNAME.host, recordType: "CNAME", expected: ["Signalbox.test."] },
-        /^1 record in/,
-      ],
-      [{ host: zone.CNAME.host, expected: zone.A.values }, /^2 records/],
-      [
-        { host: zone.SRV.host, recordType: "SRV", expected: ["10 20 5060 sip.signalbox.test."] },
-        /^1 /,
-      ],
-      [{ recordType: "CAA", expected: ['0 issue "ca.test"'] }, /^1 record in/],
-      [{ recordType: "TXT", expected: zone.TXT.values }, /^\d records? in/],
-    ]),
+  defineTestWith(
+    ["dnsmasq"],
+    "can be some of the records, in any order and notation of names",
+    () =>
+      answers([
+        [{ expected: [] }, /^2 records in \d+ ms\.$/],
+        [{ expected: zone.A.values.toReversed() }, /^2 records/],
+        [{ expected: ["192.0.2.2"] }, /^2 records/],
+        [
+          { host: "SIGNALBOX.test.", recordType: "AAAA", expected: ["2001:DB8::1"] },
+          /^1 record in/,
+        ],
+        [{ recordType: "MX", expected: ["20 MX2.signalbox.test."] }, /^2 records/],
+        [{ recordType: "NS", expected: ["NS1.signalbox.test."] }, /^1 record in/],
+        [
+          { host: zone.CNAME.host, recordType: "CNAME", expected: ["Signalbox.test."] },
+          /^1 record in/,
+        ],
+        [{ host: zone.CNAME.host, expected: zone.A.values }, /^2 records/],
+        [
+          { host: zone.SRV.host, recordType: "SRV", expected: ["10 20 5060 sip.signalbox.test."] },
+          /^1 /,
+        ],
+        [{ recordType: "CAA", expected: ['0 issue "ca.test"'] }, /^1 record in/],
+        [{ recordType: "TXT", expected: zone.TXT.values }, /^\d records? in/],
+      ]),
   );
 
-  testWith(["dnsmasq"], "that are missing are counted, not shown", () =>
+  defineTestWith(["dnsmasq"], "that are missing are counted, not shown", () =>
     answers([
       [{ expected: ["192.0.2.1", "192.0.2.9"] }, "The A records lack 1 of 2 expected values."],
       [
@@ -56,7 +67,7 @@ describe("expected values", () => {
     ]),
   );
 
-  testWith(["dnsmasq"], "are missing without a record or a name", () =>
+  defineTestWith(["dnsmasq"], "are missing without a record or a name", () =>
     answers([
       ...Object.keys(zone).map((recordType): [object, string] => [
         { host: "nobody.test", recordType },
@@ -70,17 +81,19 @@ describe("expected values", () => {
 
 describe("a name server", () => {
   test("that is silent is down at the timeout", async () => {
-    await using server = await silentNameServer();
+    await using server = await startSilentNameServer();
     const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
-    expect(await check("dns", fields, { timeoutMs: 2_000 })).toMatchObject({
+    expect(await runCheckOfType("dns", fields, { timeoutMs: 2_000 })).toMatchObject({
       status: "down",
       message: expect.stringMatching(/does not answer|^Timed out after 2 s/),
     });
   });
 
   test("without a listener is down before the timeout", async () => {
-    const fields = { host: "signalbox.test", resolver: `127.0.0.1:${freePort()}` };
-    expect(await check("dns", fields, { timeoutMs: 500 })).toMatchObject({ status: "down" });
+    const fields = { host: "signalbox.test", resolver: `127.0.0.1:${getFreePort()}` };
+    expect(await runCheckOfType("dns", fields, { timeoutMs: 500 })).toMatchObject({
+      status: "down",
+    });
   });
 
   const codes: [code: number, message: string][] = [
@@ -96,7 +109,7 @@ describe("a name server", () => {
         return answer;
       });
       const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
-      expect(await check("dns", fields)).toMatchObject({ status: "down", message });
+      expect(await runCheckOfType("dns", fields)).toMatchObject({ status: "down", message });
     });
 
   test("that returns invalid data is down", async () => {
@@ -105,7 +118,9 @@ describe("a name server", () => {
         Buffer.concat([question.subarray(0, 2), Buffer.from(nonsense)]),
       );
       const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
-      expect(await check("dns", fields, { timeoutMs: 1_000 })).toMatchObject({ status: "down" });
+      expect(await runCheckOfType("dns", fields, { timeoutMs: 1_000 })).toMatchObject({
+        status: "down",
+      });
     }
   });
 });

@@ -5,11 +5,11 @@ import { createServer as createSecureServer } from "node:tls";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeCertificates } from "../../../support/certificates.ts";
-import { check } from "../../../support/checking.ts";
-import { dashboard } from "../../../support/dashboard.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
+import { createDashboard } from "../../../support/dashboard.ts";
 import { docker } from "../../../support/fakes/docker.ts";
 import type { Answers } from "../../../support/fakes/fake.ts";
-import { testWith } from "../../../support/real-targets.ts";
+import { defineTestWith } from "../../../support/real-targets.ts";
 
 /** The Docker of this machine, as far as its socket allows. */
 async function socketHere() {
@@ -35,17 +35,17 @@ const asked = { container: "shop-web" };
 
 test("without a host the Docker of this machine is used, over its socket", async () => {
   using socket = await socketHere();
-  expect(await check("docker", asked, { dockerSocket: socket.path })).toMatchObject({
+  expect(await runCheckOfType("docker", asked, { dockerSocket: socket.path })).toMatchObject({
     status: "up",
   });
   expect(socket.accepted()).toBe(1);
-  expect(await check("docker", asked)).toMatchObject({
+  expect(await runCheckOfType("docker", asked)).toMatchObject({
     status: "down",
     message: "Docker is not on this machine.",
   });
 });
 
-testWith(
+defineTestWith(
   ["openssl"],
   "a host that requires a client certificate gets it, even if its line breaks were lost",
   async () => {
@@ -63,9 +63,13 @@ testWith(
     const host = { ...asked, host: "127.0.0.1", port, verifyTls: false };
     const oneLine = (text: string) => text.replaceAll("\n", "");
     expect(
-      await check("docker", { ...host, clientCertificate: oneLine(cert), clientKey: oneLine(key) }),
+      await runCheckOfType("docker", {
+        ...host,
+        clientCertificate: oneLine(cert),
+        clientKey: oneLine(key),
+      }),
     ).toMatchObject({ status: "up" });
-    expect(await check("docker", host)).toMatchObject({ status: "down" });
+    expect(await runCheckOfType("docker", host)).toMatchObject({ status: "down" });
     server.close();
   },
 );
@@ -74,7 +78,7 @@ const shared = "is this machine itself, which several organizations share";
 
 test("the socket is blocked from the second organization on, like all of loopback", async () => {
   let isShared = false;
-  const { api, monitor } = await dashboard({ isShared: () => isShared });
+  const { api, monitor } = await createDashboard({ isShared: () => isShared });
   const { id } = await monitor({ type: "docker", ...asked });
   const path = "/api/v1/monitors";
   isShared = true;

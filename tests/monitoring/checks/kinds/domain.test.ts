@@ -1,8 +1,13 @@
 import { expect, test } from "bun:test";
 import { checkDomain } from "../../../../src/monitoring/checks/kinds/domain.ts";
-import { rdapServerOf } from "../../../../src/monitoring/checks/kinds/rdap-registries.ts";
+import { findRdapServer } from "../../../../src/monitoring/checks/kinds/rdap-registries.ts";
 import { TargetFailure } from "../../../../src/core/outgoing/failures.ts";
-import { check, contextOf, listener, says } from "../../../support/checking.ts";
+import {
+  runCheckOfType,
+  createCheckContext,
+  startListener,
+  replyOnce,
+} from "../../../support/checking.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -13,7 +18,7 @@ const failing = new Error();
 /** A registry that returns this expiry; null returns no response. */
 async function registry(expiresAt: string | Error | null) {
   const set = { expiresAt };
-  const server = await listener((socket) =>
+  const server = await startListener((socket) =>
     socket.once("data", () => {
       const { expiresAt } = set;
       if (expiresAt === null) return;
@@ -24,7 +29,11 @@ async function registry(expiresAt: string | Error | null) {
     }),
   );
   const ask = (now: number, more: object = {}, timeoutMs = 60_000) =>
-    check("domain", { domain: "example.org", server: server.url, ...more }, { now, timeoutMs });
+    runCheckOfType(
+      "domain",
+      { domain: "example.org", server: server.url, ...more },
+      { now, timeoutMs },
+    );
   return Object.assign(server, { ask, set });
 }
 
@@ -43,17 +52,17 @@ test("the registry is queried once a day, and each monitor's own threshold appli
     message: "The domain expires in 14 days, on 2026-12-05 00:00 UTC.",
     latencyMs: null,
   });
-  expect(server.accepted()).toBe(1);
+  expect(server.countAccepted()).toBe(1);
   server.set.expiresAt = "2027-12-05T00:00:00Z";
   expect(await server.ask(noon + dayMs)).toMatchObject({ status: "up" });
-  expect(server.accepted()).toBe(2);
+  expect(server.countAccepted()).toBe(2);
 });
 
 test("simultaneous checks query once", async () => {
   await using server = await registry("2027-12-05T00:00:00Z");
   const found = await Promise.all([1, 2, 3].map(() => server.ask(noon)));
   expect(found.map(({ status }) => status)).toEqual(["up", "up", "up"]);
-  expect(server.accepted()).toBe(1);
+  expect(server.countAccepted()).toBe(1);
 });
 
 test("after a failure or a timeout the next check queries again", async () => {
@@ -61,7 +70,7 @@ test("after a failure or a timeout the next check queries again", async () => {
   const unavailable = { status: "down", message: "HTTP 503 (Service Unavailable), expected 200." };
   expect(await server.ask(noon)).toMatchObject(unavailable);
   expect(await server.ask(noon)).toMatchObject(unavailable);
-  expect(server.accepted()).toBe(2);
+  expect(server.countAccepted()).toBe(2);
 
   await using silent = await registry(null);
   expect((await silent.ask(noon, {}, 200)).message).toStartWith("Timed out after 0.2 s while");
@@ -74,62 +83,65 @@ test("a registry's Retry-After is honored for up to an hour", async () => {
     [429, 600, 600_000],
     [503, 999_999, hourMs],
   ] as const) {
-    await using server = await listener(
-      says(`HTTP/1.1 ${status} No\r\nRetry-After: ${seconds}\r\nContent-Length: 0\r\n\r\n`),
+    await using server = await startListener(
+      replyOnce(`HTTP/1.1 ${status} No\r\nRetry-After: ${seconds}\r\nContent-Length: 0\r\n\r\n`),
     );
     const fields = { domain: "example.org", server: server.url };
     for (const now of [noon, noon + until - 1])
-      expect((await check("domain", fields, { now })).message).toStartWith(`HTTP ${status}`);
-    expect(server.accepted()).toBe(1);
-    await check("domain", fields, { now: noon + until });
-    expect(server.accepted()).toBe(2);
+      expect((await runCheckOfType("domain", fields, { now })).message).toStartWith(
+        `HTTP ${status}`,
+      );
+    expect(server.countAccepted()).toBe(1);
+    await runCheckOfType("domain", fields, { now: noon + until });
+    expect(server.countAccepted()).toBe(2);
   }
 });
 
 test("checks of different organizations share neither results, waits nor failures", async () => {
   await using server = await registry("2027-12-05T00:00:00Z");
   const fields = { domain: "example.org", server: server.url };
-  const ask = (organizationId: string) => check("domain", fields, { now: noon, organizationId });
+  const ask = (organizationId: string) =>
+    runCheckOfType("domain", fields, { now: noon, organizationId });
   for (const organizationId of ["first", "second"])
     expect((await ask(organizationId)).message).toContain("; the registry answered in");
   expect((await ask("first")).message).not.toContain("answered");
-  expect(server.accepted()).toBe(2);
+  expect(server.countAccepted()).toBe(2);
 });
 
 test("a timed-out check fails alone: others that wait for the same response query themselves", async () => {
   await using server = await registry(null);
   const hasty = server.ask(noon, {}, 200);
-  await server.untilAccepted(1);
+  await server.waitUntilAccepted(1);
   const patient = [server.ask(noon), server.ask(noon, { minDays: 1 })];
   expect((await hasty).message).toStartWith("Timed out after 0.2 s while");
   // Then one of the others queries for both.
   server.set.expiresAt = "2027-12-05T00:00:00Z";
   expect((await Promise.all(patient)).map(({ status }) => status)).toEqual(["up", "up"]);
-  expect(server.accepted()).toBe(2);
+  expect(server.countAccepted()).toBe(2);
 });
 
 test("an aborted check and a blocked address are not failures of the registry", async () => {
   await using server = await registry(null);
   const cancelling = new AbortController();
   const fields = { domain: "example.org", server: server.url };
-  const stopped = check("domain", fields, { now: noon, cancelled: cancelling.signal });
-  await server.untilAccepted(1);
+  const stopped = runCheckOfType("domain", fields, { now: noon, cancelled: cancelling.signal });
+  await server.waitUntilAccepted(1);
   cancelling.abort();
   expect((await stopped).status).toBe("unknown");
   const listeners = [{ host: "127.0.0.1", port: server.port }];
-  expect((await check("domain", fields, { now: noon, listeners })).final).toBe(true);
+  expect((await runCheckOfType("domain", fields, { now: noon, listeners })).final).toBe(true);
   server.set.expiresAt = "2027-12-05T00:00:00Z";
   expect(await server.ask(noon)).toMatchObject({ status: "up" });
 });
 
 test("a registry is found by the top-level domain, or must be entered", async () => {
-  expect(rdapServerOf("example.com")).toBe("https://rdap.verisign.com/com/v1/");
-  expect(rdapServerOf("example.co.uk")).toBe("https://rdap.nominet.uk/uk/");
-  expect(rdapServerOf("example.org")).toBe("https://rdap.publicinterestregistry.org/rdap/");
-  expect(rdapServerOf("example.shop")).toBe("https://rdap.gmoregistry.net/rdap/");
-  expect(rdapServerOf("example.fr")).toBe("https://rdap.nic.fr/");
+  expect(findRdapServer("example.com")).toBe("https://rdap.verisign.com/com/v1/");
+  expect(findRdapServer("example.co.uk")).toBe("https://rdap.nominet.uk/uk/");
+  expect(findRdapServer("example.org")).toBe("https://rdap.publicinterestregistry.org/rdap/");
+  expect(findRdapServer("example.shop")).toBe("https://rdap.gmoregistry.net/rdap/");
+  expect(findRdapServer("example.fr")).toBe("https://rdap.nic.fr/");
   const asked: string[] = [];
-  const context = contextOf();
+  const context = createCheckContext();
   context.addressesOf = async (host) => {
     asked.push(host);
     throw new TargetFailure("The name does not exist.");

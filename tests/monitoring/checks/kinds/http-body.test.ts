@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { brotliCompressSync, constants, createGzip, deflateSync, gzipSync } from "node:zlib";
-import { check, listener, says, timedOut } from "../../../support/checking.ts";
-import { answer, endless, type Reply, target } from "../../../support/target.ts";
+import {
+  runCheckOfType,
+  startListener,
+  replyOnce,
+  runUntilTimedOut,
+} from "../../../support/checking.ts";
+import { replyWith, endless, type Reply, startTarget } from "../../../support/target.ts";
 
 const mib = 1024 * 1024;
 const broken = "The compressed body of the answer is broken.";
@@ -9,12 +14,12 @@ const lacks = "HTTP 200 (OK), but the first 1 MiB of the answer lack the keyword
 const found = expect.stringMatching(/^HTTP 2\d\d \(.*\) in \d+ ms, first byte after \d+ ms\.$/);
 
 async function messageOf(reply: Reply, fields: object = { keyword: "hello" }): Promise<string> {
-  await using shop = await target(reply);
-  return (await check("http", { url: shop.at(), ...fields })).message;
+  await using shop = await startTarget(reply);
+  return (await runCheckOfType("http", { url: shop.at(), ...fields })).message;
 }
 
 const coded = (coding: string, body: string | Uint8Array, status = 200) =>
-  answer(status, body, { "content-encoding": coding });
+  replyWith(status, body, { "content-encoding": coding });
 
 describe("a compressed body is decompressed:", () => {
   const text = `${"filler ".repeat(5_000)}hello`;
@@ -41,14 +46,16 @@ describe("a compressed body is decompressed:", () => {
 
     test(`${coding}, byte by byte`, async () => {
       const bytes = compress(text);
-      await using shop = await listener((socket) => {
+      await using shop = await startListener((socket) => {
         socket.setNoDelay(true).once("data", () => {
           socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: ${coding}\r\n\r\n`);
           for (const byte of bytes) socket.write(Buffer.of(byte));
           socket.end();
         });
       });
-      expect((await check("http", { url: shop.url, keyword: "hello" })).message).toEqual(found);
+      expect((await runCheckOfType("http", { url: shop.url, keyword: "hello" })).message).toEqual(
+        found,
+      );
     });
   }
 
@@ -81,8 +88,8 @@ describe("at most 1 MiB of a body is read:", () => {
   const long = (at: number) => `${"x".repeat(at)}hello${"x".repeat(2 * mib)}`;
 
   test("a keyword counts within it", async () => {
-    expect(await messageOf(answer(200, long(mib - 5)))).toEqual(found);
-    expect(await messageOf(answer(200, long(mib - 4)))).toBe(lacks);
+    expect(await messageOf(replyWith(200, long(mib - 5)))).toEqual(found);
+    expect(await messageOf(replyWith(200, long(mib - 4)))).toBe(lacks);
     expect(await messageOf(coded("gzip", gzipSync(long(mib - 5))))).toEqual(found);
     expect(await messageOf(coded("br", brotliCompressSync(long(mib - 4))))).toBe(lacks);
   });
@@ -90,17 +97,19 @@ describe("at most 1 MiB of a body is read:", () => {
   test("JSON of that length is parsed, a longer one is not", async () => {
     const jsonOf = (length: number) => JSON.stringify("x".repeat(length - 2));
     const path = { jsonPath: "$" };
-    expect(await messageOf(answer(200, jsonOf(mib)), path)).toEqual(found);
-    expect(await messageOf(answer(200, jsonOf(mib + 1)), path)).toBe(
+    expect(await messageOf(replyWith(200, jsonOf(mib)), path)).toEqual(found);
+    expect(await messageOf(replyWith(200, jsonOf(mib + 1)), path)).toBe(
       "HTTP 200 (OK), but it is longer than the 1 MiB that are read as JSON.",
     );
   });
 
   test("an endless stream is a valid response", async () => {
-    await using shop = await target(endless);
-    expect(await check("http", { url: shop.at() })).toMatchObject({ status: "up" });
-    expect((await check("http", { url: shop.at(), keyword: "hello" })).message).toBe(lacks);
-    expect(await check("http", { url: shop.at(), keywordAbsent: "hello" })).toMatchObject({
+    await using shop = await startTarget(endless);
+    expect(await runCheckOfType("http", { url: shop.at() })).toMatchObject({ status: "up" });
+    expect((await runCheckOfType("http", { url: shop.at(), keyword: "hello" })).message).toBe(
+      lacks,
+    );
+    expect(await runCheckOfType("http", { url: shop.at(), keywordAbsent: "hello" })).toMatchObject({
       status: "up",
     });
   });
@@ -122,7 +131,7 @@ describe("at most 1 MiB of a body is read:", () => {
 
   test("a compressed stream that decompresses to nothing ends there, too", async () => {
     const empty = Buffer.concat(Array.from({ length: 10_000 }, () => Buffer.of(0, 0, 0, 255, 255)));
-    await using shop = await listener((socket) => {
+    await using shop = await startListener((socket) => {
       const more = () => {
         while (!socket.destroyed && socket.write(empty));
       };
@@ -133,11 +142,11 @@ describe("at most 1 MiB of a body is read:", () => {
         more();
       });
     });
-    expect((await check("http", { url: shop.url, keyword: "hello" })).message).toBe(lacks);
+    expect((await runCheckOfType("http", { url: shop.url, keyword: "hello" })).message).toBe(lacks);
   });
 
   test("an endless gzip stream is not read beyond it", async () => {
-    await using shop = await target((response) => {
+    await using shop = await startTarget((response) => {
       const gzip = createGzip();
       const piece = Buffer.alloc(64 * 1024, "x");
       const more = () => {
@@ -148,7 +157,9 @@ describe("at most 1 MiB of a body is read:", () => {
       response.on("close", () => gzip.destroy());
       more();
     });
-    expect((await check("http", { url: shop.at(), keyword: "hello" })).message).toBe(lacks);
+    expect((await runCheckOfType("http", { url: shop.at(), keyword: "hello" })).message).toBe(
+      lacks,
+    );
   });
 });
 
@@ -162,8 +173,10 @@ describe("a text", () => {
         Buffer.concat([Buffer.from(`${each.length.toString(16)}\r\n`), each, Buffer.from("\r\n")]),
       );
       const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-      await using shop = await listener(says(head, ...chunks, "0\r\n\r\n"));
-      expect((await check("http", { url: shop.url, keyword: word })).message).toEqual(found);
+      await using shop = await startListener(replyOnce(head, ...chunks, "0\r\n\r\n"));
+      expect((await runCheckOfType("http", { url: shop.url, keyword: word })).message).toEqual(
+        found,
+      );
     }
   });
 
@@ -176,12 +189,14 @@ describe("a text", () => {
       "text/html; charset=windows-1252",
     ])
       expect(
-        await messageOf(answer(200, latin, { "content-type": type }), { keyword: "größe" }),
+        await messageOf(replyWith(200, latin, { "content-type": type }), { keyword: "größe" }),
       ).toEqual(found);
     for (const type of ["text/plain", "text/plain; charset=utf-8", "text/plain; charset=x"]) {
       const headers = { "content-type": type };
-      expect(await messageOf(answer(200, "größe", headers), { keyword: "größe" })).toEqual(found);
-      expect(await messageOf(answer(200, latin, headers), { keyword: "größe" })).toContain(
+      expect(await messageOf(replyWith(200, "größe", headers), { keyword: "größe" })).toEqual(
+        found,
+      );
+      expect(await messageOf(replyWith(200, latin, headers), { keyword: "größe" })).toContain(
         "missing",
       );
     }
@@ -195,8 +210,8 @@ test("a truncated body is down, whatever was found in it", async () => {
     `${start}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`,
   ])
     for (const fields of [{}, { keyword: "hello" }]) {
-      await using shop = await listener(says(bytes));
-      expect(await check("http", { url: shop.url, ...fields })).toMatchObject({
+      await using shop = await startListener(replyOnce(bytes));
+      expect(await runCheckOfType("http", { url: shop.url, ...fields })).toMatchObject({
         status: "down",
         message: "The connection was closed before the answer was complete.",
       });
@@ -204,11 +219,13 @@ test("a truncated body is down, whatever was found in it", async () => {
 });
 
 test("a body that does not arrive is down at the timeout", async () => {
-  await using shop = await listener((socket) => {
+  await using shop = await startListener((socket) => {
     socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"));
   });
   const message = "Timed out while reading the answer.";
   expect(
-    await timedOut(message, (timeoutMs) => check("http", { url: shop.url }, { timeoutMs })),
+    await runUntilTimedOut(message, (timeoutMs) =>
+      runCheckOfType("http", { url: shop.url }, { timeoutMs }),
+    ),
   ).toMatchObject({ status: "down", message });
 });

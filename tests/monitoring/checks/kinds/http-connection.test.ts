@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { SecureVersion, TLSSocket } from "node:tls";
-import { check } from "../../../support/checking.ts";
-import { dashboard } from "../../../support/dashboard.ts";
-import { opensslServer } from "../../../support/openssl-server.ts";
-import { testWith } from "../../../support/real-targets.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
+import { createDashboard } from "../../../support/dashboard.ts";
+import { startOpensslServer } from "../../../support/openssl-server.ts";
+import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary, clientCertificate, clientKey } from "../../../support/samples.ts";
-import { secureListener } from "../../../support/secure-listener.ts";
-import { answer, redirect, target } from "../../../support/target.ts";
+import { startSecureListener } from "../../../support/secure-listener.ts";
+import { replyWith, replyWithRedirect, startTarget } from "../../../support/target.ts";
 
 const shown = { clientCertificate, clientKey };
 
@@ -19,19 +19,21 @@ const whoAsks = (socket: TLSSocket) =>
   });
 
 describe("a client certificate", () => {
-  testWith(
+  defineTestWith(
     ["openssl"],
     "is accepted by a server that requires it, and its absence is reported",
     async () => {
       for (const version of ["TLSv1.2", "TLSv1.3"] satisfies SecureVersion[]) {
         const clients = { ca: clientCertificate, required: true, version };
-        await using server = await secureListener("good", { greets: whoAsks, clients });
+        await using server = await startSecureListener("good", { greets: whoAsks, clients });
         const url = `https://localhost:${server.port}/`;
         const own = { authorities: server.authority };
-        expect(await check("http", { url, ...shown, keyword: "probe" }, own)).toMatchObject({
+        expect(
+          await runCheckOfType("http", { url, ...shown, keyword: "probe" }, own),
+        ).toMatchObject({
           status: "up",
         });
-        expect(await check("http", { url }, own)).toMatchObject({
+        expect(await runCheckOfType("http", { url }, own)).toMatchObject({
           status: "down",
           message:
             version === "TLSv1.3"
@@ -42,13 +44,22 @@ describe("a client certificate", () => {
     },
   );
 
-  testWith(
+  defineTestWith(
     ["openssl"],
     "of an authority that OpenSSL's server does not trust is rejected",
     async () => {
       for (const version of ["-tls1_2", "-tls1_3"]) {
-        await using server = await opensslServer(["-Verify", "1", "-verify_return_error", version]);
-        const outcome = await check("http", { url: server.url, verifyTls: false, ...shown });
+        await using server = await startOpensslServer([
+          "-Verify",
+          "1",
+          "-verify_return_error",
+          version,
+        ]);
+        const outcome = await runCheckOfType("http", {
+          url: server.url,
+          verifyTls: false,
+          ...shown,
+        });
         expect([version, outcome]).toMatchObject([
           version,
           {
@@ -60,30 +71,30 @@ describe("a client certificate", () => {
     },
   );
 
-  testWith(["openssl"], "is used only for its origin", async () => {
+  defineTestWith(["openssl"], "is used only for its origin", async () => {
     const clients = { ca: clientCertificate, required: false };
-    await using far = await secureListener("good", { greets: whoAsks, clients });
+    await using far = await startSecureListener("good", { greets: whoAsks, clients });
     const leads = (socket: TLSSocket) =>
       void socket.once("data", () =>
         socket.end(
           `HTTP/1.1 302 Found\r\nLocation: https://localhost:${far.port}/\r\nContent-Length: 0\r\n\r\n`,
         ),
       );
-    await using near = await secureListener("good", { greets: leads, clients });
+    await using near = await startSecureListener("good", { greets: leads, clients });
     const url = `https://localhost:${near.port}/`;
     const own = { authorities: near.authority + far.authority };
     for (const name of ["nobody", "probe"])
-      expect(await check("http", { url, ...shown, keyword: name }, own)).toMatchObject({
+      expect(await runCheckOfType("http", { url, ...shown, keyword: name }, own)).toMatchObject({
         status: name === "nobody" ? "up" : "down",
       });
     const direct = { url: `https://localhost:${far.port}/`, ...shown, keyword: "probe" };
-    expect(await check("http", direct, own)).toMatchObject({ status: "up" });
+    expect(await runCheckOfType("http", direct, own)).toMatchObject({ status: "up" });
   });
 });
 
 describe("an address instead of DNS", () => {
-  testWith(["openssl"], "preserves the name in TLS and the Host header", async () => {
-    await using server = await secureListener("wrongName", {
+  defineTestWith(["openssl"], "preserves the name in TLS and the Host header", async () => {
+    await using server = await startSecureListener("wrongName", {
       greets: (socket) =>
         void socket.once("data", (request: Buffer) => {
           const host = /^Host: (.*)\r$/im.exec(request.toString())?.[1] ?? "";
@@ -95,31 +106,33 @@ describe("an address instead of DNS", () => {
     const url = `https://elsewhere.test:${server.port}/`;
     const keyword = `elsewhere.test:${server.port} elsewhere.test`;
     for (const connectTo of ["127.0.0.1", "localhost"])
-      expect(await check("http", { url, connectTo, keyword }, own)).toMatchObject({
+      expect(await runCheckOfType("http", { url, connectTo, keyword }, own)).toMatchObject({
         status: "up",
         certificateExpiresAt: expect.any(String),
       });
     const other = { url: `https://localhost:${server.port}/`, connectTo: "127.0.0.1" };
-    expect(await check("http", other, own)).toMatchObject({
+    expect(await runCheckOfType("http", other, own)).toMatchObject({
       status: "down",
       message: "The certificate is for another name.",
     });
   });
 
   test("applies only to the monitor's own host, not to the target of a redirect", async () => {
-    await using far = await target(answer(200, "far"));
-    await using near = await target(redirect(far.at("/").replace("127.0.0.1", "localhost")));
+    await using far = await startTarget(replyWith(200, "far"));
+    await using near = await startTarget(
+      replyWithRedirect(far.at("/").replace("127.0.0.1", "localhost")),
+    );
     const url = `http://shop.onion:${near.port}/`;
     const fields = { url, connectTo: "127.0.0.1", keyword: "far" };
-    expect(await check("http", fields)).toMatchObject({ status: "up" });
+    expect(await runCheckOfType("http", fields)).toMatchObject({ status: "up" });
     expect(near.asked).toMatchObject([{ headers: { host: `shop.onion:${near.port}` } }]);
   });
 
   test("is blocked like any target", async () => {
-    await using site = await target();
+    await using site = await startTarget();
     const listeners = [{ host: "127.0.0.1", port: site.port }];
     const fields = { url: `http://shop.onion:${site.port}/`, connectTo: "localhost" };
-    expect(await check("http", fields, { listeners })).toMatchObject({
+    expect(await runCheckOfType("http", fields, { listeners })).toMatchObject({
       status: "down",
       message: "Blocked: the target is this appliance itself.",
       final: true,
@@ -128,23 +141,27 @@ describe("an address instead of DNS", () => {
   });
 });
 
-testWith(["network"], "only addresses of the configured family are connected to", async () => {
-  await using site = await target();
-  const found = async (fields: object) => (await check("http", fields)).message;
-  expect(await found({ url: site.at("/"), ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
-  expect(await found({ url: site.at("/"), ipFamily: "6" })).toBe("The host is no IPv6 address.");
-  const named = `http://localhost:${site.port}/`;
-  expect(await found({ url: named, ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
-  expect(site.connections()).toBe(2);
-  const fields = { url: "http://192.0.2.7/", proxyUrl: site.at("/") };
-  expect(await found({ ...fields, ipFamily: "6" })).toBe(
-    "The proxy can't be reached: the host is no IPv6 address.",
-  );
-  expect(site.connections()).toBe(2);
-});
+defineTestWith(
+  ["network"],
+  "only addresses of the configured family are connected to",
+  async () => {
+    await using site = await startTarget();
+    const found = async (fields: object) => (await runCheckOfType("http", fields)).message;
+    expect(await found({ url: site.at("/"), ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
+    expect(await found({ url: site.at("/"), ipFamily: "6" })).toBe("The host is no IPv6 address.");
+    const named = `http://localhost:${site.port}/`;
+    expect(await found({ url: named, ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
+    expect(site.connections()).toBe(2);
+    const fields = { url: "http://192.0.2.7/", proxyUrl: site.at("/") };
+    expect(await found({ ...fields, ipFamily: "6" })).toBe(
+      "The proxy can't be reached: the host is no IPv6 address.",
+    );
+    expect(site.connections()).toBe(2);
+  },
+);
 
 test("removing a proxy removes its user name and password", async () => {
-  const { monitor, changeMonitor } = await dashboard();
+  const { monitor, changeMonitor } = await createDashboard();
   const login = { proxyUsername: "probe", proxyPassword: canary };
   const { id } = await monitor({
     type: "http",
@@ -160,10 +177,10 @@ test("removing a proxy removes its user name and password", async () => {
 });
 
 test("an error does not show the proxy's password, even if the proxy returns it", async () => {
-  await using proxy = await target(answer(200, `said ${canary}`, { "X-Said": canary }));
+  await using proxy = await startTarget(replyWith(200, `said ${canary}`, { "X-Said": canary }));
   const login = { proxyUrl: proxy.at("/"), proxyUsername: "probe", proxyPassword: canary };
   const assertions = [{ source: "header", path: "X-Said", op: "equals", value: "other" }];
-  const outcome = await check("http", { url: "http://192.0.2.7/", assertions, ...login });
+  const outcome = await runCheckOfType("http", { url: "http://192.0.2.7/", assertions, ...login });
   expect(outcome).toMatchObject({ status: "down" });
   expect(JSON.stringify(outcome)).not.toContain(canary);
   expect(proxy.asked).toMatchObject([

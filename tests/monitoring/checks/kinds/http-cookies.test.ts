@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { CookieJar } from "../../../../src/monitoring/checks/kinds/http-cookies.ts";
-import { check } from "../../../support/checking.ts";
-import { answer, type Asked, redirect, type Reply, target } from "../../../support/target.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
+import {
+  replyWith,
+  type RecordedRequest,
+  replyWithRedirect,
+  type Reply,
+  startTarget,
+} from "../../../support/target.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 
@@ -9,7 +15,7 @@ const now = Date.parse("2026-01-01T00:00:00Z");
 function sent(setCookies: readonly string[], from: string, to: string): string | null {
   const jar = new CookieJar();
   jar.store(setCookies, new URL(from), now);
-  return jar.headerFor(new URL(to));
+  return jar.buildHeader(new URL(to));
 }
 
 describe("a cookie is sent", () => {
@@ -129,64 +135,69 @@ describe("a cookie is sent", () => {
 });
 
 describe("cookies of one check", () => {
-  const cookiesIn = (asked: readonly Asked[]) => asked.map(({ headers }) => headers.cookie ?? null);
+  const cookiesIn = (asked: readonly RecordedRequest[]) =>
+    asked.map(({ headers }) => headers.cookie ?? null);
   /** Accepts requests with the cookie, and redirects all others to the same address with it. */
   const gate =
     (cookie: string): Reply =>
     (response) => {
       const has = response.req.headers.cookie?.includes(cookie) === true;
       (has
-        ? answer()
-        : answer(302, "", { location: response.req.url ?? "", "set-cookie": `${cookie}; Path=/` }))(
-        response,
-      );
+        ? replyWith()
+        : replyWith(302, "", {
+            location: response.req.url ?? "",
+            "set-cookie": `${cookie}; Path=/`,
+          }))(response);
     };
 
   test("are sent on its redirects, and forgotten after it", async () => {
-    await using shop = await target(gate("s=1"));
+    await using shop = await startTarget(gate("s=1"));
     for (let checks = 0; checks < 2; checks++)
-      expect(await check("http", { url: shop.at() })).toMatchObject({ status: "up" });
+      expect(await runCheckOfType("http", { url: shop.at() })).toMatchObject({ status: "up" });
     expect(cookiesIn(shop.asked)).toEqual([null, "s=1", null, "s=1"]);
   });
 
   test("are sent after a login by POST", async () => {
-    await using shop = await target(answer(401));
-    shop.reply(answer(303, "", { location: "/home", "set-cookie": "s=1; Path=/" }), "/login");
-    shop.reply(
-      (response) => (response.req.headers.cookie === "s=1" ? answer() : answer(401))(response),
+    await using shop = await startTarget(replyWith(401));
+    shop.setReply(replyWith(303, "", { location: "/home", "set-cookie": "s=1; Path=/" }), "/login");
+    shop.setReply(
+      (response) =>
+        (response.req.headers.cookie === "s=1" ? replyWith() : replyWith(401))(response),
       "/home",
     );
     const login = { url: shop.at("/login"), method: "POST", body: "a=b" };
-    expect(await check("http", login)).toMatchObject({ status: "up" });
+    expect(await runCheckOfType("http", login)).toMatchObject({ status: "up" });
   });
 
   test("are sent in its steps, and not to other hosts", async () => {
-    await using shop = await target(answer(200, "", { "set-cookie": "s=1; Path=/" }));
-    await using other = await target();
+    await using shop = await startTarget(replyWith(200, "", { "set-cookie": "s=1; Path=/" }));
+    await using other = await startTarget();
     const elsewhere = other.at().replace("127.0.0.1", "localhost");
     const steps = [{ url: "/next" }, { url: elsewhere }, { url: "/last" }];
-    await check("http", { url: shop.at(), steps });
+    await runCheckOfType("http", { url: shop.at(), steps });
     expect(cookiesIn(shop.asked)).toEqual([null, "s=1", "s=1"]);
     expect(cookiesIn(other.asked)).toEqual([null]);
-    shop.reply(answer(302, "", { location: elsewhere, "set-cookie": "s=2; Path=/" }));
-    await check("http", { url: shop.at() });
+    shop.setReply(replyWith(302, "", { location: elsewhere, "set-cookie": "s=2; Path=/" }));
+    await runCheckOfType("http", { url: shop.at() });
     expect(cookiesIn(other.asked)).toEqual([null, null]);
   });
 
   test("are added to a Cookie header of the monitor, whose names take precedence", async () => {
-    await using shop = await target(redirect("/next"));
-    shop.reply(answer(302, "", { location: "/next", "set-cookie": "own=2" }), "/");
-    shop.reply(answer(302, "", { location: "/last", "set-cookie": "s=1; Path=/" }), "/next");
-    shop.reply(answer(), "/last");
-    await check("http", { url: shop.at(), headers: { cookie: "own=1" } });
+    await using shop = await startTarget(replyWithRedirect("/next"));
+    shop.setReply(replyWith(302, "", { location: "/next", "set-cookie": "own=2" }), "/");
+    shop.setReply(replyWith(302, "", { location: "/last", "set-cookie": "s=1; Path=/" }), "/next");
+    shop.setReply(replyWith(), "/last");
+    await runCheckOfType("http", { url: shop.at(), headers: { cookie: "own=1" } });
     expect(cookiesIn(shop.asked)).toEqual(["own=1", "own=1", "own=1; s=1"]);
   });
 
   test("are not shown if the response repeats them", async () => {
     const cookie = "session=8f14e45fceea167a";
-    await using shop = await target(answer(200, `you are ${cookie}`, { "set-cookie": cookie }));
+    await using shop = await startTarget(
+      replyWith(200, `you are ${cookie}`, { "set-cookie": cookie }),
+    );
     const assertions = [{ source: "body", op: "contains", value: "none" }];
-    const { said } = await check("http", { url: shop.at(), assertions });
+    const { said } = await runCheckOfType("http", { url: shop.at(), assertions });
     expect(said).toEndWith("received what may hold a credential and is not shown.");
   });
 });
@@ -200,11 +211,11 @@ describe("a redirect that changes the method to GET", () => {
     [303, "DELETE"],
   ] as const)
     test(`drops the header fields of the body: ${method} by ${status}`, async () => {
-      await using shop = await target(redirect("/b", status));
-      shop.reply(answer(), "/b");
+      await using shop = await startTarget(replyWithRedirect("/b", status));
+      shop.setReply(replyWith(), "/b");
       const headers = { "content-LANGUAGE": "en", "X-Team": "ops" };
       const body = { bodyType: "json", body: "{}" };
-      await check("http", { url: shop.at(), method, headers, ...body });
+      await runCheckOfType("http", { url: shop.at(), method, headers, ...body });
       const after = shop.asked[1];
       expect([after?.method, after?.headers["x-team"]]).toEqual(["GET", "ops"]);
       expect(

@@ -1,20 +1,27 @@
 import { describe, expect, test } from "bun:test";
 import { OAuth2Server } from "oauth2-mock-server";
-import { accessTokens } from "../../../../src/core/outgoing/access-tokens.ts";
-import { check } from "../../../support/checking.ts";
+import { createAccessTokenCache } from "../../../../src/core/outgoing/access-tokens.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
 import { canary } from "../../../support/samples.ts";
-import { answer, hang, redirect, type Reply, reset, target } from "../../../support/target.ts";
+import {
+  replyWith,
+  hang,
+  replyWithRedirect,
+  type Reply,
+  reset,
+  startTarget,
+} from "../../../support/target.ts";
 
 const minute = 60_000;
 const json = (body: object, status = 200): Reply =>
-  answer(status, JSON.stringify(body), { "content-type": "application/json" });
+  replyWith(status, JSON.stringify(body), { "content-type": "application/json" });
 const token = (access_token: string, more: object = { token_type: "Bearer", expires_in: 3600 }) =>
   json({ access_token, ...more });
 
 /** A site and its token service, with responses set by a test. */
 async function world(service: Reply = token("first")) {
-  const [site, tokenService] = [await target(), await target(service)];
-  const tokens = accessTokens();
+  const [site, tokenService] = [await startTarget(), await startTarget(service)];
+  const tokens = createAccessTokenCache();
   const oauth2 = { tokenUrl: tokenService.at("/token"), clientId: "probe", clientSecret: canary };
   let now = Date.parse("2026-11-20T10:00:00Z");
   return {
@@ -22,7 +29,7 @@ async function world(service: Reply = token("first")) {
     service: tokenService,
     later: (ms: number) => (now += ms),
     async check(own: object = {}, circumstances: object = {}, fields: object = {}) {
-      const outcome = await check(
+      const outcome = await runCheckOfType(
         "http",
         { url: site.at(), oauth2: { ...oauth2, ...own }, ...fields },
         { tokens, now, ...circumstances },
@@ -119,7 +126,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
   test("requests a token once for several waiting checks", async () => {
     await using made = await world(hang);
     const checks = [made.check(), made.check(), made.check()];
-    await made.service.untilAsked(1);
+    await made.service.waitUntilAsked(1);
     made.service.release(token("shared"));
     expect((await Promise.all(checks)).map(({ status }) => status)).toEqual(["up", "up", "up"]);
     expect(made.service.asked).toHaveLength(1);
@@ -130,11 +137,11 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     await using made = await world(hang);
     const stop = new AbortController();
     const stopped = made.check({}, { cancelled: stop.signal });
-    await made.service.untilAsked(1);
+    await made.service.waitUntilAsked(1);
     const waiting = made.check();
     stop.abort();
     expect((await stopped).status).toBe("unknown");
-    await made.service.untilAsked(2);
+    await made.service.waitUntilAsked(2);
     made.service.release(token("second"));
     expect((await waiting).status).toBe("up");
     expect(made.sent()).toEqual(["Bearer second"]);
@@ -143,29 +150,29 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
   test("requests a new token once when the site rejects the cached one", async () => {
     await using made = await world();
     await made.check();
-    made.service.reply(token("second"));
-    made.site.reply((response) => {
+    made.service.setReply(token("second"));
+    made.site.setReply((response) => {
       const isNew = response.req.headers.authorization === "Bearer second";
       response.writeHead(isNew ? 200 : 401).end();
     });
     expect((await made.check()).status).toBe("up");
     expect(made.sent().slice(1)).toEqual(["Bearer first", "Bearer second"]);
-    made.site.reply(answer(401));
+    made.site.setReply(replyWith(401));
     expect((await made.check()).message).toBe("HTTP 401 (Unauthorized), expected 200-299.");
     expect([made.service.asked.length, made.site.asked.length]).toEqual([3, 5]);
   });
 
   test("does not request another when the site rejects a new one", async () => {
     await using made = await world();
-    made.site.reply(answer(401));
+    made.site.setReply(replyWith(401));
     expect((await made.check()).message).toBe("HTTP 401 (Unauthorized), expected 200-299.");
     expect([made.service.asked.length, made.site.asked.length]).toEqual([1, 1]);
   });
 
   test("sends its token to no other origin", async () => {
     await using made = await world();
-    await using elsewhere = await target(answer(401));
-    made.site.reply(redirect(elsewhere.at("/in")));
+    await using elsewhere = await startTarget(replyWith(401));
+    made.site.setReply(replyWithRedirect(elsewhere.at("/in")));
     await made.check();
     await made.check();
     expect(elsewhere.asked.map(({ headers }) => headers.authorization)).toEqual([
@@ -177,7 +184,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
 
   test("does not show its token if the response repeats it", async () => {
     await using made = await world(token("very-secret"));
-    made.site.reply(answer(200, "you are very-secret"));
+    made.site.setReply(replyWith(200, "you are very-secret"));
     const assertions = [{ source: "body", op: "equals", value: "x" }];
     const outcome = await made.check({}, {}, { assertions });
     expect(outcome.said).toContain("what may hold a credential and is not shown");
@@ -209,11 +216,11 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
       json({ error: "invalid_scope" }, 400),
       "HTTP 400 (Bad Request), the scope is not accepted.",
     ],
-    ["fails", answer(503, canary), "HTTP 503 (Service Unavailable), no token was given."],
-    ["redirects", redirect("/elsewhere"), "HTTP 302 (Found), no token was given."],
+    ["fails", replyWith(503, canary), "HTTP 503 (Service Unavailable), no token was given."],
+    ["redirects", replyWithRedirect("/elsewhere"), "HTTP 302 (Found), no token was given."],
     [
       "returns something else",
-      answer(200, `<html>${canary}`),
+      replyWith(200, `<html>${canary}`),
       "HTTP 200 (OK), but the answer is not JSON.",
     ],
     [
@@ -231,7 +238,11 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
       token("a", { token_type: "DPoP" }),
       "HTTP 200 (OK), but the token is of another type than Bearer.",
     ],
-    ["returns too much", answer(200, "x".repeat(65 * 1024)), "The answer is longer than 64 KiB."],
+    [
+      "returns too much",
+      replyWith(200, "x".repeat(65 * 1024)),
+      "The answer is longer than 64 KiB.",
+    ],
     ["hangs up", reset, "The connection was closed before the answer was complete."],
   ])("is down with a message if the service %s", async (_what, reply, message) => {
     await using made = await world(reply);

@@ -1,12 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import { freePort } from "../../../support/binary.ts";
-import { check, listener, says, timedOut } from "../../../support/checking.ts";
-import { microsocks, tinyproxy } from "../../../support/real-proxies.ts";
-import { testWith } from "../../../support/real-targets.ts";
+import { getFreePort } from "../../../support/binary.ts";
+import {
+  runCheckOfType,
+  startListener,
+  replyOnce,
+  runUntilTimedOut,
+} from "../../../support/checking.ts";
+import { startMicrosocks, startTinyproxy } from "../../../support/real-proxies.ts";
+import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
-import { secureListener } from "../../../support/secure-listener.ts";
-import { answer, target } from "../../../support/target.ts";
+import { startSecureListener } from "../../../support/secure-listener.ts";
+import { replyWith, startTarget } from "../../../support/target.ts";
 
 const login = { proxyUsername: "probe", proxyPassword: canary };
 const wanted = "The proxy requires a user name and password.";
@@ -18,18 +23,18 @@ const hello = (socket: { once: Socket["once"]; end: Socket["end"] }) =>
   void socket.once("data", () => socket.end("HTTP/1.1 204 No Content\r\n\r\n"));
 
 const real = [
-  ["tinyproxy", tinyproxy],
-  ["microsocks", microsocks],
+  ["tinyproxy", startTinyproxy],
+  ["microsocks", startMicrosocks],
 ] as const;
 
 describe.each(real)("through %s", (program, running) => {
-  testWith([program], "the target gets the same request as without it", async () => {
+  defineTestWith([program], "the target gets the same request as without it", async () => {
     await using proxy = await running();
-    await using site = await target(answer(200, "fine"));
-    await using secure = await secureListener("good", { greets: hello });
+    await using site = await startTarget(replyWith(200, "fine"));
+    await using secure = await startSecureListener("good", { greets: hello });
     const through = { proxyUrl: proxy.url };
     const url = site.at("/health?full=1");
-    expect(await check("http", { url, keyword: "fine", ...through })).toMatchObject({
+    expect(await runCheckOfType("http", { url, keyword: "fine", ...through })).toMatchObject({
       status: "up",
       message: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/),
     });
@@ -38,49 +43,58 @@ describe.each(real)("through %s", (program, running) => {
     ]);
     const own = { authorities: secure.authority };
     const at = { url: `https://localhost:${secure.port}/`, ...through };
-    expect(await check("http", at, own)).toMatchObject({
+    expect(await runCheckOfType("http", at, own)).toMatchObject({
       status: "up",
       certificateExpiresAt: expect.any(String),
     });
-    expect(await check("http", at)).toMatchObject({
+    expect(await runCheckOfType("http", at)).toMatchObject({
       status: "down",
       message: "The certificate's chain is incomplete, or its authority is not trusted.",
     });
   });
 
-  testWith([program], "a user is accepted only with the right password", async () => {
+  defineTestWith([program], "a user is accepted only with the right password", async () => {
     await using proxy = await running(canary);
-    await using site = await target();
-    await using secure = await secureListener("good", { greets: hello });
+    await using site = await startTarget();
+    await using secure = await startSecureListener("good", { greets: hello });
     const own = { authorities: secure.authority };
     for (const url of [site.at("/"), `https://localhost:${secure.port}/`]) {
       const at = { url, proxyUrl: proxy.url };
-      expect(await check("http", at, own)).toMatchObject({ status: "down", message: wanted });
+      expect(await runCheckOfType("http", at, own)).toMatchObject({
+        status: "down",
+        message: wanted,
+      });
       const wrong = { ...at, ...login, proxyPassword: `${canary}x` };
-      const outcome = await check("http", wrong, own);
+      const outcome = await runCheckOfType("http", wrong, own);
       // tinyproxy responds to a wrong password like a target would.
       const isTargets = program === "tinyproxy" && url.startsWith("http:");
       const message = isTargets ? "HTTP 401 (Unauthorized), expected 200-299." : refused;
       expect(outcome).toMatchObject({ status: "down", message });
       expect(JSON.stringify(outcome)).not.toContain(canary);
-      expect(await check("http", { ...at, ...login }, own)).toMatchObject({ status: "up" });
+      expect(await runCheckOfType("http", { ...at, ...login }, own)).toMatchObject({
+        status: "up",
+      });
     }
     const [{ headers } = { headers: {} }] = site.asked;
     expect(JSON.stringify(headers)).not.toContain("proxy-authorization");
   });
 
-  testWith([program], "a target without a listener is down, as the proxy reports", async () => {
-    await using proxy = await running();
-    const url = `https://127.0.0.1:${freePort()}/`;
-    const message =
-      program === "tinyproxy"
-        ? /^The proxy did not connect to the target: HTTP 50[0-9] \(.+\)\.$/
-        : /^The target refused the connection of the proxy\.$/;
-    expect(await check("http", { url, proxyUrl: proxy.url })).toMatchObject({
-      status: "down",
-      message: expect.stringMatching(message),
-    });
-  });
+  defineTestWith(
+    [program],
+    "a target without a listener is down, as the proxy reports",
+    async () => {
+      await using proxy = await running();
+      const url = `https://127.0.0.1:${getFreePort()}/`;
+      const message =
+        program === "tinyproxy"
+          ? /^The proxy did not connect to the target: HTTP 50[0-9] \(.+\)\.$/
+          : /^The target refused the connection of the proxy\.$/;
+      expect(await runCheckOfType("http", { url, proxyUrl: proxy.url })).toMatchObject({
+        status: "down",
+        message: expect.stringMatching(message),
+      });
+    },
+  );
 });
 
 const greets = Buffer.from([5, 0]);
@@ -97,7 +111,7 @@ const converses =
     });
   };
 
-const http = (head: string) => says(`${head}\r\n\r\n`);
+const http = (head: string) => replyOnce(`${head}\r\n\r\n`);
 const noAnswer = "The proxy did not answer properly: ";
 const closed = `${noAnswer}the connection was closed before the answer was complete.`;
 const notSocks = "The proxy does not speak SOCKS5.";
@@ -109,12 +123,12 @@ const answers: [scheme: "http" | "socks5", (socket: Socket) => void, message: st
     "The proxy did not connect to the target: HTTP 403 (Forbidden).",
   ],
   ["http", http("HTTP/1.0 407 Who are you"), wanted],
-  ["http", says("220 mail.lan ESMTP\r\n"), "The proxy does not speak HTTP."],
-  ["http", says("HTTP/1.1 200 Fine\r\n"), closed],
+  ["http", replyOnce("220 mail.lan ESMTP\r\n"), "The proxy does not speak HTTP."],
+  ["http", replyOnce("HTTP/1.1 200 Fine\r\n"), closed],
   ["http", (socket) => void socket.resume().end(), closed],
   [
     "http",
-    says(`HTTP/1.1 200 Fine\r\nX: ${"x".repeat(32_000)}`),
+    replyOnce(`HTTP/1.1 200 Fine\r\nX: ${"x".repeat(32_000)}`),
     `${noAnswer}the answer is longer than 16 KiB.`,
   ],
   ["socks5", converses(Buffer.from([4, 0])), notSocks],
@@ -138,13 +152,13 @@ const answers: [scheme: "http" | "socks5", (socket: Socket) => void, message: st
 test.each(answers)(
   "an invalid response of a proxy is reported: %s %#",
   async (scheme, greets, message) => {
-    await using proxy = await listener(greets);
+    await using proxy = await startListener(greets);
     const proxyUrl = `${scheme}://127.0.0.1:${proxy.port}`;
-    expect(await check("http", { url: nowhere, proxyUrl })).toMatchObject({
+    expect(await runCheckOfType("http", { url: nowhere, proxyUrl })).toMatchObject({
       status: "down",
       message,
     });
-    await proxy.untilAllClosed();
+    await proxy.waitUntilAllClosed();
   },
 );
 
@@ -160,13 +174,13 @@ const hangs: [scheme: "http" | "socks5", (socket: Socket) => void, step: string]
 
 test("the timeout of a check also applies to a proxy, and closes its connection", async () => {
   const found = async ([scheme, greets, step]: (typeof hangs)[number]) => {
-    await using proxy = await listener(greets);
+    await using proxy = await startListener(greets);
     const proxyUrl = `${scheme}://127.0.0.1:${proxy.port}`;
     const expected = `Timed out while ${step}.`;
-    const { message } = await timedOut(expected, (timeoutMs) =>
-      check("http", { url: nowhere, proxyUrl }, { timeoutMs }),
+    const { message } = await runUntilTimedOut(expected, (timeoutMs) =>
+      runCheckOfType("http", { url: nowhere, proxyUrl }, { timeoutMs }),
     );
-    await proxy.untilAllClosed();
+    await proxy.waitUntilAllClosed();
     return [message, expected];
   };
   for (const [message, expected] of await Promise.all(hangs.map(found)))
@@ -174,27 +188,27 @@ test("the timeout of a check also applies to a proxy, and closes its connection"
 });
 
 test("an unreachable proxy is distinguished from an unreachable target", async () => {
-  const { message } = await check("http", {
+  const { message } = await runCheckOfType("http", {
     url: nowhere,
-    proxyUrl: `http://127.0.0.1:${freePort()}`,
+    proxyUrl: `http://127.0.0.1:${getFreePort()}`,
   });
   expect(message).toBe("The proxy can't be reached: the connection was refused.");
 });
 
-testWith(
+defineTestWith(
   ["network"],
   "a proxy is blocked like any target, and so is the target behind it",
   async () => {
-    await using proxy = await listener(() => {});
+    await using proxy = await startListener(() => {});
     const listeners = [{ host: "127.0.0.1", port: proxy.port }];
     const proxyUrl = `http://localhost:${proxy.port}`;
-    expect(await check("http", { url: nowhere, proxyUrl }, { listeners })).toMatchObject({
+    expect(await runCheckOfType("http", { url: nowhere, proxyUrl }, { listeners })).toMatchObject({
       status: "down",
       message: "Blocked: the proxy is this appliance itself.",
       final: true,
     });
     for (const host of ["169.254.169.254", "[::ffff:169.254.169.254]", "localhost"]) {
-      const outcome = await check(
+      const outcome = await runCheckOfType(
         "http",
         { url: `http://${host}:81/`, proxyUrl },
         { listeners: [{ host: "127.0.0.1", port: 81 }] },
@@ -204,7 +218,7 @@ testWith(
         message: expect.stringMatching(/^Blocked: the target is /),
       });
     }
-    expect(proxy.accepted()).toBe(0);
+    expect(proxy.countAccepted()).toBe(0);
   },
 );
 
@@ -213,12 +227,12 @@ async function askedOf(url: string, login: object = {}): Promise<Buffer[]> {
   const heard: Buffer[] = [];
   const hasLogin = Object.keys(login).length > 0;
   const said = [...(hasLogin ? [Buffer.from([5, 2]), Buffer.from([1, 0])] : [greets]), replied(0)];
-  await using proxy = await listener((socket) => {
+  await using proxy = await startListener((socket) => {
     socket.on("data", (chunk: Buffer) => heard.push(chunk));
     converses(...said, "HTTP/1.1 204 No Content\r\n\r\n")(socket);
   });
   const proxyUrl = `socks5://127.0.0.1:${proxy.port}`;
-  expect(await check("http", { url, proxyUrl, ...login })).toMatchObject({ status: "up" });
+  expect(await runCheckOfType("http", { url, proxyUrl, ...login })).toMatchObject({ status: "up" });
   return heard;
 }
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { checkHttp } from "../../../../src/monitoring/checks/kinds/http.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
 import type { TargetFailure } from "../../../../src/core/outgoing/failures.ts";
-import { freePort } from "../../../support/binary.ts";
-import { check, contextOf, listener } from "../../../support/checking.ts";
-import { dashboard } from "../../../support/dashboard.ts";
-import { answer, redirect, target } from "../../../support/target.ts";
+import { getFreePort } from "../../../support/binary.ts";
+import { runCheckOfType, createCheckContext, startListener } from "../../../support/checking.ts";
+import { createDashboard } from "../../../support/dashboard.ts";
+import { replyWith, replyWithRedirect, startTarget } from "../../../support/target.ts";
 
 const elsewhere = "Redirected to something that is not an http or https address.";
 
@@ -15,8 +15,8 @@ const onlyAsked = "Redirected to another origin, to which only GET and HEAD requ
 
 /** A target that redirects to itself, and to another one. */
 async function two() {
-  const shop = await target();
-  const other = await target();
+  const shop = await startTarget();
+  const other = await startTarget();
   return {
     shop,
     other,
@@ -35,7 +35,7 @@ test("an empty Location is no redirect, and the first of several counts", async 
     ["Location: /a\r\nlocation: /b", "200", ["/", "/a"]],
   ] as const) {
     const asked: string[] = [];
-    await using shop = await listener((socket) => {
+    await using shop = await startListener((socket) => {
       socket.once("data", (request: Buffer) => {
         const path = request.toString("latin1").split(" ")[1] ?? "";
         asked.push(path);
@@ -45,7 +45,7 @@ test("an empty Location is no redirect, and the first of several counts", async 
         );
       });
     });
-    const found = await check("http", { url: shop.url, expectedStatus: [status] });
+    const found = await runCheckOfType("http", { url: shop.url, expectedStatus: [status] });
     expect([fields, found.status, asked]).toEqual([fields, "up", [...paths]]);
   }
 });
@@ -68,17 +68,19 @@ describe("a redirect leads", () => {
   ];
   for (const [location, path] of places)
     test(`from /a/start by ${location} to ${path}`, async () => {
-      await using shop = await target();
+      await using shop = await startTarget();
       const to = Buffer.from(location.replace("PORT", String(shop.port))).toString("latin1");
-      shop.reply(redirect(to), "/a/start");
-      expect(await check("http", { url: shop.at("/a/start") })).toMatchObject({ status: "up" });
+      shop.setReply(replyWithRedirect(to), "/a/start");
+      expect(await runCheckOfType("http", { url: shop.at("/a/start") })).toMatchObject({
+        status: "up",
+      });
       expect(shop.asked.map((asked) => asked.path)).toEqual(["/a/start", path]);
     });
 
   test("to the exact bytes of its path, even if they are not UTF-8", async () => {
-    await using shop = await target();
-    shop.reply(redirect("/caf\xe9?x=\xe4"), "/start");
-    await check("http", { url: shop.at("/start") });
+    await using shop = await startTarget();
+    shop.setReply(replyWithRedirect("/caf\xe9?x=\xe4"), "/start");
+    await runCheckOfType("http", { url: shop.at("/start") });
     expect(shop.asked.map(({ path }) => path)).toEqual(["/start", "/caf%E9?x=%E4"]);
   });
 
@@ -93,8 +95,8 @@ describe("a redirect leads", () => {
     "//",
   ])
     test(`nowhere by ${location}`, async () => {
-      await using shop = await target(redirect(location));
-      expect(await check("http", { url: shop.at() })).toMatchObject({
+      await using shop = await startTarget(replyWithRedirect(location));
+      expect(await runCheckOfType("http", { url: shop.at() })).toMatchObject({
         status: "down",
         message: elsewhere,
       });
@@ -102,39 +104,40 @@ describe("a redirect leads", () => {
     });
 
   test("at most five times", async () => {
-    await using shop = await target(redirect("/"));
-    expect(await check("http", { url: shop.at() })).toMatchObject({
+    await using shop = await startTarget(replyWithRedirect("/"));
+    expect(await runCheckOfType("http", { url: shop.at() })).toMatchObject({
       status: "down",
       message: "Redirected more than 5 times.",
     });
     expect(shop.asked).toHaveLength(6);
-    for (let step = 0; step < 5; step++) shop.reply(redirect(`/${step + 1}`), `/${step}`);
-    shop.reply(answer(), "/5");
-    expect(await check("http", { url: shop.at("/0") })).toMatchObject({ status: "up" });
+    for (let step = 0; step < 5; step++)
+      shop.setReply(replyWithRedirect(`/${step + 1}`), `/${step}`);
+    shop.setReply(replyWith(), "/5");
+    expect(await runCheckOfType("http", { url: shop.at("/0") })).toMatchObject({ status: "up" });
   });
 
   test("nowhere without a Location, so its status counts", async () => {
-    await using shop = await target(answer(302));
-    expect(await check("http", { url: shop.at() })).toMatchObject({
+    await using shop = await startTarget(replyWith(302));
+    expect(await runCheckOfType("http", { url: shop.at() })).toMatchObject({
       message: "HTTP 302 (Found), expected 200-299.",
     });
   });
 
   test("to the response that is judged, whatever the first one was", async () => {
-    await using shop = await target(answer(200, "here"));
-    shop.reply(redirect("/b"), "/a");
+    await using shop = await startTarget(replyWith(200, "here"));
+    shop.setReply(replyWithRedirect("/b"), "/a");
     const fields = { url: shop.at("/a"), expectedStatus: ["302"], keyword: "here" };
-    expect(await check("http", fields)).toMatchObject({
+    expect(await runCheckOfType("http", fields)).toMatchObject({
       message: "HTTP 200 (OK), expected 302.",
     });
-    expect(await check("http", { ...fields, expectedStatus: ["200"] })).toMatchObject({
+    expect(await runCheckOfType("http", { ...fields, expectedStatus: ["200"] })).toMatchObject({
       status: "up",
     });
   });
 
   test("never to a blocked address, by number or by name", async () => {
-    await using shop = await target();
-    await using own = await target();
+    await using shop = await startTarget();
+    await using own = await startTarget();
     const listeners = [{ host: "127.0.0.1", port: own.port }];
     for (const location of [
       "http://169.254.169.254/",
@@ -144,8 +147,8 @@ describe("a redirect leads", () => {
       `http://localhost:${own.port}/`,
       own.at(),
     ]) {
-      shop.reply(redirect(location));
-      const found = await check("http", { url: shop.at() }, { listeners });
+      shop.setReply(replyWithRedirect(location));
+      const found = await runCheckOfType("http", { url: shop.at() }, { listeners });
       expect(found).toMatchObject({ status: "down", final: true });
       expect(found.message).toStartWith("Blocked: the target is ");
     }
@@ -153,8 +156,8 @@ describe("a redirect leads", () => {
   });
 
   test("to a closed port, which is then the reason", async () => {
-    await using shop = await target(redirect(`http://127.0.0.1:${freePort()}/`));
-    expect(await check("http", { url: shop.at() })).toMatchObject({
+    await using shop = await startTarget(replyWithRedirect(`http://127.0.0.1:${getFreePort()}/`));
+    expect(await runCheckOfType("http", { url: shop.at() })).toMatchObject({
       message: "The connection was refused.",
     });
   });
@@ -179,10 +182,10 @@ describe("a redirect changes the request:", () => {
   ];
   for (const [status, before, after] of changes)
     test(`${before} becomes ${after} by ${status}, with or without its body`, async () => {
-      await using shop = await target();
-      shop.reply(redirect("/b", status), "/a");
+      await using shop = await startTarget();
+      shop.setReply(replyWithRedirect("/b", status), "/a");
       const body = before === "GET" || before === "HEAD" ? null : "sent";
-      await check("http", { url: shop.at("/a"), method: before, body });
+      await runCheckOfType("http", { url: shop.at("/a"), method: before, body });
       expect(shop.asked).toMatchObject([
         { method: before, body: body ?? "" },
         { method: after, path: "/b", body: after === before ? (body ?? "") : "" },
@@ -195,9 +198,9 @@ describe("a redirect changes the request:", () => {
   };
 
   test("the same origin gets the headers and the credentials again", async () => {
-    await using shop = await target();
-    shop.reply(redirect("/b"), "/a");
-    await check("http", { url: shop.at("/a"), ...secrets });
+    await using shop = await startTarget();
+    shop.setReply(replyWithRedirect("/b"), "/a");
+    await runCheckOfType("http", { url: shop.at("/a"), ...secrets });
     for (const { headers } of shop.asked)
       expect(headers).toMatchObject({
         "x-api-key": "key",
@@ -209,9 +212,9 @@ describe("a redirect changes the request:", () => {
   test("another origin gets none of them, even if it redirects back", async () => {
     await using made = await two();
     const { shop, other } = made;
-    shop.reply(redirect(other.at("/b")), "/a");
-    other.reply(redirect(shop.at("/c")), "/b");
-    await check("http", { url: shop.at("/a"), ...secrets });
+    shop.setReply(replyWithRedirect(other.at("/b")), "/a");
+    other.setReply(replyWithRedirect(shop.at("/c")), "/b");
+    await runCheckOfType("http", { url: shop.at("/a"), ...secrets });
     for (const { headers } of [...other.asked, ...shop.asked.slice(1)])
       expect(Object.keys(headers).toSorted()).toEqual([
         "accept",
@@ -233,9 +236,9 @@ describe("a redirect changes the request:", () => {
     async (status, method, body) => {
       await using made = await two();
       const { shop, other } = made;
-      shop.reply(redirect(other.at("/moved"), status));
+      shop.setReply(replyWithRedirect(other.at("/moved"), status));
       const fields = { url: shop.at(), method, body, ...secrets };
-      const found = await check("http", fields);
+      const found = await runCheckOfType("http", fields);
       const moved = other.asked.filter(({ path }) => path === "/moved");
       for (const asked of moved) {
         expect(askers).toContain(asked.method);
@@ -252,15 +255,17 @@ describe("a redirect changes the request:", () => {
   test("another origin does not get the body, so the check fails with that reason", async () => {
     await using made = await two();
     const { shop, other } = made;
-    shop.reply(redirect(other.at(), 307));
+    shop.setReply(replyWithRedirect(other.at(), 307));
     const fields = { url: shop.at(), method: "POST", ...secrets };
-    expect(await check("http", { ...fields, body: "secret" })).toMatchObject({
+    expect(await runCheckOfType("http", { ...fields, body: "secret" })).toMatchObject({
       status: "down",
       message: bodyKept,
     });
     expect(other.asked).toEqual([]);
-    shop.reply(redirect(other.at(), 303));
-    expect(await check("http", { ...fields, body: "secret" })).toMatchObject({ status: "up" });
+    shop.setReply(replyWithRedirect(other.at(), 303));
+    expect(await runCheckOfType("http", { ...fields, body: "secret" })).toMatchObject({
+      status: "up",
+    });
     expect(other.asked).toMatchObject([{ method: "GET", body: "" }]);
   });
 });
@@ -270,9 +275,11 @@ describe("from a public address to a private one", () => {
 
   /** Hosts of a redirect chain, all on loopback; the test sets which of them count as public. */
   async function led(hops: readonly (readonly string[])[], fields: object = {}) {
-    await using shop = await target();
+    await using shop = await startTarget();
     const names = hops.map((_, index) => `http://hop${index}.example:${shop.port}/${index}`);
-    names.forEach((name, index) => index > 0 && shop.reply(redirect(name), `/${index - 1}`));
+    names.forEach(
+      (name, index) => index > 0 && shop.setReply(replyWithRedirect(name), `/${index - 1}`),
+    );
     const settings = NewMonitor.parse({ type: "http", name: "Shop", url: names[0], ...fields });
     const addresses = (host: string) =>
       (hops[Number(/\d+/.exec(host)?.[0])] ?? []).map((kind) => ({
@@ -281,7 +288,10 @@ describe("from a public address to a private one", () => {
         isPrivate: kind === "private",
       }));
     const ending = new AbortController();
-    const context = { ...contextOf(ending), addressesOf: async (host: string) => addresses(host) };
+    const context = {
+      ...createCheckContext(ending),
+      addressesOf: async (host: string) => addresses(host),
+    };
     const outcome = await checkHttp(settings as never, context).then(
       ({ status }) => status as string,
       (error: TargetFailure) => (error.final ? error.message : `not final: ${error.message}`),
@@ -320,10 +330,10 @@ describe("from a public address to a private one", () => {
   });
 
   test("a monitor that is older than the field does not allow it", async () => {
-    const made = await dashboard();
+    const made = await createDashboard();
     const { id } = await made.monitor({ type: "http", name: "Old", url: "http://intranet.lan/" });
     made.database.run("UPDATE monitors SET settings = json_remove(settings, '$.followToPrivate')");
-    expect((await made.monitorOf(id)).followToPrivate).toBe(false);
+    expect((await made.readMonitor(id)).followToPrivate).toBe(false);
     expect((await made.api("GET", "/api/v1/monitors")).json.data[0].followToPrivate).toBe(false);
     const changed = await made.changeMonitor(id, { name: "New" });
     expect([changed.status, changed.json.data.followToPrivate]).toEqual([200, false]);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { check } from "../../../support/checking.ts";
-import { answer, target } from "../../../support/target.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
+import { replyWith, startTarget } from "../../../support/target.ts";
 
 /** The request that a site gets from a check with these fields. */
 async function askedWith(fields: object) {
-  await using site = await target();
+  await using site = await startTarget();
   const path = "path" in fields ? String(fields.path) : "/";
   const { path: _, ...own } = fields as { path?: string };
-  const outcome = await check("http", { url: site.at(path), method: "POST", ...own });
+  const outcome = await runCheckOfType("http", { url: site.at(path), method: "POST", ...own });
   expect(outcome.status).toBe("up");
   expect(JSON.stringify(outcome)).not.toContain(site.asked[0]?.path ?? "?");
   return site.asked[0] ?? { method: "", path: "", headers: {}, body: "" };
@@ -95,11 +95,13 @@ test("the cache buster differs for each request, and leaves the rest of the addr
 });
 
 test("the target of a redirect gets no cache buster", async () => {
-  await using site = await target();
-  site.reply(answer(200, "here"), "/b");
-  site.reply((response) => {
+  await using site = await startTarget();
+  site.setReply(replyWith(200, "here"), "/b");
+  site.setReply((response) => {
     response.writeHead(302, { location: "/b" }).end();
   });
-  expect((await check("http", { url: site.at("/a"), cacheBuster: true })).status).toBe("up");
+  expect((await runCheckOfType("http", { url: site.at("/a"), cacheBuster: true })).status).toBe(
+    "up",
+  );
   expect(site.asked.map(({ path }) => path.replace(/=.*/, ""))).toEqual(["/a?_", "/b"]);
 });

@@ -11,7 +11,7 @@ test.each(Object.entries(charsets))(
         search.push(Buffer.from(piece));
         search.flush();
       }
-      search.end();
+      search.finish();
       expect([cut, search.found.has(text)]).toEqual([cut, true]);
     }
   },

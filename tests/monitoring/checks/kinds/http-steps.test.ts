@@ -1,19 +1,29 @@
 /** HTTP monitors with several steps: saved values, credentials, limits and validation. */
 import { describe, expect, test } from "bun:test";
-import { check, timedOut } from "../../../support/checking.ts";
-import { dashboard } from "../../../support/dashboard.ts";
+import { runCheckOfType, runUntilTimedOut } from "../../../support/checking.ts";
+import { createDashboard } from "../../../support/dashboard.ts";
 import { canary } from "../../../support/samples.ts";
-import { answer, hang, redirect, type Reply, target } from "../../../support/target.ts";
+import {
+  replyWith,
+  hang,
+  replyWithRedirect,
+  type Reply,
+  startTarget,
+} from "../../../support/target.ts";
 
-const json = (body: unknown): Reply => answer(200, JSON.stringify(body));
+const json = (body: unknown): Reply => replyWith(200, JSON.stringify(body));
 const save = (name: string, path: string) => ({ name, source: "json", path });
 const token = { save: [save("token", "$.token")] };
 
 /** Result of checking a site with these responses by path, and its requests. */
 async function found(replies: Record<string, Reply>, fields: object, circumstances: object = {}) {
-  await using site = await target();
-  for (const [path, reply] of Object.entries(replies)) site.reply(reply, path);
-  const outcome = await check("http", { url: site.at("/first"), ...fields }, circumstances);
+  await using site = await startTarget();
+  for (const [path, reply] of Object.entries(replies)) site.setReply(reply, path);
+  const outcome = await runCheckOfType(
+    "http",
+    { url: site.at("/first"), ...fields },
+    circumstances,
+  );
   return { outcome, asked: site.asked };
 }
 
@@ -25,7 +35,7 @@ async function reasonOf(first: Reply, fields: object, circumstances: object = {}
 
 test("a saved number is sent as received, however long it is", async () => {
   const { asked } = await found(
-    { "/first": answer(200, '{"id":9007199254740993,"rate":1.10e5}') },
+    { "/first": replyWith(200, '{"id":9007199254740993,"rate":1.10e5}') },
     {
       save: [save("id", "$.id"), save("rate", "$.rate")],
       steps: [
@@ -48,10 +58,10 @@ describe("a monitor with steps", () => {
   test("signs in, continues with saved values, and is up after the last step", async () => {
     const { outcome, asked } = await found(
       {
-        "/first": answer(200, JSON.stringify({ token: "a/b c", user: { id: 7 } }), {
+        "/first": replyWith(200, JSON.stringify({ token: "a/b c", user: { id: 7 } }), {
           "set-cookie": "sid=s1; Path=/; HttpOnly",
         }),
-        "/users/7?t=a%2Fb%20c": answer(200, '<input name="csrf" value="x\\y">'),
+        "/users/7?t=a%2Fb%20c": replyWith(200, '<input name="csrf" value="x\\y">'),
       },
       {
         method: "POST",
@@ -94,13 +104,13 @@ describe("a monitor with steps", () => {
 
   test("names the step that failed, and sends no further request", async () => {
     const steps = [{ name: "Cart", url: "/cart" }, { url: "/order" }];
-    const { outcome, asked } = await found({ "/cart": answer(500) }, { steps });
+    const { outcome, asked } = await found({ "/cart": replyWith(500) }, { steps });
     expect([outcome.status, outcome.message]).toEqual([
       "down",
       "Step 2 (Cart): HTTP 500 (Internal Server Error), expected 200-299.",
     ]);
     expect(asked.map(({ path }) => path)).toEqual(["/first", "/cart"]);
-    expect((await found({ "/first": answer(404) }, { steps })).outcome.message).toBe(
+    expect((await found({ "/first": replyWith(404) }, { steps })).outcome.message).toBe(
       "Step 1: HTTP 404 (Not Found), expected 200-299.",
     );
   });
@@ -130,7 +140,7 @@ describe("a monitor with steps", () => {
   test("has one timeout for all of its steps", async () => {
     const message = "Step 2: Timed out while waiting for the answer.";
     const steps = [{ url: "/slow" }];
-    const late = await timedOut(
+    const late = await runUntilTimedOut(
       message,
       async (timeoutMs) => (await found({ "/slow": hang }, { steps }, { timeoutMs })).outcome,
     );
@@ -138,7 +148,7 @@ describe("a monitor with steps", () => {
   });
 
   test("reads at most 4 MiB of all responses together", async () => {
-    const long = answer(200, "x".repeat(1024 * 1024 - 1));
+    const long = replyWith(200, "x".repeat(1024 * 1024 - 1));
     const steps = Array.from({ length: 5 }, (_, index) => ({ url: `/${index}` }));
     const replies = Object.fromEntries(steps.map(({ url }) => [url, long]));
     const { outcome, asked } = await found(replies, { steps });
@@ -169,7 +179,7 @@ describe("a monitor with steps", () => {
   });
 
   test("connects to no blocked step", async () => {
-    await using other = await target();
+    await using other = await startTarget();
     const listeners = [{ host: "127.0.0.1", port: other.port }];
     const { outcome } = await found({}, { steps: [{ url: other.at("/") }] }, { listeners });
     expect(outcome).toMatchObject({
@@ -180,7 +190,7 @@ describe("a monitor with steps", () => {
   });
 
   test("adds up the latencies of its steps, and reports the certificate that expires first", async () => {
-    const late: Reply = (response) => void setTimeout(() => answer()(response), 60);
+    const late: Reply = (response) => void setTimeout(() => replyWith()(response), 60);
     const { outcome } = await found({ "/first": late, "/a": late }, { steps: [{ url: "/a" }] });
     expect(outcome.latencyMs).toBeGreaterThanOrEqual(110);
   });
@@ -209,7 +219,7 @@ describe("credentials of the monitor", () => {
   });
 
   test("are not sent to another origin, which gets only those of its step", async () => {
-    await using other = await target();
+    await using other = await startTarget();
     const steps = [{ url: other.at("/a?t={{token}}") }];
     await found({ "/first": json({ token: "t1" }) }, { ...own, ...token, steps });
     expect(JSON.stringify(other.asked)).not.toContain(canary);
@@ -218,21 +228,22 @@ describe("credentials of the monitor", () => {
   });
 
   test("of OAuth 2.0 are requested once for all steps, and again after a step's 401", async () => {
-    await using site = await target();
-    await using service = await target((response) => {
+    await using site = await startTarget();
+    await using service = await startTarget((response) => {
       response.end(JSON.stringify({ access_token: `t${service.asked.length}`, expires_in: 600 }));
     });
-    site.reply((response) => {
+    site.setReply((response) => {
       response.writeHead(response.req.headers.authorization === "Bearer t2" ? 200 : 401).end();
     }, "/b");
-    const { accessTokens } = await import("../../../../src/core/outgoing/access-tokens.ts");
+    const { createAccessTokenCache: accessTokens } =
+      await import("../../../../src/core/outgoing/access-tokens.ts");
     const tokens = accessTokens();
     const fields = {
       url: site.at("/first"),
       oauth2: { tokenUrl: service.at("/token"), clientId: "probe", clientSecret: canary },
     };
-    await check("http", fields, { tokens });
-    const outcome = await check("http", { ...fields, steps: [{ url: "/b" }] }, { tokens });
+    await runCheckOfType("http", fields, { tokens });
+    const outcome = await runCheckOfType("http", { ...fields, steps: [{ url: "/b" }] }, { tokens });
     expect(outcome.status).toBe("up");
     expect(site.asked.map(({ headers }) => headers.authorization)).toEqual([
       "Bearer t1",
@@ -250,17 +261,17 @@ describe("a saved value", () => {
   test.each<[string, Reply, object, string]>([
     ["does not exist", json({}), token, "there is nothing"],
     ["is an object", json({ token: {} }), token, "it is a list or an object"],
-    ["is not in JSON", answer(200, "<html>"), token, "it is not JSON"],
+    ["is not in JSON", replyWith(200, "<html>"), token, "it is not JSON"],
     ["is too long", json({ token: "x".repeat(9_000) }), token, "it is longer than 8 KiB"],
     [
       "is not found",
-      answer(200, "abc"),
+      replyWith(200, "abc"),
       { save: [{ name: "token", source: "body", expression: "d(.)" }] },
       "its expression finds nothing",
     ],
     [
       "is a missing header",
-      answer(200),
+      replyWith(200),
       { save: [{ name: "token", source: "header", path: "X-Id" }] },
       "there is nothing",
     ],
@@ -306,8 +317,11 @@ describe("a saved value", () => {
   });
 
   test("is not sent with a redirect to another origin", async () => {
-    await using other = await target();
-    const replies = { "/first": json({ token: canary }), "/next": redirect(other.at("/in")) };
+    await using other = await startTarget();
+    const replies = {
+      "/first": json({ token: canary }),
+      "/next": replyWithRedirect(other.at("/in")),
+    };
     await found(replies, next({ headers: { Authorization: "Bearer {{token}}" } }));
     expect(other.asked).toHaveLength(1);
     expect(JSON.stringify(other.asked)).not.toContain(canary);
@@ -373,7 +387,7 @@ describe("a rejected monitor has", () => {
     ],
     ["too many steps", { steps: Array.from({ length: 10 }, () => step) }, "steps"],
   ])("%s", async (_what, fields, path) => {
-    const { api } = await dashboard();
+    const { api } = await createDashboard();
     const body = { type: "http", name: "Shop", url: "http://shop.lan/", ...fields };
     const { status, json: said } = await api("POST", "/api/v1/monitors", { body });
     expect([status, said.error?.details[0].path]).toEqual([422, path]);

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "bun:test";
-import { head } from "../../../support/answering.ts";
-import { check, listener, timedOut } from "../../../support/checking.ts";
-import { answer, target } from "../../../support/target.ts";
+import { buildMessageHead } from "../../../support/answering.ts";
+import { runCheckOfType, startListener, runUntilTimedOut } from "../../../support/checking.ts";
+import { replyWith, startTarget } from "../../../support/target.ts";
 
 const events = ["Content-Type: text/event-stream", "Transfer-Encoding: chunked"];
 const up = { status: "up", message: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/) };
 
 /** A server whose endless responses start like this and continue until the client disconnects. */
 const streaming = (fields: readonly string[], ...starts: string[]) =>
-  listener((socket) => {
+  startListener((socket) => {
     const isChunked = fields.some((field) => field.endsWith("chunked"));
     const send = (data: string) =>
       void socket.write(isChunked ? `${data.length.toString(16)}\r\n${data}\r\n` : data);
     socket.once("data", () => {
       const going = setInterval(() => send("data: x\n\n"), 20);
       socket.on("close", () => clearInterval(going));
-      socket.write(head("HTTP/1.1 200 OK", ...fields));
+      socket.write(buildMessageHead("HTTP/1.1 200 OK", ...fields));
       for (const start of starts) send(start);
     });
   });
@@ -39,21 +39,23 @@ describe("an endless body is up once all conditions are decided, and its connect
         { assertions: [{ source: "body", op: "contains", value: "data: x" }] },
         { steps: [{ url: "/next", keyword: "ready" }] },
       ]) {
-        const found = await check("http", { url, ...conditions });
+        const found = await runCheckOfType("http", { url, ...conditions });
         expect([conditions, found.status === "up" ? "up" : found.message]).toEqual([
           conditions,
           "up",
         ]);
       }
-      await server.untilAllClosed();
+      await server.waitUntilAllClosed();
     });
 
   test("a forbidden keyword is down as soon as it arrives", async () => {
     await using server = await streaming(events, "data: error\n\n");
-    expect(await check("http", { url: server.url, keywordAbsent: "error" })).toMatchObject({
-      status: "down",
-      message: "HTTP 200 (OK), but it has the keyword that must be absent.",
-    });
+    expect(await runCheckOfType("http", { url: server.url, keywordAbsent: "error" })).toMatchObject(
+      {
+        status: "down",
+        message: "HTTP 200 (OK), but it has the keyword that must be absent.",
+      },
+    );
   });
 
   test("a forbidden keyword that has not arrived is undecided until the timeout", async () => {
@@ -65,8 +67,8 @@ describe("an endless body is up once all conditions are decided, and its connect
       { jsonPath: "$.a" },
     ])
       expect(
-        await timedOut(message, (timeoutMs) =>
-          check("http", { url: server.url, ...conditions }, { timeoutMs }),
+        await runUntilTimedOut(message, (timeoutMs) =>
+          runCheckOfType("http", { url: server.url, ...conditions }, { timeoutMs }),
         ),
       ).toMatchObject({ status: "down", message });
   });
@@ -74,27 +76,29 @@ describe("an endless body is up once all conditions are decided, and its connect
   test("a condition on the latency waits for the end", async () => {
     await using server = await streaming(["Transfer-Encoding: chunked"]);
     const latency = { source: "latency", op: "lessThan", value: 1_500 };
-    expect(await check("http", { url: server.url, assertions: [latency] })).toMatchObject({
+    expect(await runCheckOfType("http", { url: server.url, assertions: [latency] })).toMatchObject({
       status: "down",
       message: "HTTP 200 (OK), but assertion 1 failed: the latency in ms must be less than 1500.",
     });
     const degradedAfterMs = 1_500;
-    expect(await check("http", { url: server.url }, { degradedAfterMs })).toMatchObject({
+    expect(await runCheckOfType("http", { url: server.url }, { degradedAfterMs })).toMatchObject({
       status: "degraded",
     });
     await using quick = await streaming(events);
     const assertions = [{ ...latency, value: 59_000 }];
-    expect(await check("http", { url: quick.url, assertions })).toMatchObject(up);
+    expect(await runCheckOfType("http", { url: quick.url, assertions })).toMatchObject(up);
   });
 
   test("a body that breaks off is down", async () => {
-    await using server = await listener((socket) => {
+    await using server = await startListener((socket) => {
       socket.once("data", () =>
-        socket.end(`${head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked")}5\r\nhello\r\n`),
+        socket.end(
+          `${buildMessageHead("HTTP/1.1 200 OK", "Transfer-Encoding: chunked")}5\r\nhello\r\n`,
+        ),
       );
     });
     for (const conditions of [{}, { keyword: "hello" }])
-      expect(await check("http", { url: server.url, ...conditions })).toMatchObject({
+      expect(await runCheckOfType("http", { url: server.url, ...conditions })).toMatchObject({
         status: "down",
         message: "The connection was closed before the answer was complete.",
       });
@@ -111,13 +115,15 @@ describe("if only the start of a body over 1 MiB was searched for a forbidden te
   };
   for (const [name, conditions] of Object.entries(absent))
     test(name, async () => {
-      await using site = await target(answer(200, long));
+      await using site = await startTarget(replyWith(200, long));
       const url = site.at();
-      expect((await check("http", { url, ...conditions })).message).toEndWith(`; ${note}.`);
+      expect((await runCheckOfType("http", { url, ...conditions })).message).toEndWith(
+        `; ${note}.`,
+      );
       const steps = [{ url: "/next", ...conditions }];
-      expect((await check("http", { url, steps })).message).toEndWith(`; ${note}.`);
-      expect((await check("http", { url })).message).not.toContain("1 MiB");
-      site.reply(answer(200, "short"));
-      expect((await check("http", { url, ...conditions })).message).not.toContain("1 MiB");
+      expect((await runCheckOfType("http", { url, steps })).message).toEndWith(`; ${note}.`);
+      expect((await runCheckOfType("http", { url })).message).not.toContain("1 MiB");
+      site.setReply(replyWith(200, "short"));
+      expect((await runCheckOfType("http", { url, ...conditions })).message).not.toContain("1 MiB");
     });
 });

@@ -1,64 +1,76 @@
 import { describe, expect, test } from "bun:test";
-import { check, listener, says } from "../../../support/checking.ts";
+import { runCheckOfType, startListener, replyOnce } from "../../../support/checking.ts";
 import { canary } from "../../../support/samples.ts";
-import { answer, hang, redirect, type Reply, reset, target } from "../../../support/target.ts";
+import {
+  replyWith,
+  hang,
+  replyWithRedirect,
+  type Reply,
+  reset,
+  startTarget,
+} from "../../../support/target.ts";
 
 /** Message of a check whose target responds like this. */
 async function found(reply: Reply, fields: object = {}): Promise<string> {
-  await using shop = await target(reply);
-  const { status, message } = await check("http", { url: shop.at(), ...fields });
+  await using shop = await startTarget(reply);
+  const { status, message } = await runCheckOfType("http", { url: shop.at(), ...fields });
   return `${status}: ${message.replaceAll(/\d+ ms/g, "# ms")}`;
 }
 
 const json = (value: unknown) =>
-  answer(200, JSON.stringify(value), { "content-type": "application/json" });
+  replyWith(200, JSON.stringify(value), { "content-type": "application/json" });
 const isUp = "up: HTTP 200 (OK) in # ms, first byte after # ms.";
 const but = (issue: string) => `down: HTTP 200 (OK), but ${issue}.`;
 
 describe("an expected response", () => {
   const cases: [what: string, reply: Reply, fields: object, found: string][] = [
-    ["any status of 200 to 299", answer(299), {}, "up: HTTP 299 in # ms, first byte after # ms."],
-    ["not another status", answer(404), {}, "down: HTTP 404 (Not Found), expected 200-299."],
+    [
+      "any status of 200 to 299",
+      replyWith(299),
+      {},
+      "up: HTTP 299 in # ms, first byte after # ms.",
+    ],
+    ["not another status", replyWith(404), {}, "down: HTTP 404 (Not Found), expected 200-299."],
     [
       "only the expected status",
-      answer(200),
+      replyWith(200),
       { expectedStatus: ["204", "400-499"] },
       "down: HTTP 200 (OK), expected 204 or 400-499.",
     ],
     [
       "the last of an expected range",
-      answer(499),
+      replyWith(499),
       { expectedStatus: ["204", "400-499"] },
       "up: HTTP 499 in # ms, first byte after # ms.",
     ],
-    ["the keyword", answer(200, "all is fine"), { keyword: "is fine" }, isUp],
+    ["the keyword", replyWith(200, "all is fine"), { keyword: "is fine" }, isUp],
     [
       "not the keyword in another case",
-      answer(),
+      replyWith(),
       { keyword: "Fine" },
       but("the keyword is missing"),
     ],
-    ["the keyword beyond ASCII", answer(200, "schön 😀"), { keyword: "ön 😀" }, isUp],
-    ["without the forbidden word", answer(200, "fine"), { keywordAbsent: "error" }, isUp],
+    ["the keyword beyond ASCII", replyWith(200, "schön 😀"), { keyword: "ön 😀" }, isUp],
+    ["without the forbidden word", replyWith(200, "fine"), { keywordAbsent: "error" }, isUp],
     [
       "not with it",
-      answer(200, "no error"),
+      replyWith(200, "no error"),
       { keywordAbsent: "error" },
       but("it has the keyword that must be absent"),
     ],
     [
       "not with both words",
-      answer(200, "fine error"),
+      replyWith(200, "fine error"),
       { keyword: "fine", keywordAbsent: "error" },
       but("it has the keyword that must be absent"),
     ],
     [
       "no body if no condition reads it",
-      answer(204, ""),
+      replyWith(204, ""),
       {},
       "up: HTTP 204 (No Content) in # ms, first byte after # ms.",
     ],
-    ["not an empty body", answer(200, ""), { keyword: "x" }, but("the keyword is missing")],
+    ["not an empty body", replyWith(200, ""), { keyword: "x" }, but("the keyword is missing")],
     ["something at the path", json({ a: null }), { jsonPath: "$.a" }, isUp],
     ["not nothing at the path", json({ b: 1 }), { jsonPath: "$.a" }, but("it has nothing at $.a")],
     ["the text at the path", json({ a: ["ok"] }), { jsonPath: "$.a[0]", jsonEquals: "ok" }, isUp],
@@ -71,24 +83,24 @@ describe("an expected response", () => {
       but("the value at $.a is another"),
     ],
     ["the whole", json("ok"), { jsonPath: "$", jsonEquals: "ok" }, isUp],
-    ["not other text than JSON", answer(200, "<a>"), { jsonPath: "$.a" }, but("it is not JSON")],
+    ["not other text than JSON", replyWith(200, "<a>"), { jsonPath: "$.a" }, but("it is not JSON")],
     [
       "a JSON of 256 levels",
-      answer(200, `${"[".repeat(256)}${JSON.stringify('[["[')}${"]".repeat(256)}`),
+      replyWith(200, `${"[".repeat(256)}${JSON.stringify('[["[')}${"]".repeat(256)}`),
       { jsonPath: "$[0]" },
       isUp,
     ],
     [
       "not one of 257, which is not read",
-      answer(200, "[".repeat(257) + "]".repeat(257)),
+      replyWith(200, "[".repeat(257) + "]".repeat(257)),
       { jsonPath: "$" },
       but("it is nested deeper than 256 levels"),
     ],
-    ["not half of a JSON", answer(200, '{"a":1'), { jsonPath: "$.a" }, but("it is not JSON")],
-    ["not an empty body as JSON", answer(200, ""), { jsonPath: "$" }, but("it is not JSON")],
+    ["not half of a JSON", replyWith(200, '{"a":1'), { jsonPath: "$.a" }, but("it is not JSON")],
+    ["not an empty body as JSON", replyWith(200, ""), { jsonPath: "$" }, but("it is not JSON")],
     [
       "a redirect that is not followed",
-      redirect("/other"),
+      replyWithRedirect("/other"),
       { followRedirects: false, expectedStatus: ["302"] },
       "up: HTTP 302 (Found) in # ms, first byte after # ms.",
     ],
@@ -99,13 +111,13 @@ describe("an expected response", () => {
 
 describe("a request", () => {
   test("is as configured in the monitor, with a body of its length", async () => {
-    await using shop = await target();
+    await using shop = await startTarget();
     const fields = {
       method: "PUT",
       body: '{"größe":1}',
       headers: { "X-Team": "ops", "user-agent": "probe", Accept: "application/json" },
     };
-    await check("http", { url: shop.at("/a%20b?c=d&e#f"), ...fields });
+    await runCheckOfType("http", { url: shop.at("/a%20b?c=d&e#f"), ...fields });
     const [asked] = shop.asked;
     expect(asked).toMatchObject({ method: "PUT", path: "/a%20b?c=d&e", body: fields.body });
     expect(asked?.headers).toEqual({
@@ -121,20 +133,22 @@ describe("a request", () => {
 
   for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
     test(`can be ${method}, without a body`, async () => {
-      await using shop = await target();
-      expect(await check("http", { url: shop.at(), method })).toMatchObject({ status: "up" });
+      await using shop = await startTarget();
+      expect(await runCheckOfType("http", { url: shop.at(), method })).toMatchObject({
+        status: "up",
+      });
       expect(shop.asked).toMatchObject([{ method, body: "" }]);
       const needsLength = ["POST", "PUT", "PATCH"].includes(method);
       expect(shop.asked[0]?.headers["content-length"]).toBe(needsLength ? "0" : undefined);
     });
 
   test("carries credentials unchanged, and overrides a contradicting header", async () => {
-    await using shop = await target();
+    await using shop = await startTarget();
     const headers = { AUTHORIZATION: "other" };
     const basicAuth = { username: "probe", password: "pa:ß" };
-    await check("http", { url: shop.at(), headers, basicAuth });
-    await check("http", { url: shop.at(), headers, bearerToken: "tokén" });
-    await check("http", { url: shop.at(), headers });
+    await runCheckOfType("http", { url: shop.at(), headers, basicAuth });
+    await runCheckOfType("http", { url: shop.at(), headers, bearerToken: "tokén" });
+    await runCheckOfType("http", { url: shop.at(), headers });
     const sent = shop.asked.map(({ headers: { authorization = "" } }) => authorization);
     expect(sent).toEqual([
       `Basic ${Buffer.from("probe:pa:ß").toString("base64")}`,
@@ -144,23 +158,23 @@ describe("a request", () => {
   });
 
   test("that is large arrives complete", async () => {
-    await using shop = await target();
+    await using shop = await startTarget();
     const body = "ü".repeat(64 * 1024);
-    await check("http", { url: shop.at(), method: "POST", body });
+    await runCheckOfType("http", { url: shop.at(), method: "POST", body });
     expect(shop.asked[0]?.body === body).toBe(true);
   });
 });
 
 describe("no message contains text of the target:", () => {
   const replies: Record<string, Reply> = {
-    "its body": answer(200, canary),
+    "its body": replyWith(200, canary),
     "its body of JSON": json({ [canary]: canary }),
     "its reason": (response) => void response.writeHead(500, canary).end(),
-    "its headers": answer(404, "", { "x-a": canary, "content-type": canary }),
-    "its coding": answer(200, "x", { "content-encoding": canary }),
-    "the target of its redirect": redirect(`http://${canary}.invalid/${canary}`),
-    "the target of its redirect to another scheme": redirect(`ftp://${canary}/`),
-    "the closed target of its redirect": redirect(`http://127.0.0.1:1/${canary}`),
+    "its headers": replyWith(404, "", { "x-a": canary, "content-type": canary }),
+    "its coding": replyWith(200, "x", { "content-encoding": canary }),
+    "the target of its redirect": replyWithRedirect(`http://${canary}.invalid/${canary}`),
+    "the target of its redirect to another scheme": replyWithRedirect(`ftp://${canary}/`),
+    "the closed target of its redirect": replyWithRedirect(`http://127.0.0.1:1/${canary}`),
     "its address": hang,
     "a reset": reset,
   };
@@ -173,17 +187,17 @@ describe("no message contains text of the target:", () => {
   ];
   for (const [name, reply] of Object.entries(replies))
     test(name, async () => {
-      await using shop = await target(reply);
+      await using shop = await startTarget(reply);
       for (const fields of asks) {
         const settings = { url: shop.at(`/${canary}`), ...fields };
-        const { message } = await check("http", settings, { timeoutMs: 200 });
+        const { message } = await runCheckOfType("http", settings, { timeoutMs: 200 });
         expect(message).not.toContain(canary);
       }
     });
 
   test("input that is not HTTP", async () => {
-    await using shop = await listener(says(`${canary} ${canary}\r\n\r\n`));
-    const { message } = await check("http", { url: shop.url });
+    await using shop = await startListener(replyOnce(`${canary} ${canary}\r\n\r\n`));
+    const { message } = await runCheckOfType("http", { url: shop.url });
     expect(message).toBe("The answer is not valid HTTP.");
   });
 });

@@ -1,31 +1,37 @@
 import { describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { check } from "../../../support/checking.ts";
-import { answer, endless, redirect, reset, target } from "../../../support/target.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
+import {
+  replyWith,
+  endless,
+  replyWithRedirect,
+  reset,
+  startTarget,
+} from "../../../support/target.ts";
 
 /** Result of checking a site with this one response. */
-async function found(reply: Parameters<typeof target>[0], fields: object = {}) {
-  await using site = await target(reply);
-  const { status, message } = await check("http", { url: site.at(), ...fields });
+async function found(reply: Parameters<typeof startTarget>[0], fields: object = {}) {
+  await using site = await startTarget(reply);
+  const { status, message } = await runCheckOfType("http", { url: site.at(), ...fields });
   return [status, message];
 }
 
 const up = ["up", expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms, first byte after \d+ ms\.$/)];
 const down = (message: string) => ["down", message];
 const but = (issue: string) => down(`HTTP 200 (OK), but ${issue}.`);
-const json = (body: unknown) => answer(200, JSON.stringify(body));
+const json = (body: unknown) => replyWith(200, JSON.stringify(body));
 const encoded = (coding: string, body: Uint8Array) =>
-  answer(200, body, { "content-encoding": coding });
+  replyWith(200, body, { "content-encoding": coding });
 
 describe("the status", () => {
   test("is up within the expected range, else down", async () => {
-    expect(await found(answer(200))).toEqual(up);
-    expect(await found(answer(503))).toEqual(
+    expect(await found(replyWith(200))).toEqual(up);
+    expect(await found(replyWith(503))).toEqual(
       down("HTTP 503 (Service Unavailable), expected 200-299."),
     );
     const expectedStatus = ["401", "500-503"];
-    expect((await found(answer(502), { expectedStatus }))[0]).toBe("up");
-    expect(await found(answer(200), { expectedStatus })).toEqual(
+    expect((await found(replyWith(502), { expectedStatus }))[0]).toBe("up");
+    expect(await found(replyWith(200), { expectedStatus })).toEqual(
       down("HTTP 200 (OK), expected 401 or 500-503."),
     );
   });
@@ -39,7 +45,7 @@ describe("the status", () => {
 
 describe("the body", () => {
   test("has the keyword, and not the forbidden one", async () => {
-    const reply = answer(200, "all is well");
+    const reply = replyWith(200, "all is well");
     expect(await found(reply, { keyword: "is well" })).toEqual(up);
     expect(await found(reply, { keyword: "is bad" })).toEqual(but("the keyword is missing"));
     expect(await found(reply, { keywordAbsent: "is bad" })).toEqual(up);
@@ -49,7 +55,7 @@ describe("the body", () => {
   });
 
   test("is decoded with its charset", async () => {
-    const reply = answer(200, Buffer.from("Grüße", "latin1"), {
+    const reply = replyWith(200, Buffer.from("Grüße", "latin1"), {
       "content-type": "text/html; charset=iso-8859-1",
     });
     expect(await found(reply, { keyword: "Grüße" })).toEqual(up);
@@ -71,7 +77,7 @@ describe("the body", () => {
     expect(await found(reply, { jsonPath: "$.list[1]" })).toEqual(
       but("it has nothing at $.list[1]"),
     );
-    expect(await found(answer(200, "<p>"), { jsonPath: "$" })).toEqual(but("it is not JSON"));
+    expect(await found(replyWith(200, "<p>"), { jsonPath: "$" })).toEqual(but("it is not JSON"));
   });
 
   test.each([
@@ -103,8 +109,8 @@ describe("the body", () => {
 
 describe("the request", () => {
   test("is as configured in the monitor, with its credentials", async () => {
-    await using site = await target();
-    await check("http", {
+    await using site = await startTarget();
+    await runCheckOfType("http", {
       url: site.at("/path?q=1#part"),
       method: "POST",
       headers: { "X-Team": "ops", "user-agent": "Ours" },
@@ -128,10 +134,10 @@ describe("the request", () => {
   });
 
   test("keeps a token outside Latin-1 on one line", async () => {
-    await using site = await target();
+    await using site = await startTarget();
     // U+010A would become a line break if it were cut to one byte.
     const bearerToken = "oneĊX-Injected: 1";
-    await check("http", { url: site.at(), bearerToken });
+    await runCheckOfType("http", { url: site.at(), bearerToken });
     const [asked] = site.asked;
     expect(Object.keys(asked?.headers ?? {})).not.toContain("x-injected");
     const sent = Buffer.from(asked?.headers.authorization ?? "", "latin1").toString();
@@ -141,31 +147,31 @@ describe("the request", () => {
 
 describe("a redirect", () => {
   test("is followed five times, or not at all if the monitor forbids it", async () => {
-    await using site = await target();
-    for (let hop = 0; hop < 6; hop++) site.reply(redirect(`/${hop + 1}`), `/${hop}`);
-    expect(await check("http", { url: site.at("/1") })).toMatchObject({ status: "up" });
-    expect(await check("http", { url: site.at("/0") })).toMatchObject({
+    await using site = await startTarget();
+    for (let hop = 0; hop < 6; hop++) site.setReply(replyWithRedirect(`/${hop + 1}`), `/${hop}`);
+    expect(await runCheckOfType("http", { url: site.at("/1") })).toMatchObject({ status: "up" });
+    expect(await runCheckOfType("http", { url: site.at("/0") })).toMatchObject({
       status: "down",
       message: "Redirected more than 5 times.",
     });
     const stays = { url: site.at("/0"), followRedirects: false };
-    expect(await check("http", stays)).toMatchObject({
+    expect(await runCheckOfType("http", stays)).toMatchObject({
       message: "HTTP 302 (Found), expected 200-299.",
     });
   });
 
   test("to another origin sends neither headers nor credentials, nor the body", async () => {
-    await using other = await target();
-    await using site = await target(redirect(other.at("/there")));
+    await using other = await startTarget();
+    await using site = await startTarget(replyWithRedirect(other.at("/there")));
     const fields = { url: site.at(), headers: { "X-Key": "k" }, bearerToken: "t" };
-    expect(await check("http", fields)).toMatchObject({ status: "up" });
+    expect(await runCheckOfType("http", fields)).toMatchObject({ status: "up" });
     const [asked] = other.asked;
     expect(asked?.path).toBe("/there");
     expect(asked?.headers["x-key"]).toBeUndefined();
     expect(asked?.headers.authorization).toBeUndefined();
-    site.reply(redirect(other.at("/there"), 307));
+    site.setReply(replyWithRedirect(other.at("/there"), 307));
     const post = { ...fields, method: "POST", body: "secret" };
-    expect(await check("http", post)).toMatchObject({
+    expect(await runCheckOfType("http", post)).toMatchObject({
       status: "down",
       message: "Redirected to another origin, to which the request's body is not sent.",
     });
@@ -173,16 +179,21 @@ describe("a redirect", () => {
   });
 
   test("within the origin preserves everything except what its status drops", async () => {
-    await using site = await target();
+    await using site = await startTarget();
     for (const [status, method, body] of [
       [302, "GET", ""],
       [303, "GET", ""],
       [307, "PUT", "x"],
       [308, "PUT", "x"],
     ] as const) {
-      site.reply(redirect("/there", status), "/");
+      site.setReply(replyWithRedirect("/there", status), "/");
       const sent = status === 302 ? "POST" : "PUT";
-      await check("http", { url: site.at("/"), method: sent, body: "x", bearerToken: "t" });
+      await runCheckOfType("http", {
+        url: site.at("/"),
+        method: sent,
+        body: "x",
+        bearerToken: "t",
+      });
       const asked = site.asked.at(-1);
       expect([status, asked?.method, asked?.body]).toEqual([status, method, body]);
       expect(asked?.headers.authorization).toBe("Bearer t");
@@ -192,13 +203,15 @@ describe("a redirect", () => {
   test.each(["file:///etc/passwd", "javascript:alert(1)", "http://"])(
     "to %s is not followed",
     async (location) => {
-      expect((await found(redirect(location)))[0]).toBe("down");
+      expect((await found(replyWithRedirect(location)))[0]).toBe("down");
     },
   );
 
   test("to a blocked address is down at once, without a connection", async () => {
-    await using site = await target(redirect("http://169.254.169.254/latest/meta-data"));
-    const outcome = await check("http", { url: site.at() });
+    await using site = await startTarget(
+      replyWithRedirect("http://169.254.169.254/latest/meta-data"),
+    );
+    const outcome = await runCheckOfType("http", { url: site.at() });
     expect(outcome).toMatchObject({ status: "down", final: true });
     expect(outcome.message).toStartWith("Blocked: the target is a link-local address");
   });
@@ -208,10 +221,10 @@ test("the result contains no text of the target", async () => {
   const said = "CANARY-5d1c";
   const headers = { "x-said": said, "content-type": `text/${said}`, location: `/${said}` };
   const replies = [
-    answer(500, said, headers),
-    answer(200, said, headers),
-    redirect(`ftp://${said}/`),
-    answer(200, said, { "content-encoding": said }),
+    replyWith(500, said, headers),
+    replyWith(200, said, headers),
+    replyWithRedirect(`ftp://${said}/`),
+    replyWith(200, said, { "content-encoding": said }),
   ];
   for (const reply of replies)
     for (const fields of [{}, { keyword: "none" }, { jsonPath: "$.a" }, { keywordAbsent: said }])

@@ -5,11 +5,11 @@ import {
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { Host } from "../../../../src/core/fields.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { check } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Fake } from "../../../support/fakes/fake.ts";
-import { authorityOf, serving } from "../../../support/fakes/serving.ts";
-import { have, testWith } from "../../../support/real-targets.ts";
+import { getAuthority, startFake } from "../../../support/fakes/serving.ts";
+import { hasPrograms, defineTestWith } from "../../../support/real-targets.ts";
 import { newMonitors } from "../../../support/samples.ts";
 
 /** UTS 46 maps these full-width letters to `localhost`. A resolver would not know them. */
@@ -34,25 +34,26 @@ test("a host that is impossible in DNS is rejected when it is saved", () => {
 
 for (const [type, fake] of all.filter(([type]) => ofHosts.includes(type)))
   test(`${type}: an international host is looked up in A-labels`, async () => {
-    await using server = await serving(fake);
+    await using server = await startFake(fake);
     const at = fake.at?.(wide, server.port, false) ?? { host: wide, port: server.port };
-    expect(await check(type, { ...at, ...fake.fields })).toMatchObject({ status: "up" });
+    expect(await runCheckOfType(type, { ...at, ...fake.fields })).toMatchObject({ status: "up" });
   });
 
 test("tcp and ping: an international host is looked up in A-labels", async () => {
-  await using server = await serving(fakes.redis);
-  const tcp = await check("tcp", { host: wide, port: server.port });
+  await using server = await startFake(fakes.redis);
+  const tcp = await runCheckOfType("tcp", { host: wide, port: server.port });
   expect(tcp.status).toBe("up");
-  if (have("ping")) expect((await check("ping", { host: wide })).message).not.toContain("exist");
+  if (hasPrograms("ping"))
+    expect((await runCheckOfType("ping", { host: wide })).message).not.toContain("exist");
 });
 
-testWith(["openssl"], "the certificate is verified with the name in A-labels", async () => {
-  await using server = await serving(fakes.redis, fakes.redis.answers as never, "good", "first");
-  const authorities = authorityOf();
+defineTestWith(["openssl"], "the certificate is verified with the name in A-labels", async () => {
+  await using server = await startFake(fakes.redis, fakes.redis.answers as never, "good", "first");
+  const authorities = getAuthority();
   for (const fields of [{ host: wide }, { host: "127.0.0.1", serverName: wide }]) {
     const asked = { ...fields, port: server.port, tls: true, ...fakes.redis.fields };
-    expect(await check("redis", asked, { authorities })).toMatchObject({ status: "up" });
-    const outcome = await check("tls", { ...fields, port: server.port }, { authorities });
+    expect(await runCheckOfType("redis", asked, { authorities })).toMatchObject({ status: "up" });
+    const outcome = await runCheckOfType("tls", { ...fields, port: server.port }, { authorities });
     expect(outcome.status).toBe("up");
   }
 });

@@ -5,12 +5,12 @@ import {
   monitorKinds,
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
-import { freePort } from "../../../support/binary.ts";
-import { check, timedOut } from "../../../support/checking.ts";
+import { getFreePort } from "../../../support/binary.ts";
+import { runCheckOfType, runUntilTimedOut } from "../../../support/checking.ts";
 import { fakes, type TypeWithoutFake } from "../../../support/fakes/all.ts";
-import { type Served, says } from "../../../support/fakes/fake.ts";
-import { authorityOf, type Certificate, serving } from "../../../support/fakes/serving.ts";
-import { testWith } from "../../../support/real-targets.ts";
+import { type ServedFake, answerOnce } from "../../../support/fakes/fake.ts";
+import { getAuthority, type Certificate, startFake } from "../../../support/fakes/serving.ts";
+import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 
 /**
@@ -18,7 +18,7 @@ import { canary } from "../../../support/samples.ts";
  * monitor.
  */
 type Case = {
-  server?: Served;
+  server?: ServedFake;
   certificate?: Certificate;
   fields?: object;
   found: { message?: unknown; [field: string]: unknown };
@@ -35,17 +35,20 @@ type Matrix = {
   blocked: Case;
 };
 
-const tcp = (answers: Extract<Served, { over: "tcp" }>["answers"]): Served => ({
+const tcp = (answers: Extract<ServedFake, { over: "tcp" }>["answers"]): ServedFake => ({
   over: "tcp",
   answers,
   tls: "first",
 });
-const udp = (answers: (message: Buffer) => Uint8Array | null): Served => ({ over: "udp", answers });
+const udp = (answers: (message: Buffer) => Uint8Array | null): ServedFake => ({
+  over: "udp",
+  answers,
+});
 const silent = tcp((socket) => void socket.resume());
 const echo = tcp((socket) => void socket.pipe(socket));
 const ssh = tcp((socket) => void socket.resume().end("SSH-2.0-Fake\r\n"));
 const httpSaying = (status: string) =>
-  tcp(says(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nok`));
+  tcp(answerOnce(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nok`));
 
 const down = (message: string | RegExp) => ({
   status: "down",
@@ -176,28 +179,28 @@ const rows = Object.entries(matrix) as [TypeWithoutFake, Matrix][];
 
 async function mustBeFound(type: TypeWithoutFake, cell: keyof Matrix, row: Matrix, wanted: Case) {
   const { server = silent, certificate, fields = {}, found } = wanted;
-  await using target = await serving(server, server.answers, certificate ?? null);
-  const port = cell === "refused" ? freePort() : target.port;
+  await using target = await startFake(server, server.answers, certificate ?? null);
+  const port = cell === "refused" ? getFreePort() : target.port;
   const byName = cell === "blocked" || certificate === "good";
   const address = row.at(byName ? "localhost" : "127.0.0.1", port, certificate !== undefined);
   const checked = (timeoutMs: number) =>
-    check(
+    runCheckOfType(
       type,
       { ...address, ...fields },
       {
         timeoutMs,
-        ...(certificate !== undefined && { authorities: authorityOf() }),
+        ...(certificate !== undefined && { authorities: getAuthority() }),
         ...(cell === "blocked" && { listeners: [{ host: "127.0.0.1", port }] }),
       },
     );
   const isHanging = cell === "hanging";
   const outcome = await (isHanging && typeof found.message === "string"
-    ? timedOut(found.message, checked)
+    ? runUntilTimedOut(found.message, checked)
     : checked(isHanging ? 2_000 : 60_000));
   expect([type, outcome]).toEqual([type, expect.objectContaining(found)]);
   expect(JSON.stringify(outcome)).not.toContain(canary);
-  if (cell === "blocked") expect(target.accepted()).toBe(0);
-  await target.untilAllClosed();
+  if (cell === "blocked") expect(target.countAccepted()).toBe(0);
+  await target.waitUntilAllClosed();
 }
 
 describe.each(rows)("%s", (type, row) => {
@@ -205,7 +208,7 @@ describe.each(rows)("%s", (type, row) => {
     const wanted = row[cell];
     if (typeof wanted === "string") continue;
     const needed = wanted.certificate === undefined ? [] : (["openssl"] as const);
-    testWith(needed, cell, () => mustBeFound(type, cell, row, wanted));
+    defineTestWith(needed, cell, () => mustBeFound(type, cell, row, wanted));
   }
 });
 

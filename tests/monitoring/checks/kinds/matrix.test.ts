@@ -1,19 +1,24 @@
 /** Outcomes that every monitor type with a fake server must have. */
 import { describe, expect, test } from "bun:test";
 import type { Duplex } from "node:stream";
-import { strandedSecrets } from "../../../../src/core/security/kind-secrets.ts";
+import { findStrandedSecrets } from "../../../../src/core/security/kind-secrets.ts";
 import {
   monitorKinds,
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { detailsOfTypes } from "../../../../src/monitoring/monitors/details-rules.ts";
-import { freePort } from "../../../support/binary.ts";
-import { check, listener, timedOut, untilNoneTo } from "../../../support/checking.ts";
+import { getFreePort } from "../../../support/binary.ts";
+import {
+  runCheckOfType,
+  startListener,
+  runUntilTimedOut,
+  waitUntilClosed,
+} from "../../../support/checking.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Answers, Fake } from "../../../support/fakes/fake.ts";
-import { brokerWith } from "../../../support/fakes/mqtt.ts";
-import { authorityOf, serving } from "../../../support/fakes/serving.ts";
-import { testWith } from "../../../support/real-targets.ts";
+import { createPublishingBroker } from "../../../support/fakes/mqtt.ts";
+import { getAuthority, startFake } from "../../../support/fakes/serving.ts";
+import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 
 const end = expect.stringMatching(/^\d{4}-.*Z$/);
@@ -61,9 +66,13 @@ async function found(
   own: object = {},
   timeoutMs = 60_000,
 ) {
-  await using server = await serving(fake, answers);
-  const outcome = await check(type, { ...fieldsOf(fake, server.port), ...own }, { timeoutMs });
-  await server.untilAllClosed();
+  await using server = await startFake(fake, answers);
+  const outcome = await runCheckOfType(
+    type,
+    { ...fieldsOf(fake, server.port), ...own },
+    { timeoutMs },
+  );
+  await server.waitUntilAllClosed();
   return outcome;
 }
 
@@ -74,7 +83,7 @@ test("each type is down at its timeout, and leaves no connection", async () => {
   const message = "Timed out while waiting for the answer.";
   const outcomes = await Promise.all(
     types.map(([type, fake]) =>
-      timedOut(message, (timeoutMs) =>
+      runUntilTimedOut(message, (timeoutMs) =>
         found(type, fake, fake.over === "udp" ? () => null : silent, {}, timeoutMs),
       ),
     ),
@@ -100,7 +109,7 @@ describe.each(types)("%s", (type, fake) => {
   });
 
   test("is down without a listener", async () => {
-    const outcome = await check(type, fieldsOf(fake, freePort()));
+    const outcome = await runCheckOfType(type, fieldsOf(fake, getFreePort()));
     expect(outcome).toMatchObject({ status: "down", message: "The connection was refused." });
   });
 
@@ -109,7 +118,7 @@ describe.each(types)("%s", (type, fake) => {
     const outcomes = await Promise.all(
       wrong.map(([answers, message, fields]) =>
         isTimeUp(message)
-          ? timedOut(message, (timeoutMs) => found(type, fake, answers, fields, timeoutMs))
+          ? runUntilTimedOut(message, (timeoutMs) => found(type, fake, answers, fields, timeoutMs))
           : found(type, fake, answers, fields),
       ),
     );
@@ -136,15 +145,17 @@ describe.each(types)("%s", (type, fake) => {
   });
 
   test("connects to no blocked address behind a name", async () => {
-    await using server = await serving(fake);
+    await using server = await startFake(fake);
     const listeners = [{ host: "127.0.0.1", port: server.port }];
-    const outcome = await check(type, fieldsOf(fake, server.port, "localhost"), { listeners });
+    const outcome = await runCheckOfType(type, fieldsOf(fake, server.port, "localhost"), {
+      listeners,
+    });
     expect(outcome).toMatchObject({
       status: "down",
       message: "Blocked: the target is this appliance itself.",
       final: true,
     });
-    expect(server.accepted()).toBe(0);
+    expect(server.countAccepted()).toBe(0);
   });
 
   test("binds its secrets to their address and its protection", () => {
@@ -165,7 +176,7 @@ describe.each(types)("%s", (type, fake) => {
     const all = Object.fromEntries(Object.keys(secrets).map((name) => [name, canary]));
     for (const name of moves) {
       const change = { [name]: (elsewhere as Record<string, unknown>)[name] };
-      const stranded = strandedSecrets(
+      const stranded = findStrandedSecrets(
         monitorKinds,
         type,
         { ...here, ...fake.fields, tls: isSecured, ...all },
@@ -194,7 +205,7 @@ describe.each(streams)("%s", (type, fake) => {
 
   test("reads a limited part of an endless response, and closes the connection", async () => {
     let sent = 0;
-    await using server = await listener((socket) => {
+    await using server = await startListener((socket) => {
       const piece = Buffer.alloc(64 * 1024, "x");
       const more = () => {
         while (!socket.destroyed && socket.write(piece)) sent += piece.length;
@@ -202,13 +213,13 @@ describe.each(streams)("%s", (type, fake) => {
       socket.on("drain", more).write(fake.flood);
       more();
     });
-    const outcome = await check(type, fieldsOf(fake, server.port));
+    const outcome = await runCheckOfType(type, fieldsOf(fake, server.port));
     expect(outcome).toMatchObject({
       status: "down",
       message: expect.stringMatching(/^The answer is longer than \d+ KiB\.$/),
     });
-    await server.untilAllClosed();
-    await untilNoneTo(server.port);
+    await server.waitUntilAllClosed();
+    await waitUntilClosed(server.port);
     // The operating system's buffers on both sides are included.
     expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
@@ -219,28 +230,28 @@ describe.each(streams)("%s", (type, fake) => {
 });
 
 describe.each(secured)("%s over TLS", (type, fake, begins, secure) => {
-  testWith(["openssl"], "verifies the certificate, unless verification is off", async () => {
-    await using server = await serving(fake, fake.answers, "good", begins);
+  defineTestWith(["openssl"], "verifies the certificate, unless verification is off", async () => {
+    await using server = await startFake(fake, fake.answers, "good", begins);
     const fields = { ...fieldsOf(fake, server.port, "localhost", true), ...secure };
-    expect(await check(type, fields)).toMatchObject({
+    expect(await runCheckOfType(type, fields)).toMatchObject({
       status: "down",
       message: "The certificate's chain is incomplete, or its authority is not trusted.",
     });
     const unverified = { ...fields, verifyTls: false };
-    expect(await check(type, unverified)).toMatchObject({
+    expect(await runCheckOfType(type, unverified)).toMatchObject({
       status: "up",
       certificateExpiresAt: end,
       details: securedAs,
     });
     const soon = { ...unverified, certificateExpiryDays: 60 };
-    expect((await check(type, soon)).status).toBe("degraded");
-    await server.untilAllClosed();
+    expect((await runCheckOfType(type, soon)).status).toBe("degraded");
+    await server.waitUntilAllClosed();
   });
 });
 
 test("details of a target are limited in size and repeat no secret", async () => {
   const published = (message: object) =>
-    found("mqtt", fakes.mqtt, brokerWith(JSON.stringify({ on: true, ...message })));
+    found("mqtt", fakes.mqtt, createPublishingBroker(JSON.stringify({ on: true, ...message })));
   const topic = "plant/1/state";
   const inBase64 = Buffer.from(canary).toString("base64");
   for (const secret of [canary, inBase64])
@@ -285,21 +296,21 @@ test("each declared detail of a type is found on one of its servers", () => {
   }
 });
 
-testWith(
+defineTestWith(
   ["openssl"],
   "over TLS a certificate of a trusted authority is up for its name, and down for another",
   async () => {
     await using stack = new AsyncDisposableStack();
     const asked: [MonitorType, object][] = [];
     for (const [type, fake, begins, secure] of secured) {
-      const server = stack.use(await serving(fake, fake.answers, "wrongName", begins));
+      const server = stack.use(await startFake(fake, fake.answers, "wrongName", begins));
       const fields = { ...fieldsOf(fake, server.port, "127.0.0.1", true), ...secure };
       asked.push([type, fields]);
       if (has(type, "serverName")) asked.push([type, { ...fields, serverName: "elsewhere.test" }]);
     }
-    const authorities = authorityOf();
+    const authorities = getAuthority();
     const outcomes = await Promise.all(
-      asked.map(([type, fields]) => check(type, fields, { authorities })),
+      asked.map(([type, fields]) => runCheckOfType(type, fields, { authorities })),
     );
     for (const [index, [type, fields]] of asked.entries())
       expect([type, outcomes[index]]).toMatchObject([

@@ -1,8 +1,13 @@
 /** Unusual and invalid responses, read by every monitor type that reads HTTP. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { check, listener, type Says, says } from "../../../support/checking.ts";
-import { head } from "../../../support/answering.ts";
+import {
+  runCheckOfType,
+  startListener,
+  type SocketHandler,
+  replyOnce,
+} from "../../../support/checking.ts";
+import { buildMessageHead } from "../../../support/answering.ts";
 import { charsets, framings, refusedFramings } from "../../../support/odd-responses.ts";
 
 const good = /^HTTP 200 \(OK\) in \d+ ms, first byte after \d+ ms\.$/;
@@ -14,7 +19,7 @@ type Reader = {
   body: string;
   /** Message for a good response. */
   up: RegExp;
-  check: (url: string, circumstances: { port: number }) => ReturnType<typeof check>;
+  check: (url: string, circumstances: { port: number }) => ReturnType<typeof runCheckOfType>;
   /** Prefix of its failure messages. */
   part?: string;
 };
@@ -24,18 +29,18 @@ const readers: Readonly<Record<string, Reader>> = {
   "http with a keyword": {
     body: "this is fine, größe",
     up: good,
-    check: (url) => check("http", { url, keyword: "fine, größe" }),
+    check: (url) => runCheckOfType("http", { url, keyword: "fine, größe" }),
   },
   "http with an absent text": {
     body: "this is fine",
     up: good,
-    check: (url) => check("http", { url, keywordAbsent: "error", keyword: "fine" }),
+    check: (url) => runCheckOfType("http", { url, keywordAbsent: "error", keyword: "fine" }),
   },
   "http with JSON": {
     body: '{"state":"up","id":9007199254740993}',
     up: good,
     check: (url) =>
-      check("http", {
+      runCheckOfType("http", {
         url,
         jsonPath: "$.state",
         jsonEquals: "up",
@@ -47,14 +52,18 @@ const readers: Readonly<Record<string, Reader>> = {
     up: /^2 steps in \d+ ms, the last HTTP 200 \(OK\)\.$/,
     part: "Step 1: ",
     check: (url) =>
-      check("http", { url, keyword: "fine", steps: [{ url: "/next", keyword: "fine" }] }),
+      runCheckOfType("http", { url, keyword: "fine", steps: [{ url: "/next", keyword: "fine" }] }),
   },
   "an access token": {
     body: '{"access_token":"abc","token_type":"bearer"}',
     up: good,
     part: "Access token: ",
     check: (url) =>
-      check("http", { url, keyword: "abc", oauth2: { tokenUrl: `${url}token`, clientId: "a" } }),
+      runCheckOfType("http", {
+        url,
+        keyword: "abc",
+        oauth2: { tokenUrl: `${url}token`, clientId: "a" },
+      }),
   },
   domain: {
     body: JSON.stringify({
@@ -62,25 +71,26 @@ const readers: Readonly<Record<string, Reader>> = {
       events: [{ eventAction: "expiration", eventDate: inTenDays }],
     }),
     up: /^The domain expires in 400 days|^The domain expires in 399 days/,
-    check: (url) => check("domain", { domain: "example.org", server: `${url}${++served}` }),
+    check: (url) =>
+      runCheckOfType("domain", { domain: "example.org", server: `${url}${++served}` }),
   },
   docker: {
     body: '[{"State":"running","Status":"Up 3 hours"}]',
     up: /^The container is running, answered/,
     check: (_url, { port }) =>
-      check("docker", { container: "web", host: "127.0.0.1", port, tls: false }),
+      runCheckOfType("docker", { container: "web", host: "127.0.0.1", port, tls: false }),
   },
 };
 
 /** Complete, and cut after each byte. */
-const sending = (bytes: Buffer, isCut: boolean): Says =>
+const sending = (bytes: Buffer, isCut: boolean): SocketHandler =>
   isCut
     ? (socket) =>
         void socket.setNoDelay(true).once("data", () => {
           for (const byte of bytes) socket.write(Buffer.of(byte));
           socket.end();
         })
-    : says(bytes);
+    : replyOnce(bytes);
 
 for (const [reader, { body, up, part = "", check: attempt }] of Object.entries(readers))
   describe(`${reader} reads a response`, () => {
@@ -88,7 +98,7 @@ for (const [reader, { body, up, part = "", check: attempt }] of Object.entries(r
       test(name, async () => {
         const bytes = framing(Buffer.from(body));
         for (const isCut of [false, true]) {
-          await using server = await listener(sending(bytes, isCut));
+          await using server = await startListener(sending(bytes, isCut));
           expect(await attempt(server.url, server)).toMatchObject({
             status: "up",
             message: expect.stringMatching(up),
@@ -98,7 +108,7 @@ for (const [reader, { body, up, part = "", check: attempt }] of Object.entries(r
 
     for (const [name, [framing, words]] of Object.entries(refusedFramings))
       test(`but not ${name}`, async () => {
-        await using server = await listener(says(framing(Buffer.from(body))));
+        await using server = await startListener(replyOnce(framing(Buffer.from(body))));
         expect(await attempt(server.url, server)).toMatchObject({
           status: "down",
           message: `${part}${words}`,
@@ -113,14 +123,14 @@ describe("a text is found, and a forbidden one detected, in", () => {
         const wide = /utf-?16/i.test(type) || /by its mark/.test(name);
         const sent = wide ? bytes : Buffer.concat([bytes, Buffer.from(filler)]);
         const response = Buffer.concat([
-          Buffer.from(head("HTTP/1.1 200 OK", `Content-Type: ${type}`), "latin1"),
+          Buffer.from(buildMessageHead("HTTP/1.1 200 OK", `Content-Type: ${type}`), "latin1"),
           sent,
         ]);
         for (const isCut of [false, true]) {
-          await using server = await listener(sending(response, isCut));
+          await using server = await startListener(sending(response, isCut));
           const { url } = server;
           const foundBy = async (fields: object) =>
-            (await check("http", { url, ...fields })).status;
+            (await runCheckOfType("http", { url, ...fields })).status;
           expect(await foundBy({ keyword: text })).toBe("up");
           expect(await foundBy({ keywordAbsent: text })).toBe("down");
           const matches = { source: "body", op: "matches", value: text };
@@ -130,14 +140,17 @@ describe("a text is found, and a forbidden one detected, in", () => {
     });
 
   test("no unsupported charset, which is the reason instead", async () => {
-    const response = head("HTTP/1.1 200 OK", "Content-Type: text/html; charset=iso-2022-kr");
-    await using server = await listener(says(response, "fine"));
+    const response = buildMessageHead(
+      "HTTP/1.1 200 OK",
+      "Content-Type: text/html; charset=iso-2022-kr",
+    );
+    await using server = await startListener(replyOnce(response, "fine"));
     for (const fields of [{ keyword: "fine" }, { keywordAbsent: "error" }])
-      expect(await check("http", { url: server.url, ...fields })).toMatchObject({
+      expect(await runCheckOfType("http", { url: server.url, ...fields })).toMatchObject({
         status: "down",
         message: "The text of the answer has a charset that can't be read.",
       });
-    expect(await check("http", { url: server.url })).toMatchObject({ status: "up" });
+    expect(await runCheckOfType("http", { url: server.url })).toMatchObject({ status: "up" });
   });
 
   test("JSON in UTF-16, with and without a mark", async () => {
@@ -147,9 +160,11 @@ describe("a text is found, and a forbidden one detected, in", () => {
       Buffer.from('{"a":"ä"}', "utf16le").swap16(),
     ]) {
       const type = "Content-Type: application/json";
-      await using server = await listener(says(head("HTTP/1.1 200 OK", type), bytes));
+      await using server = await startListener(
+        replyOnce(buildMessageHead("HTTP/1.1 200 OK", type), bytes),
+      );
       expect(
-        await check("http", { url: server.url, jsonPath: "$.a", jsonEquals: "ä" }),
+        await runCheckOfType("http", { url: server.url, jsonPath: "$.a", jsonEquals: "ä" }),
       ).toMatchObject({ status: "up" });
     }
   });
@@ -163,19 +178,21 @@ describe("without a body", () => {
         "Transfer-Encoding: chunked",
         "Content-Encoding: gzip",
       ]) {
-        await using server = await listener((socket) => {
-          socket.once("data", () => socket.write(head(start, field)));
+        await using server = await startListener((socket) => {
+          socket.once("data", () => socket.write(buildMessageHead(start, field)));
         });
         const fields = { url: server.url, expectedStatus: ["204", "304"] };
-        expect(await check("http", fields)).toMatchObject({ status: "up" });
+        expect(await runCheckOfType("http", fields)).toMatchObject({ status: "up" });
       }
     });
 
   test("HEAD ends after the header as well", async () => {
-    await using server = await listener((socket) => {
-      socket.once("data", () => socket.write(head("HTTP/1.1 200 OK", "Content-Length: 7")));
+    await using server = await startListener((socket) => {
+      socket.once("data", () =>
+        socket.write(buildMessageHead("HTTP/1.1 200 OK", "Content-Length: 7")),
+      );
     });
-    expect(await check("http", { url: server.url, method: "HEAD" })).toMatchObject({
+    expect(await runCheckOfType("http", { url: server.url, method: "HEAD" })).toMatchObject({
       status: "up",
     });
   });
@@ -183,8 +200,8 @@ describe("without a body", () => {
 
 test("a status unknown to HTTP is named, and judged like any other", async () => {
   for (const status of [600, 700, 999]) {
-    await using server = await listener(says(head(`HTTP/1.1 ${status} Odd`)));
-    expect(await check("http", { url: server.url })).toMatchObject({
+    await using server = await startListener(replyOnce(buildMessageHead(`HTTP/1.1 ${status} Odd`)));
+    expect(await runCheckOfType("http", { url: server.url })).toMatchObject({
       status: "down",
       message: `HTTP ${status}, expected 200-299.`,
     });
@@ -200,7 +217,7 @@ describe("a WebSocket", () => {
 
   /** Result of a handshake in which the server sends these lines, including ACCEPT. */
   async function found(lines: (accept: string) => string, fields: object = {}) {
-    const server = await listener((socket) => {
+    const server = await startListener((socket) => {
       socket.once("data", (request: Buffer) => {
         const key = /Sec-WebSocket-Key: (\S+)/.exec(request.toString())?.[1] ?? "";
         const accept = createHash("sha1").update(`${key}${magic}`).digest("base64");
@@ -209,13 +226,13 @@ describe("a WebSocket", () => {
     });
     opened.add(server);
     const url = server.url.replace("http", "ws");
-    const { status, message } = await check("websocket", { url, ...fields });
+    const { status, message } = await runCheckOfType("websocket", { url, ...fields });
     return status === "up" ? "up" : message;
   }
   const accepting =
     (...others: string[]) =>
     (accept: string) =>
-      head(
+      buildMessageHead(
         "HTTP/1.1 101 Switching Protocols",
         "Upgrade: websocket",
         "Connection: Upgrade",
@@ -228,7 +245,7 @@ describe("a WebSocket", () => {
       accepting(),
       accepting("X-Long: first\r\n second"),
       (accept: string) => accepting()(accept).replaceAll("\r\n", "\n"),
-      (accept: string) => `${head("HTTP/1.1 103 Early Hints")}${accepting()(accept)}`,
+      (accept: string) => `${buildMessageHead("HTTP/1.1 103 Early Hints")}${accepting()(accept)}`,
       (accept: string) =>
         accepting()(accept)
           .replace("websocket", "WebSocket")
@@ -261,16 +278,16 @@ describe("a WebSocket", () => {
     expect(await found(accepting("Sec-WebSocket-Extensions: permessage-deflate"))).toBe(
       "The server chose a WebSocket extension that was not offered.",
     );
-    expect(await found(() => head("HTTP/1.1 103 Hints").repeat(101))).toBe(
+    expect(await found(() => buildMessageHead("HTTP/1.1 103 Hints").repeat(101))).toBe(
       "The headers of the answer are too long.",
     );
-    expect(await found(() => head("HTTP/1.1 700 Odd"))).toBe("HTTP 700, expected 101.");
+    expect(await found(() => buildMessageHead("HTTP/1.1 700 Odd"))).toBe("HTTP 700, expected 101.");
     expect(await found(() => "SSH-2.0-OpenSSH_9.2\r\n")).toBe("The answer is not valid HTTP.");
   });
 
   test("shows its message without characters that reorder the surrounding text", async () => {
     const text = Buffer.from("7.2\u202egpj");
-    await using server = await listener((socket) => {
+    await using server = await startListener((socket) => {
       socket.once("data", (request: Buffer) => {
         const key = /Sec-WebSocket-Key: (\S+)/.exec(request.toString())?.[1] ?? "";
         socket.write(accepting()(createHash("sha1").update(`${key}${magic}`).digest("base64")));
@@ -278,19 +295,21 @@ describe("a WebSocket", () => {
       });
     });
     const fields = { url: server.url.replace("http", "ws"), expect: "7.2" };
-    expect((await check("websocket", fields)).details).toMatchObject({ message: "7.2�gpj" });
+    expect((await runCheckOfType("websocket", fields)).details).toMatchObject({
+      message: "7.2�gpj",
+    });
   });
 
   test("sends each header once, whatever its case in the monitor", async () => {
     let asked = "";
-    await using server = await listener((socket) => {
+    await using server = await startListener((socket) => {
       socket.once("data", (request: Buffer) => {
         asked = request.toString("latin1");
-        socket.end(head("HTTP/1.1 404 Not Found"));
+        socket.end(buildMessageHead("HTTP/1.1 404 Not Found"));
       });
     });
     const headers = { "user-agent": "probe" };
-    await check("websocket", { url: server.url.replace("http", "ws"), headers });
+    await runCheckOfType("websocket", { url: server.url.replace("http", "ws"), headers });
     expect(asked.match(/^user-agent: .*$/gim)).toEqual(["user-agent: probe"]);
   });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { check } from "../../../support/checking.ts";
-import { testWith } from "../../../support/real-targets.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
+import { defineTestWith } from "../../../support/real-targets.ts";
 
 for (const packets of [1, 3])
-  testWith(["ping"], `this machine is up with ${packets} packets`, async () => {
+  defineTestWith(["ping"], `this machine is up with ${packets} packets`, async () => {
     for (const host of ["127.0.0.1", "localhost"])
-      expect(await check("ping", { host, packets })).toEqual({
+      expect(await runCheckOfType("ping", { host, packets })).toEqual({
         status: "up",
         message: expect.stringMatching(/^Replied in \d+ ms\.$/),
         latencyMs: expect.any(Number),
@@ -13,22 +13,26 @@ for (const packets of [1, 3])
       });
   });
 
-testWith(["ping", "network"], "an unreachable address is down at the timeout", async () => {
-  expect(await check("ping", { host: "240.0.0.1" }, { timeoutMs: 1_000 })).toMatchObject({
+defineTestWith(["ping", "network"], "an unreachable address is down at the timeout", async () => {
+  expect(await runCheckOfType("ping", { host: "240.0.0.1" }, { timeoutMs: 1_000 })).toMatchObject({
     status: "down",
     latencyMs: null,
   });
 });
 
-testWith(["ping"], "the ping of an aborted check is stopped", async () => {
+defineTestWith(["ping"], "the ping of an aborted check is stopped", async () => {
   const cancelled = new AbortController();
-  const found = check("ping", { host: "127.0.0.1", packets: 10 }, { cancelled: cancelled.signal });
+  const found = runCheckOfType(
+    "ping",
+    { host: "127.0.0.1", packets: 10 },
+    { cancelled: cancelled.signal },
+  );
   cancelled.abort();
   expect(await found).toMatchObject({ status: "unknown" });
 });
 
 test("a name that resolves to a blocked address is not pinged", async () => {
-  expect(await check("ping", { host: "0x0" })).toMatchObject({
+  expect(await runCheckOfType("ping", { host: "0x0" })).toMatchObject({
     status: "down",
     final: true,
     message: "Blocked: the target is no address of a host.",

@@ -1,31 +1,39 @@
 import { expect } from "bun:test";
 import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
-import { check } from "../../../support/checking.ts";
-import { dovecot, exim, isDovecot23, mosquitto, sshServer } from "../../../support/real-servers.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
 import {
-  mariadbServer,
-  postgresServer,
-  radiusServer,
-  redisServer,
-  snmpAgent,
-  testWith,
+  startDovecot,
+  startExim,
+  isDovecot23,
+  startMosquitto,
+  startSshServer,
+} from "../../../support/real-servers.ts";
+import {
+  startMariadbServer,
+  startPostgresServer,
+  startRadiusServer,
+  startRedisServer,
+  startSnmpAgent,
+  defineTestWith,
 } from "../../../support/real-targets.ts";
 import { canary as password } from "../../../support/samples.ts";
 
 const host = "127.0.0.1";
 
-testWith(["redis-server"], "redis: with and without sign-in", async () => {
-  await using server = await redisServer("--requirepass", password);
+defineTestWith(["redis-server"], "redis: with and without sign-in", async () => {
+  await using server = await startRedisServer("--requirepass", password);
   const asked = { host, port: server.port };
-  expect(await check("redis", { ...asked, password })).toMatchObject({
+  expect(await runCheckOfType("redis", { ...asked, password })).toMatchObject({
     status: "up",
     details: { version: expect.stringMatching(/^\d+\.\d+/), role: "master", mode: "standalone" },
   });
-  expect(await check("redis", { ...asked, username: "default", password })).toMatchObject({
+  expect(await runCheckOfType("redis", { ...asked, username: "default", password })).toMatchObject({
     status: "up",
   });
-  expect(await check("redis", asked)).toMatchObject({ message: "The server asks for a password." });
-  expect(await check("redis", { ...asked, password: "other" })).toMatchObject({
+  expect(await runCheckOfType("redis", asked)).toMatchObject({
+    message: "The server asks for a password.",
+  });
+  expect(await runCheckOfType("redis", { ...asked, password: "other" })).toMatchObject({
     status: "down",
     message: "The server refused the password.",
   });
@@ -48,17 +56,18 @@ async function triedOut(type: "postgres" | "mysql", port: number, ownDatabase: s
   const asked = { host, port, username: "probe", password, database: ownDatabase };
   const secured = { tls: true, verifyTls: false };
   for (const how of [{}, secured])
-    expect(await check(type, { ...asked, ...queries.up, ...how })).toMatchObject({
+    expect(await runCheckOfType(type, { ...asked, ...queries.up, ...how })).toMatchObject({
       status: "up",
       details: {
         version: expect.stringMatching(/^\d+\.\d+/),
         ...(type === "postgres" && { role: "primary" }),
       },
     });
-  expect(await check(type, { ...asked, tls: true })).toMatchObject({
+  expect(await runCheckOfType(type, { ...asked, tls: true })).toMatchObject({
     message: "The certificate's chain is incomplete, or its authority is not trusted.",
   });
-  const issueOf = async (fields: object) => await check(type, { ...asked, ...secured, ...fields });
+  const issueOf = async (fields: object) =>
+    await runCheckOfType(type, { ...asked, ...secured, ...fields });
   expect(await issueOf({ password: "other" })).toMatchObject({
     status: "down",
     message: "The server refused the user name or the password.",
@@ -75,28 +84,28 @@ async function triedOut(type: "postgres" | "mysql", port: number, ownDatabase: s
   });
 }
 
-testWith(
+defineTestWith(
   ["initdb", "postgres", "openssl"],
   "postgres: a query over plain and encrypted connections",
   async () => {
-    await using server = await postgresServer(password);
+    await using server = await startPostgresServer(password);
     await triedOut("postgres", server.port, "postgres");
   },
 );
 
-testWith(
+defineTestWith(
   ["mariadbd", "mariadb-install-db", "openssl"],
   "mysql: a query over plain and encrypted connections",
   async () => {
-    await using server = await mariadbServer(password);
+    await using server = await startMariadbServer(password);
     await triedOut("mysql", server.port, "shop");
     const asked = { host, port: server.port, username: "probe", password };
-    expect(await check("mysql", asked)).toMatchObject({ status: "up" });
+    expect(await runCheckOfType("mysql", asked)).toMatchObject({ status: "up" });
   },
 );
 
-testWith(["snmpd"], "snmp: by community and as a user of version 3", async () => {
-  await using agent = await snmpAgent(password, `${password}-auth`, `${password}-priv`);
+defineTestWith(["snmpd"], "snmp: by community and as a user of version 3", async () => {
+  await using agent = await startSnmpAgent(password, `${password}-auth`, `${password}-priv`);
   const asked = { host, port: agent.port, oid: "1.3.6.1.2.1.1.5.0" };
   const named = { assertions: [{ source: "body", op: "equals", value: "core-switch" }] };
   const user = {
@@ -107,12 +116,12 @@ testWith(["snmpd"], "snmp: by community and as a user of version 3", async () =>
     privPassword: `${password}-priv`,
   };
   for (const how of [{ community: password }, { snmpVersion: "1", community: password }, user])
-    expect(await check("snmp", { ...asked, ...named, ...how })).toMatchObject({
+    expect(await runCheckOfType("snmp", { ...asked, ...named, ...how })).toMatchObject({
       status: "up",
       said: expect.stringContaining("core-switch"),
     });
   const issueOf = async (fields: object) =>
-    (await check("snmp", { ...asked, ...user, ...fields })).message;
+    (await runCheckOfType("snmp", { ...asked, ...user, ...fields })).message;
   expect(await issueOf({ username: "nobody" })).toBe("The device does not know the user.");
   expect(await issueOf({ authPassword: "wrong-password" })).toBe(
     "The device refused the authentication password.",
@@ -123,11 +132,11 @@ testWith(["snmpd"], "snmp: by community and as a user of version 3", async () =>
   expect(await issueOf({ oid: "1.3.6.1.2.1.1.99.0" })).toBe("The device has no such object.");
 });
 
-testWith(["freeradius"], "radius: an accepted user and a rejected one", async () => {
-  await using server = await radiusServer("shared-secret", password);
+defineTestWith(["freeradius"], "radius: an accepted user and a rejected one", async () => {
+  await using server = await startRadiusServer("shared-secret", password);
   const asked = { host, port: server.port, secret: "shared-secret", username: "probe", password };
-  expect(await check("radius", asked)).toMatchObject({ status: "up" });
-  expect(await check("radius", { ...asked, password: "other" })).toMatchObject({
+  expect(await runCheckOfType("radius", asked)).toMatchObject({ status: "up" });
+  expect(await runCheckOfType("radius", { ...asked, password: "other" })).toMatchObject({
     status: "down",
     message: "The server refused the user name or the password.",
   });
@@ -139,7 +148,7 @@ const untrusted = "The certificate's chain is incomplete, or its authority is no
 /** Tests a mail server on its two ports, including its response to an unencrypted login. */
 async function mailTriedOut(type: MonitorType, plainPort: number, securePort: number) {
   const ask = (port: number, tls: string, fields: object = {}) =>
-    check(type, { host, port, tls, verifyTls: false, ...fields });
+    runCheckOfType(type, { host, port, tls, verifyTls: false, ...fields });
   expect(await ask(plainPort, "none")).toMatchObject({
     status: "up",
     details: { greeting: expect.stringMatching(/\S/) },
@@ -165,26 +174,30 @@ async function mailTriedOut(type: MonitorType, plainPort: number, securePort: nu
 }
 
 // Exim starts only as root or as the user that Debian compiled into it.
-testWith(["root", "exim4", "openssl"], "smtp: plain, with STARTTLS and with TLS", async () => {
-  await using server = await exim(password);
-  expect(await mailTriedOut("smtp", server.plainPort, server.securePort)).toBe(
-    "The server offers no sign-in by password over this connection.",
-  );
-});
+defineTestWith(
+  ["root", "exim4", "openssl"],
+  "smtp: plain, with STARTTLS and with TLS",
+  async () => {
+    await using server = await startExim(password);
+    expect(await mailTriedOut("smtp", server.plainPort, server.securePort)).toBe(
+      "The server offers no sign-in by password over this connection.",
+    );
+  },
+);
 
-testWith(
+defineTestWith(
   ["dovecot", "imap-login", "pop3-login", "openssl"],
   "imap and pop3: plain, with STARTTLS and with TLS",
   async () => {
     if (!isDovecot23()) return console.warn("\nNOT TESTED: Dovecot is not of version 2.3\n");
-    await using server = await dovecot(password);
+    await using server = await startDovecot(password);
     expect(await mailTriedOut("imap", server.imap, server.imaps)).toStartWith("Accepted the user");
     expect(await mailTriedOut("pop3", server.pop3, server.pop3s)).toStartWith("Accepted the user");
   },
 );
 
-testWith(["mosquitto", "openssl"], "mqtt: sign-in, and the value of a topic", async () => {
-  await using server = await mosquitto(password);
+defineTestWith(["mosquitto", "openssl"], "mqtt: sign-in, and the value of a topic", async () => {
+  await using server = await startMosquitto(password);
   const asked = { host, port: server.port, ...user };
   const overTls = { port: server.securePort, tls: true, verifyTls: false };
   const topic = {
@@ -192,12 +205,13 @@ testWith(["mosquitto", "openssl"], "mqtt: sign-in, and the value of a topic", as
     assertions: [{ source: "body", op: "contains", value: "mosquitto" }],
   };
   for (const how of [{}, { topic: "plant/#" }, topic, { ...topic, ...overTls }])
-    expect(await check("mqtt", { ...asked, ...how })).toMatchObject({ status: "up" });
-  expect(await check("mqtt", { ...asked, ...topic })).toMatchObject({
+    expect(await runCheckOfType("mqtt", { ...asked, ...how })).toMatchObject({ status: "up" });
+  expect(await runCheckOfType("mqtt", { ...asked, ...topic })).toMatchObject({
     said: expect.stringContaining("mosquitto version"),
     details: { topic: topic.topic, message: expect.stringContaining("mosquitto version") },
   });
-  const issueOf = async (fields: object) => (await check("mqtt", { ...asked, ...fields })).message;
+  const issueOf = async (fields: object) =>
+    (await runCheckOfType("mqtt", { ...asked, ...fields })).message;
   expect(await issueOf({ password: "other" })).toBe("The broker does not authorize the user.");
   expect(await issueOf({ username: null })).toBe("The broker does not authorize the user.");
   expect(await issueOf({ ...overTls, verifyTls: true })).toBe(untrusted);
@@ -223,21 +237,21 @@ const sshWays = [
 ] as const;
 
 for (const { types, settings, key } of sshWays)
-  testWith(
+  defineTestWith(
     ["sshd", "ssh-keygen"],
     `ssh: a host key, proved by ${Object.values(settings).join(" and ") || "the preferred algorithms"}`,
     async () => {
-      await using server = await sshServer(types, settings);
+      await using server = await startSshServer(types, settings);
       const { port, fingerprint } = server;
       const asked = { host, port };
-      expect(await check("ssh", { ...asked, fingerprint })).toMatchObject({
+      expect(await runCheckOfType("ssh", { ...asked, fingerprint })).toMatchObject({
         status: "up",
         said: expect.stringMatching(
           new RegExp(`: SSH-2\\.0-OpenSSH.* with the ${key} key ${RegExp.escape(fingerprint)}\\.$`),
         ),
       });
       expect(
-        await check("ssh", { ...asked, fingerprint: `SHA256:${"A".repeat(43)}` }),
+        await runCheckOfType("ssh", { ...asked, fingerprint: `SHA256:${"A".repeat(43)}` }),
       ).toMatchObject({ status: "down", message: "The host key is not the expected one." });
     },
   );

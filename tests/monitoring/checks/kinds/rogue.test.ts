@@ -5,13 +5,13 @@ import {
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { check, listener, loggedCheck } from "../../../support/checking.ts";
+import { runCheckOfType, startListener, runLoggedCheck } from "../../../support/checking.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Answers, Fake } from "../../../support/fakes/fake.ts";
-import { serving } from "../../../support/fakes/serving.ts";
-import { testWith } from "../../../support/real-targets.ts";
+import { startFake } from "../../../support/fakes/serving.ts";
+import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
-import { randomFrom } from "../../../support/seeded.ts";
+import { createRandom } from "../../../support/seeded.ts";
 
 const types = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
 const host = "127.0.0.1";
@@ -60,10 +60,10 @@ async function foundAt(
         }
       : (socket: Duplex, secure: (socket: Duplex, unread?: Buffer) => Duplex) =>
           (answer as Answers)(hearing(socket), (line, unread) => hearing(secure(line, unread)));
-  await using server = await serving(fake, answers, certificate, begins);
+  await using server = await startFake(fake, answers, certificate, begins);
   const at = fake.at?.(host, server.port, certificate !== null) ?? { host, port: server.port };
   const settings = NewMonitor.parse({ type, name: "Target", ...at, ...fake.fields, ...fields });
-  const { outcome, logged } = await loggedCheck(type, settings, { timeoutMs });
+  const { outcome, logged } = await runLoggedCheck(type, settings, { timeoutMs });
   return { outcome, logged, heard: Buffer.concat(heard).toString("latin1") };
 }
 
@@ -88,21 +88,25 @@ test("without TLS a server gets a secret only if the protocol has no alternative
   }
 });
 
-testWith(["openssl"], "a server without a valid certificate gets no secret over TLS", async () => {
-  for (const [type, fake] of types) {
-    if (fake.over === "udp" || fake.tls === undefined) continue;
-    const ways = fake.tls === "both" ? (["first", "later"] as const) : [fake.tls];
-    for (const begins of ways) {
-      const tls = fake.tls === "both" ? (begins === "first" ? "tls" : "starttls") : true;
-      const fields = "tls" in monitorKinds[type].fields ? { tls } : {};
-      const { outcome, heard } = await foundAt(type, fake, fake.answers, fields, {
-        certificate: "good",
-        begins,
-      });
-      expect([type, outcome.status, holdsSecret(heard)]).toEqual([type, "down", false]);
+defineTestWith(
+  ["openssl"],
+  "a server without a valid certificate gets no secret over TLS",
+  async () => {
+    for (const [type, fake] of types) {
+      if (fake.over === "udp" || fake.tls === undefined) continue;
+      const ways = fake.tls === "both" ? (["first", "later"] as const) : [fake.tls];
+      for (const begins of ways) {
+        const tls = fake.tls === "both" ? (begins === "first" ? "tls" : "starttls") : true;
+        const fields = "tls" in monitorKinds[type].fields ? { tls } : {};
+        const { outcome, heard } = await foundAt(type, fake, fake.answers, fields, {
+          certificate: "good",
+          begins,
+        });
+        expect([type, outcome.status, holdsSecret(heard)]).toEqual([type, "down", false]);
+      }
     }
-  }
-});
+  },
+);
 
 /** The same bytes with some of them changed, removed or repeated. */
 function mutated(bytes: Uint8Array, random: () => number): Buffer {
@@ -117,7 +121,7 @@ function mutated(bytes: Uint8Array, random: () => number): Buffer {
 }
 
 test("no input from a target causes an unexpected error", async () => {
-  const random = randomFrom(29);
+  const random = createRandom(29);
   const tries = Number(process.env["TRIES"] ?? 1) * 12;
   for (const [type, fake] of types) {
     const outcomes = await Promise.all(
@@ -147,9 +151,12 @@ test("no input from a target causes an unexpected error", async () => {
 });
 
 test("an unexpected error while reading a response counts as the target's failure", async () => {
-  await using server = await serving(fakes.redis);
+  await using server = await startFake(fakes.redis);
   const settings = { host, port: server.port, send: null };
-  const { outcome, logged } = await loggedCheck("tcp", { ...settings, expect: Symbol("broken") });
+  const { outcome, logged } = await runLoggedCheck("tcp", {
+    ...settings,
+    expect: Symbol("broken"),
+  });
   expect(outcome).toMatchObject({ status: "down", message: "The answer can't be read." });
   expect(logged.join()).toContain("a check failed unexpectedly");
 });
@@ -162,8 +169,8 @@ test("MQTT: text of another protocol is an invalid response, whatever its appare
     "* OK ready",
     "HTTP/1.1 400",
   ]) {
-    await using server = await listener((socket) => void socket.write(`${text}\r\n`));
-    const found = await check("mqtt", { host, port: server.port });
+    await using server = await startListener((socket) => void socket.write(`${text}\r\n`));
+    const found = await runCheckOfType("mqtt", { host, port: server.port });
     expect([text, found.message]).toEqual([text, "The answer is not valid for MQTT."]);
   }
 });

@@ -1,19 +1,19 @@
 import { expect, test } from "bun:test";
 import { Oid } from "../../../../src/monitoring/monitors/fields-schema.ts";
-import { check } from "../../../support/checking.ts";
-import { agent, snmp, tlv } from "../../../support/fakes/snmp.ts";
-import { serving } from "../../../support/fakes/serving.ts";
-import { snmpAgent, testWith } from "../../../support/real-targets.ts";
+import { runCheckOfType } from "../../../support/checking.ts";
+import { createAgent, snmp, encodeTlv } from "../../../support/fakes/snmp.ts";
+import { startFake } from "../../../support/fakes/serving.ts";
+import { startSnmpAgent, defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(" ", ""), "hex");
-const text = (value: string) => tlv(4, Buffer.from(value));
+const text = (value: string) => encodeTlv(4, Buffer.from(value));
 
 /** The displayed value of an object with this BER encoding. */
 async function valueOf(value: Buffer, fields: object = {}) {
-  await using server = await serving(snmp, agent(value));
+  await using server = await startFake(snmp, createAgent(value));
   const asked = { host: "127.0.0.1", port: server.port, community: canary, ...fields };
-  const { status, message, details } = await check("snmp", asked);
+  const { status, message, details } = await runCheckOfType("snmp", asked);
   return status === "up" ? details?.["value"] : message;
 }
 
@@ -68,13 +68,13 @@ test("an empty value does not exist", async () => {
 
 test("the value of another object is no response", async () => {
   const [asked, other] = [bytes("2b 06 01 02 01 01 03 00"), bytes("2b 06 01 02 01 01 04 00")];
-  await using server = await serving(snmp, (request: Buffer) => {
-    const response = agent(text("up"))(request);
+  await using server = await startFake(snmp, (request: Buffer) => {
+    const response = createAgent(text("up"))(request);
     response?.set(other, response.indexOf(asked));
     return response;
   });
   const fields = { host: "127.0.0.1", port: server.port, community: canary };
-  expect((await check("snmp", fields)).message).toBe("The answer is not valid for SNMP.");
+  expect((await runCheckOfType("snmp", fields)).message).toBe("The answer is not valid for SNMP.");
 });
 
 test("an object identifier is normalized and validated when it is saved", () => {
@@ -95,8 +95,8 @@ test("an object identifier is normalized and validated when it is saved", () => 
 });
 
 test("a stored object identifier with a leading dot is valid", async () => {
-  await using server = await serving(snmp);
-  const { loggedCheck } = await import("../../../support/checking.ts");
+  await using server = await startFake(snmp);
+  const { runLoggedCheck: loggedCheck } = await import("../../../support/checking.ts");
   const { NewMonitor } = await import("../../../../src/monitoring/monitors/schema.ts");
   const fields = { host: "127.0.0.1", port: server.port, community: canary };
   const settings = NewMonitor.parse({ type: "snmp", name: "Target", ...fields });
@@ -104,16 +104,16 @@ test("a stored object identifier with a leading dot is valid", async () => {
   expect((await loggedCheck("snmp", stored)).outcome.status).toBe("up");
 });
 
-testWith(["snmpd"], "a real agent's counters and dates are read", async () => {
-  await using server = await snmpAgent(canary, `${canary}-auth`, `${canary}-priv`);
+defineTestWith(["snmpd"], "a real agent's counters and dates are read", async () => {
+  await using server = await startSnmpAgent(canary, `${canary}-auth`, `${canary}-priv`);
   const asked = { host: "127.0.0.1", port: server.port, community: canary };
-  const counter = await check("snmp", {
+  const counter = await runCheckOfType("snmp", {
     ...asked,
     oid: "1.3.6.1.2.1.31.1.1.1.6.1",
     assertions: [{ source: "body", op: "matches", value: "^\\d+$" }],
   });
   expect(counter.message).toMatch(/^(Read the object|The device has no such object)/);
-  const date = await check("snmp", { ...asked, oid: "1.3.6.1.2.1.25.1.2.0" });
+  const date = await runCheckOfType("snmp", { ...asked, oid: "1.3.6.1.2.1.25.1.2.0" });
   if (date.status === "up")
     expect(date.details?.["value"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d/);
   else expect(date.message).toBe("The device has no such object.");

@@ -2,28 +2,32 @@
 import { expect, test } from "bun:test";
 import { constants, generateKeyPairSync, privateDecrypt } from "node:crypto";
 import type { Duplex } from "node:stream";
-import { check, loggedCheck } from "../../../support/checking.ts";
+import { runCheckOfType, runLoggedCheck } from "../../../support/checking.ts";
 import type { Answers } from "../../../support/fakes/fake.ts";
 import {
-  greetingWith,
+  buildGreeting,
   mysql,
-  offered,
-  ok,
-  packet,
+  offeredCapabilities,
+  buildOk,
+  buildMysqlPacket,
   pluginAuth,
-  rows,
+  buildRows,
   salt,
 } from "../../../support/fakes/mysql.ts";
 import {
-  columnCalled,
-  number,
+  buildColumn,
+  encodeNumber,
   postgres,
-  postgresMessage,
+  buildPostgresMessage,
   ready,
-  row,
+  buildDataRow,
 } from "../../../support/fakes/postgres.ts";
-import { serving } from "../../../support/fakes/serving.ts";
-import { mariadbServer, postgresServer, testWith } from "../../../support/real-targets.ts";
+import { startFake } from "../../../support/fakes/serving.ts";
+import {
+  startMariadbServer,
+  startPostgresServer,
+  defineTestWith,
+} from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 
 const host = "127.0.0.1";
@@ -34,21 +38,21 @@ type Sql = "postgres" | "mysql";
 async function foundAt(type: Sql, answers: Answers, fields: object = {}) {
   const heard: Buffer[] = [];
   const fake = type === "postgres" ? postgres : mysql;
-  await using server = await serving(fake, (socket, secure) => {
+  await using server = await startFake(fake, (socket, secure) => {
     const hearing = (line: Duplex) => line.on("data", (data: Buffer) => void heard.push(data));
     hearing(socket);
     answers(socket, (line, unread) => hearing(secure(line, unread)) as Duplex);
   });
   const settings = { type, name: "Target", port: server.port, ...login, ...fields };
   const { NewMonitor } = await import("../../../../src/monitoring/monitors/schema.ts");
-  const { outcome, logged } = await loggedCheck(type, NewMonitor.parse(settings));
+  const { outcome, logged } = await runLoggedCheck(type, NewMonitor.parse(settings));
   return { outcome, logged, heard: Buffer.concat(heard) };
 }
 
 const caching = "caching_sha2_password";
 const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const pem = publicKey.export({ type: "spki", format: "pem" });
-const fullAuthentication = (sequence: number) => packet(sequence, [1, 4]);
+const fullAuthentication = (sequence: number) => buildMysqlPacket(sequence, [1, 4]);
 
 /** A MySQL server that gets the password by RSA or over TLS, and its way of requesting it. */
 function cachingServer(first: Buffer, way: "greeting" | "switch", key: string | Buffer = pem) {
@@ -59,20 +63,21 @@ function cachingServer(first: Buffer, way: "greeting" | "switch", key: string | 
     const hear = (line: Duplex) =>
       line.on("data", (data: Buffer) => {
         const sequence = data[3] ?? 0;
-        if (sequence === 0) return void line.write(data.includes("SET ") ? ok(1) : rows("42"));
+        if (sequence === 0)
+          return void line.write(data.includes("SET ") ? buildOk(1) : buildRows("42"));
         if (sequence === 1 && (data.readUInt16LE(4) & 0x0800) !== 0) {
           isSecure = true;
           line.removeAllListeners("data");
           return void hear(secure(line, data.subarray(36)));
         }
-        if (step === 0) line.write(packet(sequence + 1, [0xfe], `${caching}\0${salt}\0`));
+        if (step === 0) line.write(buildMysqlPacket(sequence + 1, [0xfe], `${caching}\0${salt}\0`));
         else if (step === 1) line.write(fullAuthentication(sequence + 1));
         else if (data.length === 5 && data[4] === 2)
-          line.write(packet(sequence + 1, [1], Buffer.from(key)));
+          line.write(buildMysqlPacket(sequence + 1, [1], Buffer.from(key)));
         else {
           const body = data.subarray(4);
           received.password = isSecure ? body.toString() : decrypted(body);
-          line.write(ok(sequence + 1));
+          line.write(buildOk(sequence + 1));
         }
         step++;
       });
@@ -91,9 +96,9 @@ function decrypted(body: Buffer): string {
 }
 
 const ways = [
-  ["greeting", greetingWith(offered + pluginAuth, caching)],
-  ["switch", greetingWith(offered + pluginAuth)],
-  ["switch", greetingWith(offered + pluginAuth, "client_ed25519")],
+  ["greeting", buildGreeting(offeredCapabilities + pluginAuth, caching)],
+  ["switch", buildGreeting(offeredCapabilities + pluginAuth)],
+  ["switch", buildGreeting(offeredCapabilities + pluginAuth, "client_ed25519")],
 ] as const;
 
 test("MySQL gets a cleartext password only encrypted with RSA or over TLS", async () => {
@@ -146,10 +151,10 @@ test("MySQL's cleartext sign-in methods are rejected on any connection", async (
                 line.removeAllListeners("data");
                 return void hear(secure(line, data.subarray(36)));
               }
-              line.write(packet((data[3] ?? 0) + 1, [0xfe], `${plugin}\0${salt}\0`));
+              line.write(buildMysqlPacket((data[3] ?? 0) + 1, [0xfe], `${plugin}\0${salt}\0`));
             });
           hear(socket);
-          socket.write(greetingWith(offered + pluginAuth));
+          socket.write(buildGreeting(offeredCapabilities + pluginAuth));
         },
         { tls, verifyTls: false },
       );
@@ -162,10 +167,10 @@ test("MySQL's cleartext sign-in methods are rejected on any connection", async (
 test("MySQL gets no file of this machine", async () => {
   const { outcome } = await foundAt("mysql", (socket) => {
     socket.on("data", (data: Buffer) => {
-      if (data[3] === 0) socket.write(packet(1, [0xfb], "/etc/passwd"));
-      else socket.write(ok((data[3] ?? 0) + 1));
+      if (data[3] === 0) socket.write(buildMysqlPacket(1, [0xfb], "/etc/passwd"));
+      else socket.write(buildOk((data[3] ?? 0) + 1));
     });
-    socket.write(greetingWith(offered));
+    socket.write(buildGreeting(offeredCapabilities));
   });
   expect(outcome.message).toBe("The server asks for a file of this machine, which is not sent.");
 });
@@ -178,9 +183,10 @@ const asksCleartext: Answers = (socket, secure) => {
         return void hear(secure(line));
       }
       const type = data.toString("latin1", 0, 1);
-      if (data[0] === 0) line.write(postgresMessage("R", number(3, 4)));
-      else if (type === "p") line.write(Buffer.concat([postgresMessage("R", number(0, 4)), ready]));
-      else line.write(Buffer.concat([postgresMessage("I"), ready]));
+      if (data[0] === 0) line.write(buildPostgresMessage("R", encodeNumber(3, 4)));
+      else if (type === "p")
+        line.write(Buffer.concat([buildPostgresMessage("R", encodeNumber(0, 4)), ready]));
+      else line.write(Buffer.concat([buildPostgresMessage("I"), ready]));
     });
   hear(socket);
 };
@@ -202,11 +208,13 @@ test("a PostgreSQL server that requests too many iterations gets no response", a
     const { outcome } = await foundAt("postgres", (socket) => {
       socket.on("data", (data: Buffer) => {
         if (data[0] === 0)
-          return void socket.write(postgresMessage("R", number(10, 4), "SCRAM-SHA-256\0\0"));
+          return void socket.write(
+            buildPostgresMessage("R", encodeNumber(10, 4), "SCRAM-SHA-256\0\0"),
+          );
         messages.push(data.toString());
         const nonce = /r=(.*)$/.exec(data.toString())?.[1] ?? "";
         const first = `r=${nonce}x,s=c2FsdA==,i=${count}`;
-        socket.write(postgresMessage("R", number(11, 4), first));
+        socket.write(buildPostgresMessage("R", encodeNumber(11, 4), first));
       });
     });
     expect(outcome).toMatchObject({
@@ -224,10 +232,12 @@ const answering =
   (socket) => {
     socket.on("data", (data: Buffer) => {
       if (data[0] === 0)
-        return void socket.write(Buffer.concat([postgresMessage("R", number(0, 4)), ready]));
-      const columns = postgresMessage("T", number(1, 2), columnCalled("v", oid));
-      const all = values.map((value) => row(value));
-      socket.write(Buffer.concat([columns, ...all, postgresMessage("C", "SELECT\0"), ready]));
+        return void socket.write(
+          Buffer.concat([buildPostgresMessage("R", encodeNumber(0, 4)), ready]),
+        );
+      const columns = buildPostgresMessage("T", encodeNumber(1, 2), buildColumn("v", oid));
+      const all = values.map((value) => buildDataRow(value));
+      socket.write(Buffer.concat([columns, ...all, buildPostgresMessage("C", "SELECT\0"), ready]));
     });
   };
 
@@ -326,11 +336,12 @@ const postgresValues: [sql: string, value: unknown][] = [
 /** Values that our session reads from a query. */
 async function valuesAt(port: number, type: Sql, queries: readonly string[]) {
   const { dial } = await import("../../../../src/core/outgoing/connection.ts");
-  const { wireOf } = await import("../../../../src/core/outgoing/http/wire.ts");
-  const { postgresSession } =
+  const { createWire: wireOf } = await import("../../../../src/core/outgoing/http/wire.ts");
+  const { openPostgresSession: postgresSession } =
     await import("../../../../src/monitoring/checks/sql/postgres-session.ts");
-  const { mysqlSession } = await import("../../../../src/monitoring/checks/sql/mysql-session.ts");
-  const { contextOf } = await import("../../../support/checking.ts");
+  const { openMysqlSession: mysqlSession } =
+    await import("../../../../src/monitoring/checks/sql/mysql-session.ts");
+  const { createCheckContext: contextOf } = await import("../../../support/checking.ts");
   const ending = new AbortController();
   const context = contextOf(ending);
   const addresses = [{ address: host, family: 4, isPrivate: true }] as const;
@@ -345,11 +356,11 @@ async function valuesAt(port: number, type: Sql, queries: readonly string[]) {
   return found;
 }
 
-testWith(
+defineTestWith(
   ["initdb", "postgres", "openssl"],
   "PostgreSQL's values are converted to JSON",
   async () => {
-    await using server = await postgresServer(canary);
+    await using server = await startPostgresServer(canary);
     const queries = postgresValues.map(([sql]) => `SELECT ${sql.replace(/^(avg\(x\))/, "$1")}`);
     const named = queries.map((sql) =>
       sql.includes(" FROM ") ? sql.replace(" FROM", " AS v FROM") : `${sql} AS v`,
@@ -381,25 +392,25 @@ const passwords = [
   " '\"\\%:@#",
 ];
 
-testWith(
+defineTestWith(
   ["initdb", "postgres", "openssl"],
   "PostgreSQL's users sign in with any password, normalized with SASLprep",
   async () => {
-    await using server = await postgresServer(canary);
+    await using server = await startPostgresServer(canary);
     const quoted = (password: string) => `'${password.replaceAll("'", "''")}'`;
     for (const [index, password] of passwords.entries()) {
       const query = `CREATE ROLE user${index} LOGIN PASSWORD ${quoted(password)}`;
       const port = server.port;
       const asked = { ...login, port, database: "postgres" };
-      expect(await check("postgres", { ...asked, query })).toMatchObject({ status: "up" });
+      expect(await runCheckOfType("postgres", { ...asked, query })).toMatchObject({ status: "up" });
       const as = { ...asked, username: `user${index}` };
-      expect([password, await check("postgres", { ...as, password })]).toMatchObject([
+      expect([password, await runCheckOfType("postgres", { ...as, password })]).toMatchObject([
         password,
         { status: "up" },
       ]);
-      expect((await check("postgres", { ...as, password: `${password}\u00a0` })).message).toBe(
-        "The server refused the user name or the password.",
-      );
+      expect(
+        (await runCheckOfType("postgres", { ...as, password: `${password}\u00a0` })).message,
+      ).toBe("The server refused the user name or the password.");
     }
   },
 );
@@ -423,11 +434,11 @@ const mysqlValues: [sql: string, value: unknown][] = [
   ["REPEAT('x', 300)", "x".repeat(300)],
 ];
 
-testWith(
+defineTestWith(
   ["mariadbd", "mariadb-install-db", "openssl"],
   "MariaDB's values are converted to JSON",
   async () => {
-    await using server = await mariadbServer(canary);
+    await using server = await startMariadbServer(canary);
     const queries = mysqlValues.map(([sql]) => `SELECT ${sql} AS v`);
     expect(await valuesAt(server.port, "mysql", queries)).toEqual(
       mysqlValues.map(([, v]) => [{ v }]),

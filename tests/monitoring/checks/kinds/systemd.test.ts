@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, timedOut } from "../../../support/checking.ts";
-import { dashboard } from "../../../support/dashboard.ts";
+import { runCheckOfType, runUntilTimedOut } from "../../../support/checking.ts";
+import { createDashboard } from "../../../support/dashboard.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -19,8 +19,8 @@ printf '${output}'; printf '${errors}' >&2; exit ${exitCode}`;
   return file;
 }
 
-const found = (systemctl: string | null, more: Parameters<typeof check>[2] = {}) =>
-  check("systemd", { unit: "shop.service" }, { systemctl, ...more });
+const found = (systemctl: string | null, more: Parameters<typeof runCheckOfType>[2] = {}) =>
+  runCheckOfType("systemd", { unit: "shop.service" }, { systemctl, ...more });
 const unit = (load: string, active: string, result = "success") =>
   saying(`Result=${result}\nLoadState=${load}\nActiveState=${active}\n`);
 
@@ -56,7 +56,9 @@ test("a denied or hanging query is reported", async () => {
   const hanging = join(folder, "hanging");
   writeFileSync(hanging, "#!/bin/sh\nsleep 1000\n", { mode: 0o755 });
   const message = "Timed out while waiting for the answer.";
-  expect(await timedOut(message, (timeoutMs) => found(hanging, { timeoutMs }))).toMatchObject({
+  expect(
+    await runUntilTimedOut(message, (timeoutMs) => found(hanging, { timeoutMs })),
+  ).toMatchObject({
     status: "down",
     message,
   });
@@ -67,7 +69,7 @@ test("systemd is blocked from the second organization on, like all of loopback",
   expect((await found(unit("loaded", "active"), { isShared: true })).message).toBe(
     `Not judged: the target ${shared} (see --allow-target).`,
   );
-  const { api } = await dashboard({ isShared: () => true });
+  const { api } = await createDashboard({ isShared: () => true });
   const body = { type: "systemd", name: "Shop", unit: "shop" };
   const { status, json } = await api("POST", "/api/v1/monitors", { body });
   expect([status, json.error.details[0].path]).toEqual([422, "unit"]);
@@ -79,8 +81,12 @@ if (!isBooted) console.warn("systemd has not started this machine: its own answe
 
 test.skipIf(!isBooted)("the real systemd reports its own units", async () => {
   const systemctl = Bun.which("systemctl");
-  const own = await check("systemd", { unit: "init.scope" }, { systemctl });
+  const own = await runCheckOfType("systemd", { unit: "init.scope" }, { systemctl });
   expect(own.status).toBe("up");
-  const none = await check("systemd", { unit: "signalbox-nowhere.service" }, { systemctl });
+  const none = await runCheckOfType(
+    "systemd",
+    { unit: "signalbox-nowhere.service" },
+    { systemctl },
+  );
   expect(none.message).toBe("There is no such unit.");
 });

@@ -1,17 +1,23 @@
 import { describe, expect, test } from "bun:test";
-import { freePort } from "../../../support/binary.ts";
-import { check, listener, type Says, timedOut, untilNoneTo } from "../../../support/checking.ts";
+import { getFreePort } from "../../../support/binary.ts";
+import {
+  runCheckOfType,
+  startListener,
+  type SocketHandler,
+  runUntilTimedOut,
+  waitUntilClosed,
+} from "../../../support/checking.ts";
 
 const kib = 1024;
 
-async function found(greets: Says, fields: object, timeoutMs = 60_000) {
-  await using server = await listener(greets);
+async function found(greets: SocketHandler, fields: object, timeoutMs = 60_000) {
+  await using server = await startListener(greets);
   const target = { host: "127.0.0.1", port: server.port, ...fields };
-  return await check("tcp", target, { timeoutMs });
+  return await runCheckOfType("tcp", target, { timeoutMs });
 }
 
-const silent: Says = (socket) => void socket.resume();
-const echo: Says = (socket) => void socket.pipe(socket);
+const silent: SocketHandler = (socket) => void socket.resume();
+const echo: SocketHandler = (socket) => void socket.pipe(socket);
 
 describe("a port is up", () => {
   test("when it accepts the connection, if nothing more is expected", async () => {
@@ -39,7 +45,7 @@ describe("a port is up", () => {
     const text = "some ünexpected wörds";
     const bytes = Buffer.from(text);
     for (let at = 1; at < bytes.length; at++) {
-      const greets: Says = (socket) => {
+      const greets: SocketHandler = (socket) => {
         socket.setNoDelay(true).write(bytes.subarray(0, at));
         setImmediate(() => socket.write(bytes.subarray(at)));
       };
@@ -48,20 +54,20 @@ describe("a port is up", () => {
   });
 
   test("when the expected text ends the first 64 KiB", async () => {
-    const greets: Says = (socket) => void socket.write(`${"x".repeat(64 * kib - 4)}pong`);
+    const greets: SocketHandler = (socket) => void socket.write(`${"x".repeat(64 * kib - 4)}pong`);
     expect(await found(greets, { expect: "pong" })).toMatchObject({ status: "up" });
   });
 });
 
 describe("a port is down", () => {
   test("without a listener", async () => {
-    expect(await check("tcp", { host: "127.0.0.1", port: freePort() })).toMatchObject({
+    expect(await runCheckOfType("tcp", { host: "127.0.0.1", port: getFreePort() })).toMatchObject({
       status: "down",
       message: "The connection was refused.",
     });
   });
 
-  const cases: [what: string, greets: Says, message: string][] = [
+  const cases: [what: string, greets: SocketHandler, message: string][] = [
     [
       "when it closes without the expected text",
       (socket) => void socket.end("pon"),
@@ -93,19 +99,23 @@ describe("a port is down", () => {
   for (const [what, greets, message] of cases)
     test(what, async () => {
       const fields = { send: "ping\r\n", expect: "pong" };
-      const outcome = await timedOut(message, (timeoutMs) => found(greets, fields, timeoutMs));
+      const outcome = await runUntilTimedOut(message, (timeoutMs) =>
+        found(greets, fields, timeoutMs),
+      );
       expect(outcome).toMatchObject({ status: "down", message, latencyMs: null });
     });
 });
 
 test("every check closes its connection, whatever its result", async () => {
   for (const fields of [{}, { expect: "220" }, { expect: "nothing" }]) {
-    await using server = await listener((socket) => void socket.resume().write("220 mail\r\n"));
+    await using server = await startListener(
+      (socket) => void socket.resume().write("220 mail\r\n"),
+    );
     const to = { host: "127.0.0.1", port: server.port, ...fields };
     const isInVain = "expect" in fields && fields.expect === "nothing";
-    const { status } = await check("tcp", to, isInVain ? { timeoutMs: 200 } : {});
+    const { status } = await runCheckOfType("tcp", to, isInVain ? { timeoutMs: 200 } : {});
     expect(status).toBe(isInVain ? "down" : "up");
-    await server.untilAllClosed();
-    await untilNoneTo(server.port);
+    await server.waitUntilAllClosed();
+    await waitUntilClosed(server.port);
   }
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { TLSSocket } from "node:tls";
-import { check, listener } from "../../../support/checking.ts";
+import { runCheckOfType, startListener } from "../../../support/checking.ts";
 import { validDays } from "../../../support/certificates.ts";
-import { nginx, testWith } from "../../../support/real-targets.ts";
-import { secureListener } from "../../../support/secure-listener.ts";
+import { startNginx, defineTestWith } from "../../../support/real-targets.ts";
+import { startSecureListener } from "../../../support/secure-listener.ts";
 
 const day = 86_400_000;
 const host = "127.0.0.1";
@@ -14,16 +14,16 @@ const details = { tlsVersion: expect.stringMatching(/^1\.[23]$/), issuer: "autho
 
 /** The same check for an organization that trusts the authority. */
 const trusting = (ca: string, type: string, fields: object): Promise<unknown> =>
-  check(type, fields, { authorities: readFileSync(ca, "utf8") });
+  runCheckOfType(type, fields, { authorities: readFileSync(ca, "utf8") });
 
 describe("with a trusted authority", () => {
   const until = /^The certificate is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/;
 
-  testWith(
+  defineTestWith(
     ["nginx", "openssl"],
     "a valid certificate is up, by address and by name, also over https",
     async () => {
-      await using site = await nginx();
+      await using site = await startNginx();
       const up = { status: "up", certificateExpiresAt: end, latencyMs, details };
       const port = site.goodPort;
       for (const fields of [{ host }, { host: "localhost" }, { host, serverName: "localhost" }])
@@ -46,11 +46,11 @@ describe("with a trusted authority", () => {
     },
   );
 
-  testWith(
+  defineTestWith(
     ["nginx", "openssl"],
     "an expired certificate and one for another name are down with the reason",
     async () => {
-      await using site = await nginx();
+      await using site = await startNginx();
       for (const [port, message] of [
         [site.expiredPort, "The certificate has expired."],
         [site.wrongNamePort, "The certificate is for another name."],
@@ -71,25 +71,29 @@ describe("with a trusted authority", () => {
   );
 });
 
-testWith(["openssl"], "an untrusted certificate is down, and its expiry is reported", async () => {
-  await using server = await secureListener("selfSigned");
-  expect(await check("tls", { host, port: server.port })).toEqual({
-    status: "down",
-    message: "The certificate is self-signed, so it is not trusted.",
-    latencyMs,
-    certificateExpiresAt: end,
-    details: { ...details, issuer: "selfSigned" },
-  });
-});
+defineTestWith(
+  ["openssl"],
+  "an untrusted certificate is down, and its expiry is reported",
+  async () => {
+    await using server = await startSecureListener("selfSigned");
+    expect(await runCheckOfType("tls", { host, port: server.port })).toEqual({
+      status: "down",
+      message: "The certificate is self-signed, so it is not trusted.",
+      latencyMs,
+      certificateExpiresAt: end,
+      details: { ...details, issuer: "selfSigned" },
+    });
+  },
+);
 
-testWith(["openssl"], "the remaining days of a certificate are exact", async () => {
+defineTestWith(["openssl"], "the remaining days of a certificate are exact", async () => {
   const greets = (socket: TLSSocket) => {
     socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
   };
-  await using server = await secureListener("selfSigned", { greets });
+  await using server = await startSecureListener("selfSigned", { greets });
   const url = `https://${host}:${server.port}/`;
   const seen = async (now: number, certificateExpiryDays: number | null = 14) =>
-    check("http", { url, verifyTls: false, certificateExpiryDays }, { now });
+    runCheckOfType("http", { url, verifyTls: false, certificateExpiryDays }, { now });
   const { certificateExpiresAt = "" } = await seen(Date.now());
   const ends = Date.parse(certificateExpiresAt);
   const date = `${certificateExpiresAt.slice(0, 16).replace("T", " ")} UTC`;
@@ -109,7 +113,7 @@ testWith(["openssl"], "the remaining days of a certificate are exact", async () 
   const judged = async (op: string, value?: number) => {
     const assertions = [{ source: "certificateDays", op, value }];
     const fields = { url, verifyTls: false, certificateExpiryDays: null, assertions };
-    return (await check("http", fields, { now: ends - 3 * day + 1 })).said ?? "holds";
+    return (await runCheckOfType("http", fields, { now: ends - 3 * day + 1 })).said ?? "holds";
   };
   expect(await judged("exists")).toBe("holds");
   expect(await judged("equals", 2)).toBe("holds");
@@ -119,13 +123,17 @@ testWith(["openssl"], "the remaining days of a certificate are exact", async () 
 });
 
 test("a port that is silent or hangs up is down with a reason", async () => {
-  await using silent = await listener((socket) => void socket.resume());
-  expect(await check("tls", { host, port: silent.port }, { timeoutMs: 200 })).toMatchObject({
+  await using silent = await startListener((socket) => void socket.resume());
+  expect(
+    await runCheckOfType("tls", { host, port: silent.port }, { timeoutMs: 200 }),
+  ).toMatchObject({
     status: "down",
     message: "Timed out after 0.2 s while connecting.",
   });
-  await silent.untilAllClosed();
-  await using rude = await listener((socket) => void socket.once("data", () => socket.destroy()));
-  expect(await check("tls", { host, port: rude.port })).toMatchObject({ status: "down" });
-  await rude.untilAllClosed();
+  await silent.waitUntilAllClosed();
+  await using rude = await startListener(
+    (socket) => void socket.once("data", () => socket.destroy()),
+  );
+  expect(await runCheckOfType("tls", { host, port: rude.port })).toMatchObject({ status: "down" });
+  await rude.waitUntilAllClosed();
 });

@@ -13,11 +13,11 @@ import { NoteForm } from "./note-form.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
 import { RecipientsLine } from "../recipients-line.tsx";
 import { TemplatesMenu } from "../templates.tsx";
-import { capitalized } from "../../../../src/core/text/words.ts";
+import { capitalize } from "../../../../src/core/text/words.ts";
 
 type Values = { status: IncidentStatus; message: string };
 
-export type Writing = "update" | "note";
+export type ComposerMode = "update" | "note";
 
 /** Posts updates and internal notes. Each form preserves its text while the other one is open. */
 export function Composer({
@@ -28,8 +28,8 @@ export function Composer({
 }: {
   incident: Incident;
   box: Ref<HTMLTextAreaElement>;
-  writing: Writing;
-  onWriting: (writing: Writing) => void;
+  writing: ComposerMode;
+  onWriting: (writing: ComposerMode) => void;
 }) {
   return (
     <section className="panel composer flex flex-col gap-10" aria-label="Post an update">
@@ -38,7 +38,7 @@ export function Composer({
         size="xs"
         aria-label="Type of update"
         value={writing}
-        onChange={(next) => onWriting(next as Writing)}
+        onChange={(next) => onWriting(next as ComposerMode)}
         data={[
           { value: "update", label: incident.public ? "Public update" : "Update" },
           { value: "note", label: "Internal note" },
@@ -77,7 +77,7 @@ function useUpdateForm(incident: Incident) {
   return { form, status: form.dirty ? form.values.status : status };
 }
 
-function verbFor(next: IncidentStatus, current: IncidentStatus) {
+function pickVerb(next: IncidentStatus, current: IncidentStatus) {
   if (next === "resolved" && current !== "resolved") return "Resolve";
   return next !== "resolved" && current === "resolved" ? "Reopen" : "Post update";
 }
@@ -89,7 +89,7 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
   const [previewing, setPreviewing] = useState(false);
   const { form, status } = useUpdateForm(incident);
   const { values, set, errorOf } = form;
-  const verb = verbFor(status, current);
+  const verb = pickVerb(status, current);
   return (
     <>
       <FormFrame
@@ -155,7 +155,7 @@ const StatusRow = ({
       aria-label="Status"
       value={status}
       onChange={(next) => set("status", next as IncidentStatus)}
-      data={incidentStatuses.map((value) => ({ value, label: capitalized(value) }))}
+      data={incidentStatuses.map((value) => ({ value, label: capitalize(value) }))}
     />
     <span className="composer-tools">
       <TemplatesMenu

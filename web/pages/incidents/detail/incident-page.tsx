@@ -6,7 +6,7 @@ import { flushSync } from "react-dom";
 import type { Incident as IncidentRecord } from "../../../../src/incidents/schema.ts";
 import { v1 } from "../../../data/client.ts";
 import { useOverview } from "../../../data/overview.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { dot } from "../../../components/display/format.ts";
 import { MenuItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
 import { Names } from "../../../components/display/name-list.tsx";
@@ -14,11 +14,11 @@ import { Loaded, PageHeader } from "../../../components/page.tsx";
 import { useShortcuts } from "../../../components/shortcuts.ts";
 import { Time } from "../../../components/display/time.tsx";
 import { deleteIncident, setStatus } from "../actions.ts";
-import { Composer, type Writing } from "./composer.tsx";
+import { Composer, type ComposerMode } from "./composer.tsx";
 import { useAudience, useIncident, useTraces } from "../data.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { Facts } from "../facts.tsx";
-import { SeverityPill, StatusPill, fewOf } from "../labels.tsx";
+import { SeverityPill, StatusPill, shortenNames } from "../labels.tsx";
 import { Postmortem } from "./postmortem.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -42,9 +42,9 @@ export default function IncidentPage() {
 type Dialog = "edit" | "preview" | null;
 
 function Incident({ incident }: { incident: IncidentRecord }) {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const [dialog, setDialog] = useState<Dialog>(null);
-  const [writing, setWriting] = useState<Writing>("update");
+  const [writing, setWriting] = useState<ComposerMode>("update");
   const message = useRef<HTMLTextAreaElement>(null);
   const write = () => {
     flushSync(() => setWriting("update"));
@@ -96,7 +96,7 @@ function Line({ incident }: { incident: IncidentRecord }) {
           <>
             affects{" "}
             <b>
-              <Names names={fewOf(monitors)} />
+              <Names names={shortenNames(monitors)} />
             </b>
             {dot}
           </>
@@ -125,7 +125,7 @@ function Actions({
   incident: IncidentRecord;
   onDialog: (dialog: Dialog) => void;
 }) {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   const isOver = incident.status === "resolved";
   return (

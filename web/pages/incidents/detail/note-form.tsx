@@ -1,5 +1,5 @@
 import type { Incident } from "../../../../src/incidents/schema.ts";
-import { dataOf, onceUnder, v1 } from "../../../data/client.ts";
+import { unwrapData, withIdempotencyKey, v1 } from "../../../data/client.ts";
 import { recordKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
@@ -10,7 +10,9 @@ export function NoteForm({ incident: { id } }: { incident: Incident }) {
   const form = useForm<{ message: string }>(
     { message: "" },
     async (body, _, once) => {
-      const note = await dataOf(v1.incidents({ id }).notes.post(body, onceUnder(once)));
+      const note = await unwrapData(
+        v1.incidents({ id }).notes.post(body, withIdempotencyKey(once)),
+      );
       queryClient.setQueryData<Incident>(
         recordKey("incident", id),
         (now) => now && { ...now, notes: [...now.notes.filter((one) => one.id !== note.id), note] },

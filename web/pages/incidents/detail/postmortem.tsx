@@ -3,20 +3,20 @@ import { Button, Checkbox, Modal } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Incident, PostmortemPatch } from "../../../../src/incidents/schema.ts";
-import { dataOf, ifMatch, v1 } from "../../../data/client.ts";
+import { unwrapData, withIfMatch, v1 } from "../../../data/client.ts";
 import { recordKey } from "../../../data/keys.ts";
-import { provisionalId } from "../../../data/record.ts";
+import { createProvisionalId } from "../../../data/record.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
-import { plural } from "../../../components/display/format.ts";
+import { pluralize } from "../../../components/display/format.ts";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { notifyError, useDeleting } from "../../../components/toasts.tsx";
-import { deletePostmortem, postmortemKey } from "../actions.ts";
+import { deletePostmortem, postmortemKeyOf } from "../actions.ts";
 import { useAudience } from "../data.ts";
 
 const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
@@ -25,24 +25,26 @@ const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
  * Saves the postmortem. `known` is the incident as loaded; undefined overwrites later changes by
  * others.
  */
-async function save(
+async function savePostmortem(
   id: string,
   patch: PostmortemPatch,
   known: Incident | undefined,
   once?: string,
 ) {
-  const after = await dataOf(v1.incidents({ id }).postmortem.patch(patch, ifMatch(known, once)));
+  const after = await unwrapData(
+    v1.incidents({ id }).postmortem.patch(patch, withIfMatch(known, once)),
+  );
   queryClient.setQueryData(recordKey("incident", id), after);
 }
 
 /** The postmortem panel, for resolved incidents and for incidents that have a postmortem. */
 export function Postmortem({ incident }: { incident: Incident }) {
   const { status, postmortem } = incident;
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const [dialog, setDialog] = useState<"write" | "publish" | null>(null);
   const close = () => setDialog(null);
   const isPublished = postmortem !== null && postmortem.publishedAt !== null;
-  const isDeleting = useDeleting().has(postmortemKey(incident));
+  const isDeleting = useDeleting().has(postmortemKeyOf(incident));
   if (isDeleting || (postmortem === null && (status !== "resolved" || !mayWrite))) return null;
   return (
     <section className="panel" aria-label="Postmortem">
@@ -84,7 +86,8 @@ function PostmortemActions({
 }) {
   const { id, status, postmortem } = incident;
   const isPublished = postmortem !== null && postmortem.publishedAt !== null;
-  const unpublish = () => void save(id, { published: false }, incident).catch(notifyError);
+  const unpublishPostmortem = () =>
+    void savePostmortem(id, { published: false }, incident).catch(notifyError);
   return (
     <>
       <Button size="compact-sm" onClick={() => onOpen("write")}>
@@ -105,7 +108,7 @@ function PostmortemActions({
           {() => (
             <>
               {isPublished && (
-                <MenuItem icon="lock" onClick={unpublish}>
+                <MenuItem icon="lock" onClick={unpublishPostmortem}>
                   Unpublish
                 </MenuItem>
               )}
@@ -126,7 +129,7 @@ function WriteDialog({ incident: shown, onClose }: { incident: Incident; onClose
   const form = useForm<{ message: string }>(
     { message: postmortem?.message ?? outline },
     async ({ message }, force, once) => {
-      await save(id, { message }, force ? undefined : incident, once);
+      await savePostmortem(id, { message }, force ? undefined : incident, once);
       onClose();
     },
     () => {
@@ -164,11 +167,12 @@ function WriteDialog({ incident: shown, onClose }: { incident: Incident; onClose
 function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () => void }) {
   const { data: audience } = useAudience({ incidentId: incident.id });
   const [notify, setNotify] = useState(false);
-  const [once] = useState(provisionalId);
+  const [once] = useState(createProvisionalId);
   const pages = incident.public ? (audience?.pages ?? []) : [];
   const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
   const { mutate, isPending } = useMutation({
-    mutationFn: () => save(incident.id, { published: true, notify }, incident, `${once}-${notify}`),
+    mutationFn: () =>
+      savePostmortem(incident.id, { published: true, notify }, incident, `${once}-${notify}`),
     onSuccess: onClose,
     onError: notifyError,
   });
@@ -181,7 +185,7 @@ function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () 
       </p>
       {subscribers > 0 && (
         <Checkbox
-          label={`Notify ${plural(subscribers, "subscriber")}`}
+          label={`Notify ${pluralize(subscribers, "subscriber")}`}
           checked={notify}
           onChange={({ currentTarget }) => setNotify(currentTarget.checked)}
         />

@@ -3,16 +3,16 @@ import { SegmentedControl } from "@mantine/core";
 import { useState } from "react";
 import type { IncidentTraces } from "../../../../src/dashboard/incident-schema.ts";
 import type { Incident, IncidentNote, IncidentUpdate } from "../../../../src/incidents/schema.ts";
-import { dataOf, v1 } from "../../../data/client.ts";
-import { useSignedIn } from "../../../data/session.ts";
-import { dot, reasonInWords } from "../../../components/display/format.ts";
+import { unwrapData, v1 } from "../../../data/client.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
+import { dot, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { durationInWords, Time } from "../../../components/display/time.tsx";
 import { deleteWithUndo, useDeleting } from "../../../components/toasts.tsx";
 import { useTraces } from "../data.ts";
 import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
-import { capitalized } from "../../../../src/core/text/words.ts";
+import { capitalize } from "../../../../src/core/text/words.ts";
 
 type Author = IncidentTraces["authors"][number];
 type Line = { key: string; at: string; who: string; words: string };
@@ -25,13 +25,14 @@ const timeOf = (entry: Exclude<Entry, { update: unknown }>) =>
  * All entries, oldest first. Updates stay in their given order; other entries are sorted in by
  * time.
  */
-function entriesOf({ updates, notes }: Incident, lines: readonly Line[]): Entry[] {
+function mergeEntries({ updates, notes }: Incident, lines: readonly Line[]): Entry[] {
   const others = [...notes.map((note) => ({ note })), ...lines.map((line) => ({ line }))].toSorted(
     (one, other) => timeOf(one).localeCompare(timeOf(other)),
   );
-  const before = (at: string) => others.splice(0, others.filter((one) => timeOf(one) <= at).length);
+  const takeEntriesBefore = (at: string) =>
+    others.splice(0, others.filter((one) => timeOf(one) <= at).length);
   return [
-    ...updates.flatMap((update): Entry[] => [...before(update.createdAt), { update }]),
+    ...updates.flatMap((update): Entry[] => [...takeEntriesBefore(update.createdAt), { update }]),
     ...others,
   ];
 }
@@ -42,7 +43,7 @@ const verbs: Record<string, string> = {
 };
 
 /** State changes, edits and notifications, one line each. */
-function linesOf(
+function buildLines(
   { states, changes, alerts }: IncidentTraces,
   nameOf: (author: Omit<Author, "updateId">) => string,
 ): Line[] {
@@ -55,18 +56,18 @@ function linesOf(
         status === "maintenance"
           ? "is in maintenance"
           : troubleSeconds === null
-            ? `is ${status}${message === null || status === "up" ? "" : `: ${reasonInWords(message)}`}`
+            ? `is ${status}${message === null || status === "up" ? "" : `: ${formatReason(message)}`}`
             : `is up after ${durationInWords(troubleSeconds)}`,
     })),
     ...changes.map(({ at, action, fields, ...author }) => ({
       key: `${action} ${at}`,
       at,
-      who: capitalized(nameOf(author)),
+      who: capitalize(nameOf(author)),
       words:
         verbs[action] ??
         (fields.includes("updates")
           ? "edited an update"
-          : `changed the ${fields.map(fieldName).join(", ")}`),
+          : `changed the ${fields.map(nameOfField).join(", ")}`),
     })),
     ...alerts.map(({ at, type, channels }) => ({
       key: `${type} ${at}`,
@@ -82,7 +83,7 @@ const sent: Record<string, string> = {
   "incident.resolved": "Resolution sent",
 };
 const fieldNames: Record<string, string> = { monitorIds: "monitors", public: "visibility" };
-const fieldName = (field: string) => fieldNames[field] ?? field;
+const nameOfField = (field: string) => fieldNames[field] ?? field;
 
 const kinds = ["all", "updates", "notes"] as const;
 
@@ -92,9 +93,9 @@ export function Timeline({ incident }: { incident: Incident }) {
   const deleting = useDeleting();
   const [kind, setKind] = useState<(typeof kinds)[number]>("all");
   const authors = new Map(data?.authors.map((author) => [author.updateId, author]));
-  const nameOf = useNameOf();
-  const lines = data === undefined ? [] : linesOf(data, nameOf);
-  const shown = entriesOf(incident, lines)
+  const nameOf = useAuthorName();
+  const lines = data === undefined ? [] : buildLines(data, nameOf);
+  const shownEntries = mergeEntries(incident, lines)
     .filter((entry) => kind === "all" || (kind === "updates" ? "update" in entry : "note" in entry))
     .filter((entry) => !("note" in entry) || !deleting.has(entry.note.id));
   return (
@@ -107,12 +108,12 @@ export function Timeline({ incident }: { incident: Incident }) {
             aria-label="Show"
             value={kind}
             onChange={(next) => setKind(next as typeof kind)}
-            data={kinds.map((value) => ({ value, label: capitalized(value) }))}
+            data={kinds.map((value) => ({ value, label: capitalize(value) }))}
           />
         )}
       </div>
       <ol className="timeline">
-        {shown
+        {shownEntries
           .toReversed()
           .map((entry) =>
             "update" in entry ? (
@@ -133,8 +134,8 @@ export function Timeline({ incident }: { incident: Incident }) {
   );
 }
 
-function useNameOf() {
-  const { person } = useSignedIn();
+function useAuthorName() {
+  const { person } = useSignedInPerson();
   return ({ type, id, name }: Omit<Author, "updateId">) =>
     type === "monitor" ? "Signalbox" : id === person.id ? "you" : name;
 }
@@ -149,13 +150,13 @@ function Update({
   incident: Incident;
 }) {
   const { status, message, createdAt, editedAt } = update;
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const [dialog, setDialog] = useState<"edit" | "revisions" | null>(null);
-  const nameOf = useNameOf();
+  const nameOf = useAuthorName();
   const close = () => setDialog(null);
   return (
     <li className="timeline-update">
-      <b>{capitalized(status)}</b>
+      <b>{capitalize(status)}</b>
       <Markdown text={message} isPlain={author?.type === "monitor" && editedAt === null} />
       <span className="timeline-by">
         <Time at={createdAt} as="short" />
@@ -209,10 +210,10 @@ function Found({ line: { who, words, at } }: { line: Omit<Line, "key"> }) {
  */
 function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) {
   const { id, message, createdAt, author } = note;
-  const { mayWrite } = useSignedIn();
-  const nameOf = useNameOf();
+  const { mayWrite } = useSignedInPerson();
+  const nameOf = useAuthorName();
   if (author.type === "monitor")
-    return <Found line={{ who: author.name, words: reasonInWords(message), at: createdAt }} />;
+    return <Found line={{ who: author.name, words: formatReason(message), at: createdAt }} />;
   return (
     <li className="timeline-note">
       <b>
@@ -230,7 +231,7 @@ function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) 
               className="plain-button link"
               onClick={() =>
                 deleteWithUndo({ id, title: "the note" }, () =>
-                  dataOf(v1.incidents({ id: incidentId }).notes({ noteId: id }).delete()),
+                  unwrapData(v1.incidents({ id: incidentId }).notes({ noteId: id }).delete()),
                 )
               }
             >

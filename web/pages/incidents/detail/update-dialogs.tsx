@@ -3,9 +3,9 @@ import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Incident, IncidentUpdate } from "../../../../src/incidents/schema.ts";
-import { dataOf, ifMatch, v1 } from "../../../data/client.ts";
+import { unwrapData, withIfMatch, v1 } from "../../../data/client.ts";
 import { listKey, recordKey } from "../../../data/keys.ts";
-import { dataQuery, queryClient } from "../../../data/query.ts";
+import { createDataQuery, queryClient } from "../../../data/query.ts";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
@@ -26,7 +26,9 @@ export function EditUpdateDialog({
   const form = useForm<{ message: string }>(
     { message: update.message },
     async (body, force, once) => {
-      const after = await dataOf(route.patch(body, ifMatch(force ? undefined : incident, once)));
+      const after = await unwrapData(
+        route.patch(body, withIfMatch(force ? undefined : incident, once)),
+      );
       queryClient.setQueryData(recordKey("incident", incident.id), after);
       onClose();
     },
@@ -64,7 +66,7 @@ export function RevisionsDialog({
 }) {
   const { id, editedAt } = update;
   const { data } = useQuery(
-    dataQuery([...listKey("incident"), "revisions", id, editedAt], (options) =>
+    createDataQuery([...listKey("incident"), "revisions", id, editedAt], (options) =>
       v1.incidents({ id: incidentId }).updates({ updateId: id }).revisions.get(options),
     ),
   );

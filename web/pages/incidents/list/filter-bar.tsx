@@ -5,7 +5,7 @@ import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
 import { useOverview } from "../../../data/overview.ts";
 import { Chip, Choice, LiveDot, SearchField } from "../../../components/forms/filter-fields.tsx";
 import type { IncidentFilters } from "./filters.ts";
-import { capitalized } from "../../../../src/core/text/words.ts";
+import { capitalize } from "../../../../src/core/text/words.ts";
 
 export function IncidentFilterBar({
   filters,
@@ -21,7 +21,7 @@ export function IncidentFilterBar({
     const { [name]: _, page: __, ...rest } = filters;
     onChange((value === undefined ? rest : { ...rest, [name]: value }) as IncidentFilters);
   };
-  const chip = (open: "true" | "false", label: string) => (
+  const renderChip = (open: "true" | "false", label: string) => (
     <Chip on={filters.open === open} onToggle={(on) => put("open", on ? open : undefined)}>
       {label}
     </Chip>
@@ -34,19 +34,19 @@ export function IncidentFilterBar({
         onChange={(q) => put("q", q || undefined)}
         box={search}
       />
-      {chip("true", "Open")}
-      {chip("false", "Resolved")}
+      {renderChip("true", "Open")}
+      {renderChip("false", "Resolved")}
       <span className="chip-gap" />
       <Choice
         label="Status"
         value={filters.status}
-        options={incidentStatuses.map((status) => [status, capitalized(status)])}
+        options={incidentStatuses.map((status) => [status, capitalize(status)])}
         onChange={(status) => put("status", status)}
       />
       <Choice
         label="Severity"
         value={filters.severity}
-        options={severities.map((severity) => [severity, capitalized(severity)])}
+        options={severities.map((severity) => [severity, capitalize(severity)])}
         onChange={(severity) => put("severity", severity)}
       />
       <MonitorSelect value={filters.monitor} onChange={(id) => put("monitor", id)} />

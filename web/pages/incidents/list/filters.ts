@@ -11,15 +11,15 @@ export type IncidentFilters = {
   page?: number;
 };
 
-const oneOf = <T extends string>(value: unknown, options: readonly T[]): T | undefined =>
+const findOption = <T extends string>(value: unknown, options: readonly T[]): T | undefined =>
   options.find((option) => option === String(value));
 
 /** Parses URL parameters, and drops values that the server would reject. */
-export function incidentFiltersOf(search: Record<string, unknown>): IncidentFilters {
+export function parseIncidentFilters(search: Record<string, unknown>): IncidentFilters {
   const { q, monitor } = search;
-  const status = oneOf(search["status"], incidentStatuses);
-  const severity = oneOf(search["severity"], severities);
-  const open = oneOf(search["open"], ["true", "false"]);
+  const status = findOption(search["status"], incidentStatuses);
+  const severity = findOption(search["severity"], severities);
+  const open = findOption(search["open"], ["true", "false"]);
   const page = Number(search["page"]);
   return {
     ...(typeof q === "string" && q.trim() !== "" && { q }),
@@ -35,7 +35,7 @@ export const isNarrowed = (filters: IncidentFilters): boolean =>
   Object.keys(filters).some((name) => name !== "page");
 
 /** Which of the two lists the filters show: open incidents and resolved incidents. */
-export function partsOf({ status, open }: IncidentFilters): { open: boolean; over: boolean } {
+export function shownPartsOf({ status, open }: IncidentFilters): { open: boolean; over: boolean } {
   return {
     open: open !== "false" && status !== "resolved",
     over: open !== "true" && (status === undefined || status === "resolved"),

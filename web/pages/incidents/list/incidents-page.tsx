@@ -1,12 +1,12 @@
 /** The list of incidents: open ones, and resolved ones in pages. */
-import { countInWords, dot } from "../../../components/display/format.ts";
+import { formatCount, dot } from "../../../components/display/format.ts";
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
 import type { IncidentSummary } from "../../../../src/incidents/schema.ts";
 import { v1 } from "../../../data/client.ts";
 import { useOverview } from "../../../data/overview.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { CurlButton } from "../../../components/copy.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { Icon } from "../../../components/display/icons.tsx";
@@ -21,17 +21,17 @@ import { useDeleting } from "../../../components/toasts.tsx";
 import { useIncidents } from "../data.ts";
 import { Duration } from "../facts.tsx";
 import { IncidentFilterBar } from "./filter-bar.tsx";
-import { type IncidentFilters, incidentFiltersOf, isNarrowed, partsOf } from "./filters.ts";
-import { IncidentIcon, fewOf, SeverityPill, StatusPill } from "../labels.tsx";
+import { type IncidentFilters, parseIncidentFilters, isNarrowed, shownPartsOf } from "./filters.ts";
+import { IncidentIcon, shortenNames, SeverityPill, StatusPill } from "../labels.tsx";
 
 const openOne = () => openDialog({ kind: "create-incident" });
 
 export default function IncidentsPage() {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
-  const filters = incidentFiltersOf(useSearch({ strict: false }));
+  const filters = parseIncidentFilters(useSearch({ strict: false }));
   const search = useRef<HTMLInputElement>(null);
-  const parts = partsOf(filters);
+  const parts = shownPartsOf(filters);
   const open = useIncidents(filters, true, parts.open);
   const over = useIncidents(filters, false, parts.over);
   const error = open.error ?? over.error;
@@ -132,19 +132,19 @@ function List({
     () => new Map(overview?.monitors.map(({ id, name }) => [id, name])),
     [overview?.monitors],
   );
-  const shown = data.filter(({ id }) => !deleting.has(id));
+  const shownIncidents = data.filter(({ id }) => !deleting.has(id));
   if (total === 0) return null;
   return (
     <section className="records" aria-label={title}>
       <div className="records-head incident-record" aria-hidden="true">
         <h2>
-          {title} <span className="num">{countInWords(total)}</span>
+          {title} <span className="num">{formatCount(total)}</span>
         </h2>
         <span className="record-time text-right quiet nowrap">Started</span>
         <span className="record-length text-right quiet nowrap">Duration</span>
       </div>
       <ul className="panel panel-flush">
-        {shown.map((incident) => (
+        {shownIncidents.map((incident) => (
           <IncidentRow
             key={incident.id}
             incident={incident}
@@ -178,7 +178,7 @@ function IncidentRow({
         <span title={monitors.join(", ")}>
           {monitors.length > 0 && (
             <>
-              affects <Names names={fewOf(monitors)} />
+              affects <Names names={shortenNames(monitors)} />
               {about.length > 0 && dot}
             </>
           )}

@@ -4,16 +4,16 @@ import type { Span } from "../data.ts";
 
 const closeSteps = [10, 30, 60, 300, 900];
 const wideSteps = [1, 3, 6, 12, 24].map((hours) => hours * 3_600);
-const mostPoints = 300;
+const maxPoints = 300;
 export const dayMs = 86_400_000;
 const closeMs = 3 * dayMs;
 
 /**
  * Seconds per point, at least the check interval. Ranges of more than three days have whole hours.
  */
-export function stepFor({ from, to }: Span, interval: number): number {
+export function chooseStep({ from, to }: Span, interval: number): number {
   const steps = to - from <= closeMs ? [...closeSteps, ...wideSteps] : wideSteps;
-  const step = steps.find((step) => (to - from) / (step * 1_000) <= mostPoints) ?? 86_400;
+  const step = steps.find((step) => (to - from) / (step * 1_000) <= maxPoints) ?? 86_400;
   if (step >= interval) return step;
   return interval < 3_600 ? interval : (wideSteps.find((step) => step >= interval) ?? 86_400);
 }
@@ -36,31 +36,31 @@ export type Columns = {
 const gapFactor = 3;
 
 /** Divides the time range into slots of one step. `times` are their middles in Unix seconds. */
-export function columnsOf(timeline: Timeline, previous: Timeline | undefined): Columns {
+export function buildColumns(timeline: Timeline, previous: Timeline | undefined): Columns {
   const stepMs = timeline.step * 1_000;
   const from = Date.parse(timeline.from);
   const count = Math.max(1, Math.ceil((Date.parse(timeline.to) - from) / stepMs));
-  const points = slotsOf(timeline, count);
-  const before = previous === undefined ? [] : slotsOf(previous, count);
-  const line = (all: typeof points, figure: (point: TimelinePoint) => number | null) =>
-    broken(all, figure);
+  const points = arrangeSlots(timeline, count);
+  const before = previous === undefined ? [] : arrangeSlots(previous, count);
+  const buildLine = (all: typeof points, figure: (point: TimelinePoint) => number | null) =>
+    breakLine(all, figure);
   return {
     step: timeline.step,
     times: Array.from({ length: count }, (_, index) => (from + (index + 0.5) * stepMs) / 1_000),
     points,
     lines: {
-      p50: line(points, ({ p50Ms, averageMs }) => p50Ms ?? averageMs),
-      p95: line(points, ({ p95Ms }) => p95Ms),
-      p99: line(points, ({ p99Ms }) => p99Ms),
+      p50: buildLine(points, ({ p50Ms, averageMs }) => p50Ms ?? averageMs),
+      p95: buildLine(points, ({ p95Ms }) => p95Ms),
+      p99: buildLine(points, ({ p99Ms }) => p99Ms),
       previous:
         before.length === 0
           ? Array.from({ length: count }, () => null)
-          : line(before, ({ p50Ms, averageMs }) => p50Ms ?? averageMs),
+          : buildLine(before, ({ p50Ms, averageMs }) => p50Ms ?? averageMs),
     },
   };
 }
 
-function slotsOf({ from, step, points }: Timeline, count: number) {
+function arrangeSlots({ from, step, points }: Timeline, count: number) {
   const slots = Array.from({ length: count }, (): TimelinePoint | undefined => undefined);
   for (const point of points) {
     const slot = Math.floor((Date.parse(point.at) - Date.parse(from)) / (step * 1_000));
@@ -70,34 +70,34 @@ function slotsOf({ from, step, points }: Timeline, count: number) {
 }
 
 /** Interrupts the line at failed checks, and where checks are missing for unusually long. */
-function broken(
+function breakLine(
   slots: readonly (TimelinePoint | undefined)[],
   figure: (point: TimelinePoint) => number | null,
 ): Figures {
   const figures: Figures = slots.map((point) => (point === undefined ? undefined : figure(point)));
-  const known = placesOf(figures);
-  const most = mostBetween(known);
-  for (const [place, index] of known.entries()) {
-    const next = known[place + 1] ?? figures.length;
+  const known = listPlaces(figures);
+  const maxGap = maxGapBetween(known);
+  for (const [position, index] of known.entries()) {
+    const next = known[position + 1] ?? figures.length;
     // Fills the entire gap, because the chart connects values across `undefined`.
-    if (next - index > most || figures.slice(index, next).includes(null))
+    if (next - index > maxGap || figures.slice(index, next).includes(null))
       figures.fill(null, index + 1, next);
   }
   return figures;
 }
 
-const placesOf = (all: readonly unknown[]) =>
+const listPlaces = (all: readonly unknown[]) =>
   all.flatMap((one, index) => (one == null ? [] : [index]));
 
 /** Maximum distance between two checks without a gap. */
-function mostBetween(places: readonly number[]): number {
+function maxGapBetween(places: readonly number[]): number {
   const distances = places.slice(1).map((index, place) => index - (places[place] ?? 0));
   const usual = distances.toSorted((one, other) => one - other)[(distances.length - 1) >> 1] ?? 1;
   return usual * gapFactor;
 }
 
 /** Values between two gaps, which need a dot because no line connects them. */
-export function lonelyIn(figures: Figures): number[] {
+export function listLonelyPoints(figures: Figures): number[] {
   const stretches: number[][] = [[]];
   for (const [index, one] of figures.entries())
     if (one === null) stretches.push([]);
@@ -120,7 +120,7 @@ const usualShare = 0.95;
  * Scale from zero to slightly above nearly all values. `peak` is the highest value that is cut off,
  * if any.
  */
-export function scaleOf(lines: readonly Figures[]): Scale {
+export function chooseScale(lines: readonly Figures[]): Scale {
   const all = lines.flatMap((figures) => figures.flatMap((one) => (one == null ? [] : [one])));
   const sorted = all.toSorted((one, other) => one - other);
   const highest = sorted.at(-1) ?? 0;
@@ -143,7 +143,7 @@ type Trouble = "down" | "degraded" | "maintenance";
 export type Run = { state: Trouble | "up"; first: number; last: number; seconds: number };
 
 /** The worst trouble of a slot; null for none. */
-export function troubleOf(point: TimelinePoint | undefined): Trouble | null {
+export function worstTroubleOf(point: TimelinePoint | undefined): Trouble | null {
   if (point === undefined) return null;
   if (point.downSeconds > 0) return "down";
   if (point.degradedSeconds > 0) return "degraded";
@@ -154,13 +154,13 @@ export function troubleOf(point: TimelinePoint | undefined): Trouble | null {
  * Groups slots into runs of the same state. Checks that were not judged end a run; slots between
  * checks do not.
  */
-export function runsOf(points: readonly (TimelinePoint | undefined)[]): Run[] {
+export function findRuns(points: readonly (TimelinePoint | undefined)[]): Run[] {
   const runs: Run[] = [];
-  const most = mostBetween(placesOf(points));
+  const most = maxGapBetween(listPlaces(points));
   let open: Run | null = null;
   for (const [index, point] of points.entries()) {
     if (point === undefined) continue;
-    const state: Run["state"] | null = troubleOf(point) ?? (point.upSeconds > 0 ? "up" : null);
+    const state: Run["state"] | null = worstTroubleOf(point) ?? (point.upSeconds > 0 ? "up" : null);
     if (state === null) open = null;
     else if (open !== null && open.state === state && index - open.last <= most) {
       open.last = index;

@@ -1,7 +1,7 @@
 /** Draws troubles and labels onto the latency chart. */
 import type uPlot from "uplot";
-import { formatIn, minuteFormat } from "../../../../src/core/time/times.ts";
-import { latencyInWords } from "../../../components/display/format.ts";
+import { getFormatter, minuteFormat } from "../../../../src/core/time/times.ts";
+import { formatLatency } from "../../../components/display/format.ts";
 import { stateLabels } from "../../../components/display/state-icon.tsx";
 import { durationInWords } from "../../../components/display/time.tsx";
 import { type Columns, dayMs, type Run, type Scale } from "./chart-data.ts";
@@ -17,12 +17,12 @@ const strip = {
 };
 
 /** Current data of the drawing. It is read on each draw, so that new data needs no new chart. */
-export type Drawn = { span: Span; columns: Columns; scale: Scale; runs: Run[]; zone: string };
+export type ChartState = { span: Span; columns: Columns; scale: Scale; runs: Run[]; zone: string };
 
 /**
  * Resolves CSS custom properties to colors of the current theme, because a canvas cannot read them.
  */
-export function colorsAt(element: HTMLElement) {
+export function createColorReader(element: HTMLElement) {
   const probe = document.createElement("i");
   element.append(probe);
   const known = new Map<string, string>();
@@ -41,20 +41,20 @@ export function colorsAt(element: HTMLElement) {
 type ColorOf = (token: string) => string;
 
 /** Left edge and width of a run in pixels, in proportion to its seconds, but at least `least`. */
-function edgesOf(chart: uPlot, { columns }: Drawn, run: Run, least: number) {
+function computeEdges(chart: uPlot, { columns }: ChartState, run: Run, least: number) {
   const { step } = columns;
   const { bbox } = chart;
   const begin = (columns.times[run.first] ?? 0) - step / 2;
-  const whole = (run.last - run.first + 1) * step;
+  const runSeconds = (run.last - run.first + 1) * step;
   const from = chart.valToPos(begin, "x", true);
   // The current slot ends now: its rest is in the future.
-  const end = Math.min(begin + Math.min(whole, run.seconds), Date.now() / 1_000);
+  const end = Math.min(begin + Math.min(runSeconds, run.seconds), Date.now() / 1_000);
   const to = chart.valToPos(end, "x", true);
   const left = Math.max(bbox.left, from);
   return { left, width: Math.max(least, Math.min(bbox.left + bbox.width, to) - left) };
 }
 
-export function drawTroubles(chart: uPlot, drawn: Drawn, color: ColorOf) {
+export function drawTroubles(chart: uPlot, drawn: ChartState, color: ColorOf) {
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio;
   ctx.save();
@@ -64,7 +64,7 @@ export function drawTroubles(chart: uPlot, drawn: Drawn, color: ColorOf) {
   for (const run of drawn.runs) {
     const { state } = run;
     if (state === "up") continue;
-    const { left, width } = edgesOf(chart, drawn, run, 2 * ratio);
+    const { left, width } = computeEdges(chart, drawn, run, 2 * ratio);
     ctx.fillStyle = color(soft[state]);
     ctx.fillRect(left, bbox.top, width, bbox.height);
     const words = `${stateLabels[state]} ${durationInWords(run.seconds)}`;
@@ -80,18 +80,18 @@ export function drawTroubles(chart: uPlot, drawn: Drawn, color: ColorOf) {
 }
 
 /** Draws a stronger line at each midnight, for up to eight days. */
-function drawDays(chart: uPlot, { span, zone }: Drawn, color: ColorOf) {
+function drawDays(chart: uPlot, { span, zone }: ChartState, color: ColorOf) {
   if (span.to - span.from > 8 * dayMs) return;
   const { ctx, bbox } = chart;
   ctx.fillStyle = color("--line-strong");
-  for (const at of midnightsOf(span, zone)) {
+  for (const at of listMidnights(span, zone)) {
     const x = Math.round(chart.valToPos(at / 1_000, "x", true));
     ctx.fillRect(x, bbox.top, devicePixelRatio, bbox.height);
   }
 }
 
-function midnightsOf({ from, to }: Span, zone: string): number[] {
-  const clock = formatIn(zone, minuteFormat);
+function listMidnights({ from, to }: Span, zone: string): number[] {
+  const clock = getFormatter(zone, minuteFormat);
   const quarter = 900_000;
   const found: number[] = [];
   for (let at = Math.ceil(from / quarter) * quarter; at < to; at += quarter)
@@ -99,25 +99,30 @@ function midnightsOf({ from, to }: Span, zone: string): number[] {
   return found;
 }
 
-const rank = ({ state }: Run) => (state === "up" ? 0 : 1);
+const rankRun = ({ state }: Run) => (state === "up" ? 0 : 1);
 
 /** Draws the strip of states below the plot, and the value of a peak that is cut off. */
-export function drawEdges(chart: uPlot, drawn: Drawn, color: ColorOf) {
+export function drawEdges(chart: uPlot, drawn: ChartState, color: ColorOf) {
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio;
   const top = bbox.top + bbox.height + 5 * ratio;
   ctx.save();
   ctx.textAlign = "left";
   // Short troubles are widened, so they are drawn last, on top of “up”.
-  for (const run of drawn.runs.toSorted((one, other) => rank(one) - rank(other))) {
-    const whole = { ...run, seconds: Number.MAX_SAFE_INTEGER };
-    const { left, width } = edgesOf(chart, drawn, whole, run.state === "up" ? 0 : 3 * ratio);
+  for (const run of drawn.runs.toSorted((one, other) => rankRun(one) - rankRun(other))) {
+    const wholeRun = { ...run, seconds: Number.MAX_SAFE_INTEGER };
+    const { left, width } = computeEdges(
+      chart,
+      drawn,
+      wholeRun,
+      run.state === "up" ? 0 : 3 * ratio,
+    );
     ctx.fillStyle = color(strip[run.state]);
     ctx.fillRect(left, top, width, 4 * ratio);
   }
   const { peak } = drawn.scale;
   if (peak !== null) {
-    const words = `▲ up to ${latencyInWords(peak.ms)}`;
+    const words = `▲ up to ${formatLatency(peak.ms)}`;
     ctx.font = `500 ${11 * ratio}px Inter Variable, sans-serif`;
     const x = chart.valToPos(drawn.columns.times[peak.index] ?? 0, "x", true);
     const length = ctx.measureText(words).width;
@@ -132,10 +137,10 @@ export function drawEdges(chart: uPlot, drawn: Drawn, color: ColorOf) {
  * Labels of the time axis: clock times, with the date at midnight. Ranges over two days show only
  * dates.
  */
-export function timesOf({ span, zone }: Drawn, ticks: readonly number[]): string[] {
+export function formatTicks({ span, zone }: ChartState, ticks: readonly number[]): string[] {
   const isLong = span.to - span.from > 2 * dayMs;
-  const clock = formatIn(zone, minuteFormat);
-  const day = formatIn(zone, {
+  const clock = getFormatter(zone, minuteFormat);
+  const day = getFormatter(zone, {
     ...(!isLong && { weekday: "short" }),
     day: "numeric",
     month: "short",

@@ -2,12 +2,12 @@
 import { Link } from "@tanstack/react-router";
 import type { SpanFigures, Uptime } from "../../../../src/monitoring/uptime/schema.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { momentIn, sinceIn } from "../../../../src/core/time/times.ts";
-import { dot, latencyInWords, percent } from "../../../components/display/format.ts";
+import { formatDateTime, formatSince } from "../../../../src/core/time/times.ts";
+import { dot, formatLatency, formatPercent } from "../../../components/display/format.ts";
 import { Dash, Figure } from "../../../components/page.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import { Time, durationInWords, useNow, useZone } from "../../../components/display/time.tsx";
-import { type SpanName, shownSpans, spanLabels } from "./spans.ts";
+import { type SpanName, listShownSpans, spanLabels } from "./spans.ts";
 
 type Props = { monitor: Monitor; uptime: Uptime; span: SpanName };
 
@@ -18,11 +18,11 @@ export function Figures({ monitor, uptime, span }: Props) {
   const chosen = uptime.spans[span];
   // The last result counts until the next check, which can be in the future.
   const passed = Math.max(1, Math.floor((now - Date.parse(chosen.from)) / 1_000));
-  const until = (seconds: number) => Math.min(seconds, passed);
+  const limitToPassed = (seconds: number) => Math.min(seconds, passed);
   return (
     <section className="panel stats" aria-label="Figures">
       <nav className="span-tabs" aria-label="Time range">
-        {shownSpans(uptime).map((name) => {
+        {listShownSpans(uptime).map((name) => {
           const { isPartial, from, ratio } = uptime.spans[name];
           return (
             <Link
@@ -34,30 +34,34 @@ export function Figures({ monitor, uptime, span }: Props) {
               resetScroll={false}
               aria-current={name === span}
             >
-              {isPartial ? sinceIn(zone, Date.parse(from), now) : spanLabels[name]}{" "}
-              <b className="num">{percent(ratio)}</b>
+              {isPartial ? formatSince(zone, Date.parse(from), now) : spanLabels[name]}{" "}
+              <b className="num">{formatPercent(ratio)}</b>
             </Link>
           );
         })}
-        <span className="num">{momentIn(zone, Date.parse(chosen.from), now)} – now</span>
+        <span className="num">{formatDateTime(zone, Date.parse(chosen.from), now)} – now</span>
       </nav>
       <dl>
         <Figure
           label="Uptime"
-          value={percent(chosen.ratio)}
-          note={measuredIn(until(secondsIn(chosen)))}
+          value={formatPercent(chosen.ratio)}
+          note={describeMeasured(limitToPassed(sumSeconds(chosen)))}
         />
-        <Lasting state="down" seconds={until(chosen.downSeconds)} />
-        <Lasting state="degraded" seconds={until(chosen.degradedSeconds)} note="counted as up" />
+        <Lasting state="down" seconds={limitToPassed(chosen.downSeconds)} />
+        <Lasting
+          state="degraded"
+          seconds={limitToPassed(chosen.degradedSeconds)}
+          note="counted as up"
+        />
         <Lasting
           state="maintenance"
-          seconds={until(chosen.maintenanceSeconds)}
+          seconds={limitToPassed(chosen.maintenanceSeconds)}
           note="not counted"
         />
         <Figure
           label="Latency p50"
-          value={latencyInWords(chosen.p50Ms)}
-          note={`p95 ${latencyInWords(chosen.p95Ms)}${dot}p99 ${latencyInWords(chosen.p99Ms)}`}
+          value={formatLatency(chosen.p50Ms)}
+          note={`p95 ${formatLatency(chosen.p95Ms)}${dot}p99 ${formatLatency(chosen.p99Ms)}`}
         />
         <LastFigure monitor={monitor} now={now} />
       </dl>
@@ -84,11 +88,11 @@ function Lasting({
   );
 }
 
-const secondsIn = ({ upSeconds, degradedSeconds, downSeconds }: SpanFigures) =>
+const sumSeconds = ({ upSeconds, degradedSeconds, downSeconds }: SpanFigures) =>
   upSeconds + degradedSeconds + downSeconds;
 
 /** Describes the measured time on which the uptime is based. */
-function measuredIn(seconds: number): string {
+function describeMeasured(seconds: number): string {
   return seconds === 0 ? "not measured" : `of ${durationInWords(seconds)} measured`;
 }
 
@@ -109,7 +113,7 @@ function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
     <Figure
       label="Certificate"
       value={days < 0 ? "ended" : `${days} d left`}
-      note={`expires ${momentIn(zone, ends, now)}`}
+      note={`expires ${formatDateTime(zone, ends, now)}`}
     />
   );
 }

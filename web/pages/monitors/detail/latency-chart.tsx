@@ -11,7 +11,7 @@ import {
   useState,
 } from "react";
 import uPlot from "uplot";
-import { countInWords } from "../../../components/display/format.ts";
+import { formatCount } from "../../../components/display/format.ts";
 import { useZone } from "../../../components/display/time.tsx";
 import {
   type Columns,
@@ -19,11 +19,17 @@ import {
   type Figures,
   type LineName,
   lineNames,
-  lonelyIn,
-  runsOf,
-  scaleOf,
+  listLonelyPoints,
+  findRuns,
+  chooseScale,
 } from "./chart-data.ts";
-import { colorsAt, drawEdges, type Drawn, drawTroubles, timesOf } from "./chart-drawing.ts";
+import {
+  createColorReader,
+  drawEdges,
+  type ChartState,
+  drawTroubles,
+  formatTicks,
+} from "./chart-drawing.ts";
 import type { Span } from "../data.ts";
 
 const height = 300;
@@ -65,7 +71,7 @@ export default function LatencyChart({ span, columns, shown, onZoom, children }:
         index === null ? (span.from + span.to) / 2 : (columns.times[index] ?? 0) * 1_000;
       zoomTo(middle, (span.to - span.from) * factor);
     };
-    const target = indexAfterKey(event.key, index, columns);
+    const target = moveIndexByKey(event.key, index, columns);
     if (target !== null) moveCursor(chart.current, columns, target);
     else if (event.key === "+") zoomBy(0.5);
     else if (event.key === "-") zoomBy(2);
@@ -119,7 +125,7 @@ const Tooltip = ({
 );
 
 /** The slot to which a key moves the cursor; null for other keys. */
-function indexAfterKey(key: string, index: number | null, { points }: Columns): number | null {
+function moveIndexByKey(key: string, index: number | null, { points }: Columns): number | null {
   const latest = points.findLastIndex((point) => point !== undefined);
   const current = index ?? latest + 1;
   if (key === "ArrowLeft") return current - 1;
@@ -145,11 +151,11 @@ function usePlot(
   const zoom = useRef(onZoom);
   zoom.current = onZoom;
   const lines = lineNames.filter((name) => shown.includes(name)).join(" ");
-  const drawn = useRef<Drawn>(null as never);
+  const drawn = useRef<ChartState>(null as never);
   drawn.current = useMemo(() => {
     const visible = lineNames.filter((name) => lines.includes(name));
-    const scale = scaleOf(visible.map((name) => columns.lines[name]));
-    return { span, columns, scale, runs: runsOf(columns.points), zone };
+    const scale = chooseScale(visible.map((name) => columns.lines[name]));
+    return { span, columns, scale, runs: findRuns(columns.points), zone };
   }, [span, columns, lines, zone]);
 
   useEffect(() => {
@@ -205,11 +211,11 @@ function useTouch(
 }
 
 type Color = (token: string) => string;
-type Current = { readonly current: Drawn };
+type Current = { readonly current: ChartState };
 type Listeners = { onZoom: (span: Span) => void; onCursor: (cursor: Cursor) => void };
 
 function createPlot(element: HTMLElement, drawn: Current, listeners: Listeners): uPlot {
-  const color = colorsAt(element);
+  const color = createColorReader(element);
   const options: uPlot.Options = {
     width: element.clientWidth,
     height,
@@ -225,8 +231,8 @@ function createPlot(element: HTMLElement, drawn: Current, listeners: Listeners):
       },
       y: { range: () => [0, drawn.current.scale.top] },
     },
-    axes: axesIn(color, drawn),
-    series: seriesIn(color),
+    axes: buildAxes(color, drawn),
+    series: buildSeries(color),
     hooks: {
       drawClear: [(chart) => drawTroubles(chart, drawn.current, color)],
       draw: [(chart) => drawEdges(chart, drawn.current, color)],
@@ -251,7 +257,7 @@ function zoomToSelection(chart: uPlot, onZoom: (span: Span) => void) {
   if (to - from >= minRangeMs) onZoom({ from, to });
 }
 
-function axesIn(color: Color, drawn: Current): uPlot.Axis[] {
+function buildAxes(color: Color, drawn: Current): uPlot.Axis[] {
   const axis = {
     stroke: color("--ink-3"),
     ticks: { show: false },
@@ -263,7 +269,7 @@ function axesIn(color: Color, drawn: Current): uPlot.Axis[] {
       size: 34,
       gap: 10,
       grid: { show: false },
-      values: (_, ticks) => timesOf(drawn.current, ticks),
+      values: (_, ticks) => formatTicks(drawn.current, ticks),
     },
     {
       ...axis,
@@ -277,14 +283,14 @@ function axesIn(color: Color, drawn: Current): uPlot.Axis[] {
       // Only the top label has the unit.
       values: (_, ticks) =>
         ticks.map((ms, index) =>
-          index === ticks.length - 1 ? `${countInWords(ms)} ms` : countInWords(ms),
+          index === ticks.length - 1 ? `${formatCount(ms)} ms` : formatCount(ms),
         ),
     },
   ];
 }
 
-function seriesIn(color: Color): uPlot.Series[] {
-  const line = (stroke: string, more: Partial<uPlot.Series>): uPlot.Series => ({
+function buildSeries(color: Color): uPlot.Series[] {
+  const buildLineSeries = (stroke: string, more: Partial<uPlot.Series>): uPlot.Series => ({
     stroke,
     width: 1.4,
     spanGaps: false,
@@ -292,16 +298,16 @@ function seriesIn(color: Color): uPlot.Series[] {
       show: true,
       size: 5,
       fill: stroke,
-      filter: (chart, index) => lonelyIn(chart.data[index] as Figures),
+      filter: (chart, index) => listLonelyPoints(chart.data[index] as Figures),
     },
     ...more,
   });
   const accent = color("--accent");
   return [
     {},
-    line(accent, { width: 1.8, fill: color("--accent-soft") }),
-    line(accent, { alpha: 0.55 }),
-    line(accent, { alpha: 0.8, dash: [1, 3] }),
-    line(color("--ink-3"), { dash: [4, 4], width: 1.2 }),
+    buildLineSeries(accent, { width: 1.8, fill: color("--accent-soft") }),
+    buildLineSeries(accent, { alpha: 0.55 }),
+    buildLineSeries(accent, { alpha: 0.8, dash: [1, 3] }),
+    buildLineSeries(color("--ink-3"), { dash: [4, 4], width: 1.2 }),
   ];
 }

@@ -3,33 +3,45 @@ import { Button } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { periodIn } from "../../../../src/core/time/times.ts";
+import { formatPeriod } from "../../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../../src/dashboard/timeline-schema.ts";
-import { chunk } from "../../../data/chunks.ts";
-import { latencyInWords, reasonInWords } from "../../../components/display/format.ts";
+import { createChunk } from "../../../data/chunks.ts";
+import { formatLatency, formatReason } from "../../../components/display/format.ts";
 import { Panel } from "../../../components/page.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import { durationInWords, useNow, useZone } from "../../../components/display/time.tsx";
-import { type Columns, columnsOf, type LineName, stepFor, troubleOf } from "./chart-data.ts";
+import {
+  type Columns,
+  buildColumns,
+  type LineName,
+  chooseStep,
+  worstTroubleOf,
+} from "./chart-data.ts";
 import { type Span, useTimeline } from "../data.ts";
 import { type SpanName, spanLabels } from "./spans.ts";
 
-const LatencyChart = lazy(chunk(() => import("./latency-chart.tsx")));
+const LatencyChart = lazy(createChunk(() => import("./latency-chart.tsx")));
 
-const usualLines: LineName[] = ["p50", "p95"];
+const defaultLines: LineName[] = ["p50", "p95"];
 
 type Props = { id: string; interval: number; from: number; span: SpanName; zoom: Span | null };
 
 /** The latency in the page's time range, or in the part of it given by the URL. */
 export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
-  const [shown, setShown] = useLocalStorage({
+  const [shownLines, setShownLines] = useLocalStorage({
     key: "signalbox.chart-lines",
-    defaultValue: usualLines,
+    defaultValue: defaultLines,
     getInitialValueInEffect: false,
   });
   const [isTable, setTable] = useState(false);
   const showRange = useRangeNavigation(id, span);
-  const { range, stepMs, timeline, columns } = useLatency({ id, interval, from, zoom, shown });
+  const { range, stepMs, timeline, columns } = useLatency({
+    id,
+    interval,
+    from,
+    zoom,
+    shown: shownLines,
+  });
   const labels: Record<LineName, string> = {
     p50: "p50",
     p95: "p95",
@@ -46,7 +58,7 @@ export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
               Reset zoom
             </Button>
           )}
-          <LineToggles labels={labels} shown={shown} onChange={setShown} />
+          <LineToggles labels={labels} shown={shownLines} onChange={setShownLines} />
           <button
             type="button"
             className="chart-line"
@@ -67,8 +79,8 @@ export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
       ) : (
         <div className="chart-room">
           <Suspense fallback={<div className="chart-coming" />}>
-            <LatencyChart span={range} columns={columns} shown={shown} onZoom={showRange}>
-              {(index) => <Tip {...{ columns, index, stepMs, shown, labels }} />}
+            <LatencyChart span={range} columns={columns} shown={shownLines} onZoom={showRange}>
+              {(index) => <Tip {...{ columns, index, stepMs, shown: shownLines, labels }} />}
             </LatencyChart>
           </Suspense>
           <ChartKeys />
@@ -89,7 +101,7 @@ function useLatency({
   const now = useNow();
   // The range ends with the current step, so that only a new step or check causes a request.
   const open = { from, to: Math.max(now, from + 60_000) };
-  const step = stepFor(zoom ?? open, interval);
+  const step = chooseStep(zoom ?? open, interval);
   const stepMs = step * 1_000;
   const begin = zoom?.from ?? Math.floor(from / stepMs) * stepMs;
   const end = zoom?.to ?? Math.ceil(open.to / stepMs) * stepMs;
@@ -98,7 +110,7 @@ function useLatency({
   const { data: timeline } = useTimeline(id, range, step);
   const { data: previous } = useTimeline(id, earlier, step, shown.includes("previous"));
   const columns = useMemo(
-    () => (timeline === undefined ? undefined : columnsOf(timeline, previous)),
+    () => (timeline === undefined ? undefined : buildColumns(timeline, previous)),
     [timeline, previous],
   );
   return { range, stepMs, timeline, columns };
@@ -157,12 +169,12 @@ const ChartKeys = () => (
 );
 
 /** The trouble of a slot in words: `Down 5 min: Status 502, expected 200–299.` */
-function troubleInWords(point: TimelinePoint): string {
-  const state = troubleOf(point);
+function describeTrouble(point: TimelinePoint): string {
+  const state = worstTroubleOf(point);
   if (state === null) return "";
   const seconds = durationInWords(point[`${state}Seconds`]);
   const reason = state === "maintenance" ? null : point.reason;
-  return `${stateLabels[state]} ${seconds}${reason === null ? "" : `: ${reasonInWords(reason)}`}`;
+  return `${stateLabels[state]} ${seconds}${reason === null ? "" : `: ${formatReason(reason)}`}`;
 }
 
 function Tip({
@@ -182,29 +194,29 @@ function Tip({
   const now = useNow();
   const from = (times[index] ?? 0) * 1_000 - stepMs / 2;
   const point = points[index];
-  const state = troubleOf(point);
+  const state = worstTroubleOf(point);
   return (
     <>
-      <b>{periodIn(zone, from, from + stepMs, now)}</b>
+      <b>{formatPeriod(zone, from, from + stepMs, now)}</b>
       {point === undefined || point.checks === 0 ? (
         state === null && <p>No data</p>
       ) : (
         <dl>
           <div>
             <dt>Average</dt>
-            <dd>{latencyInWords(point.averageMs)}</dd>
+            <dd>{formatLatency(point.averageMs)}</dd>
           </div>
           {shown.map((name) => (
             <div key={name}>
               <dt className={`line-${name}`}>{labels[name]}</dt>
-              <dd>{latencyInWords(lines[name][index])}</dd>
+              <dd>{formatLatency(lines[name][index])}</dd>
             </div>
           ))}
         </dl>
       )}
       {point !== undefined && state !== null && (
         <p className={state}>
-          <StateIcon state={state} size={13} /> {troubleInWords(point)}
+          <StateIcon state={state} size={13} /> {describeTrouble(point)}
         </p>
       )}
     </>
@@ -233,12 +245,12 @@ function PointTable({ timeline: { points, step } }: { timeline: Timeline }) {
             const from = Date.parse(point.at);
             return (
               <tr key={point.at}>
-                <th scope="row">{periodIn(zone, from, from + step * 1_000, now)}</th>
-                <td>{latencyInWords(point.averageMs)}</td>
-                <td>{latencyInWords(point.p50Ms)}</td>
-                <td>{latencyInWords(point.p95Ms)}</td>
-                <td>{latencyInWords(point.p99Ms)}</td>
-                <td>{troubleInWords(point) || (point.upSeconds > 0 ? "Up" : "Not judged")}</td>
+                <th scope="row">{formatPeriod(zone, from, from + step * 1_000, now)}</th>
+                <td>{formatLatency(point.averageMs)}</td>
+                <td>{formatLatency(point.p50Ms)}</td>
+                <td>{formatLatency(point.p95Ms)}</td>
+                <td>{formatLatency(point.p99Ms)}</td>
+                <td>{describeTrouble(point) || (point.upSeconds > 0 ? "Up" : "Not judged")}</td>
               </tr>
             );
           })}

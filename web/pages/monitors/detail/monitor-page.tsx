@@ -4,15 +4,15 @@ import { useQuery, useMutation } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { linkRel } from "../../../../src/core/text/markdown.ts";
 import type { Monitor as MonitorRecord } from "../../../../src/monitoring/monitors/schema.ts";
-import { fullTargetOf } from "../../../../src/monitoring/monitors/target-rules.ts";
+import { formatFullTarget } from "../../../../src/monitoring/monitors/target-rules.ts";
 import type { Uptime } from "../../../../src/monitoring/uptime/schema.ts";
 import { v1 } from "../../../data/client.ts";
 import { useManagedRecords } from "../../../data/managed.ts";
 import { overviewQuery } from "../../../data/overview.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
-import { dot, reasonInWords, reasonTone } from "../../../components/display/format.ts";
+import { dot, formatReason, toneOfReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
@@ -25,10 +25,10 @@ import { notifyError } from "../../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "../actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "../data.ts";
 import { Figures } from "./figures.tsx";
-import { typeName } from "../type-names.ts";
+import { nameOfType } from "../type-names.ts";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { ScreenshotPanel } from "./screenshot-panel.tsx";
-import { chosenSpan, type SpanSearch } from "./spans.ts";
+import { chooseSpan, type SpanSearch } from "./spans.ts";
 import {
   DetailsPanel,
   PushPanel,
@@ -86,7 +86,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
 function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime }) {
   const { id, interval } = monitor;
   const search = useSearch({ strict: false }) as SpanSearch;
-  const span = chosenSpan(uptime, search);
+  const span = chooseSpan(uptime, search);
   const { from, to } = search;
   const zoom = from === undefined || to === undefined ? null : { from, to };
   return (
@@ -141,13 +141,13 @@ function About({ monitor }: { monitor: MonitorRecord }) {
 /** Type, target, interval, state and alert channels in one line. */
 function Facts({ monitor }: { monitor: MonitorRecord }) {
   const { data: recipients } = useAlertRecipients(monitor.id);
-  const target = fullTargetOf(monitor);
+  const target = formatFullTarget(monitor);
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
   const isPush = monitor.type === "push";
   const trouble = monitor.status === "down" || monitor.status === "degraded";
   return (
     <p>
-      {typeName(monitor.type)}
+      {nameOfType(monitor.type)}
       {method} {target !== null && <Target address={target} />}{" "}
       {isPush ? "· report expected every" : "every"} {durationInWords(monitor.interval)}
       {dot}
@@ -169,8 +169,8 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
       )}
       {monitor.muted && `${dot}muted`}
       {trouble && monitor.lastMessage !== null && (
-        <span className={`fact-trouble ${reasonTone(monitor.status, monitor.lastMessage)}`}>
-          {reasonInWords(monitor.lastMessage)}
+        <span className={`fact-trouble ${toneOfReason(monitor.status, monitor.lastMessage)}`}>
+          {formatReason(monitor.lastMessage)}
         </span>
       )}
     </p>
@@ -189,7 +189,7 @@ function Target({ address }: { address: string }) {
 
 function Actions({ monitor }: { monitor: MonitorRecord }) {
   const { id, type, paused, muted } = monitor;
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   const { mutate, isPending } = useMutation({
     mutationFn: () => checkNow(id),

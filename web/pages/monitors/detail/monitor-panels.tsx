@@ -4,21 +4,21 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { PastState } from "../../../../src/dashboard/schema.ts";
 import type { IncidentSummary } from "../../../../src/incidents/schema.ts";
-import { shownDetails } from "../../../../src/monitoring/monitors/details-rules.ts";
+import { listShownDetails } from "../../../../src/monitoring/monitors/details-rules.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { copy } from "../../../components/copy.tsx";
+import { copyText } from "../../../components/copy.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
-import { latencyInWords, reasonInWords } from "../../../components/display/format.ts";
+import { formatLatency, formatReason } from "../../../components/display/format.ts";
 import { Panel } from "../../../components/page.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { durationInWords, Time } from "../../../components/display/time.tsx";
 import { type Problems, useProblems } from "../../../data/problems.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { DetailList } from "../details.tsx";
-import { useStates, useIncidentsOf, useAlertRecipients, useHeartbeats } from "../data.ts";
+import { useStates, useMonitorIncidents, useAlertRecipients, useHeartbeats } from "../data.ts";
 
 /** Number of lines that a panel shows before “Show all”. */
-const few = 8;
+const maxFoldedRows = 8;
 
 const words: Record<PastState["status"], string> = {
   up: "Up",
@@ -36,15 +36,16 @@ export function Activity({ id }: { id: string }) {
   return (
     <Panel
       title="Activity"
-      actions={states.length > few && <ShowAll all={all} onChange={setAll} />}
+      actions={states.length > maxFoldedRows && <ShowAll all={all} onChange={setAll} />}
     >
       {states.length === 0 && <p className="quiet panel-none">No activity yet.</p>}
       <ul className="lines">
-        {(all ? states : states.slice(0, few)).map((state, index) => (
+        {(all ? states : states.slice(0, maxFoldedRows)).map((state, index) => (
           <li key={state.since}>
             <StateIcon state={state.status} size={15} />
             <span className="line-words">
-              <b>{titleOf(state, states[index + 1])}</b> {detailOf(state, states[index + 1])}
+              <b>{composeStateTitle(state, states[index + 1])}</b>{" "}
+              {composeDetail(state, states[index + 1])}
             </span>
             <Time at={state.since} as="short" />
           </li>
@@ -54,15 +55,18 @@ export function Activity({ id }: { id: string }) {
   );
 }
 
-function titleOf({ status }: PastState, before: PastState | undefined): string {
+function composeStateTitle({ status }: PastState, before: PastState | undefined): string {
   if (status === "up" && before?.status === "maintenance") return "Maintenance ended";
   if (status === "up" && before?.status === "paused") return "Resumed, up";
   const wasTrouble = before?.status === "down" || before?.status === "degraded";
   return status === "up" && wasTrouble ? "Up again" : words[status];
 }
 
-function detailOf({ status, message, since }: PastState, before: PastState | undefined): string {
-  const words = reasonInWords(message ?? "");
+function composeDetail(
+  { status, message, since }: PastState,
+  before: PastState | undefined,
+): string {
+  const words = formatReason(message ?? "");
   if (status !== "up" || before === undefined) return words;
   if (before.status !== "down" && before.status !== "degraded") return words;
   const seconds = (Date.parse(since) - Date.parse(before.since)) / 1000;
@@ -73,7 +77,7 @@ function detailOf({ status, message, since }: PastState, before: PastState | und
  * Channels that an outage would alert now, failing channels, and why others would not be alerted.
  */
 export function AlertRecipients({ monitor: { id, alertChannelIds } }: { monitor: Monitor }) {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const { data } = useAlertRecipients(id);
   const { data: problems } = useProblems();
   const failing = new Map(problems?.channels.map((channel) => [channel.id, channel]));
@@ -154,7 +158,7 @@ const tone: Record<IncidentSummary["severity"], string> = {
 };
 
 export function Incidents({ id }: { id: string }) {
-  const { data } = useIncidentsOf(id);
+  const { data } = useMonitorIncidents(id);
   return (
     <Panel title="Incidents">
       {data?.data.length === 0 && <p className="quiet panel-none">No incidents yet.</p>}
@@ -184,20 +188,20 @@ function ShowAll({ all, onChange }: { all: boolean; onChange: (all: boolean) => 
 export function RecentChecks({ id }: { id: string }) {
   const [all, setAll] = useState(false);
   const { data: checks = [] } = useHeartbeats(id, 100);
-  const shown = all ? checks : checks.slice(0, few);
+  const shownChecks = all ? checks : checks.slice(0, maxFoldedRows);
   return (
     <Panel
       title="Recent checks"
-      actions={checks.length > few && <ShowAll all={all} onChange={setAll} />}
+      actions={checks.length > maxFoldedRows && <ShowAll all={all} onChange={setAll} />}
     >
       {checks.length === 0 && <p className="quiet panel-none">No checks yet.</p>}
       <ul className={`lines checks ${all ? "checks-all" : ""}`}>
-        {shown.map(({ at, status, message, latencyMs }) => (
+        {shownChecks.map(({ at, status, message, latencyMs }) => (
           <li key={at}>
             <StateIcon state={status} size={13} label />
             <Time at={at} as="seconds" />
-            <span className="line-words">{reasonInWords(message ?? "")}</span>
-            <span className="num">{latencyInWords(latencyMs)}</span>
+            <span className="line-words">{formatReason(message ?? "")}</span>
+            <span className="num">{formatLatency(latencyMs)}</span>
           </li>
         ))}
       </ul>
@@ -207,7 +211,7 @@ export function RecentChecks({ id }: { id: string }) {
 
 /** Type-specific results of the last check, such as the certificate of a TLS check. */
 export function DetailsPanel({ monitor: { type, details } }: { monitor: Monitor }) {
-  if (shownDetails(type, details).length === 0) return null;
+  if (listShownDetails(type, details).length === 0) return null;
   return (
     <Panel title="Found by the last check">
       <DetailList type={type} details={details} />
@@ -232,7 +236,7 @@ export function PushPanel({ monitor }: { monitor: Monitor }) {
     <Panel
       title="Push URL"
       actions={
-        <Button size="compact-xs" onClick={() => void copy(command, "Command")}>
+        <Button size="compact-xs" onClick={() => void copyText(command, "Command")}>
           Copy
         </Button>
       }

@@ -2,11 +2,11 @@ import { Modal } from "@mantine/core";
 import { useState } from "react";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { v1 } from "../../../data/client.ts";
-import { useSignedIn } from "../../../data/session.ts";
-import { reasonInWords } from "../../../components/display/format.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
+import { formatReason } from "../../../components/display/format.ts";
 import { Panel } from "../../../components/page.tsx";
-import { absolute, Time, useZone } from "../../../components/display/time.tsx";
-import { useHeartbeatAt } from "../data.ts";
+import { formatAbsolute, Time, useZone } from "../../../components/display/time.tsx";
+import { useHeartbeat } from "../data.ts";
 
 /** The screenshot of the last failed browser check, if there is one. */
 export function ScreenshotPanel({ monitor: { id, screenshotAt } }: { monitor: Monitor }) {
@@ -15,22 +15,22 @@ export function ScreenshotPanel({ monitor: { id, screenshotAt } }: { monitor: Mo
 
 function LastFailure({ id, at }: { id: string; at: string }) {
   const [enlarged, setEnlarged] = useState(false);
-  const { organization } = useSignedIn();
+  const { organization } = useSignedInPerson();
   const zone = useZone();
-  const { data: heartbeat } = useHeartbeatAt(id, at);
+  const { data: heartbeat } = useHeartbeat(id, at);
   const query = new URLSearchParams({ organization: organization.id, at });
   const src = `${v1.monitors({ id }).screenshot["~path"]}?${query}`;
   const image = (
     <img
       className="screenshot"
       src={src}
-      alt={`The page on ${absolute(at, zone)}`}
+      alt={`The page on ${formatAbsolute(at, zone)}`}
       width={1280}
       height={800}
       loading="lazy"
     />
   );
-  const reason = reasonInWords(heartbeat?.message ?? "");
+  const reason = formatReason(heartbeat?.message ?? "");
   return (
     <Panel title="Last failure">
       <div className="last-failure">
@@ -45,7 +45,7 @@ function LastFailure({ id, at }: { id: string; at: string }) {
       <Modal
         opened={enlarged}
         onClose={() => setEnlarged(false)}
-        title={`Last failure, ${absolute(at, zone)}`}
+        title={`Last failure, ${formatAbsolute(at, zone)}`}
         size={1322}
       >
         <a href={src} target="_blank">

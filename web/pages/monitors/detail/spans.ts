@@ -7,7 +7,7 @@ const spanNames = Object.keys(spanLabels) as SpanName[];
 /** URL parameters: the time range of the page, and the part of it that the chart shows. */
 export type SpanSearch = { span?: SpanName; from?: number; to?: number };
 
-export function spanSearchOf({ span, from, to }: Record<string, unknown>): SpanSearch {
+export function parseSpanSearch({ span, from, to }: Record<string, unknown>): SpanSearch {
   const isPart =
     Number.isSafeInteger(from) && Number.isSafeInteger(to) && (from as number) < (to as number);
   return {
@@ -20,13 +20,13 @@ export function spanSearchOf({ span, from, to }: Record<string, unknown>): SpanS
  * Time ranges to offer. For a monitor younger than a range, longer ones would be equal and are
  * omitted.
  */
-export function shownSpans({ spans }: Uptime): SpanName[] {
+export function listShownSpans({ spans }: Uptime): SpanName[] {
   const first = spanNames.findIndex((name) => spans[name].isPartial);
   return first === -1 ? spanNames : spanNames.slice(0, first + 1);
 }
 
 /** The requested time range, or the longest one on offer. */
-export function chosenSpan(uptime: Uptime, { span = "24h" }: SpanSearch): SpanName {
-  const shown = shownSpans(uptime);
+export function chooseSpan(uptime: Uptime, { span = "24h" }: SpanSearch): SpanName {
+  const shown = listShownSpans(uptime);
   return shown.includes(span) ? span : (shown.at(-1) ?? "24h");
 }

@@ -5,13 +5,13 @@ import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { z } from "zod";
 import { Color, type MonitorGroup } from "../../../../src/monitoring/groups/schema.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
-import { dataOf, ifMatch, onceUnder, v1 } from "../../../data/client.ts";
+import { unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../../data/client.ts";
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
 import { EditorDialog } from "../../../components/forms/editor-dialog.tsx";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { selection } from "../list/list-state.ts";
 
-type What = Extract<Dialog, { kind: "create-group" | "edit-group" }>;
+type EditedGroup = Extract<Dialog, { kind: "create-group" | "edit-group" }>;
 type Values = {
   name: string;
   description: string;
@@ -20,7 +20,7 @@ type Values = {
   alertChannelIds: string[];
 };
 
-const nothing: Values = {
+const defaultValues: Values = {
   name: "",
   description: "",
   color: "blue",
@@ -28,9 +28,9 @@ const nothing: Values = {
   alertChannelIds: [],
 };
 
-const readGroup = (id: string) => dataOf(v1["monitor-groups"]({ id }).get());
+const readGroup = (id: string) => unwrapData(v1["monitor-groups"]({ id }).get());
 
-export default function GroupDialog({ what }: { what: What }) {
+export default function GroupDialog({ what }: { what: EditedGroup }) {
   return (
     <EditorDialog
       title={what.kind === "create-group" ? "Create group" : "Edit group"}
@@ -61,14 +61,14 @@ type Props = {
 function useGroupForm({ group, monitorIds, onTheirs }: Props) {
   const groups = v1["monitor-groups"];
   return useForm(
-    group ? pick(group) : nothing,
+    group ? pickValues(group) : defaultValues,
     async (values, force, once) => {
       if (group === undefined) {
         const body = { ...values, ...(monitorIds && { monitorIds: [...monitorIds] }) };
-        await dataOf(groups.post(body, onceUnder(once)));
+        await unwrapData(groups.post(body, withIdempotencyKey(once)));
       } else
-        await dataOf(
-          groups({ id: group.id }).patch(values, ifMatch(force ? undefined : group, once)),
+        await unwrapData(
+          groups({ id: group.id }).patch(values, withIfMatch(force ? undefined : group, once)),
         );
       if (monitorIds) selection.clear();
       closeDialog();
@@ -142,6 +142,6 @@ const ColorField = ({
   </fieldset>
 );
 
-function pick({ name, description, color, tags, alertChannelIds }: MonitorGroup): Values {
+function pickValues({ name, description, color, tags, alertChannelIds }: MonitorGroup): Values {
   return { name, description, color, tags, alertChannelIds };
 }

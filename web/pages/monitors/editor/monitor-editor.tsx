@@ -14,7 +14,13 @@ import {
   type NewMonitor,
 } from "../../../../src/monitoring/monitors/schema.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
-import { dashboard, dataOf, ifMatch, onceUnder, v1 } from "../../../data/client.ts";
+import {
+  dashboard,
+  unwrapData,
+  withIfMatch,
+  withIdempotencyKey,
+  v1,
+} from "../../../data/client.ts";
 import { overviewQuery } from "../../../data/overview.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
@@ -26,32 +32,32 @@ import {
   useInSight,
   Fold,
 } from "../../../components/forms/form.tsx";
-import { summaryOf } from "../../../components/forms/field-summary.ts";
-import { kindOf } from "../../../components/forms/field-kinds.ts";
-import { reasonInWords } from "../../../components/display/format.ts";
+import { summarizeFields } from "../../../components/forms/field-summary.ts";
+import { describeField } from "../../../components/forms/field-kinds.ts";
+import { formatReason } from "../../../components/display/format.ts";
 import { SchemaField } from "../../../components/forms/schema-field.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import {
-  fieldsWith,
-  storedSecrets,
+  listSecretFields,
+  createStoredSecrets,
   type StoredSecrets,
 } from "../../../components/forms/stored-secrets.ts";
 import { isShown, labelsOf } from "./labels.ts";
-import { commonSectionsOf, ownSections, scheduleOf, type Section } from "./sections.ts";
+import { listCommonSections, listOwnSections, scheduleFieldsOf, type Section } from "./sections.ts";
 import { DetailList } from "../details.tsx";
 import { StepsField } from "./steps-field.tsx";
 import { TypeField } from "./type-field.tsx";
 
-type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
+type EditedMonitor = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
 type Values = Record<string, unknown>;
 type Body = z.input<typeof NewMonitor>;
 
 /** Secret fields of all types. */
-const secrets = Object.values(monitorKinds).flatMap(({ secrets }) => fieldsWith(secrets));
+const secrets = Object.values(monitorKinds).flatMap(({ secrets }) => listSecretFields(secrets));
 
-const readMonitor = (id: string) => dataOf(v1.monitors({ id }).get());
+const readMonitor = (id: string) => unwrapData(v1.monitors({ id }).get());
 
-export default function MonitorDialog({ what }: { what: What }) {
+export default function MonitorDialog({ what }: { what: EditedMonitor }) {
   const isNew = what.kind === "create-monitor";
   return (
     <EditorDialog
@@ -76,18 +82,18 @@ export default function MonitorDialog({ what }: { what: What }) {
 }
 
 /** The fields of a type by name, including the common ones, as their schemas describe them. */
-const fieldsOf = (type: MonitorType) =>
+const describeTypeFields = (type: MonitorType) =>
   Object.fromEntries(
     Object.entries({ ...monitorKinds[type].fields, ...monitorFields }).map(([name, field]) => [
       name,
-      kindOf(field),
+      describeField(field),
     ]),
   );
 
 /** The request body of a form. The server validates its values. */
-function bodyFrom(values: Values): Body {
+function buildMonitorBody(values: Values): Body {
   const type = values["type"] as MonitorType;
-  return { type, ...sent(fieldsOf(type), values) } as Body;
+  return { type, ...selectSentValues(describeTypeFields(type), values) } as Body;
 }
 
 type Props = {
@@ -105,11 +111,11 @@ function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
   return useForm(
     start,
     async (values, force, once) => {
-      const body = bodyFrom(values);
-      if (edited === undefined) await dataOf(v1.monitors.post(body, onceUnder(once)));
+      const body = buildMonitorBody(values);
+      if (edited === undefined) await unwrapData(v1.monitors.post(body, withIdempotencyKey(once)));
       else
-        await dataOf(
-          v1.monitors({ id: edited.id }).patch(body, ifMatch(force ? undefined : edited, once)),
+        await unwrapData(
+          v1.monitors({ id: edited.id }).patch(body, withIfMatch(force ? undefined : edited, once)),
         );
       closeDialog();
     },
@@ -122,7 +128,7 @@ function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
 const useTestCheck = (edited: Monitor | undefined, form: Form<Values>) =>
   useMutation({
     mutationFn: (body: Body): Promise<TestCheck> =>
-      dataOf(
+      unwrapData(
         edited === undefined
           ? dashboard.monitors.try.post(body)
           : dashboard.monitors({ id: edited.id }).try.post(body),
@@ -138,11 +144,11 @@ function Fields(props: Props) {
   const test = useTestCheck(edited, form);
   const { values, set, errorOf } = form;
   const type = values["type"] as MonitorType;
-  const fields = useMemo(() => fieldsOf(type), [type]);
-  const body = bodyFrom(values);
-  const stored = storedSecrets(monitorKinds, type, edited ?? null, body, errorOf);
+  const fields = useMemo(() => describeTypeFields(type), [type]);
+  const body = buildMonitorBody(values);
+  const stored = createStoredSecrets(monitorKinds, type, edited ?? null, body, errorOf);
   const editor: Editor = { form, type, fields, secrets: stored };
-  const own = ownSections(type);
+  const own = listOwnSections(type);
   const isFolded = ({ folded }: Section) => folded === true;
   return (
     <FormFrame
@@ -173,12 +179,12 @@ function Fields(props: Props) {
       <EditorField editor={editor} name="name" />
       <Sections editor={editor} sections={own.filter((section) => !isFolded(section))} />
       <div className="field-row">
-        {scheduleOf(type).map((name) => (
+        {scheduleFieldsOf(type).map((name) => (
           <EditorField key={name} editor={editor} name={name} />
         ))}
       </div>
       <GroupAndChannels form={form} />
-      <Sections editor={editor} sections={[...own.filter(isFolded), ...commonSectionsOf(type)]} />
+      <Sections editor={editor} sections={[...own.filter(isFolded), ...listCommonSections(type)]} />
       <TestCheckResult type={type} data={test.data} />
     </FormFrame>
   );
@@ -187,11 +193,11 @@ function Fields(props: Props) {
 type Editor = {
   form: Form<Values>;
   type: MonitorType;
-  fields: ReturnType<typeof fieldsOf>;
+  fields: ReturnType<typeof describeTypeFields>;
   secrets: StoredSecrets;
 };
 
-const valueIn = ({ form: { values }, fields }: Editor, name: string) =>
+const valueOf = ({ form: { values }, fields }: Editor, name: string) =>
   name in values ? values[name] : fields[name]?.initial;
 
 function EditorField({ editor, name }: { editor: Editor; name: string }) {
@@ -203,7 +209,7 @@ function EditorField({ editor, name }: { editor: Editor; name: string }) {
     return (
       <StepsField
         kind={kind}
-        value={valueIn(editor, name) as Values[]}
+        value={valueOf(editor, name) as Values[]}
         onChange={(steps) => set(name, steps)}
         secrets={stored}
       />
@@ -215,7 +221,7 @@ function EditorField({ editor, name }: { editor: Editor; name: string }) {
       name={name}
       kind={kind}
       labels={labelsOf(type, name)}
-      value={valueIn(editor, name)}
+      value={valueOf(editor, name)}
       isFirst={name === "name"}
       onChange={(value) => set(name, value)}
       error={errorOf(name)}
@@ -241,7 +247,7 @@ const Sections = ({ editor, sections }: { editor: Editor; sections: readonly Sec
       <Fold
         key={title}
         title={title}
-        summary={sectionSummary(editor, section)}
+        summary={summarizeSection(editor, section)}
         open={!folded}
         invalid={names.some((name) => editor.form.errorOf(name))}
       >
@@ -250,14 +256,17 @@ const Sections = ({ editor, sections }: { editor: Editor; sections: readonly Sec
     );
   });
 
-function sectionSummary(editor: Editor, { fields, key = [], none = "Defaults" }: Section): string {
+function summarizeSection(
+  editor: Editor,
+  { fields, key = [], none = "Defaults" }: Section,
+): string {
   const changed = fields.flatMap((name) => {
     const kind = editor.fields[name];
     const labels = labelsOf(editor.type, name);
     const isKey = key.includes(name);
-    return kind === undefined ? [] : [{ name, labels, value: valueIn(editor, name), kind, isKey }];
+    return kind === undefined ? [] : [{ name, labels, value: valueOf(editor, name), kind, isKey }];
   });
-  return summaryOf(changed) || none;
+  return summarizeFields(changed) || none;
 }
 
 function GroupAndChannels({ form: { values, set, errorOf } }: { form: Form<Values> }) {
@@ -296,7 +305,7 @@ const hasSecrets = ({ secretsSet, headers }: Monitor) =>
   secretsSet.length > 0 || Object.keys(headers ?? {}).length > 0;
 
 /** Values of this type's fields. Omits empty secrets, which leaves the stored ones unchanged. */
-function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
+function selectSentValues(fields: ReturnType<typeof describeTypeFields>, values: Values): Values {
   return Object.fromEntries(
     Object.entries(values).filter(
       ([name, value]) =>
@@ -315,7 +324,7 @@ function TestCheckResult({ type, data }: { type: MonitorType; data: TestCheck | 
           <p className="try">
             <StateIcon state={data.status} />
             <b>{stateLabels[data.status]}</b>
-            <span className="quiet">{reasonInWords(data.message)}</span>
+            <span className="quiet">{formatReason(data.message)}</span>
           </p>
           <DetailList type={type} details={data.details} />
         </>

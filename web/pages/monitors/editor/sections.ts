@@ -16,7 +16,7 @@ export type Section = {
 };
 
 /** Fields of the schedule: interval and retries, or for push monitors the grace period. */
-export const scheduleOf = (type: string) =>
+export const scheduleFieldsOf = (type: string) =>
   type === "push" ? ["interval", "grace"] : ["interval", "retries"];
 
 /** Sections of a step, after its name, method and URL. */
@@ -37,7 +37,7 @@ const mailSections: Section[] = [
 ];
 
 /** Sections of types whose fields cannot be assigned by name. */
-const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
+const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
   http: [
     { title: "", fields: ["url"] },
     {
@@ -133,14 +133,14 @@ const purposes = [
 ];
 
 /** Sections of the type's own fields: target, authentication, assertions, TLS. */
-export function ownSections(type: MonitorType): Section[] {
-  const known = sectionsOfType[type];
+export function listOwnSections(type: MonitorType): Section[] {
+  const known = sectionsByType[type];
   if (known !== undefined) return known;
   const kind: Kind = monitorKinds[type];
   const purposeOf = (name: string) =>
     purposes.find(({ fields }) => fields.includes(name))?.title ??
     (name in kind.secrets ? "Authentication" : "");
-  const names = Object.keys(kind.fields).filter((name) => !scheduleOf(type).includes(name));
+  const names = Object.keys(kind.fields).filter((name) => !scheduleFieldsOf(type).includes(name));
   const isRequired = (name: string) => kind.fields[name]?.safeParse(undefined).success === false;
   return [{ title: "" }, ...purposes]
     .map((purpose) => {
@@ -178,8 +178,8 @@ const commonSections: Section[] = [
 const pollingFields = ["timeout", "retryInterval", "confirmations"];
 
 /** Sections that all types share, without fields that the editor shows elsewhere. */
-export function commonSectionsOf(type: string): Section[] {
-  const left = [...scheduleOf(type), ...(type === "push" ? pollingFields : [])];
+export function listCommonSections(type: string): Section[] {
+  const left = [...scheduleFieldsOf(type), ...(type === "push" ? pollingFields : [])];
   return commonSections.map((section) => ({
     ...section,
     fields: section.fields.filter((name) => !left.includes(name)),

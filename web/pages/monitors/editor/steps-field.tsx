@@ -1,8 +1,12 @@
 /** The field for the steps of an HTTP check, which run after its first request. */
 import { ActionIcon, Button, Input } from "@mantine/core";
 import { useState } from "react";
-import { emptyOf, type FieldKind, type Own } from "../../../components/forms/field-kinds.ts";
-import { summaryOf } from "../../../components/forms/field-summary.ts";
+import {
+  createEmptyRecord,
+  type FieldKind,
+  type RecordValues,
+} from "../../../components/forms/field-kinds.ts";
+import { summarizeFields } from "../../../components/forms/field-summary.ts";
 import { Fold } from "../../../components/forms/form.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
 import { useReorder } from "../../../components/forms/reorder.tsx";
@@ -14,23 +18,23 @@ import { stepSections } from "./sections.ts";
 
 type Props = {
   kind: FieldKind;
-  value: readonly Own[];
-  onChange: (value: Own[]) => void;
+  value: readonly RecordValues[];
+  onChange: (value: RecordValues[]) => void;
   secrets: StoredSecrets;
 };
 
-let made = 0;
+let keyCount = 0;
 /** Creates a key that identifies a step while it is moved. */
-const newKey = () => ++made;
+const createKey = () => ++keyCount;
 
 /** The steps after the first request. People can add, move and remove them. */
 export function StepsField({ kind, value, onChange, secrets }: Props) {
   const { parts = {} } = kind;
-  const [kept, setKeys] = useState<readonly number[]>([]);
-  const keys = value.map((_, index) => kept[index] ?? newKey());
-  if (keys.length !== kept.length) setKeys(keys);
-  const change = (items: readonly (readonly [key: number, step: Own])[]) => {
-    setKeys(items.map(([key]) => key));
+  const [storedKeys, setStoredKeys] = useState<readonly number[]>([]);
+  const keys = value.map((_, index) => storedKeys[index] ?? createKey());
+  if (keys.length !== storedKeys.length) setStoredKeys(keys);
+  const change = (items: readonly (readonly [key: number, step: RecordValues])[]) => {
+    setStoredKeys(items.map(([key]) => key));
     onChange(items.map(([, step]) => step));
   };
   const items = value.map((step, index) => [keys[index] ?? 0, step] as const);
@@ -65,7 +69,9 @@ export function StepsField({ kind, value, onChange, secrets }: Props) {
         {value.length < maxSteps && (
           <Button
             size="xs"
-            onClick={() => change([...items, [newKey(), { ...emptyOf(parts), url: "/" }]])}
+            onClick={() =>
+              change([...items, [createKey(), { ...createEmptyRecord(parts), url: "/" }]])
+            }
           >
             Add step
           </Button>
@@ -80,17 +86,17 @@ type CardProps = {
   /** Path of the step in the monitor, such as `steps[0]`. */
   at: string;
   parts: Record<string, FieldKind>;
-  step: Own;
+  step: RecordValues;
   grip: React.ReactNode;
-  onChange: (step: Own) => void;
+  onChange: (step: RecordValues) => void;
   onRemove: () => void;
   secrets: StoredSecrets;
 };
 
 function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }: CardProps) {
-  const within = (path: string) => path.replace(/^steps\[\d+\]\./, "");
-  const labelsFor = (path: string) => labelsOf("steps", within(path));
-  const field = (name: string) => {
+  const removeStepPrefix = (path: string) => path.replace(/^steps\[\d+\]\./, "");
+  const labelsOfField = (path: string) => labelsOf("steps", removeStepPrefix(path));
+  const renderField = (name: string) => {
     const kind = parts[name];
     const path = `${at}.${name}`;
     if (kind === undefined || !isShown(name, step)) return null;
@@ -99,13 +105,13 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
         key={name}
         name={path}
         kind={kind}
-        labels={labelsFor(path)}
+        labels={labelsOfField(path)}
         value={name in step ? step[name] : kind.initial}
         onChange={(next) => onChange({ ...step, [name]: next })}
         error={secrets.errorOf(path)}
         secrets={secrets}
-        labelsFor={labelsFor}
-        isShown={(part, line) => isShown(within(part), step, line)}
+        labelsFor={labelsOfField}
+        isShown={(part, line) => isShown(removeStepPrefix(part), step, line)}
       />
     );
   };
@@ -120,10 +126,10 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
         </ActionIcon>
       </div>
       <div className="step-request">
-        {field("method")}
-        {field("url")}
+        {renderField("method")}
+        {renderField("url")}
       </div>
-      {field("name")}
+      {renderField("name")}
       {stepSections.map(({ title, fields, key = [], none = "" }) => (
         <Fold
           key={title}
@@ -131,16 +137,16 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
           open={false}
           invalid={fields.some((name) => secrets.errorOf(`${at}.${name}`))}
           summary={
-            summaryOf(
+            summarizeFields(
               fields.flatMap((name) => {
                 const kind = parts[name];
-                const about = { name, labels: labelsFor(`${at}.${name}`), value: step[name] };
+                const about = { name, labels: labelsOfField(`${at}.${name}`), value: step[name] };
                 return kind === undefined ? [] : [{ ...about, kind, isKey: key.includes(name) }];
               }),
             ) || none
           }
         >
-          <div className="form-section">{fields.map(field)}</div>
+          <div className="form-section">{fields.map(renderField)}</div>
         </Fold>
       ))}
     </>

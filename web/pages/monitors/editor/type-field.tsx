@@ -4,19 +4,19 @@ import {
   monitorKinds,
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
-import { typeMark } from "./type-marks.ts";
+import { markOf } from "./type-marks.ts";
 
 const types = Object.keys(monitorKinds) as MonitorType[];
 const data = types.map((type) => ({ value: type, label: monitorKinds[type].name }));
 
 /** The first sentence of the type's description of “up”. */
-const inShort = (type: MonitorType) =>
+const shortenUpWhen = (type: MonitorType) =>
   (/^.*?\.(?= |$)/.exec(monitorKinds[type].upWhen)?.[0] ?? "").replaceAll("`", "");
 
 function TypeMark({ type }: { type: MonitorType }) {
   return (
     <svg className="type-mark" viewBox="0 0 24 24" aria-hidden="true">
-      <path d={typeMark(type)} />
+      <path d={markOf(type)} />
     </svg>
   );
 }
@@ -55,7 +55,7 @@ export function TypeField({
             <TypeMark type={type} />
             <span>
               <b>{option.label}</b>
-              <small>Up when {inShort(type)}</small>
+              <small>Up when {shortenUpWhen(type)}</small>
             </span>
           </span>
         );

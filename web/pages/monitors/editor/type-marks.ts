@@ -38,4 +38,4 @@ const marks: Partial<Record<MonitorType, string>> = {
   browser: "M3 5h18v14H3zM3 9h18M6 7h.01M8.5 7h.01",
 };
 
-export const typeMark = (type: MonitorType): string => marks[type] ?? common;
+export const markOf = (type: MonitorType): string => marks[type] ?? common;

@@ -2,32 +2,37 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import { hiddenHere } from "../../../components/stored-set.ts";
-import { allStates, knownIn, type Overview, type OverviewMonitor } from "../../../data/overview.ts";
+import { hiddenItems } from "../../../components/stored-set.ts";
+import {
+  countAllStates,
+  listKnownMonitors,
+  type Overview,
+  type OverviewMonitor,
+} from "../../../data/overview.ts";
 import { type Attention, isTroubled, useAttention } from "../../../data/problems.ts";
-import { useSignedIn } from "../../../data/session.ts";
-import { countInWords, plural, reasonInWords } from "../../../components/display/format.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
+import { formatCount, pluralize, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import { durationInWords, Time, useNow, useZone } from "../../../components/display/time.tsx";
 import { notify, useAction } from "../../../components/toasts.tsx";
 import { useMaintenanceEnd } from "../../maintenance/data.ts";
 import { checkNow } from "../actions.ts";
-import { troubledFirst, whoWasTold, withoutMoving } from "../attention-rules.ts";
+import { compareTroubled, describeNotified, keepOrder } from "../attention-rules.ts";
 import { MonitorMenu } from "./monitor-row.tsx";
 
 /** More than `most` rows are cut to `few`, with a button for the rest. */
-const [most, few] = [6, 5];
+const [maxRows, foldedRows] = [6, 5];
 /** Recovered monitors stay visible for 10 s, so that people notice the recovery. */
 const farewellMs = 10_000;
 
-const folded = "needs-attention";
+const hiddenKey = "needs-attention";
 
 /** Lists monitors that are down or degraded. The browser remembers whether it is collapsed. */
 export function NeedsAttention({ overview }: { overview: Overview }) {
-  const isFolded = hiddenHere.use().has(folded);
-  const { rows, hold } = useRows(knownIn(overview));
-  const states = allStates(overview);
+  const isFolded = hiddenItems.use().has(hiddenKey);
+  const { rows, hold } = useRows(listKnownMonitors(overview));
+  const states = countAllStates(overview);
   const { data: attention } = useAttention();
   const [all, setAll] = useState(false);
   const groups = new Map(overview.groups.map((group) => [group.id, group]));
@@ -35,23 +40,23 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
   // If there are many monitors, the server sends only the worst ones.
   const count = Math.max(known, (states.down ?? 0) + (states.degraded ?? 0));
   if (rows.length === 0) return null;
-  const shown = all || rows.length <= most ? rows : rows.slice(0, few);
+  const shownRows = all || rows.length <= maxRows ? rows : rows.slice(0, foldedRows);
   return (
     <section className="panel panel-flush attention" aria-labelledby="attention-title">
       <h2 id="attention-title">
         <button
           type="button"
           aria-expanded={!isFolded}
-          onClick={() => (isFolded ? hiddenHere.forget(folded) : hiddenHere.add(folded))}
+          onClick={() => (isFolded ? hiddenItems.forget(hiddenKey) : hiddenItems.add(hiddenKey))}
         >
           <Icon name={isFolded ? "right" : "down"} size={14} />
-          Needs attention <span className="num">{countInWords(count)}</span>
+          Needs attention <span className="num">{formatCount(count)}</span>
         </button>
       </h2>
       {!isFolded && (
         <>
           <ul {...hold}>
-            {shown.map(({ monitor, downSeconds }, index) => (
+            {shownRows.map(({ monitor, downSeconds }, index) => (
               <AttentionRow
                 key={monitor.id}
                 monitor={monitor}
@@ -65,9 +70,9 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
               />
             ))}
           </ul>
-          {rows.length > most && (
+          {rows.length > maxRows && (
             <button type="button" className="attention-more link" onClick={() => setAll(!all)}>
-              {all ? "Show less" : `Show ${rows.length - few} more`}
+              {all ? "Show less" : `Show ${rows.length - foldedRows} more`}
             </button>
           )}
           {all && count > known && (
@@ -76,7 +81,7 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
               to="/monitors"
               search={{ status: (states.down ?? 0) > 0 ? "down" : "degraded" }}
             >
-              {countInWords(count - known)} more
+              {formatCount(count - known)} more
             </Link>
           )}
           <Quiet states={states} />
@@ -97,7 +102,7 @@ function useRows(monitors: readonly OverviewMonitor[]) {
   const now = useNow();
   const seen = useRef(new Map<string, { since: string; overAt: number | null }>());
   const order = useRef<string[]>([]);
-  const held = useRef(false);
+  const isHeld = useRef(false);
   const byId = new Map(monitors.map((monitor) => [monitor.id, monitor]));
   for (const monitor of monitors) {
     const { id, statusSince } = monitor;
@@ -114,9 +119,9 @@ function useRows(monitors: readonly OverviewMonitor[]) {
     if (!byId.has(id) || (overAt !== null && now - overAt > farewellMs)) seen.current.delete(id);
   const present = [...seen.current.keys()].flatMap((id) => byId.get(id) ?? []);
   // Recovered monitors stay at their position.
-  const wanted = present.toSorted(troubledFirst).map(({ id }) => id);
+  const wanted = present.toSorted(compareTroubled).map(({ id }) => id);
   const recovering = present.some((monitor) => !isTroubled(monitor));
-  order.current = held.current || recovering ? withoutMoving(order.current, wanted) : wanted;
+  order.current = isHeld.current || recovering ? keepOrder(order.current, wanted) : wanted;
   const rows = order.current.flatMap((id): Row[] => {
     const monitor = byId.get(id);
     const one = seen.current.get(id);
@@ -127,7 +132,7 @@ function useRows(monitors: readonly OverviewMonitor[]) {
         : Math.round((Date.parse(monitor.statusSince) - Date.parse(one.since)) / 1000);
     return [{ monitor, downSeconds }];
   });
-  const setHeld = (is: boolean) => () => void (held.current = is);
+  const setHeld = (is: boolean) => () => void (isHeld.current = is);
   const hold = {
     onPointerEnter: setHeld(true),
     onPointerLeave: setHeld(false),
@@ -153,7 +158,7 @@ function AttentionRow({
   const { id, name, status, statusSince, lastMessage } = monitor;
   const isOver = downSeconds !== null;
   const incident = isOver ? null : attention?.incident;
-  const reason = reasonInWords(lastMessage ?? "");
+  const reason = formatReason(lastMessage ?? "");
   return (
     <li
       className={`attention-row ${isOver ? "attention-over" : ""} ${isFirst ? "attention-first" : ""}`}
@@ -194,7 +199,7 @@ function RowActions({
   incident: Attention["incident"] | undefined;
 }) {
   const { id, name, type } = monitor;
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const check = useAction(async () => {
     await checkNow(id);
     notify(`Checked ${name}`);
@@ -227,7 +232,7 @@ function RowActions({
 }
 
 function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean }) {
-  const { words, names, at, detail, isBad } = whoWasTold(attention, isMuted);
+  const { words, names, at, detail, isBad } = describeNotified(attention, isMuted);
   const [first, ...others] = names;
   return (
     <>
@@ -246,26 +251,26 @@ function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean })
   );
 }
 
-const quiet = [
+const quietStates = [
   {
     state: "maintenance",
-    words: (count: number, end: string) => `${countInWords(count)} in maintenance${end}`,
+    words: (count: number, end: string) => `${formatCount(count)} in maintenance${end}`,
   },
   {
     state: "pending",
-    words: (count: number) => `${countInWords(count)} waiting for the first result`,
+    words: (count: number) => `${formatCount(count)} waiting for the first result`,
   },
-  { state: "paused", words: (count: number) => `${countInWords(count)} paused` },
+  { state: "paused", words: (count: number) => `${formatCount(count)} paused` },
   {
     state: "unknown",
-    words: (count: number) => `${plural(count, "monitor")} not judged`,
+    words: (count: number) => `${pluralize(count, "monitor")} not judged`,
   },
 ] as const;
 
 /** Counts of monitors that are neither up nor in trouble, such as paused ones, in one line. */
-function Quiet({ states }: { states: ReturnType<typeof allStates> }) {
+function Quiet({ states }: { states: ReturnType<typeof countAllStates> }) {
   const end = useMaintenanceEnd(useZone(), (states.maintenance ?? 0) > 0);
-  const present = quiet.flatMap(({ state, words }) => {
+  const present = quietStates.flatMap(({ state, words }) => {
     const count = states[state] ?? 0;
     return count === 0 ? [] : [{ state, text: words(count, end) }];
   });

@@ -2,9 +2,9 @@
 import { ActionIcon, Button, Menu, Popover, TagsInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
-import { knownIn, type Overview } from "../../../data/overview.ts";
+import { listKnownMonitors, type Overview } from "../../../data/overview.ts";
 import { openDialog } from "../../../components/open-dialog.ts";
-import { plural } from "../../../components/display/format.ts";
+import { pluralize } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { MenuItem } from "../../../components/menus.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
@@ -23,7 +23,9 @@ export default function BulkBar({
 }) {
   const selected = selection.use();
   if (selected.size === 0) return null;
-  const known = new Map([...knownIn(overview), ...knownIn(found)].map((one) => [one.id, one]));
+  const known = new Map(
+    [...listKnownMonitors(overview), ...listKnownMonitors(found)].map((one) => [one.id, one]),
+  );
   const chosen = [...selected].flatMap((id) => known.get(id) ?? []);
   const change = (what: BulkChange) => void changeMonitors(selected, what).catch(notifyError);
   const remove = () => {
@@ -33,7 +35,7 @@ export default function BulkBar({
   return (
     <div className="bulk" role="toolbar" aria-label="Change the selected monitors">
       <span className="bulk-count" aria-live="polite">
-        {plural(selected.size, "monitor")} selected
+        {pluralize(selected.size, "monitor")} selected
       </span>
       <Drop label="Pause">
         <Menu.Item onClick={() => change({ paused: true })}>Pause</Menu.Item>

@@ -28,7 +28,7 @@ export const DayBar = memo(function DayBar({
   const navigate = useNavigate();
   const hours = day.split("");
   const toneOf = (letter: string | undefined) => tones[letter ?? ""] ?? "none";
-  const firstHour = () => (Math.floor(Date.now() / hourMs) - hours.length + 1) * hourMs;
+  const firstHourOfDay = () => (Math.floor(Date.now() / hourMs) - hours.length + 1) * hourMs;
   const problems = words.flatMap(([letter, word]) => {
     const count = hours.filter((hour) => hour === letter).length;
     return count === 0 ? [] : [`${word} in ${count} of ${hours.length}`];
@@ -40,7 +40,7 @@ export const DayBar = memo(function DayBar({
       className="day-bar"
       tabbed={tabbed}
       onPick={(index) => {
-        const from = firstHour() + index * hourMs;
+        const from = firstHourOfDay() + index * hourMs;
         void navigate({
           to: "/monitors/$id",
           params: { id },
@@ -51,8 +51,8 @@ export const DayBar = memo(function DayBar({
       {(index) => (
         <Hour
           id={id}
-          first={firstHour()}
-          from={firstHour() + index * hourMs}
+          first={firstHourOfDay()}
+          from={firstHourOfDay() + index * hourMs}
           tone={toneOf(hours[index])}
         />
       )}

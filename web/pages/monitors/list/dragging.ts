@@ -3,18 +3,18 @@ import { moveGroup, moveMonitors } from "../actions.ts";
 import type { Item } from "./rows.ts";
 
 /** The dragged item. Browsers do not reveal it to drop targets during the drag. */
-let dragged: { kind: "monitors"; ids: readonly string[] } | { kind: "group"; id: string } | null =
-  null;
-let marked: HTMLElement | null = null;
+let draggedItem:
+  { kind: "monitors"; ids: readonly string[] } | { kind: "group"; id: string } | null = null;
+let markedElement: HTMLElement | null = null;
 
-function mark(element: HTMLElement | null, edge: "above" | "below" = "above") {
-  marked?.removeAttribute("data-drop");
-  marked = element;
+function markDropTarget(element: HTMLElement | null, edge: "above" | "below" = "above") {
+  markedElement?.removeAttribute("data-drop");
+  markedElement = element;
   element?.setAttribute("data-drop", edge);
 }
 
-export function startDrag(event: React.DragEvent, what: NonNullable<typeof dragged>) {
-  dragged = what;
+export function startDrag(event: React.DragEvent, what: NonNullable<typeof draggedItem>) {
+  draggedItem = what;
   event.dataTransfer.effectAllowed = "move";
   event.dataTransfer.setData("text/plain", "");
   const row = (event.target as HTMLElement).closest<HTMLElement>("[data-item]");
@@ -22,8 +22,8 @@ export function startDrag(event: React.DragEvent, what: NonNullable<typeof dragg
 }
 
 export function endDrag() {
-  dragged = null;
-  mark(null);
+  draggedItem = null;
+  markDropTarget(null);
 }
 
 const isBelow = (event: React.DragEvent) => {
@@ -31,18 +31,22 @@ const isBelow = (event: React.DragEvent) => {
   return event.clientY > top + height / 2;
 };
 
-export function dragOver(event: React.DragEvent<HTMLElement>, item: Item) {
-  if (dragged === null) return;
-  if (dragged.kind === "group" && (item.kind !== "head" || item.group === null)) return;
+export function handleDragOver(event: React.DragEvent<HTMLElement>, item: Item) {
+  if (draggedItem === null) return;
+  if (draggedItem.kind === "group" && (item.kind !== "head" || item.group === null)) return;
   event.preventDefault();
-  const below = isBelow(event) || (item.kind !== "row" && dragged.kind === "monitors");
-  mark(event.currentTarget, below ? "below" : "above");
+  const below = isBelow(event) || (item.kind !== "row" && draggedItem.kind === "monitors");
+  markDropTarget(event.currentTarget, below ? "below" : "above");
 }
 
-export function drop(event: React.DragEvent<HTMLElement>, items: readonly Item[], index: number) {
+export function handleDrop(
+  event: React.DragEvent<HTMLElement>,
+  items: readonly Item[],
+  index: number,
+) {
   event.preventDefault();
   const item = items[index];
-  const what = dragged;
+  const what = draggedItem;
   const below = isBelow(event);
   endDrag();
   if (what === null || item === undefined) return;

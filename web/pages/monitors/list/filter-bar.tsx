@@ -1,11 +1,11 @@
 /** The filter bar of the Monitors page: search, states, types and tags. */
 import type { RefObject } from "react";
-import { allStates, type Overview } from "../../../data/overview.ts";
-import { countInWords } from "../../../components/display/format.ts";
+import { countAllStates, type Overview } from "../../../data/overview.ts";
+import { formatCount } from "../../../components/display/format.ts";
 import { Chip, Choice, LiveDot, SearchField } from "../../../components/forms/filter-fields.tsx";
 import { type State, StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import type { Filters } from "./filters.ts";
-import { typeName } from "../type-names.ts";
+import { nameOfType } from "../type-names.ts";
 
 const chipStates: State[] = ["down", "degraded", "maintenance", "pending", "paused", "up"];
 
@@ -40,7 +40,7 @@ export function FilterBar({
         box={search}
       />
       <StateChips
-        counts={allStates(overview)}
+        counts={countAllStates(overview)}
         chosen={filters.status}
         onChange={(state) => put("status", state)}
       />
@@ -48,7 +48,7 @@ export function FilterBar({
       <Choice
         label="Type"
         value={filters.type}
-        options={types.map((type) => [type, typeName(type)])}
+        options={types.map((type) => [type, nameOfType(type)])}
         onChange={(type) => put("type", type)}
       />
       {tags.length > 0 && (
@@ -70,7 +70,7 @@ const StateChips = ({
   chosen,
   onChange,
 }: {
-  counts: ReturnType<typeof allStates>;
+  counts: ReturnType<typeof countAllStates>;
   chosen: string | undefined;
   onChange: (state: State | undefined) => void;
 }) =>
@@ -82,7 +82,7 @@ const StateChips = ({
       <Chip key={state} on={isChosen} onToggle={(on) => onChange(on ? state : undefined)}>
         <StateIcon state={state} size={14} />
         <span>
-          <b className="num">{countInWords(count)}</b> {stateLabels[state].toLowerCase()}
+          <b className="num">{formatCount(count)}</b> {stateLabels[state].toLowerCase()}
         </span>
       </Chip>
     );

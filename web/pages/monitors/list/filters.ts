@@ -6,7 +6,7 @@ export type Filters = { q?: string; status?: string; type?: string; tag?: string
 
 const names = ["q", "status", "type", "tag"] as const;
 
-export function filtersOf(search: Record<string, unknown>): Filters {
+export function parseFilters(search: Record<string, unknown>): Filters {
   const filters: Filters = {};
   for (const name of names) {
     const value = search[name];
@@ -19,13 +19,13 @@ export const isFiltered = (filters: Filters): boolean =>
   names.some((name) => filters[name] !== undefined);
 
 /** Filters to send to the server, which rejects blank or very long texts. */
-export function sentFilters({ q = "", ...others }: Filters): Filters {
+export function toSentFilters({ q = "", ...others }: Filters): Filters {
   const text = q.trim().slice(0, searchBounds.text.value);
   return text === "" ? others : { ...others, q: text };
 }
 
 /** Whether a monitor matches all filters. A monitor inherits the tags of its group. */
-export function matches(
+export function isMatching(
   monitor: OverviewMonitor,
   group: OverviewGroup | undefined,
   { q, status, type, tag }: Filters,

@@ -10,12 +10,16 @@ import {
   useChannelUses,
 } from "../../../data/alert-channels.ts";
 import { type Overview, type OverviewMonitor, useOverview } from "../../../data/overview.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { Icon, type IconName } from "../../../components/display/icons.tsx";
 import { useAction } from "../../../components/toasts.tsx";
-import { allMonitors, attachToMonitors, testFromList } from "../../alert-channels/actions.ts";
+import {
+  describeAllMonitors,
+  attachToMonitors,
+  testFromList,
+} from "../../alert-channels/actions.ts";
 import { useLacksMailServer } from "../../settings/data.ts";
 
 /**
@@ -23,15 +27,15 @@ import { useLacksMailServer } from "../../settings/data.ts";
  * Disappears when all are done.
  */
 export function FirstAlert({ overview }: { overview: Overview }) {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const { data: channels } = useAlertChannels(mayWrite);
   const { data: uses } = useChannelUses();
   const up = overview.monitors.find(({ status }) => status === "up");
   if (!mayWrite || up === undefined || channels === undefined || uses === undefined) return null;
-  return stripFor(up, channels, uses);
+  return chooseStrip(up, channels, uses);
 }
 
-function stripFor(up: OverviewMonitor, channels: AlertChannel[], uses: ChannelUse[]) {
+function chooseStrip(up: OverviewMonitor, channels: AlertChannel[], uses: ChannelUse[]) {
   const enabled = channels.filter((channel) => channel.enabled);
   const tested = enabled.find(({ lastDeliveryAt }) => lastDeliveryAt !== null);
   const [newest] = enabled;
@@ -42,7 +46,7 @@ function stripFor(up: OverviewMonitor, channels: AlertChannel[], uses: ChannelUs
   return null;
 }
 
-const offered: { type: ChannelType; label: string; icon: IconName }[] = [
+const offeredChannels: { type: ChannelType; label: string; icon: IconName }[] = [
   { type: "slack", label: "Slack", icon: "hash" },
   { type: "email", label: "E-mail", icon: "mail" },
   { type: "webhook", label: "Webhook", icon: "webhook" },
@@ -55,7 +59,7 @@ function NoChannel({ up }: { up: OverviewMonitor }) {
       title="Alerts are not set up yet"
       words={`${up.name} is up. Where should alerts go when it is down?`}
     >
-      {offered.map(({ type, label, icon }) => (
+      {offeredChannels.map(({ type, label, icon }) => (
         <Button
           key={type}
           leftSection={<Icon name={icon} size={15} />}
@@ -121,7 +125,7 @@ function Unattached({ channel }: { channel: AlertChannel }) {
       words={`${channel.name} works, but no monitor sends its alerts there.`}
     >
       <BusyButton variant="filled" loading={attach.isPending} onClick={attach.run}>
-        Attach to {allMonitors(monitorIds.length)}
+        Attach to {describeAllMonitors(monitorIds.length)}
       </BusyButton>
     </Strip>
   );

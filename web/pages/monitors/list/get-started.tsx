@@ -3,9 +3,9 @@ import { ActionIcon, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
-import { hiddenHere } from "../../../components/stored-set.ts";
+import { hiddenItems } from "../../../components/stored-set.ts";
 import type { Overview } from "../../../data/overview.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { useStatusPages } from "../../../data/status-pages.ts";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { Icon } from "../../../components/display/icons.tsx";
@@ -19,11 +19,11 @@ const maxMonitors = 10;
 
 /** Steps to set up a new appliance. A person can hide them. */
 export function GetStarted({ overview }: { overview: Overview }) {
-  const { organization, may } = useSignedIn();
-  const hidden = hiddenHere.use();
+  const { organization, may } = useSignedInPerson();
+  const hidden = hiddenItems.use();
   const key = `get-started ${organization.id}`;
   if (!may("admin") || overview.monitors.length > maxMonitors || hidden.has(key)) return null;
-  return <Steps onHide={() => hiddenHere.add(key)} />;
+  return <Steps onHide={() => hiddenItems.add(key)} />;
 }
 
 /** The steps and which of them are done; null while that is unknown. */

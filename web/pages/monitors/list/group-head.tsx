@@ -2,14 +2,14 @@
 import { useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
 import { v1 } from "../../../data/client.ts";
-import { countInWords } from "../../../components/display/format.ts";
+import { formatCount } from "../../../components/display/format.ts";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../../components/menus.tsx";
 import { type State, StateIcon, worstFirst } from "../../../components/display/state-icon.tsx";
 import { actOnGroup, deleteGroup } from "../actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
-import { folds } from "./list-state.ts";
+import { foldedGroups } from "./list-state.ts";
 import type { Head } from "./rows.ts";
 
 type Group = NonNullable<Head["group"]>;
@@ -43,12 +43,12 @@ export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMo
           aria-expanded={open}
           data-item-focus={key}
           tabIndex={active ? 0 : -1}
-          onClick={() => folds.toggle(group?.id ?? "ungrouped")}
+          onClick={() => foldedGroups.toggle(group?.id ?? "ungrouped")}
         >
           <Icon name={open ? "down" : "right"} size={14} />
           {group !== null && <i className={`dot dot-${group.color}`} />}
           <b title={group?.name}>{group?.name ?? "Ungrouped"}</b>
-          <span className="faint num">{countInWords(count)}</span>
+          <span className="faint num">{formatCount(count)}</span>
         </button>
       </h2>
       {group?.tags.map((tag) => (
@@ -83,17 +83,21 @@ function Summary({ states }: { states: Head["states"] }) {
   if (worst === undefined) return <span className="head-state" />;
   const watched = present.filter((state) => state !== "paused");
   const all = watched.length === 1 && watched[0] === worst;
-  const few = worst === "down" || worst === "degraded" || !all;
+  const showsCounts = worst === "down" || worst === "degraded" || !all;
   return (
     <span className={`head-state ${worst}`}>
       <StateIcon state={worst} size={13} />
-      {few && worst !== "paused" ? `${states[worst] ?? 0} ` : worst === "paused" ? "" : "all "}
+      {showsCounts && worst !== "paused"
+        ? `${states[worst] ?? 0} `
+        : worst === "paused"
+          ? ""
+          : "all "}
       {words[worst]}
     </span>
   );
 }
 
-const actionsFor = ({ paused, muted }: Group) => [
+const listGroupActions = ({ paused, muted }: Group) => [
   paused
     ? ({ verb: "resume", label: "Resume", icon: "play" } as const)
     : ({ verb: "pause", label: "Pause", icon: "pause" } as const),
@@ -113,7 +117,7 @@ const GroupActions = ({
 }) => (
   <span className="head-actions">
     {mayWrite &&
-      actionsFor(group).map(({ verb, label, icon }, index) => (
+      listGroupActions(group).map(({ verb, label, icon }, index) => (
         <button
           // By index: the button keeps the focus when its action changes to the opposite.
           key={index}
@@ -146,7 +150,7 @@ function GroupItems({ group, mayWrite }: { group: Group; mayWrite: boolean }) {
           <MenuItem icon="edit" onClick={() => openDialog({ kind: "edit-group", id })}>
             Edit group
           </MenuItem>
-          {actionsFor(group).map(({ verb, label, icon }, index) => (
+          {listGroupActions(group).map(({ verb, label, icon }, index) => (
             <MenuItem
               key={index}
               className="only-phone"

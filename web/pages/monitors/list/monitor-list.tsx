@@ -12,15 +12,15 @@ import {
   useState,
 } from "react";
 import { openDialog } from "../../../components/open-dialog.ts";
-import { whenIdle } from "../../../data/chunks.ts";
-import { plural } from "../../../components/display/format.ts";
+import { waitUntilIdle } from "../../../data/chunks.ts";
+import { pluralize } from "../../../components/display/format.ts";
 import { usePrinting } from "../../../components/printing.ts";
 import { useRowKeys } from "../../../components/row-keys.ts";
 import { isSecondKey, useShortcuts } from "../../../components/shortcuts.ts";
 import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "../actions.ts";
-import { dragOver, drop } from "./dragging.ts";
+import { handleDragOver, handleDrop } from "./dragging.ts";
 import { GroupHead } from "./group-head.tsx";
-import { folds, selection } from "./list-state.ts";
+import { foldedGroups, selection } from "./list-state.ts";
 import { hasReason, MonitorRow } from "./monitor-row.tsx";
 import type { Item } from "./rows.ts";
 
@@ -52,7 +52,7 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
   const inSight = virtual.getVirtualItems();
   useReadAhead(items, inSight[0]?.index ?? 0, inSight.at(-1)?.index ?? 0, onUnread);
   const isPrinted = usePrinting();
-  const rendered = isPrinted ? printedItems(items) : inSight;
+  const rendered = isPrinted ? listPrintedItems(items) : inSight;
   const { active, focus } = useActiveItem(items, (index) =>
     virtual.scrollToIndex(index, { align: "auto" }),
   );
@@ -89,8 +89,8 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
               }
               onPointerEnter={() => (hovered.current = item.key)}
               onPointerLeave={() => (hovered.current = null)}
-              onDragOver={(event) => dragOver(event, item)}
-              onDrop={(event) => drop(event, items, index)}
+              onDragOver={(event) => handleDragOver(event, item)}
+              onDrop={(event) => handleDrop(event, items, index)}
             >
               <ItemContent
                 {...{ item, order, selected, mayWrite, mayMove }}
@@ -106,11 +106,13 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
 }
 
 /** All items except rows that are not loaded yet. */
-const printedItems = (items: readonly Item[]) =>
+const listPrintedItems = (items: readonly Item[]) =>
   items.flatMap(({ kind, key }, index) => (kind === "unread-row" ? [] : [{ index, key }]));
 
 const NotPrinted = ({ count }: { count: number }) =>
-  count > 0 && <p className="monitors-unread">{plural(count, "further monitor")} not printed.</p>;
+  count > 0 && (
+    <p className="monitors-unread">{pluralize(count, "further monitor")} not printed.</p>
+  );
 
 const ColumnHeads = () => (
   <div className="monitors-head" aria-hidden="true">
@@ -174,7 +176,7 @@ function useVirtualRows(items: readonly Item[], list: RefObject<HTMLDivElement |
     measure();
     return () => observer.disconnect();
   }, []);
-  useEffect(() => void whenIdle().then(() => setPainted(true)), []);
+  useEffect(() => void waitUntilIdle().then(() => setPainted(true)), []);
   const getItemKey = useCallback(
     (index: number) => items[index]?.key ?? index,
     // A new function makes the library estimate all sizes again.
@@ -282,7 +284,7 @@ function actOnItem(
   openMonitor: (id: string) => void,
 ): boolean {
   if (item.kind === "head" && (key === "enter" || key === " ")) {
-    folds.toggle(item.group?.id ?? "ungrouped");
+    foldedGroups.toggle(item.group?.id ?? "ungrouped");
     return true;
   }
   if (item.kind === "head" && key === "e" && mayWrite && item.group !== null) {

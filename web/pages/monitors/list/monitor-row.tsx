@@ -1,16 +1,16 @@
 /** The row of a monitor in the list, and the menu of a monitor. */
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
-import { capitalized } from "../../../../src/core/text/words.ts";
-import { sinceIn } from "../../../../src/core/time/times.ts";
+import { capitalize } from "../../../../src/core/text/words.ts";
+import { formatSince } from "../../../../src/core/time/times.ts";
 import { v1 } from "../../../data/client.ts";
 import type { OverviewMonitor } from "../../../data/overview.ts";
 import { openDialog } from "../../../components/open-dialog.ts";
 import {
-  latencyInWords,
-  percent,
-  reasonInWords,
-  reasonTone,
+  formatLatency,
+  formatPercent,
+  formatReason,
+  toneOfReason,
 } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../../components/menus.tsx";
@@ -18,7 +18,7 @@ import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { notifyError, notify } from "../../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "../actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
-import { typeName } from "../type-names.ts";
+import { nameOfType } from "../type-names.ts";
 import { DayBar, Spark } from "./day-bar.tsx";
 import { selection } from "./list-state.ts";
 import { useZone } from "../../../components/display/time.tsx";
@@ -33,7 +33,7 @@ type Props = {
   mayMove: boolean;
 };
 
-const measured = (status: string) => status === "up" || status === "degraded";
+const isMeasured = (status: string) => status === "up" || status === "degraded";
 
 /** Whether the row shows a reason for the state. */
 export const hasReason = ({ status, lastMessage }: OverviewMonitor): boolean =>
@@ -55,7 +55,7 @@ export const MonitorRow = memo(
             checked={selected}
             onChange={() => {}}
             onClick={(event) =>
-              event.shiftKey ? selection.reach(id, order) : selection.toggle(id)
+              event.shiftKey ? selection.extendTo(id, order) : selection.toggle(id)
             }
           />
         ) : (
@@ -66,10 +66,10 @@ export const MonitorRow = memo(
         <DayBar id={id} name={name} day={day} tabbed={active} />
         <Spark course={monitor.spark} />
         <span className="row-latency quiet text-right text-s nowrap num">
-          {latencyInWords(measured(status) ? monitor.latencyMs : null)}
+          {formatLatency(isMeasured(status) ? monitor.latencyMs : null)}
         </span>
         <span className="row-uptime text-right text-s nowrap num">
-          {percent(monitor.uptime24h)}
+          {formatPercent(monitor.uptime24h)}
         </span>
         <MonthUptime monitor={monitor} />
         <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed={active} />
@@ -103,9 +103,10 @@ const Grip = ({ id, order }: { id: string; order: readonly string[] }) => (
 
 function NameLink({ monitor, active }: { monitor: OverviewMonitor; active: boolean }) {
   const { id, name, status, target, type, lastMessage, muted } = monitor;
-  const address = target === null ? typeName(type) : type === "http" ? target : `${type} ${target}`;
+  const address =
+    target === null ? nameOfType(type) : type === "http" ? target : `${type} ${target}`;
   const message = hasReason(monitor) ? lastMessage : null;
-  const reason = message === null ? undefined : reasonInWords(message);
+  const reason = message === null ? undefined : formatReason(message);
   return (
     <Link
       to="/monitors/$id"
@@ -124,7 +125,7 @@ function NameLink({ monitor, active }: { monitor: OverviewMonitor; active: boole
         )}
       </b>
       <span title={reason}>
-        {message !== null && <em className={reasonTone(status, message)}>{reason} · </em>}
+        {message !== null && <em className={toneOfReason(status, message)}>{reason} · </em>}
         {address}
       </span>
     </Link>
@@ -135,13 +136,13 @@ function NameLink({ monitor, active }: { monitor: OverviewMonitor; active: boole
 function MonthUptime({ monitor: { uptime30d, since } }: { monitor: OverviewMonitor }) {
   const zone = useZone();
   const title =
-    since === null ? undefined : capitalized(sinceIn(zone, Date.parse(since), Date.now()));
+    since === null ? undefined : capitalize(formatSince(zone, Date.parse(since), Date.now()));
   return (
     <span
       className={`row-uptime text-right text-s nowrap row-month num ${since === null ? "" : "faint"}`}
       title={title}
     >
-      {percent(uptime30d)}
+      {formatPercent(uptime30d)}
     </span>
   );
 }

@@ -3,18 +3,18 @@ import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
-import { chunk } from "../../../data/chunks.ts";
+import { createChunk } from "../../../data/chunks.ts";
 import { useIsMonitorsLoading } from "../../../data/first-screen.ts";
 import {
-  allStates,
+  countAllStates,
   isPartly,
   type Overview,
   overviewQuery,
-  overviewQueryOf,
+  createOverviewQuery,
   readRows,
 } from "../../../data/overview.ts";
 import { isComing } from "../../../data/query.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { notifyError } from "../../../components/toasts.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
@@ -26,17 +26,17 @@ import { NeedsAttention } from "./attention.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { FirstAlert } from "./first-alert.tsx";
 import { GetStarted } from "./get-started.tsx";
-import { type Filters, filtersOf, isFiltered, sentFilters } from "./filters.ts";
-import { folds, selection } from "./list-state.ts";
+import { type Filters, parseFilters, isFiltered, toSentFilters } from "./filters.ts";
+import { foldedGroups, selection } from "./list-state.ts";
 import { MonitorList } from "./monitor-list.tsx";
 import { ProblemBanners } from "./problem-banners.tsx";
 import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
-import { itemsOf } from "./rows.ts";
+import { buildItems } from "./rows.ts";
 
-const BulkBar = lazy(chunk(() => import("./bulk-bar.tsx")));
+const BulkBar = lazy(createChunk(() => import("./bulk-bar.tsx")));
 
 function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): boolean {
-  const inMaintenance = overview === undefined ? 0 : (allStates(overview).maintenance ?? 0);
+  const inMaintenance = overview === undefined ? 0 : (countAllStates(overview).maintenance ?? 0);
   const running = useWindows("running", inMaintenance > 0);
   const isLoading = useIsMonitorsLoading(mayWrite);
   return isLoading || isComing([running]);
@@ -44,11 +44,11 @@ function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): bo
 
 /** Monitors that match the filters. The server searches if the page has only a part of them. */
 function useFoundMonitors(data: Overview | undefined, filters: Filters) {
-  const sent = JSON.stringify(sentFilters(filters));
+  const sent = JSON.stringify(toSentFilters(filters));
   const wanted = useMemo(() => JSON.parse(sent) as Filters, [sent]);
   const asksServer = data !== undefined && isPartly(data) && isFiltered(wanted);
   const { data: found } = useQuery({
-    ...overviewQueryOf(wanted),
+    ...createOverviewQuery(wanted),
     enabled: asksServer,
     placeholderData: keepPreviousData,
   });
@@ -59,11 +59,11 @@ function useFoundMonitors(data: Overview | undefined, filters: Filters) {
 
 export function MonitorsPage() {
   const { data: overview, error } = useQuery(overviewQuery);
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const isHeadLoading = useIsHeadLoading(mayWrite, overview);
   const data = isHeadLoading ? undefined : overview;
   const navigate = useNavigate();
-  const filters = filtersOf(useSearch({ strict: false }));
+  const filters = parseFilters(useSearch({ strict: false }));
   const [adding, setAdding] = useState(false);
   const address = useRef<HTMLInputElement>(null);
   const search = useRef<HTMLInputElement>(null);
@@ -143,10 +143,10 @@ function Found({
   readUntil: (groupId: string | null, until: number) => void;
   onShowAll: () => void;
 }) {
-  const { mayWrite } = useSignedIn();
-  const folded = folds.use();
+  const { mayWrite } = useSignedInPerson();
+  const folded = foldedGroups.use();
   const items = useMemo(
-    () => (found === undefined ? [] : itemsOf(found, filters, folded)),
+    () => (found === undefined ? [] : buildItems(found, filters, folded)),
     [found, filters.q, filters.status, filters.type, filters.tag, folded],
   );
   if (found !== undefined && items.length === 0)

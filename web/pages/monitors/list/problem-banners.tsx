@@ -2,10 +2,10 @@
 import { ActionIcon } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
-import { hiddenHere } from "../../../components/stored-set.ts";
+import { hiddenItems } from "../../../components/stored-set.ts";
 import { type Problems, useProblems } from "../../../data/problems.ts";
-import { useSignedIn } from "../../../data/session.ts";
-import { plural } from "../../../components/display/format.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
+import { pluralize } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
@@ -26,7 +26,7 @@ export function ProblemBanners() {
 }
 
 /** Maximum number of channels to name. */
-const few = 3;
+const maxNamedChannels = 3;
 
 function FailingChannels({ channels }: { channels: Problems["channels"] }) {
   const lost = channels.reduce((sum, { undelivered }) => sum + undelivered, 0);
@@ -41,7 +41,7 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
             <bdi>{only?.name}</bdi> is failing.
           </>
         ) : (
-          `${plural(channels.length, "alert channel")} are failing.`
+          `${pluralize(channels.length, "alert channel")} are failing.`
         )
       }
       action={
@@ -59,28 +59,28 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
           Since <Time at={only.since} as="short" />: {only.error}
         </>
       ) : (
-        channels.slice(0, few).map(({ id, name, since }, index) => (
+        channels.slice(0, maxNamedChannels).map(({ id, name, since }, index) => (
           <span key={id}>
             {index > 0 && ", "}
             <bdi>{name}</bdi> since <Time at={since} as="short" />
           </span>
         ))
       )}
-      {channels.length > few && `, and ${channels.length - few} more`}
+      {channels.length > maxNamedChannels && `, and ${channels.length - maxNamedChannels} more`}
       {channels.length > 1 && "."}
-      {lost > 0 && ` ${plural(lost, "alert").replace(" ", "\u00a0")} did not arrive.`}
+      {lost > 0 && ` ${pluralize(lost, "alert").replace(" ", "\u00a0")} did not arrive.`}
     </Banner>
   );
 }
 
-const wheres: Partial<Record<Problems["appliance"][number]["name"], string>> = {
+const problemSections: Partial<Record<Problems["appliance"][number]["name"], string>> = {
   backup: "backup",
 };
 
 function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
-  const { may } = useSignedIn();
+  const { may } = useSignedInPerson();
   const [first] = problems;
-  const section = (first && may("administrator") && wheres[first.name]) || "about";
+  const section = (first && may("administrator") && problemSections[first.name]) || "about";
   return (
     <Banner
       kind="appliance"
@@ -93,7 +93,7 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
       }
     >
       {first?.message}
-      {problems.length > 1 && ` And ${plural(problems.length - 1, "more problem")}.`}
+      {problems.length > 1 && ` And ${pluralize(problems.length - 1, "more problem")}.`}
     </Banner>
   );
 }
@@ -112,11 +112,11 @@ function Banner({
   action: ReactNode;
   children: ReactNode;
 }) {
-  const { organization } = useSignedIn();
+  const { organization } = useSignedInPerson();
   const start = `${kind} ${organization.id}`;
   const name = `${start} ${what.toSorted().join()}`;
-  const hidden = hiddenHere.use();
-  useEffect(() => hiddenHere.forget(start, name), [start, name]);
+  const hidden = hiddenItems.use();
+  useEffect(() => hiddenItems.forget(start, name), [start, name]);
   if (what.length === 0 || hidden.has(name)) return null;
   return (
     <div className="problem-banner" role="status">
@@ -125,7 +125,7 @@ function Banner({
         <b>{title}</b> {children}
       </span>
       {action}
-      <ActionIcon aria-label="Hide" size={24} onClick={() => hiddenHere.add(name)}>
+      <ActionIcon aria-label="Hide" size={24} onClick={() => hiddenItems.add(name)}>
         <Icon name="close" size={14} />
       </ActionIcon>
     </div>

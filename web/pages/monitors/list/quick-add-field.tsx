@@ -3,14 +3,14 @@ import { type Ref, useState } from "react";
 import { createStore } from "../../../data/store.ts";
 import { ApiError } from "../../../data/client.ts";
 import { drafts } from "../../../data/drafts.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Mark } from "../../../components/display/mark.tsx";
 import { EmptyState } from "../../../components/page.tsx";
 import { addMonitor } from "../actions.ts";
-import { planOf, targetOf } from "../quick-add.ts";
+import { describeCheck, parseTarget } from "../quick-add.ts";
 
 /**
  * Typed text and its error. Stored outside the field, which moves to another position on the page.
@@ -18,13 +18,13 @@ import { planOf, targetOf } from "../quick-add.ts";
 const draft = createStore<{ text: string; issue: string | null }>({ text: "", issue: null });
 const key = "quick-add";
 
-function type(text: string, issue: string | null = null) {
+function storeDraft(text: string, issue: string | null = null) {
   draft.set({ text, issue });
   drafts.write(key, text === "" ? {} : { text });
 }
 
 /** Restores the text after a reload. */
-function restore() {
+function restoreDraft() {
   const { text } = drafts.read(key) ?? {};
   if (typeof text === "string" && draft.get().text === "") draft.set({ text, issue: null });
 }
@@ -38,10 +38,10 @@ type Props = {
 
 /** Creates a monitor from a pasted address. All other settings have defaults. */
 export function QuickAdd({ field, onClose, onAdding }: Props) {
-  useState(restore);
+  useState(restoreDraft);
   const { text, issue } = draft.use();
   const [busy, setBusy] = useState(false);
-  const target = targetOf(text);
+  const target = parseTarget(text);
   const setIssue = (issue: string) => draft.set({ ...draft.get(), issue });
 
   async function submit(event: React.FormEvent) {
@@ -49,7 +49,7 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
     if (target === null)
       return setIssue("Paste a URL such as https://shop.example, a host:port, or an IP address.");
     setBusy(true);
-    type("");
+    storeDraft("");
     onAdding?.();
     try {
       await addMonitor(target);
@@ -57,7 +57,7 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
     } catch (error) {
       const [detail] = error instanceof ApiError ? error.details : [];
       const issue = detail ? `${detail.path} ${detail.message}.` : String((error as Error).message);
-      type(text, issue);
+      storeDraft(text, issue);
     } finally {
       setBusy(false);
     }
@@ -79,7 +79,7 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
           spellCheck={false}
           inputMode="url"
           value={text}
-          onChange={({ currentTarget }) => type(currentTarget.value)}
+          onChange={({ currentTarget }) => storeDraft(currentTarget.value)}
           onKeyDown={({ key }) => key === "Escape" && onClose?.()}
         />
         <BusyButton type="submit" variant="filled" loading={busy}>
@@ -89,7 +89,9 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
       <p className="quick-words" id="quick-words" aria-live="polite">
         <span className={issue === null ? "" : "down"}>
           {issue ??
-            (target === null ? "A URL, host:port or IP address, then Enter." : planOf(target))}
+            (target === null
+              ? "A URL, host:port or IP address, then Enter."
+              : describeCheck(target))}
         </span>
         <MoreTypes onOpen={onClose} />
       </p>
@@ -112,7 +114,7 @@ const MoreTypes = ({ onOpen }: { onOpen: (() => void) | undefined }) => (
 
 /** The Monitors page of an organization without monitors. */
 export function FirstMonitor(props: Props) {
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   return (
     <section className="panel first">
       <EmptyState

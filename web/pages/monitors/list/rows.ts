@@ -1,15 +1,15 @@
 /** Turns the overview into the rows of the list, and computes the order after moves. */
 import {
-  countOf,
+  sumCounts,
   isPartly,
   type Overview,
   type OverviewGroup,
   type OverviewMonitor,
-  statesIn,
-  statesOf,
+  countStates,
+  countStatesOfFolder,
 } from "../../../data/overview.ts";
 import type { State } from "../../../components/display/state-icon.tsx";
-import { type Filters, isFiltered, matches } from "./filters.ts";
+import { type Filters, isFiltered, isMatching } from "./filters.ts";
 
 /** Header row of a group. `group` is null for monitors without a group. */
 export type Head = {
@@ -39,7 +39,11 @@ export type Item = Head | Row | UnreadRow | EmptyGroupItem;
  * groups that contain matches. If only a part of the monitors is loaded, the server has already
  * applied the filters.
  */
-export function itemsOf(overview: Overview, filters: Filters, folded: ReadonlySet<string>): Item[] {
+export function buildItems(
+  overview: Overview,
+  filters: Filters,
+  folded: ReadonlySet<string>,
+): Item[] {
   const { groups, monitors } = overview;
   const filtered = isFiltered(filters);
   const partly = isPartly(overview);
@@ -47,7 +51,7 @@ export function itemsOf(overview: Overview, filters: Filters, folded: ReadonlySe
   const byId = new Map(groups.map((group) => [group.id, group]));
   for (const monitor of monitors) {
     const group = monitor.groupId === null ? undefined : byId.get(monitor.groupId);
-    if (filtered && !partly && !matches(monitor, group, filters)) continue;
+    if (filtered && !partly && !isMatching(monitor, group, filters)) continue;
     const folder = group?.id ?? null;
     const list = inFolder.get(folder);
     if (list === undefined) inFolder.set(folder, [monitor]);
@@ -57,8 +61,8 @@ export function itemsOf(overview: Overview, filters: Filters, folded: ReadonlySe
   for (const group of [...groups, null]) {
     const groupId = group?.id ?? null;
     const members = inFolder.get(groupId) ?? [];
-    const states = partly ? statesOf(overview, groupId) : statesIn(members);
-    const count = countOf(states);
+    const states = partly ? countStatesOfFolder(overview, groupId) : countStates(members);
+    const count = sumCounts(states);
     if (count === 0 && (filtered || group === null)) continue;
     const open = filtered || !folded.has(group?.id ?? "ungrouped");
     const key = `head ${group?.id ?? "ungrouped"}`;
@@ -81,18 +85,20 @@ export function itemsOf(overview: Overview, filters: Filters, folded: ReadonlySe
 }
 
 /** IDs of a group's monitors, in order. */
-export const membersOf = ({ monitors }: Overview, groupId: string | null): string[] =>
+export const memberIdsOf = ({ monitors }: Overview, groupId: string | null): string[] =>
   monitors.filter((monitor) => monitor.groupId === groupId).map(({ id }) => id);
 
 /** Moves monitors to a group, before `beforeId` or to its end. */
-export function withMonitorsAt(
+export function moveMonitorsTo(
   overview: Overview,
   ids: readonly string[],
   groupId: string | null,
   beforeId: string | null,
 ): Overview {
   const moving = new Set(ids);
-  const taken = ids.flatMap((id) => overview.monitors.filter((monitor) => monitor.id === id));
+  const movedMonitors = ids.flatMap((id) =>
+    overview.monitors.filter((monitor) => monitor.id === id),
+  );
   const order = [...overview.groups.map(({ id }) => id), null];
   const monitors: OverviewMonitor[] = [];
   for (const folder of order) {
@@ -102,45 +108,51 @@ export function withMonitorsAt(
       continue;
     }
     const at = beforeId === null ? -1 : rest.findIndex(({ id }) => id === beforeId);
-    const arrived = taken.map((one) => (one.groupId === groupId ? one : { ...one, groupId }));
+    const arrived = movedMonitors.map((one) =>
+      one.groupId === groupId ? one : { ...one, groupId },
+    );
     monitors.push(...rest.toSpliced(at === -1 ? rest.length : at, 0, ...arrived));
   }
   return { ...overview, monitors };
 }
 
 /** Consecutive monitors of a group, and the monitor after them. `beforeId` is null at the end. */
-export type Place = ListPosition & { ids: string[] };
+export type MonitorPlaces = ListPosition & { ids: string[] };
 
 /** Current positions of these monitors. */
-export function placesOf({ monitors }: Overview, ids: Iterable<string>): Place[] {
+export function listPlacesOfMonitors(
+  { monitors }: Overview,
+  ids: Iterable<string>,
+): MonitorPlaces[] {
   const moving = new Set(ids);
-  const places: Place[] = [];
-  let place: Place | null = null;
+  const foundPlaces: MonitorPlaces[] = [];
+  let currentPlace: MonitorPlaces | null = null;
   let before: OverviewMonitor | undefined;
   for (const monitor of monitors) {
     const { id, groupId } = monitor;
-    if (before?.groupId !== groupId) place = null;
+    if (before?.groupId !== groupId) currentPlace = null;
     before = monitor;
     if (moving.has(id)) {
-      if (place === null) places.push((place = { groupId, beforeId: null, ids: [] }));
-      place.ids.push(id);
-    } else if (place !== null) {
-      place.beforeId = id;
-      place = null;
+      if (currentPlace === null)
+        foundPlaces.push((currentPlace = { groupId, beforeId: null, ids: [] }));
+      currentPlace.ids.push(id);
+    } else if (currentPlace !== null) {
+      currentPlace.beforeId = id;
+      currentPlace = null;
     }
   }
-  return places;
+  return foundPlaces;
 }
 
 /** Restores monitors to these positions. */
-export const withPlaces = (overview: Overview, places: readonly Place[]): Overview =>
+export const restorePlaces = (overview: Overview, places: readonly MonitorPlaces[]): Overview =>
   places.reduce(
-    (next, { ids, groupId, beforeId }) => withMonitorsAt(next, ids, groupId, beforeId),
+    (next, { ids, groupId, beforeId }) => moveMonitorsTo(next, ids, groupId, beforeId),
     overview,
   );
 
 /** Moves a group before another one, or to the end. */
-export function withGroupAt(overview: Overview, id: string, beforeId: string | null): Overview {
+export function moveGroupTo(overview: Overview, id: string, beforeId: string | null): Overview {
   const group = overview.groups.find((one) => one.id === id);
   if (group === undefined || id === beforeId) return overview;
   const rest = overview.groups.filter((one) => one.id !== id);
@@ -151,10 +163,14 @@ export function withGroupAt(overview: Overview, id: string, beforeId: string | n
 export type ListPosition = { groupId: string | null; beforeId: string | null };
 
 /** Position one step up or down, also into the adjacent group. Null at either end of the list. */
-export function nextPosition(overview: Overview, id: string, step: 1 | -1): ListPosition | null {
+export function findNextPosition(
+  overview: Overview,
+  id: string,
+  step: 1 | -1,
+): ListPosition | null {
   const monitor = overview.monitors.find((one) => one.id === id);
   if (monitor === undefined) return null;
-  const members = membersOf(overview, monitor.groupId);
+  const members = memberIdsOf(overview, monitor.groupId);
   const at = members.indexOf(id);
   if (step === -1 && at > 0) return { groupId: monitor.groupId, beforeId: members[at - 1] ?? null };
   if (step === 1 && at < members.length - 1)
@@ -164,6 +180,6 @@ export function nextPosition(overview: Overview, id: string, step: 1 | -1): List
   if (folder === undefined) return null;
   return {
     groupId: folder,
-    beforeId: step === 1 ? (membersOf(overview, folder)[0] ?? null) : null,
+    beforeId: step === 1 ? (memberIdsOf(overview, folder)[0] ?? null) : null,
   };
 }

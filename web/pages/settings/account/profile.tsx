@@ -1,13 +1,13 @@
 /** Settings: the person's name, e-mail, time zone, password, two-factor sign-in and sessions. */
 import { Select, TextInput } from "@mantine/core";
-import { dashboard, dataOf } from "../../../data/client.ts";
-import { keepPerson, useSignedIn } from "../../../data/session.ts";
+import { dashboard, unwrapData } from "../../../data/client.ts";
+import { cachePerson, useSignedInPerson } from "../../../data/session.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { Panel } from "../../../components/page.tsx";
-import { absolute, useNow, zonesWith } from "../../../components/display/time.tsx";
+import { formatAbsolute, useNow, listZones } from "../../../components/display/time.tsx";
 import { PasswordField } from "../../../components/forms/password-field.tsx";
 import { notify } from "../../../components/toasts.tsx";
-import { invalidate, sessionsQuery } from "../data.ts";
+import { invalidateQuery, sessionsQuery } from "../data.ts";
 import { Sessions } from "./sessions.tsx";
 import { TwoFactor } from "./two-factor.tsx";
 
@@ -23,17 +23,17 @@ export default function Profile() {
 }
 
 function Names() {
-  const { person } = useSignedIn();
+  const { person } = useSignedInPerson();
   const { name, email, timeZone } = person;
   const initial = { name, email, timeZone, password: "" };
   const form = useForm(
     initial,
     async ({ password, ...fields }) => {
-      const saved = await dataOf(
+      const saved = await unwrapData(
         dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) }),
       );
       form.set("password", "");
-      keepPerson(saved);
+      cachePerson(saved);
       notify("Saved");
     },
     undefined,
@@ -80,14 +80,14 @@ function TimeZoneField({
   onChange: (zone: string | null) => void;
   error: string | undefined;
 }) {
-  const { organization } = useSignedIn();
-  const now = absolute(useNow(), value ?? organization.timeZone);
+  const { organization } = useSignedInPerson();
+  const now = formatAbsolute(useNow(), value ?? organization.timeZone);
   return (
     <Select
       label="Time zone"
       description={<>In which you see times. Now: {now}</>}
       placeholder={`The organization's: ${organization.timeZone}`}
-      data={zonesWith(organization.timeZone)}
+      data={listZones(organization.timeZone)}
       searchable
       clearable
       limit={100}
@@ -102,9 +102,9 @@ function TimeZoneField({
 
 function Password() {
   const form = useForm({ current: "", password: "" }, async (values) => {
-    await dataOf(dashboard.profile.password.post(values));
+    await unwrapData(dashboard.profile.password.post(values));
     form.replace({ current: "", password: "" });
-    await invalidate(sessionsQuery);
+    await invalidateQuery(sessionsQuery);
     notify("Password changed; you are signed out everywhere else");
   });
   return (

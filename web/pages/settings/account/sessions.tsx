@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { SessionEntry } from "../../../../src/accounts/sessions/schema.ts";
-import { dashboard, dataOf } from "../../../data/client.ts";
+import { dashboard, unwrapData } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { Time } from "../../../components/display/time.tsx";
@@ -19,7 +19,7 @@ export function Sessions() {
       flush
       actions={
         others.length > 0 && (
-          <Button size="xs" onClick={() => endOthers().catch(notifyError)}>
+          <Button size="xs" onClick={() => endOtherSessions().catch(notifyError)}>
             Sign out everywhere else
           </Button>
         )
@@ -28,7 +28,7 @@ export function Sessions() {
       <Loaded query={query} what="The sessions">
         {(sessions) => (
           <ul className="entries">
-            {sessions.toSorted(ownFirst).map((session) => (
+            {sessions.toSorted(compareOwnFirst).map((session) => (
               <SessionRow key={session.id} session={session} />
             ))}
           </ul>
@@ -38,12 +38,12 @@ export function Sessions() {
   );
 }
 
-const ownFirst = (one: SessionEntry, other: SessionEntry) =>
+const compareOwnFirst = (one: SessionEntry, other: SessionEntry) =>
   Number(other.current) - Number(one.current);
 
 function SessionRow({ session }: { session: SessionEntry }) {
   const { id, current, createdAt, lastSeenAt, address, userAgent } = session;
-  const browser = browserOf(userAgent);
+  const browser = describeBrowser(userAgent);
   return (
     <Entry
       icon="screen"
@@ -64,7 +64,7 @@ function SessionRow({ session }: { session: SessionEntry }) {
           <Button
             size="xs"
             aria-label={`Sign out ${browser} from ${address}`}
-            onClick={() => end(id, browser).catch(notifyError)}
+            onClick={() => endSession(id, browser).catch(notifyError)}
           >
             Sign out
           </Button>
@@ -74,13 +74,13 @@ function SessionRow({ session }: { session: SessionEntry }) {
   );
 }
 
-async function end(id: string, browser: string) {
-  await dataOf(dashboard.sessions({ id }).delete());
+async function endSession(id: string, browser: string) {
+  await unwrapData(dashboard.sessions({ id }).delete());
   notify(`Signed out of ${browser}`);
 }
 
-async function endOthers() {
-  const left = await dataOf(dashboard.sessions["end-others"].post());
+async function endOtherSessions() {
+  const left = await unwrapData(dashboard.sessions["end-others"].post());
   queryClient.setQueryData(sessionsQuery.queryKey, left);
   notify("Signed out everywhere else");
 }
@@ -105,12 +105,12 @@ const systems: [RegExp, string][] = [
   [/Linux/, "Linux"],
 ];
 
-const first = (names: [RegExp, string][], text: string) =>
+const findFirstMatch = (names: [RegExp, string][], text: string) =>
   names.find(([pattern]) => pattern.test(text))?.[1];
 
 /** Browser and system from the user agent, such as `Firefox on Linux`. */
-function browserOf(userAgent: string): string {
-  const browser = first(browsers, userAgent) ?? "A browser";
-  const system = first(systems, userAgent);
+function describeBrowser(userAgent: string): string {
+  const browser = findFirstMatch(browsers, userAgent) ?? "A browser";
+  const system = findFirstMatch(systems, userAgent);
   return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -3,22 +3,22 @@ import { Button, Modal, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { encode } from "uqr";
 import type { PendingTwoFactor } from "../../../../src/accounts/two-factor/schema.ts";
-import { dashboard, dataOf } from "../../../data/client.ts";
-import { useSignedIn, renewSession } from "../../../data/session.ts";
-import { copy, download } from "../../../components/copy.tsx";
+import { dashboard, unwrapData } from "../../../data/client.ts";
+import { useSignedInPerson, renewSession } from "../../../data/session.ts";
+import { copyText, downloadFile } from "../../../components/copy.tsx";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { PasswordField } from "../../../components/forms/password-field.tsx";
 import { notify } from "../../../components/toasts.tsx";
-import { invalidate, sessionsQuery } from "../data.ts";
+import { invalidateQuery, sessionsQuery } from "../data.ts";
 
-type Doing = "setting-up" | "turning-off" | "renewing" | null;
+type TwoFactorDialogName = "setting-up" | "turning-off" | "renewing" | null;
 
 /** Settings of two-factor sign-in: authenticator app and recovery codes. */
 export function TwoFactor() {
-  const { person } = useSignedIn();
-  const [doing, setDoing] = useState<Doing>(null);
+  const { person } = useSignedInPerson();
+  const [doing, setDoing] = useState<TwoFactorDialogName>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const close = () => setDoing(null);
   return (
@@ -96,7 +96,7 @@ function TwoFactorSetUp({ onClose, onCodes }: Props) {
     <PasswordDialog
       title="Turn two-factor on"
       submit="Continue"
-      onSubmit={async (body) => setPending(await dataOf(dashboard["two-factor"].post(body)))}
+      onSubmit={async (body) => setPending(await unwrapData(dashboard["two-factor"].post(body)))}
       onClose={onClose}
     />
   );
@@ -108,9 +108,9 @@ function Scan({
   onCodes,
 }: Props & { pending: PendingTwoFactor }) {
   const form = useForm({ code: "" }, async ({ code }) => {
-    const confirmed = await dataOf(dashboard["two-factor"].confirm.post({ code: code.trim() }));
+    const confirmed = await unwrapData(dashboard["two-factor"].confirm.post({ code: code.trim() }));
     await renewSession();
-    await invalidate(sessionsQuery);
+    await invalidateQuery(sessionsQuery);
     onClose();
     onCodes(confirmed.recoveryCodes);
   });
@@ -131,7 +131,7 @@ function Scan({
             type="button"
             className="secret-key"
             title="Copy"
-            onClick={() => void copy(secret, "Key")}
+            onClick={() => void copyText(secret, "Key")}
           >
             {secret.replace(/(.{4})(?=.)/g, "$1 ")}
           </button>
@@ -155,7 +155,7 @@ function RenewCodes({ onClose, onCodes }: Props) {
       title="New recovery codes"
       submit="Create new codes"
       onSubmit={async (body) => {
-        const renewed = await dataOf(dashboard["two-factor"]["recovery-codes"].post(body));
+        const renewed = await unwrapData(dashboard["two-factor"]["recovery-codes"].post(body));
         onCodes(renewed.recoveryCodes);
         onClose();
       }}
@@ -172,7 +172,7 @@ function TwoFactorOff({ onClose }: Pick<Props, "onClose">) {
       title="Turn two-factor off"
       submit="Turn off"
       onSubmit={async (body) => {
-        await dataOf(dashboard["two-factor"].disable.post(body));
+        await unwrapData(dashboard["two-factor"].disable.post(body));
         await renewSession();
         notify("Two-factor sign-in is off");
         onClose();
@@ -186,7 +186,7 @@ function TwoFactorOff({ onClose }: Pick<Props, "onClose">) {
 
 /** Shows the ten recovery codes, only once. */
 function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
-  const { person } = useSignedIn();
+  const { person } = useSignedInPerson();
   const text = `${codes.join("\n")}\n`;
   return (
     <Modal
@@ -212,14 +212,14 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
         <div className="form-extra">
           <Button
             leftSection={<Icon name="copy" size={15} />}
-            onClick={() => void copy(text, "Recovery codes")}
+            onClick={() => void copyText(text, "Recovery codes")}
           >
             Copy
           </Button>
           <Button
             leftSection={<Icon name="download" size={15} />}
             onClick={() =>
-              download("signalbox-recovery-codes.txt", {
+              downloadFile("signalbox-recovery-codes.txt", {
                 text: `Signalbox, ${person.email}\n\n${text}`,
                 type: "text/plain",
               })

@@ -2,20 +2,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { connection } from "../../../data/connection.ts";
 import { liveState } from "../../../data/live.ts";
-import { useSignedIn } from "../../../data/session.ts";
-import { bytesInWords, plural } from "../../../components/display/format.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
+import { bytesInWords, pluralize } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Mark } from "../../../components/display/mark.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
-import { absolute, Time, useZone } from "../../../components/display/time.tsx";
+import { formatAbsolute, Time, useZone } from "../../../components/display/time.tsx";
 import { aboutQuery, figuresQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
 import { Machines } from "./machines.tsx";
 
 export default function About() {
   const query = useQuery(aboutQuery);
-  const { person } = useSignedIn();
+  const { person } = useSignedInPerson();
   const zone = useZone();
   return (
     <Loaded query={query} what="The information about Signalbox">
@@ -38,7 +38,7 @@ export default function About() {
                   "Running for",
                   <>
                     <Time at={startedAt} as="for" />
-                    <span className="faint">, since {absolute(startedAt, zone)}</span>
+                    <span className="faint">, since {formatAbsolute(startedAt, zone)}</span>
                   </>,
                 ],
               ]}
@@ -47,13 +47,13 @@ export default function About() {
           <Panel title="In this organization">
             <p className="counts">
               {[
-                plural(counts.monitors, "monitor"),
-                plural(counts.monitorGroups, "group"),
-                plural(counts.incidents, "incident"),
-                plural(counts.alertChannels, "alert channel"),
-                plural(counts.statusPages, "status page"),
+                pluralize(counts.monitors, "monitor"),
+                pluralize(counts.monitorGroups, "group"),
+                pluralize(counts.incidents, "incident"),
+                pluralize(counts.alertChannels, "alert channel"),
+                pluralize(counts.statusPages, "status page"),
                 counts.people === 1 ? "1 person" : `${counts.people} people`,
-                plural(counts.apiKeys, "API key"),
+                pluralize(counts.apiKeys, "API key"),
               ].map((words) => (
                 <span key={words}>{words}</span>
               ))}
@@ -85,9 +85,9 @@ function Appliance() {
         ))}
         <p className="counts">
           {[
-            plural(data.organizations, "organization"),
+            pluralize(data.organizations, "organization"),
             data.people === 1 ? "1 person" : `${data.people} people`,
-            plural(data.monitors, "monitor"),
+            pluralize(data.monitors, "monitor"),
             `${bytesInWords(data.dataBytes)} of data`,
           ].map((words) => (
             <span key={words}>{words}</span>

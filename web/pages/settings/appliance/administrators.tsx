@@ -3,18 +3,18 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Administrator } from "../../../../src/operations/appliance/schema.ts";
-import { dashboard, dataOf } from "../../../data/client.ts";
-import { renewSession, useSignedIn } from "../../../data/session.ts";
+import { dashboard, unwrapData } from "../../../data/client.ts";
+import { renewSession, useSignedInPerson } from "../../../data/session.ts";
 import { Confirm } from "../../../components/confirm.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { notify } from "../../../components/toasts.tsx";
-import { administratorsQuery, invalidate } from "../data.ts";
+import { administratorsQuery, invalidateQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
 /** Administrators of the appliance, from all organizations. */
 export default function Administrators() {
   const query = useQuery(administratorsQuery);
-  const { person } = useSignedIn();
+  const { person } = useSignedInPerson();
   const [removing, setRemoving] = useState<Administrator | null>(null);
   const isSelf = (one: Administrator) => one.id === person.id;
   return (
@@ -83,8 +83,8 @@ const ConfirmRemoval = ({
     verb={isSelf ? "Step down" : "Remove"}
     onClose={onClose}
     onConfirm={async () => {
-      await dataOf(dashboard.administrators({ id }).delete());
-      await (isSelf ? renewSession() : invalidate(administratorsQuery));
+      await unwrapData(dashboard.administrators({ id }).delete());
+      await (isSelf ? renewSession() : invalidateQuery(administratorsQuery));
       notify(`${name} is no longer an administrator`);
     }}
   >

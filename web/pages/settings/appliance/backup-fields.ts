@@ -24,7 +24,7 @@ type BackupFields = {
   includeKey: boolean;
 };
 
-export function fieldsOf(schedule: BackupSchedule): BackupFields {
+export function toFields(schedule: BackupSchedule): BackupFields {
   const { s3, folder } = schedule;
   const { enabled, time, timeZone, keepDaily, keepWeekly, keepMonthly, to, includeKey } = schedule;
   return {
@@ -49,7 +49,7 @@ export function fieldsOf(schedule: BackupSchedule): BackupFields {
 }
 
 /** The request body. Omits S3 settings that were never entered. */
-export function planOf(fields: BackupFields) {
+export function buildPatch(fields: BackupFields) {
   const { enabled, time, timeZone, keepDaily, keepWeekly, keepMonthly, to, includeKey } = fields;
   const hasBucket = to === "s3" || fields["s3.endpoint"].trim() !== "";
   const secret = fields["s3.secretAccessKey"];

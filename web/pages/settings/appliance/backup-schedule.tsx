@@ -12,13 +12,16 @@ import { bytesInWords } from "../../../components/display/format.ts";
 import { ChoiceField, type Form, FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { SecretField } from "../../../components/forms/secret-fields.tsx";
-import { storedSecrets, type StoredSecrets } from "../../../components/forms/stored-secrets.ts";
-import { Time, zonesWith } from "../../../components/display/time.tsx";
+import {
+  createStoredSecrets,
+  type StoredSecrets,
+} from "../../../components/forms/stored-secrets.ts";
+import { Time, listZones } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
-import { dashboard, dataOf } from "../../../data/client.ts";
+import { dashboard, unwrapData } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
-import { backupScheduleQuery, invalidate } from "../data.ts";
-import { fieldsOf, planOf } from "./backup-fields.ts";
+import { backupScheduleQuery, invalidateQuery } from "../data.ts";
+import { toFields, buildPatch } from "./backup-fields.ts";
 
 export function BackupSchedule() {
   const query = useQuery(backupScheduleQuery);
@@ -39,9 +42,9 @@ export function BackupSchedule() {
 /** Result of the last backup, and a button that starts one. */
 function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: Schedule }) {
   const { mutate, isPending } = useMutation({
-    mutationFn: () => dataOf(dashboard.backup.schedule.run.post()),
+    mutationFn: () => unwrapData(dashboard.backup.schedule.run.post()),
     onSuccess: () => notify("Backup created"),
-    onSettled: () => invalidate(backupScheduleQuery),
+    onSettled: () => invalidateQuery(backupScheduleQuery),
   });
   if (!enabled && last === null) return null;
   return (
@@ -82,11 +85,11 @@ function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: S
 function Fields({ schedule }: { schedule: Schedule }) {
   const [known, setKnown] = useState(schedule);
   const form = useForm(
-    fieldsOf(schedule),
+    toFields(schedule),
     async (values) => {
-      const saved = await dataOf(dashboard.backup.schedule.patch(planOf(values)));
+      const saved = await unwrapData(dashboard.backup.schedule.patch(buildPatch(values)));
       setKnown(saved);
-      form.replace(fieldsOf(saved));
+      form.replace(toFields(saved));
       queryClient.setQueryData(backupScheduleQuery.queryKey, saved);
       notify("Saved");
     },
@@ -94,7 +97,7 @@ function Fields({ schedule }: { schedule: Schedule }) {
     { key: "backup-schedule", secrets: ["s3.secretAccessKey", "passphrase"] },
   );
   const { values, errorOf } = form;
-  const secrets = storedSecrets(backupKinds, "schedule", known, planOf(values), errorOf);
+  const secrets = createStoredSecrets(backupKinds, "schedule", known, buildPatch(values), errorOf);
   return (
     <FormFrame form={form} submit="Save">
       <Switch label="Back up every day" {...form.toggle("enabled")} />
@@ -108,7 +111,7 @@ function Fields({ schedule }: { schedule: Schedule }) {
       <SecretField
         label="Passphrase"
         hint="Encrypts the backups. Keep it elsewhere too: without it nobody can open them."
-        {...secretProps(form, secrets, "passphrase")}
+        {...createSecretProps(form, secrets, "passphrase")}
       />
       <Checkbox
         label="Include secret.key"
@@ -119,9 +122,9 @@ function Fields({ schedule }: { schedule: Schedule }) {
   );
 }
 
-type ScheduleForm = Form<ReturnType<typeof fieldsOf>>;
+type ScheduleForm = Form<ReturnType<typeof toFields>>;
 
-const secretProps = (
+const createSecretProps = (
   { values, set }: ScheduleForm,
   secrets: StoredSecrets,
   name: "s3.secretAccessKey" | "passphrase",
@@ -139,7 +142,7 @@ const TimeFields = ({ form }: { form: ScheduleForm }) => (
     <TextInput type="time" label="At" {...form.input("time")} />
     <Select
       label="Time zone"
-      data={zonesWith(form.values.timeZone)}
+      data={listZones(form.values.timeZone)}
       searchable
       limit={100}
       maxDropdownHeight={280}
@@ -172,7 +175,7 @@ const CountField = ({
 
 function DestinationFields({ form, secrets }: { form: ScheduleForm; secrets: StoredSecrets }) {
   type TextName = "folder" | `s3.${"endpoint" | "region" | "bucket" | "prefix" | "accessKeyId"}`;
-  const text = (name: TextName) => ({
+  const createTextProps = (name: TextName) => ({
     ...form.input(name),
     autoComplete: "off",
     spellCheck: false,
@@ -190,7 +193,7 @@ function DestinationFields({ form, secrets }: { form: ScheduleForm; secrets: Sto
           label="Folder"
           placeholder="/backups"
           description="On the machine of this appliance, best on another disk."
-          {...text("folder")}
+          {...createTextProps("folder")}
         />
       ) : (
         <>
@@ -198,19 +201,19 @@ function DestinationFields({ form, secrets }: { form: ScheduleForm; secrets: Sto
             <TextInput
               label="Address"
               placeholder="https://s3.eu-central-1.amazonaws.com"
-              {...text("s3.endpoint")}
+              {...createTextProps("s3.endpoint")}
             />
-            <TextInput label="Region" {...text("s3.region")} />
+            <TextInput label="Region" {...createTextProps("s3.region")} />
           </div>
           <div className="field-row">
-            <TextInput label="Bucket" {...text("s3.bucket")} />
-            <TextInput label="Prefix" placeholder="signalbox/" {...text("s3.prefix")} />
+            <TextInput label="Bucket" {...createTextProps("s3.bucket")} />
+            <TextInput label="Prefix" placeholder="signalbox/" {...createTextProps("s3.prefix")} />
           </div>
           <div className="field-row">
-            <TextInput label="Access key ID" {...text("s3.accessKeyId")} />
+            <TextInput label="Access key ID" {...createTextProps("s3.accessKeyId")} />
             <SecretField
               label="Secret access key"
-              {...secretProps(form, secrets, "s3.secretAccessKey")}
+              {...createSecretProps(form, secrets, "s3.secretAccessKey")}
             />
           </div>
         </>

@@ -2,9 +2,9 @@
 import { Alert, Checkbox } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { dashboard, dataOf } from "../../../data/client.ts";
+import { dashboard, unwrapData } from "../../../data/client.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
-import { download } from "../../../components/copy.tsx";
+import { downloadFile } from "../../../components/copy.tsx";
 import { bytesInWords } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
@@ -28,9 +28,9 @@ function Download() {
   const query = useQuery(backupQuery);
   const { mutate, isPending, data, error } = useMutation({
     mutationFn: () =>
-      dataOf(dashboard.backup.post(passphrase === "" ? {} : { passphrase, includeKey })),
+      unwrapData(dashboard.backup.post(passphrase === "" ? {} : { passphrase, includeKey })),
     onSuccess: ({ id, fileName }) =>
-      download(fileName, { href: dashboard.backup({ id })["~path"] }),
+      downloadFile(fileName, { href: dashboard.backup({ id })["~path"] }),
   });
   return (
     <Loaded query={query} what="The backup">

@@ -1,6 +1,6 @@
 /** Shows the machines of a cluster and of its database, with their state and tasks. */
 import type { ClusterStatus } from "../../../../src/cluster/schema.ts";
-import { plural } from "../../../components/display/format.ts";
+import { pluralize } from "../../../components/display/format.ts";
 import { Panel } from "../../../components/page.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
@@ -33,7 +33,7 @@ export function Machines({
             {freeShards > 0 && (
               <Entry
                 mark={<StateIcon state="degraded" size={14} />}
-                title={`${plural(freeShards, "shard")} without a machine`}
+                title={`${pluralize(freeShards, "shard")} without a machine`}
                 note={`The monitors in ${freeShards === 1 ? "it" : "them"} are not being checked right now.`}
               />
             )}
@@ -76,14 +76,14 @@ function NodeEntry({ node }: { node: ClusterStatus["nodes"][number] }) {
       }
       facts={[
         ["Shards", node.shards],
-        ["Behind", node.eventLag === null ? "–" : plural(node.eventLag, "event")],
-        ["Clock", secondsIn(node.clockOffsetMs)],
+        ["Behind", node.eventLag === null ? "–" : pluralize(node.eventLag, "event")],
+        ["Clock", formatSeconds(node.clockOffsetMs)],
       ]}
     />
   );
 }
 
-function secondsIn(ms: number | null): string {
+function formatSeconds(ms: number | null): string {
   if (ms === null) return "–";
   const seconds = (Math.abs(ms) / 1_000).toFixed(1);
   const sign = seconds === "0.0" ? "" : ms < 0 ? "−" : "+";

@@ -3,7 +3,7 @@ import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { OrganizationEntry } from "../../../../src/operations/appliance/schema.ts";
-import { dashboard, dataOf } from "../../../data/client.ts";
+import { dashboard, unwrapData } from "../../../data/client.ts";
 import { renewSession } from "../../../data/session.ts";
 import { FormDialog, FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { DangerItem, RowMenu } from "../../../components/menus.tsx";
@@ -11,7 +11,7 @@ import { Loaded, Panel } from "../../../components/page.tsx";
 import { Time, useZone } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { useOrganizationSwitch } from "../../../shell/switching.ts";
-import { invalidate, organizationsQuery } from "../data.ts";
+import { invalidateQuery, organizationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
 /** The tenants of the appliance. They share nothing except people who belong to several. */
@@ -93,10 +93,10 @@ function Delete({
   onClose: () => void;
 }) {
   const form = useForm({ slug: "" }, async () => {
-    await dataOf(dashboard.organizations({ id }).delete());
+    await unwrapData(dashboard.organizations({ id }).delete());
     onClose();
     await renewSession();
-    await invalidate(organizationsQuery);
+    await invalidateQuery(organizationsQuery);
     notify(`Deleted ${name}`);
   });
   return (
@@ -129,7 +129,7 @@ function NewOrganization() {
   const form = useForm(
     { name: "" },
     async ({ name }) => {
-      const { id } = await dataOf(dashboard.organizations.post({ name, timeZone }));
+      const { id } = await unwrapData(dashboard.organizations.post({ name, timeZone }));
       await renewSession();
       await switchTo(id);
       notify(`Created ${name}; you are its owner`);

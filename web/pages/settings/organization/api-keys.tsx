@@ -3,9 +3,9 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey, MadeApiKey } from "../../../../src/accounts/api-keys/schema.ts";
-import { dashboard, dataOf, onceUnder, pathOf, v1 } from "../../../data/client.ts";
+import { dashboard, unwrapData, withIdempotencyKey, apiPathOf, v1 } from "../../../data/client.ts";
 import { Confirm } from "../../../components/confirm.tsx";
-import { copy, ShownOnce } from "../../../components/copy.tsx";
+import { copyText, ShownOnce } from "../../../components/copy.tsx";
 import { ChoiceField, FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
 import { DangerItem, RowMenu } from "../../../components/menus.tsx";
@@ -48,7 +48,7 @@ export default function ApiKeys() {
           ) : (
             <Panel flush>
               <ul className="entries">
-                {keys.toSorted(byUse).map((key) => (
+                {keys.toSorted(compareByUse).map((key) => (
                   <KeyRow key={key.id} apiKey={key} onRevoke={() => setRevoking(key)} />
                 ))}
               </ul>
@@ -63,7 +63,7 @@ export default function ApiKeys() {
           verb="Revoke"
           onClose={() => setRevoking(null)}
           onConfirm={async () => {
-            await dataOf(dashboard["api-keys"]({ id: revoking.id }).revoke.post());
+            await unwrapData(dashboard["api-keys"]({ id: revoking.id }).revoke.post());
             notify(`Revoked ${revoking.name}`);
           }}
         >
@@ -74,21 +74,21 @@ export default function ApiKeys() {
   );
 }
 
-const over = (key: ApiKey, now: number) =>
+const isUnusable = (key: ApiKey, now: number) =>
   key.revokedAt !== null || (key.expiresAt !== null && new Date(key.expiresAt).getTime() <= now);
 
 /** Sorts usable keys before expired and revoked ones, then the newest first. */
-function byUse(one: ApiKey, other: ApiKey): number {
+function compareByUse(one: ApiKey, other: ApiKey): number {
   const now = Date.now();
   return (
-    Number(over(one, now)) - Number(over(other, now)) ||
+    Number(isUnusable(one, now)) - Number(isUnusable(other, now)) ||
     other.createdAt.localeCompare(one.createdAt)
   );
 }
 
 function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
   const { name, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
-  const isOver = over(apiKey, useNow());
+  const isOver = isUnusable(apiKey, useNow());
   return (
     <Entry
       icon="key"
@@ -130,7 +130,7 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
   );
 }
 
-const lives = [
+const lifetimeOptions = [
   { value: "30", label: "In 30 days" },
   { value: "90", label: "In 90 days" },
   { value: "365", label: "In a year" },
@@ -138,20 +138,20 @@ const lives = [
 ];
 
 function NewApiKey({ onClose }: { onClose: () => void }) {
-  const [made, setMade] = useState<MadeApiKey | null>(null);
+  const [createdKey, setCreatedKey] = useState<MadeApiKey | null>(null);
   const initial = { name: "", scope: "write" as ApiKey["scope"], life: "365" };
   const form = useForm(
     initial,
     async ({ name, scope, life }, _, once) => {
       const expiresInDays = life === "never" ? null : Number(life);
       const body = { name, scope, expiresInDays };
-      setMade(await dataOf(dashboard["api-keys"].post(body, onceUnder(once))));
+      setCreatedKey(await unwrapData(dashboard["api-keys"].post(body, withIdempotencyKey(once))));
     },
     undefined,
     { key: "api-key" },
   );
   const { values, set, errorOf } = form;
-  if (made !== null) return <CreatedKey made={made} onClose={onClose} />;
+  if (createdKey !== null) return <CreatedKey made={createdKey} onClose={onClose} />;
   return (
     <FormDialog title="Create API key" onClose={onClose} form={form} submit="Create API key">
       <TextInput
@@ -168,7 +168,7 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
       />
       <Select
         label="Expires"
-        data={lives}
+        data={lifetimeOptions}
         value={values.life}
         onChange={(life) => set("life", life ?? "never")}
         error={errorOf("expiresInDays")}
@@ -179,7 +179,7 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
 }
 
 function CreatedKey({ made: { name, key }, onClose }: { made: MadeApiKey; onClose: () => void }) {
-  const example = `curl ${location.origin}${pathOf(v1.monitors)} -H "Authorization: Bearer ${key}"`;
+  const example = `curl ${location.origin}${apiPathOf(v1.monitors)} -H "Authorization: Bearer ${key}"`;
   return (
     <ShownOnce
       title={`API key ${name}`}
@@ -191,7 +191,7 @@ function CreatedKey({ made: { name, key }, onClose }: { made: MadeApiKey; onClos
           variant="subtle"
           color="gray"
           leftSection={<Icon name="terminal" size={15} />}
-          onClick={() => void copy(example, "Example")}
+          onClick={() => void copyText(example, "Example")}
         >
           Copy example command
         </Button>

@@ -31,7 +31,7 @@ export const actorLabels: Record<(typeof auditActors)[number], string> = {
 };
 
 /** Path of the changed record's page; null if it has none or was deleted. */
-export function pathOf({ action, subjectId, subjectName }: AuditEntry): string | null {
+export function pathOfSubject({ action, subjectId, subjectName }: AuditEntry): string | null {
   const [noun = "", verb] = action.split(".");
   const list = { monitor: "monitors", incident: "incidents", "alert-channel": "alert-channels" }[
     noun

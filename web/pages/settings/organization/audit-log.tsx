@@ -5,25 +5,25 @@ import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router"
 import { Fragment, useRef } from "react";
 import type { AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
 import { dashboard } from "../../../data/client.ts";
-import { pageQuery } from "../../../data/query.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { createPageQuery } from "../../../data/query.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { toInstant } from "../../../../src/core/time/time-zones.ts";
 import { Choice, SearchField } from "../../../components/forms/filter-fields.tsx";
 import { Loaded, EmptyState, Panel } from "../../../components/page.tsx";
 import { Pager } from "../../../components/pager.tsx";
-import { formatIn } from "../../../../src/core/time/times.ts";
+import { getFormatter } from "../../../../src/core/time/times.ts";
 import { Time, useZone } from "../../../components/display/time.tsx";
 import {
-  actionLabel,
-  actorLabel,
-  fieldsLabel,
+  describeAction,
+  describeActor,
+  describeFields,
 } from "../../../../src/operations/audit-log/sentence-rules.ts";
-import { actorLabels, nounLabels, pathOf } from "./audit-labels.ts";
+import { actorLabels, nounLabels, pathOfSubject } from "./audit-labels.ts";
 
 const perPage = 50;
 
-const downloads = [
+const downloadLinks = [
   { words: "CSV", path: dashboard["audit-log"]["export.csv"]["~path"] },
   { words: "JSON Lines", path: dashboard["audit-log"]["export.jsonl"]["~path"] },
 ];
@@ -34,7 +34,7 @@ type Search = Filters & { page?: number };
 
 const dayText = /^\d{4}-\d\d-\d\d$/;
 
-function searchOf({ q, noun, actor, from, to, page }: Record<string, unknown>): Search {
+function parseSearch({ q, noun, actor, from, to, page }: Record<string, unknown>): Search {
   // The router parses digits as a number.
   const words = typeof q === "string" || typeof q === "number" ? String(q) : "";
   return {
@@ -48,7 +48,7 @@ function searchOf({ q, noun, actor, from, to, page }: Record<string, unknown>): 
 }
 
 /** Query of the API. Days become the instants of their start or end. */
-function queryOf({ from, to, ...filters }: Filters, zone: string): Record<string, string> {
+function buildAuditQuery({ from, to, ...filters }: Filters, zone: string): Record<string, string> {
   const dayMs = 86_400_000;
   const begin = (date: string, days: number) =>
     new Date(toInstant(Date.parse(`${date}T00:00Z`) + days * dayMs, zone)).toISOString();
@@ -60,14 +60,14 @@ function queryOf({ from, to, ...filters }: Filters, zone: string): Record<string
 }
 
 export default function AuditLog() {
-  const { page = 1, ...filters } = searchOf(useSearch({ strict: false }));
-  const { organization } = useSignedIn();
+  const { page = 1, ...filters } = parseSearch(useSearch({ strict: false }));
+  const { organization } = useSignedInPerson();
   const zone = useZone();
   const navigate = useNavigate();
   const show = (search: Search) => void navigate({ to: ".", search: search as never });
-  const narrowed = queryOf(filters, zone);
+  const narrowed = buildAuditQuery(filters, zone);
   const query = useQuery({
-    ...pageQuery(["audit-log", page, narrowed], (options) =>
+    ...createPageQuery(["audit-log", page, narrowed], (options) =>
       dashboard["audit-log"].get({
         query: { page, per_page: perPage, ...narrowed },
         ...options,
@@ -110,7 +110,7 @@ const Head = ({ exported }: { exported: URLSearchParams }) => (
       Who changed what, and when. Values are not logged, because they may be secret.
     </p>
     <div className="flex gap-8">
-      {downloads.map(({ words, path }) => (
+      {downloadLinks.map(({ words, path }) => (
         <Button
           key={words}
           component="a"
@@ -187,7 +187,7 @@ const DayField = ({
 /** Entries by day in the viewer's time zone. */
 function Days({ entries }: { entries: readonly AuditEntry[] }) {
   const zone = useZone();
-  const day = formatIn(zone, {
+  const day = getFormatter(zone, {
     weekday: "long",
     day: "numeric",
     month: "long",
@@ -208,16 +208,16 @@ function Days({ entries }: { entries: readonly AuditEntry[] }) {
 
 function Line({ entry }: { entry: AuditEntry }) {
   const { at, actor } = entry;
-  const fields = fieldsLabel(entry);
-  const [before, name, after] = actionLabel(entry);
-  const path = pathOf(entry);
+  const fields = describeFields(entry);
+  const [before, name, after] = describeAction(entry);
+  const path = pathOfSubject(entry);
   const { routesByPath } = useRouter();
   const hasPage = path !== null && `/${path.split("/")[1]}/$id` in routesByPath;
   return (
     <li>
       <Time at={at} as="clock" />
       <p>
-        <b>{actorLabel(actor)}</b> {before}
+        <b>{describeActor(actor)}</b> {before}
         {name !== "" &&
           (hasPage ? (
             <Link to={path as "/"} className="audit-link">

@@ -3,21 +3,21 @@ import { Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Settings } from "../../../../src/accounts/settings/schema.ts";
-import { dataOf, ifMatch, v1 } from "../../../data/client.ts";
+import { unwrapData, withIfMatch, v1 } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time, useNow } from "../../../components/display/time.tsx";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
-import { countInWords } from "../../../components/display/format.ts";
+import { formatCount } from "../../../components/display/format.ts";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { notify } from "../../../components/toasts.tsx";
-import { authoritiesQuery, settingsQuery } from "../data.ts";
+import { createAuthoritiesQuery, createSettingsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
 export default function CertificateAuthorities() {
-  const { organization } = useSignedIn();
-  const query = useQuery(settingsQuery(organization.id));
+  const { organization } = useSignedInPerson();
+  const query = useQuery(createSettingsQuery(organization.id));
   const [opened, setOpened] = useState(0);
   return (
     <Loaded query={query} what="The certificate authorities">
@@ -37,15 +37,19 @@ type FieldsProps = { organizationId: string; settings: Settings; onTheirs: () =>
 
 function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
   const [known, setKnown] = useState(settings);
-  const bodyOf = (text: string) => ({ certificateAuthorities: text.trim() === "" ? null : text });
+  const buildAuthoritiesBody = (text: string) => ({
+    certificateAuthorities: text.trim() === "" ? null : text,
+  });
   const form = useForm(
     { certificateAuthorities: settings.certificateAuthorities ?? "" },
     async ({ certificateAuthorities }, force, once) => {
-      const body = bodyOf(certificateAuthorities);
-      const saved = await dataOf(v1.settings.patch(body, ifMatch(force ? undefined : known, once)));
+      const body = buildAuthoritiesBody(certificateAuthorities);
+      const saved = await unwrapData(
+        v1.settings.patch(body, withIfMatch(force ? undefined : known, once)),
+      );
       setKnown(saved);
       form.replace({ certificateAuthorities: saved.certificateAuthorities ?? "" });
-      queryClient.setQueryData(settingsQuery(organizationId).queryKey, saved);
+      queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
       notify("Saved");
     },
     onTheirs,
@@ -65,7 +69,7 @@ function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
           curl={() => ({
             method: "PATCH",
             route: v1.settings,
-            body: bodyOf(form.values.certificateAuthorities),
+            body: buildAuthoritiesBody(form.values.certificateAuthorities),
           })}
         >
           <Textarea
@@ -91,7 +95,7 @@ const soonDays = 30;
 
 /** Lists the saved certificates by name and expiry, because PEM text is unreadable. */
 function Authorities({ of: { updatedAt } }: { of: Settings }) {
-  const { data = [] } = useQuery(authoritiesQuery(updatedAt));
+  const { data = [] } = useQuery(createAuthoritiesQuery(updatedAt));
   const now = useNow();
   if (data.length === 0) return null;
   return (
@@ -112,7 +116,7 @@ function Authorities({ of: { updatedAt } }: { of: Settings }) {
                   {days < 0 ? "Expired" : "Expires"} <Time at={expiresAt} as="short" />
                 </>
               }
-              facts={days < 0 ? [] : [["Left", `${countInWords(days)} d`]]}
+              facts={days < 0 ? [] : [["Left", `${formatCount(days)} d`]]}
             />
           );
         })}

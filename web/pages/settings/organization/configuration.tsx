@@ -5,7 +5,7 @@ import type { ManagedRecord } from "../../../../src/configuration/schema.ts";
 import { differingQuery } from "../../../data/managed.ts";
 import { Icon, type IconName } from "../../../components/display/icons.tsx";
 import { EmptyState, Loaded, Panel } from "../../../components/page.tsx";
-import { fieldLabel } from "../../../../src/operations/audit-log/sentence-rules.ts";
+import { describeField } from "../../../../src/operations/audit-log/sentence-rules.ts";
 import { Entry } from "../entry.tsx";
 
 const kinds = {
@@ -53,7 +53,7 @@ export default function ConfigurationSettings() {
 function Differing({ record }: { record: ManagedRecord }) {
   const { id, section, key, source, name, drift } = record;
   const { icon, to } = kinds[section];
-  const place = `${section}.${key}`;
+  const recordPath = `${section}.${key}`;
   return (
     <Entry
       icon={icon}
@@ -68,10 +68,12 @@ function Differing({ record }: { record: ManagedRecord }) {
       }
       note={
         <>
-          <code>{place}</code> of {source}
+          <code>{recordPath}</code> of {source}
         </>
       }
-      facts={[name === null ? ["Here", "deleted"] : ["Changed", drift.map(fieldLabel).join(", ")]]}
+      facts={[
+        name === null ? ["Here", "deleted"] : ["Changed", drift.map(describeField).join(", ")],
+      ]}
     />
   );
 }

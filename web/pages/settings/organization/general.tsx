@@ -3,19 +3,19 @@ import { Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { OrganizationRecord } from "../../../../src/accounts/organizations/schema.ts";
-import { dashboard, dataOf, ifMatch } from "../../../data/client.ts";
+import { dashboard, unwrapData, withIfMatch } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
-import { absolute, useNow, zonesWith } from "../../../components/display/time.tsx";
+import { formatAbsolute, useNow, listZones } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
-import { organizationQuery } from "../data.ts";
+import { createOrganizationQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
 
 export default function Organization() {
-  const { organization, atLeast } = useSignedIn();
-  const query = useQuery(organizationQuery(organization.id));
+  const { organization, atLeast } = useSignedInPerson();
+  const query = useQuery(createOrganizationQuery(organization.id));
   const [opened, setOpened] = useState(0);
   return (
     <Loaded query={query} what="The organization">
@@ -36,7 +36,7 @@ export default function Organization() {
                 ["Time zone", record.timeZone],
                 [
                   "SLA target",
-                  record.slaTarget === null ? "None" : `${inPercent(record.slaTarget)}\u202f%`,
+                  record.slaTarget === null ? "None" : `${toPercent(record.slaTarget)}\u202f%`,
                 ],
               ]}
             />
@@ -51,19 +51,19 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
   // The record that the form started from. A later change by another person is a conflict.
   const [known, setKnown] = useState(record);
   const { name, timeZone } = record;
-  const slaTarget = record.slaTarget === null ? "" : String(inPercent(record.slaTarget));
+  const slaTarget = record.slaTarget === null ? "" : String(toPercent(record.slaTarget));
   const form = useForm(
     { name, timeZone, slaTarget },
     async ({ slaTarget, ...values }, force, once) => {
-      const share = slaTarget.trim() === "" ? null : shareOf(slaTarget);
-      const saved = await dataOf(
+      const share = slaTarget.trim() === "" ? null : parsePercent(slaTarget);
+      const saved = await unwrapData(
         dashboard.organization.patch(
           { ...values, slaTarget: share },
-          ifMatch(force ? undefined : known, once),
+          withIfMatch(force ? undefined : known, once),
         ),
       );
       setKnown(saved);
-      queryClient.setQueryData(organizationQuery(saved.id).queryKey, saved);
+      queryClient.setQueryData(createOrganizationQuery(saved.id).queryKey, saved);
       notify("Saved");
     },
     onTheirs,
@@ -80,7 +80,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       <Select
         label="Time zone"
         description={<NowIn zone={values.timeZone} />}
-        data={zonesWith(values.timeZone)}
+        data={listZones(values.timeZone)}
         searchable
         limit={100}
         maxDropdownHeight={280}
@@ -100,13 +100,13 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
   );
 }
 
-const inPercent = (share: number) => Number((share * 100).toFixed(7));
+const toPercent = (share: number) => Number((share * 100).toFixed(7));
 /**
  * Converts a percentage to a share. Text that is not a number becomes 0, which the server rejects.
  */
-const shareOf = (percent: string) =>
+const parsePercent = (percent: string) =>
   Number(((Number(percent.replace(",", ".").replace(/\s*%$/, "")) || 0) / 100).toFixed(9));
 
 const NowIn = ({ zone }: { zone: string }) => (
-  <>All times are shown in this time zone. Now: {absolute(useNow(), zone)}</>
+  <>All times are shown in this time zone. Now: {formatAbsolute(useNow(), zone)}</>
 );

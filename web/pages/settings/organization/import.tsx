@@ -3,11 +3,11 @@ import { Alert, Button, Checkbox, FileInput, Progress, SegmentedControl } from "
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ImportItem, ImportReport, ImportRun } from "../../../../src/imports/schema.ts";
-import { dashboard, dataOf } from "../../../data/client.ts";
+import { dashboard, unwrapData } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { Confirm } from "../../../components/confirm.tsx";
-import { countInWords, plural } from "../../../components/display/format.ts";
+import { formatCount, pluralize } from "../../../components/display/format.ts";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
@@ -16,13 +16,13 @@ import { Entry } from "../entry.tsx";
 import { titleOf } from "../../../../src/imports/rules.ts";
 
 type Source = "uptime-kuma" | "gatus";
-type Sent = { id: string; source: Source; report: ImportReport };
+type UploadedImport = { id: string; source: Source; report: ImportReport };
 
 /** Maximum size of a request body. */
 const partBytes = 256 * 1024;
 
 export default function Import() {
-  const [sent, setSent] = useState<Sent | null>(null);
+  const [sent, setSent] = useState<UploadedImport | null>(null);
   return (
     <>
       {sent === null ? (
@@ -36,23 +36,27 @@ export default function Import() {
 }
 
 /** Uploads the file in parts, and requests a preview of the import. */
-async function send(file: File, source: Source, progress: (share: number) => void): Promise<Sent> {
+async function uploadFile(
+  file: File,
+  source: Source,
+  progress: (share: number) => void,
+): Promise<UploadedImport> {
   const { uploads } = dashboard.imports;
-  const { id } = await dataOf(uploads.post({ name: file.name, size: file.size }));
+  const { id } = await unwrapData(uploads.post({ name: file.name, size: file.size }));
   for (let offset = 0; offset < file.size; offset += partBytes) {
     const part = file.slice(offset, offset + partBytes, "application/octet-stream");
-    await dataOf(uploads({ id }).put(part, { query: { offset: String(offset) } }));
+    await unwrapData(uploads({ id }).put(part, { query: { offset: String(offset) } }));
     progress(Math.min(1, (offset + partBytes) / file.size));
   }
-  return { id, source, report: await dataOf(uploads({ id }).preview.post({ source })) };
+  return { id, source, report: await unwrapData(uploads({ id }).preview.post({ source })) };
 }
 
-function Choose({ onSent }: { onSent: (sent: Sent) => void }) {
+function Choose({ onSent }: { onSent: (sent: UploadedImport) => void }) {
   const [source, setSource] = useState<Source>("uptime-kuma");
   const [file, setFile] = useState<File | null>(null);
   const [share, setShare] = useState(0);
   const { mutate, isPending, error } = useMutation({
-    mutationFn: (chosen: File) => send(chosen, source, setShare),
+    mutationFn: (chosen: File) => uploadFile(chosen, source, setShare),
     onSuccess: onSent,
   });
   const isKuma = source === "uptime-kuma";
@@ -121,16 +125,22 @@ const Failed = ({ error }: { error: Error }) => (
   </Alert>
 );
 
-const keyOf = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
+const itemKeyOf = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
 
 /** The preview of an import, in which people choose records. */
-function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: () => void }) {
-  const possible = report.items.filter(({ decision }) => decision !== "not-taken").map(keyOf);
+function Review({
+  sent: { id, source, report },
+  onDone,
+}: {
+  sent: UploadedImport;
+  onDone: () => void;
+}) {
+  const possible = report.items.filter(({ decision }) => decision !== "not-taken").map(itemKeyOf);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [paused, setPaused] = useState(true);
   const { mutate, isPending, error } = useMutation({
     mutationFn: () =>
-      dataOf(
+      unwrapData(
         dashboard.imports.uploads({ id }).import.post({
           source,
           paused,
@@ -138,7 +148,7 @@ function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: 
         }),
       ),
     onSuccess: (run) => {
-      notify(`Imported: ${summaryOf(run)}`);
+      notify(`Imported: ${summarizeRun(run)}`);
       void queryClient.invalidateQueries();
       onDone();
     },
@@ -169,7 +179,7 @@ function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: 
             disabled={left.size >= possible.length}
             onClick={() => mutate()}
           >
-            Import {plural(possible.length - left.size, "record")}
+            Import {pluralize(possible.length - left.size, "record")}
           </BusyButton>
           <Button onClick={onDone} disabled={isPending}>
             Cancel
@@ -204,12 +214,12 @@ function Part({
   left: ReadonlySet<string>;
   toggle: (keys: readonly string[], isWanted: boolean) => void;
 }) {
-  const keys = items.filter(({ decision }) => decision !== "not-taken").map(keyOf);
+  const keys = items.filter(({ decision }) => decision !== "not-taken").map(itemKeyOf);
   const wanted = keys.filter((key) => !left.has(key)).length;
   return (
     <details className="import-part" open={items.length <= 12}>
       <summary>
-        {title} <span className="faint">{countInWords(items.length)}</span>
+        {title} <span className="faint">{formatCount(items.length)}</span>
       </summary>
       {keys.length > 1 && (
         <Checkbox
@@ -222,14 +232,14 @@ function Part({
       )}
       <ul>
         {items.map((item) => (
-          <li key={keyOf(item)}>
+          <li key={itemKeyOf(item)}>
             {item.decision === "not-taken" ? (
               <span>{item.name}</span>
             ) : (
               <Checkbox
                 label={item.name}
-                checked={!left.has(keyOf(item))}
-                onChange={({ currentTarget }) => toggle([keyOf(item)], currentTarget.checked)}
+                checked={!left.has(itemKeyOf(item))}
+                onChange={({ currentTarget }) => toggle([itemKeyOf(item)], currentTarget.checked)}
               />
             )}
             {item.notes.map((note) => (
@@ -244,11 +254,11 @@ function Part({
   );
 }
 
-function summaryOf({ report }: ImportRun): string {
+function summarizeRun({ report }: ImportRun): string {
   if (report === null) return "in progress";
   const count = (decision: ImportItem["decision"]) =>
     report.items.filter((item) => item.decision === decision).length;
-  return `${countInWords(count("created"))} created, ${countInWords(count("updated"))} updated, ${countInWords(count("not-taken"))} not taken`;
+  return `${formatCount(count("created"))} created, ${formatCount(count("updated"))} updated, ${formatCount(count("not-taken"))} not taken`;
 }
 
 function Past() {
@@ -267,7 +277,7 @@ function Past() {
                   title={run.report?.product ?? run.source}
                   note={
                     <>
-                      {summaryOf(run)}, by {run.actorName} <Time at={run.createdAt} />
+                      {summarizeRun(run)}, by {run.actorName} <Time at={run.createdAt} />
                     </>
                   }
                   isOver={run.status === "undone"}
@@ -289,7 +299,7 @@ function Past() {
                 verb="Undo import"
                 onClose={() => setUndoing(null)}
                 onConfirm={async () => {
-                  await dataOf(dashboard.imports({ id: undoing.id }).undo.post());
+                  await unwrapData(dashboard.imports({ id: undoing.id }).undo.post());
                   await queryClient.invalidateQueries();
                   notify("Import undone");
                 }}

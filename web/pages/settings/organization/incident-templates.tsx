@@ -2,14 +2,14 @@
 import { Select, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { inBraces, capitalized } from "../../../../src/core/text/words.ts";
+import { formatPlaceholders, capitalize } from "../../../../src/core/text/words.ts";
 import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
 import { templatePlaceholders } from "../../../../src/incidents/rules.ts";
 import type { IncidentTemplate } from "../../../../src/incidents/templates/schema.ts";
-import { dataOf, ifMatch, onceUnder, v1 } from "../../../data/client.ts";
+import { unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../../data/client.ts";
 import { listKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
@@ -23,13 +23,13 @@ import { Entry } from "../entry.tsx";
 /** The organization's templates for incidents and updates. */
 export default function IncidentTemplates() {
   const query = useQuery(templatesQuery);
-  const { mayWrite } = useSignedIn();
+  const { mayWrite } = useSignedInPerson();
   const { asked, open, close } = useCreateDialog();
   const [editing, setEditing] = useState<IncidentTemplate | null>(null);
   const deleting = useDeleting();
   // Lists have no ETags, which the update needs.
   const edit = ({ id }: IncidentTemplate) =>
-    void dataOf(v1["incident-templates"]({ id }).get()).then(setEditing, notifyError);
+    void unwrapData(v1["incident-templates"]({ id }).get()).then(setEditing, notifyError);
   return (
     <>
       <div className="settings-head">
@@ -79,7 +79,7 @@ function TemplateEntry({
   const { id, name, message, status, severity } = template;
   const remove = () =>
     deleteWithUndo({ id, title: name }, () =>
-      dataOf(v1["incident-templates"]({ id }).delete(undefined, ifMatch(template))),
+      unwrapData(v1["incident-templates"]({ id }).delete(undefined, withIfMatch(template))),
     );
   return (
     <Entry
@@ -87,8 +87,8 @@ function TemplateEntry({
       title={name}
       note={message}
       facts={[
-        ["Status", capitalized(status)],
-        ["Severity", severity === null ? "–" : capitalized(severity)],
+        ["Status", capitalize(status)],
+        ["Severity", severity === null ? "–" : capitalize(severity)],
       ]}
       menu={
         onEdit !== null && (
@@ -114,23 +114,29 @@ type Values = Pick<IncidentTemplate, "name" | "status" | "severity" | "message">
   title: string;
 };
 
-const blank: Values = { name: "", status: "investigating", severity: null, message: "", title: "" };
-const placeholders = inBraces(templatePlaceholders).join(" ");
+const defaultValues: Values = {
+  name: "",
+  status: "investigating",
+  severity: null,
+  message: "",
+  title: "",
+};
+const placeholders = formatPlaceholders(templatePlaceholders).join(" ");
 
-const bodyOf = (values: Values) => ({ ...values, title: values.title.trim() || null });
+const buildTemplateBody = (values: Values) => ({ ...values, title: values.title.trim() || null });
 
 function useTemplateForm(template: IncidentTemplate | null, onClose: () => void) {
   const route = v1["incident-templates"];
-  const { name, status, severity, message, title } = template ?? blank;
+  const { name, status, severity, message, title } = template ?? defaultValues;
   const refresh = () => queryClient.invalidateQueries({ queryKey: listKey("incident-template") });
   return useForm<Values>(
     { name, status, severity, message, title: title ?? "" },
     async (values, force, once) => {
-      const body = bodyOf(values);
+      const body = buildTemplateBody(values);
       await (template === null
-        ? dataOf(route.post(body, onceUnder(once)))
-        : dataOf(
-            route({ id: template.id }).patch(body, ifMatch(force ? undefined : template, once)),
+        ? unwrapData(route.post(body, withIdempotencyKey(once)))
+        : unwrapData(
+            route({ id: template.id }).patch(body, withIfMatch(force ? undefined : template, once)),
           ));
       await refresh();
       onClose();
@@ -162,7 +168,7 @@ function TemplateDialog({
       curl={() => ({
         method: template === null ? "POST" : "PATCH",
         route: template === null ? route : route({ id: template.id }),
-        body: bodyOf(form.values),
+        body: buildTemplateBody(form.values),
       })}
     >
       <TextInput label="Name" autoComplete="off" data-autofocus {...form.input("name")} />
@@ -172,7 +178,7 @@ function TemplateDialog({
           fullWidth
           value={form.values.status}
           onChange={(next) => form.set("status", next as Values["status"])}
-          data={incidentStatuses.map((value) => ({ value, label: capitalized(value) }))}
+          data={incidentStatuses.map((value) => ({ value, label: capitalize(value) }))}
         />
       </div>
       <MarkdownField
@@ -191,7 +197,7 @@ function TemplateDialog({
         label="Severity of a new incident"
         placeholder="As chosen"
         clearable
-        data={severities.map((value) => ({ value, label: capitalized(value) }))}
+        data={severities.map((value) => ({ value, label: capitalize(value) }))}
         {...form.field("severity")}
       />
     </FormDialog>

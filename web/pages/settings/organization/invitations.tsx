@@ -7,19 +7,19 @@ import {
   type SentInvitation,
   NewInvitation,
 } from "../../../../src/accounts/invitations/schema.ts";
-import { mayManage } from "../../../../src/accounts/people/rules.ts";
+import { canManage } from "../../../../src/accounts/people/rules.ts";
 import type { Role } from "../../../../src/core/roles.ts";
-import { dashboard, dataOf, onceUnder } from "../../../data/client.ts";
+import { dashboard, unwrapData, withIdempotencyKey } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { ShownOnce } from "../../../components/copy.tsx";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
 import { DangerItem, RowMenu } from "../../../components/menus.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { Time } from "../../../components/display/time.tsx";
-import { withUndo } from "../../../components/toasts.tsx";
-import { invalidate, invitationsQuery } from "../data.ts";
+import { runWithUndo } from "../../../components/toasts.tsx";
+import { invalidateQuery, invitationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
 /** Pending invitations. Renders nothing if there are none. */
@@ -60,13 +60,13 @@ export function Invitations() {
 }
 
 function revokeInvitation({ id, email }: Invitation) {
-  withUndo(`Revoked the invitation of ${email}`, {
+  runWithUndo(`Revoked the invitation of ${email}`, {
     hide: () =>
       queryClient.setQueryData(invitationsQuery.queryKey, (all) =>
         all?.filter((one) => one.id !== id),
       ),
-    restore: () => void invalidate(invitationsQuery),
-    commit: () => dataOf(dashboard.invitations({ id }).delete()),
+    restore: () => void invalidateQuery(invitationsQuery),
+    commit: () => unwrapData(dashboard.invitations({ id }).delete()),
   });
 }
 
@@ -75,7 +75,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
   const form = useForm(
     { email: "", role: "member" as Role },
     async (values, _, once) => {
-      setSent(await dataOf(dashboard.invitations.post(values, onceUnder(once))));
+      setSent(await unwrapData(dashboard.invitations.post(values, withIdempotencyKey(once))));
     },
     undefined,
     { key: "invitation" },
@@ -118,9 +118,9 @@ const roleLabels: Record<Role, string> = {
 
 /** Roles that the signed-in person can assign, the highest first. */
 function useRoles(): Role[] {
-  const { organization } = useSignedIn();
+  const { organization } = useSignedInPerson();
   return NewInvitation.shape.role.options
-    .filter((role) => mayManage(organization.role, role))
+    .filter((role) => canManage(organization.role, role))
     .toReversed();
 }
 

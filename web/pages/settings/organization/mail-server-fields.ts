@@ -1,9 +1,9 @@
 /** Converts between the mail server settings and their form. */
 import type { Settings } from "../../../../src/accounts/settings/schema.ts";
-import { dataOf, v1 } from "../../../data/client.ts";
+import { unwrapData, v1 } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
-import { withUndo } from "../../../components/toasts.tsx";
-import { settingsQuery } from "../data.ts";
+import { runWithUndo } from "../../../components/toasts.tsx";
+import { createSettingsQuery } from "../data.ts";
 
 export type Auth = "password" | "microsoft" | "google";
 
@@ -32,16 +32,16 @@ export const secretFields = [
   "smtp.serviceAccountKey",
 ] as const;
 
-export const usualPorts = { starttls: 587, tls: 465, none: 25 };
+export const defaultPorts = { starttls: 587, tls: 465, none: 25 };
 
 /** Default SMTP hosts of providers that authenticate by access token. */
-export const usualHosts: Record<Auth, string> = {
+export const defaultHosts: Record<Auth, string> = {
   password: "",
   microsoft: "smtp.office365.com",
   google: "smtp.gmail.com",
 };
 
-export function fieldsOf({ smtp }: Settings): MailServerFields {
+export function toFields({ smtp }: Settings): MailServerFields {
   const { host = "", port = 587, tls = "starttls", user = "", from = "" } = smtp ?? {};
   const { auth = "password", tenant, clientId } = smtp ?? {};
   return {
@@ -60,7 +60,7 @@ export function fieldsOf({ smtp }: Settings): MailServerFields {
   };
 }
 
-export function smtpOf(fields: MailServerFields) {
+export function buildSmtp(fields: MailServerFields) {
   const user = fields["smtp.user"] === "" ? null : fields["smtp.user"];
   const auth = fields["smtp.auth"];
   const isApp = auth === "microsoft";
@@ -70,27 +70,27 @@ export function smtpOf(fields: MailServerFields) {
     tls: fields["smtp.tls"],
     user,
     auth,
-    ...secret("password", auth === "password" && user !== null, fields["smtp.password"]),
+    ...buildSecretPatch("password", auth === "password" && user !== null, fields["smtp.password"]),
     tenant: (isApp && fields["smtp.tenant"].trim()) || null,
     clientId: (isApp && fields["smtp.clientId"].trim()) || null,
-    ...secret("clientSecret", isApp, fields["smtp.clientSecret"]),
-    ...secret("serviceAccountKey", auth === "google", fields["smtp.serviceAccountKey"]),
+    ...buildSecretPatch("clientSecret", isApp, fields["smtp.clientSecret"]),
+    ...buildSecretPatch("serviceAccountKey", auth === "google", fields["smtp.serviceAccountKey"]),
     from: fields["smtp.from"],
   };
 }
 
 /** The body's field of a secret. Clears it if it belongs to another authentication method. */
-function secret(name: string, isOfThisWay: boolean, value: string | null) {
+function buildSecretPatch(name: string, isOfThisWay: boolean, value: string | null) {
   if (!isOfThisWay) return { [name]: null };
   return value === "" ? {} : { [name]: value };
 }
 
 export function removeMailServer(organizationId: string, settings: Settings) {
-  const query = settingsQuery(organizationId);
-  withUndo("Removed the mail server", {
+  const query = createSettingsQuery(organizationId);
+  runWithUndo("Removed the mail server", {
     hide: () =>
       queryClient.setQueryData(query.queryKey, { ...settings, smtp: null, secretsSet: [] }),
     restore: () => queryClient.setQueryData(query.queryKey, settings),
-    commit: () => dataOf(v1.settings.patch({ smtp: null })),
+    commit: () => unwrapData(v1.settings.patch({ smtp: null })),
   });
 }

@@ -4,31 +4,34 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Settings, settingsKinds } from "../../../../src/accounts/settings/schema.ts";
 import type { TestOutcome as Verdict } from "../../../../src/alerting/schema.ts";
-import { dataOf, ifMatch, v1, dashboard } from "../../../data/client.ts";
+import { unwrapData, withIfMatch, v1, dashboard } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
-import { useSignedIn } from "../../../data/session.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { NumberField } from "../../../components/forms/number-field.tsx";
 import { ChoiceField, type Form, FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { SecretField } from "../../../components/forms/secret-fields.tsx";
-import { storedSecrets, type StoredSecrets } from "../../../components/forms/stored-secrets.ts";
+import {
+  createStoredSecrets,
+  type StoredSecrets,
+} from "../../../components/forms/stored-secrets.ts";
 import { notify } from "../../../components/toasts.tsx";
-import { settingsQuery } from "../data.ts";
+import { createSettingsQuery } from "../data.ts";
 import {
   type Auth,
-  fieldsOf,
+  toFields,
   removeMailServer,
   secretFields,
-  smtpOf,
-  usualHosts,
-  usualPorts,
+  buildSmtp,
+  defaultHosts,
+  defaultPorts,
   type MailServerFields,
 } from "./mail-server-fields.ts";
 
 export default function MailServer() {
-  const { organization } = useSignedIn();
-  const query = useQuery(settingsQuery(organization.id));
+  const { organization } = useSignedInPerson();
+  const query = useQuery(createSettingsQuery(organization.id));
   const [opened, setOpened] = useState(0);
   return (
     <Loaded query={query} what="The mail server">
@@ -55,23 +58,25 @@ function Fields({
 }) {
   const [known, setKnown] = useState(settings);
   const form = useForm(
-    fieldsOf(settings),
+    toFields(settings),
     async (values, force, once) => {
-      const body = { smtp: smtpOf(values) };
-      const saved = await dataOf(v1.settings.patch(body, ifMatch(force ? undefined : known, once)));
+      const body = { smtp: buildSmtp(values) };
+      const saved = await unwrapData(
+        v1.settings.patch(body, withIfMatch(force ? undefined : known, once)),
+      );
       setKnown(saved);
-      form.replace(fieldsOf(saved));
-      queryClient.setQueryData(settingsQuery(organizationId).queryKey, saved);
+      form.replace(toFields(saved));
+      queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
       notify("Saved");
     },
     onTheirs,
     { key: "mail-server", secrets: secretFields },
   );
   const test = useTestMail(() => (form.dirty || known.smtp === null ? form.values : null));
-  const errorOf = (name: string) => form.errorOf(name) ?? test.errorOf(name);
-  const body = { smtp: smtpOf(form.values) };
-  const secrets = storedSecrets(settingsKinds, "organization", known, body, errorOf);
-  const parts: Parts = { form, errorOf, secrets };
+  const errorOfField = (name: string) => form.errorOf(name) ?? test.errorOf(name);
+  const body = { smtp: buildSmtp(form.values) };
+  const secrets = createStoredSecrets(settingsKinds, "organization", known, body, errorOfField);
+  const parts: Parts = { form, errorOf: errorOfField, secrets };
   return (
     <>
       <p className="quiet panel-words">
@@ -95,7 +100,7 @@ function Fields({
             label="From"
             placeholder="Signalbox <signalbox@team.example>"
             description="An address, or Name <address>. The server must accept it as the sender."
-            {...inputProps(parts, "smtp.from")}
+            {...createInputProps(parts, "smtp.from")}
           />
         </FormFrame>
       </Panel>
@@ -118,13 +123,13 @@ type Parts = {
 };
 
 type TextName = "smtp.host" | "smtp.user" | "smtp.tenant" | "smtp.clientId" | "smtp.from";
-const inputProps = ({ form, errorOf }: Parts, name: TextName) => ({
+const createInputProps = ({ form, errorOf }: Parts, name: TextName) => ({
   ...form.input(name),
   error: errorOf(name),
 });
 
 type SecretName = "smtp.password" | "smtp.clientSecret" | "smtp.serviceAccountKey";
-const secretProps = ({ form: { values, set }, secrets }: Parts, name: SecretName) => ({
+const createSecretProps = ({ form: { values, set }, secrets }: Parts, name: SecretName) => ({
   value: values[name] === "" ? undefined : values[name],
   onChange: (value: string | null | undefined) => set(name, value === undefined ? "" : value),
   error: secrets.errorOf(name),
@@ -134,16 +139,17 @@ const secretProps = ({ form: { values, set }, secrets }: Parts, name: SecretName
 });
 
 /** Changes the encryption, and the port too if it is the usual one. */
-function setTls({ values, set }: Form<MailServerFields>, next: keyof typeof usualPorts) {
-  if (values["smtp.port"] === usualPorts[values["smtp.tls"]]) set("smtp.port", usualPorts[next]);
+function setTls({ values, set }: Form<MailServerFields>, next: keyof typeof defaultPorts) {
+  if (values["smtp.port"] === defaultPorts[values["smtp.tls"]])
+    set("smtp.port", defaultPorts[next]);
   set("smtp.tls", next);
 }
 
 /** Changes the authentication. Fills in the provider's usual host, and requires encryption for tokens. */
 function setAuth(form: Form<MailServerFields>, next: Auth) {
   const { values, set } = form;
-  if (["", usualHosts[values["smtp.auth"]]].includes(values["smtp.host"]))
-    set("smtp.host", usualHosts[next]);
+  if (["", defaultHosts[values["smtp.auth"]]].includes(values["smtp.host"]))
+    set("smtp.host", defaultHosts[next]);
   if (next !== "password" && values["smtp.tls"] === "none") setTls(form, "starttls");
   set("smtp.auth", next);
 }
@@ -157,7 +163,7 @@ function ServerFields(parts: Parts) {
         <TextInput
           label="Host"
           placeholder="mail.team.example"
-          {...inputProps(parts, "smtp.host")}
+          {...createInputProps(parts, "smtp.host")}
         />
         <NumberField
           label="Port"
@@ -199,10 +205,10 @@ function AuthenticationFields(parts: Parts) {
               ? "Leave empty if the server does not need one."
               : "The address that sends the e-mails."
           }
-          {...inputProps(parts, "smtp.user")}
+          {...createInputProps(parts, "smtp.user")}
         />
         {auth === "password" && (
-          <SecretField label="Password" {...secretProps(parts, "smtp.password")} />
+          <SecretField label="Password" {...createSecretProps(parts, "smtp.password")} />
         )}
         {auth === "microsoft" && (
           <TextInput
@@ -210,7 +216,7 @@ function AuthenticationFields(parts: Parts) {
             autoComplete="off"
             placeholder="team.onmicrosoft.com"
             description="Directory (tenant) ID, or a domain of it."
-            {...inputProps(parts, "smtp.tenant")}
+            {...createInputProps(parts, "smtp.tenant")}
           />
         )}
       </div>
@@ -220,12 +226,12 @@ function AuthenticationFields(parts: Parts) {
             label="Client ID"
             autoComplete="off"
             description="Application (client) ID of the app."
-            {...inputProps(parts, "smtp.clientId")}
+            {...createInputProps(parts, "smtp.clientId")}
           />
           <SecretField
             label="Client secret"
             hint="Its value, not its ID."
-            {...secretProps(parts, "smtp.clientSecret")}
+            {...createSecretProps(parts, "smtp.clientSecret")}
           />
         </div>
       )}
@@ -233,7 +239,7 @@ function AuthenticationFields(parts: Parts) {
         <SecretField
           label="Service account key"
           hint="The complete content of the JSON key file from Google Cloud."
-          {...secretProps(parts, "smtp.serviceAccountKey")}
+          {...createSecretProps(parts, "smtp.serviceAccountKey")}
         />
       )}
     </>
@@ -257,13 +263,13 @@ const encryptionLabels = {
 
 /** Tests the unsaved values of the form if `unsaved` has any, otherwise the stored ones. */
 function useTestMail(unsaved: () => MailServerFields | null) {
-  const { person } = useSignedIn();
+  const { person } = useSignedInPerson();
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const form = useForm({ to: person.email }, async ({ to }) => {
     setVerdict(null);
     const fields = unsaved();
-    const body = { to, ...(fields && { smtp: smtpOf(fields) }) };
-    setVerdict(await dataOf(dashboard.settings["test-mail"].post(body)));
+    const body = { to, ...(fields && { smtp: buildSmtp(fields) }) };
+    setVerdict(await unwrapData(dashboard.settings["test-mail"].post(body)));
   });
   return { ...form, verdict };
 }

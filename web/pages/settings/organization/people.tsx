@@ -2,11 +2,11 @@
 import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { mayManage } from "../../../../src/accounts/people/rules.ts";
+import { canManage } from "../../../../src/accounts/people/rules.ts";
 import type { Member } from "../../../../src/accounts/people/schema.ts";
 import type { Role } from "../../../../src/core/roles.ts";
-import { dashboard, dataOf } from "../../../data/client.ts";
-import { renewSession, useSignedIn } from "../../../data/session.ts";
+import { dashboard, unwrapData } from "../../../data/client.ts";
+import { renewSession, useSignedInPerson } from "../../../data/session.ts";
 import { Confirm } from "../../../components/confirm.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
 import { CreateButton, Loaded, Panel } from "../../../components/page.tsx";
@@ -19,7 +19,7 @@ import { useCreateDialog } from "../create-dialog.ts";
 
 export default function People() {
   const query = useQuery(peopleQuery);
-  const { atLeast, organization } = useSignedIn();
+  const { atLeast, organization } = useSignedInPerson();
   const { asked, open, close } = useCreateDialog();
   const [asking, setAsking] = useState<Change | null>(null);
   return (
@@ -62,15 +62,15 @@ function ConfirmChange({
   change: Change;
   onClose: () => void;
 }) {
-  const { organization } = useSignedIn();
-  const keys = useKeysOf(member);
+  const { organization } = useSignedInPerson();
+  const keys = useKeyNames(member);
   const { name } = member;
   return (
     <Confirm
       title={role === null ? `Remove ${name}?` : `Make ${name} ${role}?`}
       verb={role === null ? "Remove" : `Make ${role}`}
       onClose={onClose}
-      onConfirm={() => (role === null ? remove(member) : changeRole(member, role))}
+      onConfirm={() => (role === null ? removeMember(member) : changeRole(member, role))}
     >
       {role === null &&
         `They lose access to ${organization.name} at once. Their actions stay in the audit log.  `}
@@ -81,8 +81,8 @@ function ConfirmChange({
 }
 
 /** Names of active API keys that the person created. */
-function useKeysOf({ id }: Member): string[] {
-  const { atLeast } = useSignedIn();
+function useKeyNames({ id }: Member): string[] {
+  const { atLeast } = useSignedInPerson();
   const { data = [] } = useQuery({ ...apiKeysQuery, enabled: atLeast("admin") });
   return data
     .filter(({ createdById, revokedAt }) => createdById === id && revokedAt === null)
@@ -91,7 +91,7 @@ function useKeysOf({ id }: Member): string[] {
 
 function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) => void }) {
   const { id, name, email, role, twoFactor, administrator, lastSeenAt } = member;
-  const { person } = useSignedIn();
+  const { person } = useSignedInPerson();
   return (
     <Entry
       avatar={name}
@@ -122,10 +122,10 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
 
 function PersonMenu({ member, onAsk }: { member: Member; onAsk: (change: Change) => void }) {
   const { id, name, role, administrator } = member;
-  const { person, organization, atLeast } = useSignedIn();
-  const isManaged = atLeast("admin") && mayManage(organization.role, role);
+  const { person, organization, atLeast } = useSignedInPerson();
+  const isManaged = atLeast("admin") && canManage(organization.role, role);
   const mayGrant = person.administrator && !administrator;
-  const keys = useKeysOf(member);
+  const keys = useKeyNames(member);
   const choose = (chosen: Role) => {
     if (keys.length > 0 && !isAdmin(chosen)) onAsk({ member, role: chosen });
     else changeRole(member, chosen).catch(notifyError);
@@ -158,21 +158,21 @@ function PersonMenu({ member, onAsk }: { member: Member; onAsk: (change: Change)
   );
 }
 
-const isAdmin = (role: Role) => mayManage(role, "member");
+const isAdmin = (role: Role) => canManage(role, "member");
 
 async function changeRole({ id, name }: Member, role: Role) {
-  await dataOf(dashboard.people({ id }).patch({ role }));
+  await unwrapData(dashboard.people({ id }).patch({ role }));
   await renewSession();
   notify(`${name} now has the role ${role}`);
 }
 
-async function remove({ id, name }: Member) {
-  await dataOf(dashboard.people({ id }).delete());
+async function removeMember({ id, name }: Member) {
+  await unwrapData(dashboard.people({ id }).delete());
   await renewSession();
   notify(`Removed ${name}`);
 }
 
 async function grantAdministrator({ id, name }: Member) {
-  await dataOf(dashboard.administrators.post({ personId: id }));
+  await unwrapData(dashboard.administrators.post({ personId: id }));
   notify(`${name} is now an administrator of the appliance`);
 }
