@@ -48,7 +48,7 @@ const folders = [
   "operations/metrics",
   "operations/diagnostics",
   "api.ts",
-  "document.ts",
+  "openapi-document.ts",
   "server.ts",
   "config.ts",
   "reload.ts",

@@ -4,7 +4,7 @@ import { dashboard } from "./support/routes.ts";
 import { type LimitName, parseLimits, defaultLimits } from "../src/core/limits.ts";
 import type { Client } from "./support/appliance.ts";
 import { dumpTables, testAppliance } from "./support/appliance.ts";
-import { signInMember, sortStatuses } from "./support/visiting.ts";
+import { signInMember, sortStatuses } from "./support/people.ts";
 
 type TestSetUp = Awaited<ReturnType<typeof testAppliance>>;
 type Way = { make: (index: number) => ReturnType<Client>; remove: (id: string) => string };

@@ -9,7 +9,7 @@ import { builtFrom } from "../release/commit.ts";
 import { allowedLicences, licencesText, shippedPackages } from "../release/packages.ts";
 import { sign } from "../release/sign.ts";
 import { binary, runSignalbox } from "./support/binary.ts";
-import { createMachine, expectSuccess } from "./support/outside.ts";
+import { createMachine, expectSuccess } from "./support/machine.ts";
 import { defineTestWith } from "./support/real-targets.ts";
 
 const packages = shippedPackages();

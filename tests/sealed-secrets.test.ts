@@ -11,13 +11,13 @@ import { backupKinds } from "../src/operations/backups/schedule-schema.ts";
 import { subscriberKinds } from "../src/status-pages/subscribers/schema.ts";
 import { createStoredSecrets } from "../web/components/forms/stored-secrets.ts";
 import { dumpTables, testAppliance } from "./support/appliance.ts";
-import { crawlRoutes, reads } from "./support/crawling.ts";
+import { crawlRoutes, reads } from "./support/crawler.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { apiRoutes } from "./support/records.ts";
 import { canary, clientKey, newMonitors, signingCanary } from "./support/samples.ts";
 import { listChannelHomes, buildHttpHome, listHttpHomes } from "./support/secret-homes.ts";
 import { replyWith, startTarget } from "./support/target.ts";
-import { signInMember } from "./support/visiting.ts";
+import { signInMember } from "./support/people.ts";
 import type { Json } from "./support/json.ts";
 
 type Own = Record<string, unknown>;

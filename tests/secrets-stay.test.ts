@@ -5,7 +5,7 @@ import { channelKinds } from "../src/alerting/channels/kinds-schema.ts";
 import { findChannel, settingsOf as channelSettings } from "../src/alerting/channels/service.ts";
 import { findStrandedSecrets } from "../src/core/security/kind-secrets.ts";
 import type { Kinds } from "../src/core/kinds.ts";
-import { formatFieldPath } from "../src/core/text/words.ts";
+import { formatFieldPath } from "../src/core/text/formatting.ts";
 import type { Plan } from "../src/imports/plan.ts";
 import { runImport } from "../src/imports/service.ts";
 import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
@@ -15,7 +15,7 @@ import { findMonitor } from "../src/monitoring/monitors/store.ts";
 import { testAppliance, type TestAppliance } from "./support/appliance.ts";
 import { canary, clientKey, signingCanary } from "./support/samples.ts";
 import { listChannelHomes, listMonitorHomes } from "./support/secret-homes.ts";
-import { signInMember } from "./support/visiting.ts";
+import { signInMember } from "./support/people.ts";
 
 /*
  * For every writer of stored records and every type with a secret: the secret never gets another

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { createScratch } from "./support/scratch.ts";
-import { parseOutcome, formatVerdict } from "./support/verdict.ts";
+import { createScratch } from "./support/scratch-directories.ts";
+import { parseOutcome, formatVerdict } from "./support/test-report.ts";
 
 const directory = createScratch();
 

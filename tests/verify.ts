@@ -2,7 +2,7 @@
 import { audit } from "../release/audit.ts";
 import { hasPrograms, packages, programs } from "./support/real-targets.ts";
 import { createRunFolder, removeRunFolder } from "./support/run-folder.ts";
-import { type Failure, type Outcome, parseOutcome, formatVerdict } from "./support/verdict.ts";
+import { type Failure, type Outcome, parseOutcome, formatVerdict } from "./support/test-report.ts";
 
 const help = `bun run verify [--install] [--update-timings] [TEST FILE OR FOLDER]…
 

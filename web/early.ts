@@ -1,5 +1,5 @@
 /** Runs before the first paint, while the page's script still loads. */
-import { sendEarly } from "./data/early.ts";
+import { sendEarly } from "./data/early-requests.ts";
 
 sendEarly();
 

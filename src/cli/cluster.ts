@@ -5,7 +5,7 @@ import type { ClusterStatus } from "../cluster/schema.ts";
 import { parseConfig } from "../config.ts";
 import { assets } from "../core/assets.ts";
 import { readSystemClock } from "../core/time/clock.ts";
-import { formatBytes, formatCount } from "../core/text/words.ts";
+import { formatBytes, formatCount } from "../core/text/formatting.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import {
   exportFromCluster,

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { assets } from "../core/assets.ts";
 import { readSystemClock } from "../core/time/clock.ts";
-import { formatBytes } from "../core/text/words.ts";
+import { formatBytes } from "../core/text/formatting.ts";
 import { type DataDirectory, openDataDirectory } from "../database/file/data-directory.ts";
 import { measureFreeBytes } from "../database/file/data-files.ts";
 import { printJson } from "./support/output.ts";

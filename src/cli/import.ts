@@ -1,6 +1,6 @@
 /** `signalbox import`: imports monitors from other programs. */
 import type { Command } from "commander";
-import { formatCount, formatPercent } from "../core/text/words.ts";
+import { formatCount, formatPercent } from "../core/text/formatting.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
 import { parseConfig, getEnvironment } from "../config.ts";
 import type { ImportItem, ImportReport, ImportSource } from "../imports/schema.ts";

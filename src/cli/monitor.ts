@@ -1,7 +1,7 @@
 /** `signalbox monitor`: lists, pauses and checks monitors of a server. */
 import { type Command, Option } from "commander";
 import { monitorStatuses, type MonitorStatus } from "../core/statuses.ts";
-import { formatLatency } from "../core/text/words.ts";
+import { formatLatency } from "../core/text/formatting.ts";
 import type { Heartbeat } from "../monitoring/uptime/schema.ts";
 import {
   fetchAllPages,

@@ -1,7 +1,7 @@
 /** `signalbox status`: shows the monitors and open incidents of a server. */
 import type { Command } from "commander";
 import { monitorStatuses } from "../core/statuses.ts";
-import { formatDuration } from "../core/text/words.ts";
+import { formatDuration } from "../core/text/formatting.ts";
 import { formatDateTime } from "../core/time/times.ts";
 import {
   fetchAllPages,

@@ -1,7 +1,7 @@
 /** Queries and statements about nodes, leases and forwarded requests. */
 import { dayMs } from "../core/time/clock.ts";
 import type { Listener } from "../core/security/target-guard.ts";
-import { type Sweeping, sweepRows } from "../database/backup/portions.ts";
+import { type Sweeping, sweepRows } from "../database/backup/sweeping.ts";
 import {
   createInsert,
   guardText,

@@ -2,7 +2,7 @@
 import { suggestName } from "../core/text/suggestion.ts";
 import { z } from "zod";
 import type { ErrorDetail } from "../core/errors.ts";
-import { forEachYielding } from "../core/time/yielding.ts";
+import { forEachYielding } from "../core/time/event-loop.ts";
 import { parse, validationError } from "../core/validation.ts";
 import { ConfigSource, configKey } from "./schema.ts";
 import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-schema.ts";

@@ -1,6 +1,6 @@
 /** Exports an organization as a configuration. */
-import { slugify } from "../core/text/words.ts";
-import { forEachYielding } from "../core/time/yielding.ts";
+import { slugify } from "../core/text/formatting.ts";
+import { forEachYielding } from "../core/time/event-loop.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix } from "../imports/store.ts";
 import { computeDefaultTimeout } from "../monitoring/monitors/schema.ts";

@@ -1,4 +1,4 @@
-import { forEachYielding } from "../core/time/yielding.ts";
+import { forEachYielding } from "../core/time/event-loop.ts";
 import type { Scope } from "../events/scope.ts";
 import {
   configurationPrefix,

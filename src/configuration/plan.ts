@@ -1,8 +1,8 @@
 /** Compares a configuration with the organization and plans the changes. */
 import { AppError, type ErrorDetail } from "../core/errors.ts";
 import { createId } from "../core/ids.ts";
-import { excerptText } from "../core/text/words.ts";
-import { forEachYielding, mapYielding, yieldToEventLoop } from "../core/time/yielding.ts";
+import { excerptText } from "../core/text/formatting.ts";
+import { forEachYielding, mapYielding, yieldToEventLoop } from "../core/time/event-loop.ts";
 import { validationError } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix, type ExternalRecord } from "../imports/store.ts";

@@ -1,8 +1,8 @@
 /** Loads the records of an organization with their links to configurations. */
-import { forEachYielding, mapYielding, yieldToEventLoop } from "../core/time/yielding.ts";
+import { forEachYielding, mapYielding, yieldToEventLoop } from "../core/time/event-loop.ts";
 import type { Prepared } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
-import { createOrganizationTurns } from "../events/turns.ts";
+import { createOrganizationTurns } from "../events/organization-turns.ts";
 import {
   configurationPrefix,
   findRecordsOfConfigurations,

@@ -1,7 +1,7 @@
 /** Plans and applies configurations. */
 import { AppError } from "../core/errors.ts";
-import { formatPercent } from "../core/text/words.ts";
-import { mapYielding } from "../core/time/yielding.ts";
+import { formatPercent } from "../core/text/formatting.ts";
+import { mapYielding } from "../core/time/event-loop.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { compileStatement, retryOnStaleRead } from "../database/store.ts";
 import { changedSinceError, commitEach, matchesIfMatch } from "../events/commit.ts";

@@ -1,6 +1,6 @@
 /** Converts a plan to the statements of one write. */
 import { formatTimestamp } from "../core/time/clock.ts";
-import { forEachYielding, mapYielding } from "../core/time/yielding.ts";
+import { forEachYielding, mapYielding } from "../core/time/event-loop.ts";
 import { guardVersion } from "../database/references.ts";
 import { matchValues } from "../database/rows.ts";
 import { splitIntoPortions, guardText, StaleRead, type Statement } from "../database/store.ts";

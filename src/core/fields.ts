@@ -4,7 +4,12 @@ import { searchBounds } from "./limits.ts";
 import { severities } from "./statuses.ts";
 import { z } from "zod";
 import { toAsciiEmail } from "./text/email-address.ts";
-import { formatPlaceholders, isBlank, validateLine, validateParagraphs } from "./text/words.ts";
+import {
+  formatPlaceholders,
+  isBlank,
+  validateLine,
+  validateParagraphs,
+} from "./text/formatting.ts";
 
 type Issue = (text: string) => string | null;
 

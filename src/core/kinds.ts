@@ -10,7 +10,7 @@ import {
   toPatchShape,
   stripDefault,
 } from "./fields.ts";
-import { capitalize } from "./text/words.ts";
+import { capitalize } from "./text/formatting.ts";
 import type { Fields } from "./collections/objects.ts";
 
 type Shape = Record<string, z.ZodType>;

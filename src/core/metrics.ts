@@ -1,5 +1,5 @@
 /** Counts, measures and formats the metrics of the appliance for Prometheus. */
-import { forEachYielding } from "./time/yielding.ts";
+import { forEachYielding } from "./time/event-loop.ts";
 
 /** One value of a family. `suffix` is appended to the family's name. */
 export type Sample = { suffix?: string; labels?: Readonly<Record<string, string>>; value: number };

@@ -1,7 +1,7 @@
 /** Parses input with zod, and converts zod's issues to API errors. */
 import type { z } from "zod";
 import { AppError, type ErrorDetail } from "./errors.ts";
-import { excerptText, formatFieldPath } from "./text/words.ts";
+import { excerptText, formatFieldPath } from "./text/formatting.ts";
 
 const maxDetails = 20;
 

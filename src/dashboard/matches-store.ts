@@ -1,9 +1,9 @@
 /** Finds the monitors that match the filters of the Monitors page. */
-import { yieldToEventLoop } from "../core/time/yielding.ts";
+import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import { buildContains, createWorkCounter, computeStride } from "../database/search.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Parameter } from "../database/store.ts";
-import { notJudgedPrefix } from "../core/text/words.ts";
+import { notJudgedPrefix } from "../core/text/formatting.ts";
 import { watchedSql } from "../monitoring/monitors/store.ts";
 import type { FolderTotals, OverviewFilters, OverviewMonitor } from "./schema.ts";
 

@@ -139,7 +139,10 @@ export function formatTarget({ type, url, watched, port }: Target): string | nul
   return watched === null ? null : formatWatched(type, watched, port);
 }
 
-export { adjustToPresent, determineShownStatus } from "../monitoring/monitors/judgement-rules.ts";
+export {
+  adjustToPresent,
+  determineShownStatus,
+} from "../monitoring/monitors/shown-status-rules.ts";
 
 /** Whether the last message of this state is worth showing: a success needs no explanation. */
 export function hasMessage(status: OverviewMonitor["status"]): boolean {

@@ -1,12 +1,12 @@
 /** Builds the Monitors page: all rows, or the first rows with totals. */
 import type { Scope } from "../events/scope.ts";
-import { runInSearchTurn } from "../events/turns.ts";
+import { runInSearchTurn } from "../events/organization-turns.ts";
 import { getAlertChannel } from "../alerting/channels/service.ts";
 import { AppError } from "../core/errors.ts";
 import { isLogCompleteSince, findLastSeqOfOrganization } from "../events/log.ts";
 import type { SignedInContext } from "../http/visitor-context.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
-import { readRecent } from "./recent.ts";
+import { readRecent } from "./recent-sums.ts";
 import { sealPosition, compactMonitor, compactOverview, statusBegun } from "./rules.ts";
 import type {
   CompactMonitor,

@@ -1,5 +1,5 @@
 /** Reads the rows of the Monitors page, and the changes for the live stream. */
-import { mapYielding, yieldToEventLoop } from "../core/time/yielding.ts";
+import { mapYielding, yieldToEventLoop } from "../core/time/event-loop.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";

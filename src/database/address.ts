@@ -1,7 +1,7 @@
 /** Parses the address of a database cluster. */
 import { readFileSync } from "node:fs";
 import { DataError } from "../core/errors.ts";
-import { decodePercent } from "../core/text/words.ts";
+import { decodePercent } from "../core/text/formatting.ts";
 
 /** Address and credentials of a rqlite cluster. */
 export type ClusterAddress = {

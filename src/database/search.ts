@@ -1,7 +1,7 @@
 /** Searches texts regardless of case, in limited steps. */
 import { AppError } from "../core/errors.ts";
 import { searchBounds } from "../core/limits.ts";
-import { yieldToEventLoop } from "../core/time/yielding.ts";
+import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import type { Parameter, Store } from "./store.ts";
 
 /** Condition that a column contains a text. `cost` is the relative cost per row: 1 for a plain text. */

@@ -1,5 +1,5 @@
 /** Appends events to the log and reads them. */
-import { findHousekeepingValue } from "../database/backup/portions.ts";
+import { findHousekeepingValue } from "../database/backup/sweeping.ts";
 import { createInsert, type Statement, type Store } from "../database/store.ts";
 import { events } from "../database/tables/events.ts";
 import type { Event, LoggedEvent } from "./catalogue.ts";

@@ -1,4 +1,4 @@
-import { setHousekeepingValue, type Sweeping, sweepLog } from "../database/backup/portions.ts";
+import { setHousekeepingValue, type Sweeping, sweepLog } from "../database/backup/sweeping.ts";
 import { stateTypes } from "./catalogue.ts";
 import { followerNames } from "./cursor.ts";
 import { findRemovedSeq } from "./log.ts";

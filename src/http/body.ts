@@ -4,7 +4,7 @@ import { tooManyDigitsIssue } from "../core/text/decimals.ts";
 import { findLossyInteger } from "../core/text/exact-json.ts";
 import { findRepeatedName, measureJson } from "../core/text/json.ts";
 import { AppError } from "../core/errors.ts";
-import { excerptText } from "../core/text/words.ts";
+import { excerptText } from "../core/text/formatting.ts";
 import { requestBounds } from "../core/limits.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { createBudget } from "./access/budget.ts";

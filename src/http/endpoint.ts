@@ -2,7 +2,7 @@
 import type { ResolvePath } from "elysia";
 import { z } from "zod";
 import { type Scope, buildScope } from "../events/scope.ts";
-import { createOrganizationTurns } from "../events/turns.ts";
+import { createOrganizationTurns } from "../events/organization-turns.ts";
 import { hourMs } from "../core/time/clock.ts";
 import type { Role } from "../core/roles.ts";
 import { dataSchema } from "../core/paging.ts";

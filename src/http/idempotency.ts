@@ -6,7 +6,7 @@ import { sha256 } from "../core/ids.ts";
 import { requestBounds } from "../core/limits.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { guardRoom, findUsage } from "../database/file/usage.ts";
-import { type Sweeping, sweepRows } from "../database/backup/portions.ts";
+import { type Sweeping, sweepRows } from "../database/backup/sweeping.ts";
 import { guard, cachePerStore, type Statement } from "../database/store.ts";
 import { idempotentAnswers as responses } from "../database/tables/events.ts";
 import type { ApiResponse } from "./responses/api-response.ts";

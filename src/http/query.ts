@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { excerptText } from "../core/text/words.ts";
+import { excerptText } from "../core/text/formatting.ts";
 import { invalidFieldError, parse } from "../core/validation.ts";
 
 /** Parses the query with its schema. Ignores the parameter `except`, and rejects unknown parameters. */

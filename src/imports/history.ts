@@ -1,7 +1,7 @@
 /** Writes the heartbeats and the hourly and daily totals of an import, in key order and in bounded writes. */
 import { bucketOf } from "../core/collections/percentiles.ts";
 import { dayMs, hourMs } from "../core/time/clock.ts";
-import { toRemoteLine } from "../core/text/words.ts";
+import { toRemoteLine } from "../core/text/formatting.ts";
 import type { Parameter, Prepared, Statement, Store } from "../database/store.ts";
 import { codeOf } from "../monitoring/uptime/rules.ts";
 import type { Beat, History, Sum } from "./plan.ts";

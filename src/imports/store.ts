@@ -3,7 +3,7 @@ import { dayMs, hourMs } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { Fields } from "../core/collections/objects.ts";
 import { openAll, sealAll, type Vault } from "../core/security/secrets.ts";
-import type { Sweeping } from "../database/backup/portions.ts";
+import type { Sweeping } from "../database/backup/sweeping.ts";
 import type { Tenant } from "../database/rows.ts";
 import {
   createInsert,

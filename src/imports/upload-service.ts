@@ -2,7 +2,7 @@
 import type { Scope } from "../events/scope.ts";
 import type { ImportUploads } from "./uploads.ts";
 import { openSource } from "./reading/open.ts";
-import type { OpenSource } from "./reading/opened.ts";
+import type { OpenSource } from "./reading/open-source.ts";
 import type { ImportReport, ImportRun, ImportSource, NewUpload } from "./schema.ts";
 import { runImport } from "./service.ts";
 import { listImports } from "./undo-service.ts";

@@ -7,7 +7,7 @@ import { AppError } from "../core/errors.ts";
 import { importBounds } from "../core/limits.ts";
 import { createFairQueue } from "../core/collections/fair-queue.ts";
 import { createToken } from "../core/ids.ts";
-import { formatBytes } from "../core/text/words.ts";
+import { formatBytes } from "../core/text/formatting.ts";
 import { measureFreeBytes } from "../database/file/data-files.ts";
 
 const maxBytes = importBounds.upload.value;

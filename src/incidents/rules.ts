@@ -1,6 +1,6 @@
 /** Decides how a patch or a monitor changes an incident, and which timeline entries it adds. */
 import { Severity } from "../core/fields.ts";
-import { formatDuration } from "../core/text/words.ts";
+import { formatDuration } from "../core/text/formatting.ts";
 import {
   type Incident,
   type IncidentPatch,

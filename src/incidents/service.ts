@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import { commit, commitUnchanged, guardCurrent, guardUnconditional } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { runInSearchTurn } from "../events/turns.ts";
+import { runInSearchTurn } from "../events/organization-turns.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { deletedBody } from "../core/paging.ts";

@@ -2,7 +2,7 @@
 import { and, gt } from "drizzle-orm";
 import { computeOffset, buildPage } from "../core/paging.ts";
 import { forEachListed, type Listed, StreamedList } from "../core/text/streamed-list.ts";
-import { yieldToEventLoop } from "../core/time/yielding.ts";
+import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import {
   combineConditions,
   type Condition,

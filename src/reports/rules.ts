@@ -1,6 +1,6 @@
 /** Computes the outages, uptime and other figures of a monthly report, and writes the report as CSV. */
 import { formatTimestamp } from "../core/time/clock.ts";
-import { formatCsvRow } from "../core/text/words.ts";
+import { formatCsvRow } from "../core/text/formatting.ts";
 import { toInstant, toLocal } from "../core/time/time-zones.ts";
 import {
   computeSpanStart,

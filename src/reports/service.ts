@@ -3,7 +3,7 @@ import { getOwnOrganization } from "../accounts/organizations/service.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
-import { createOrganizationTurns } from "../events/turns.ts";
+import { createOrganizationTurns } from "../events/organization-turns.ts";
 import { getGroup } from "../monitoring/groups/service.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { getStatusPage } from "../status-pages/service.ts";

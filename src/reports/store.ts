@@ -1,7 +1,7 @@
 /** Reads the monitors, uptime sums, states and incidents of monthly reports. */
 import { dayMs, hourMs, formatTimestamp } from "../core/time/clock.ts";
 import { incidentStatuses } from "../core/statuses.ts";
-import { yieldToEventLoop } from "../core/time/yielding.ts";
+import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import { stateTypeList } from "../events/catalogue.ts";

@@ -1,6 +1,6 @@
 /** Renders incidents as HTML: on the overview, in lists of past incidents, and one incident on a page. */
 import { Fragment } from "react";
-import { formatCount } from "../core/text/words.ts";
+import { formatCount } from "../core/text/formatting.ts";
 import { BackLink, renderDocument, type PageDocument, Time } from "./layout.tsx";
 import { describeEarlierUpdates, type IncidentView } from "./rendering/view.ts";
 import type { RenderText } from "./rendering/words.ts";

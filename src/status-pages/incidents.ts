@@ -16,7 +16,7 @@ import {
   parseMonitorIds,
   type ShownIncident,
 } from "../incidents/store.ts";
-import { yieldToEventLoop } from "../core/time/yielding.ts";
+import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { IncidentMark, PublicIncident } from "./formats/public-data.ts";
 import { bytesOfText, createTextBudget, limitUpdates } from "./site/text-budget.ts";

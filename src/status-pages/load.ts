@@ -1,6 +1,6 @@
 /** Loads the published data of a status page: its sections, monitors, incidents and maintenance. */
 import { deriveId } from "../core/ids.ts";
-import { forEachYielding, yieldToEventLoop } from "../core/time/yielding.ts";
+import { forEachYielding, yieldToEventLoop } from "../core/time/event-loop.ts";
 import { cachePerStore, type Store } from "../database/store.ts";
 import { findSettings } from "../accounts/settings/service.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
@@ -13,7 +13,10 @@ import type { PublicPage } from "./store.ts";
 import { bytesOfText, createWindowBudget, limitDescriptions } from "./site/text-budget.ts";
 import { createWindowReader } from "./windows.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
-import { adjustToPresent, determineShownStatus } from "../monitoring/monitors/judgement-rules.ts";
+import {
+  adjustToPresent,
+  determineShownStatus,
+} from "../monitoring/monitors/shown-status-rules.ts";
 
 type MonitorRow = Omit<PublicMonitor, "description" | "state" | "lastKnown" | "days"> & {
   description: string;

@@ -1,7 +1,7 @@
 /** Reads the maintenance that a status page shows: running, announced and recently completed work. */
 import { formatTimestamp } from "../core/time/clock.ts";
 import { deriveId } from "../core/ids.ts";
-import { mapYielding } from "../core/time/yielding.ts";
+import { mapYielding } from "../core/time/event-loop.ts";
 import type { Store } from "../database/store.ts";
 import { listOccurrences } from "../monitoring/maintenance/rules.ts";
 import { listPublicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";

@@ -2,14 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { sweepAlerts } from "../../src/alerting/sending/retention.ts";
-import { createSweeping } from "../../src/database/backup/portions.ts";
+import { createSweeping } from "../../src/database/backup/sweeping.ts";
 import type { Event } from "../../src/events/catalogue.ts";
 import { appendEvent } from "../../src/events/log.ts";
 import { recordProblem, recordProblemEnd } from "../../src/events/problems.ts";
 import { type ServiceMode, createCaseServices } from "../support/case-services.ts";
 import { createPager } from "../support/pager.ts";
 import { replyWith } from "../support/target.ts";
-import { limitTries } from "../support/tries.ts";
+import { limitTries } from "../support/property-runs.ts";
 
 const day = 86_400;
 

@@ -3,7 +3,7 @@ import { createId } from "../../src/core/ids.ts";
 import { compileStatement, type Statement, type Store } from "../../src/database/store.ts";
 import { SubscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { createPager } from "../support/pager.ts";
-import { createPublisher } from "../support/subscribing.ts";
+import { createPublisher } from "../support/publisher.ts";
 
 // A fiftieth of the rows per write in production.
 const rowsAtOnce = 40;

@@ -2,11 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startMailServer } from "../support/mail-server.ts";
-import { ann, bob, cid } from "../support/mailing.ts";
+import { ann, bob, cid } from "../support/mail-outcomes.ts";
 import { createPager } from "../support/pager.ts";
 import { exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { replyWith, startTarget } from "../support/target.ts";
-import { limitTries } from "../support/tries.ts";
+import { limitTries } from "../support/property-runs.ts";
 
 /** A channel of three mailboxes, whose server rejects some with these codes. */
 async function mailing(refusals: Record<string, number>) {

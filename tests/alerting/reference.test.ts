@@ -11,7 +11,7 @@ import {
 import { type AlertedWorld, createAlertedWorld } from "../support/alert-model-world.ts";
 import { type ModelEvent, computeExpectedNotifications } from "../support/alert-model.ts";
 import { type Target, startTarget } from "../support/target.ts";
-import { limitTries } from "../support/tries.ts";
+import { limitTries } from "../support/property-runs.ts";
 import type { StoredStatus } from "../../src/core/statuses.ts";
 
 let server: Target;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sweepAlerts } from "../../src/alerting/sending/retention.ts";
-import { createSweeping } from "../../src/database/backup/portions.ts";
+import { createSweeping } from "../../src/database/backup/sweeping.ts";
 import { createPager } from "../support/pager.ts";
 
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { startInbox } from "../support/inbox.ts";
-import { createSharing } from "../support/sharing.ts";
+import { createSharing } from "../support/shared-database.ts";
 import { createApplianceClient } from "../support/appliance.ts";
 import { replyWith, hang } from "../support/target.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { StorageAlarm } from "../../src/alerting/sending/storage-alarm.ts";
 import { createPager } from "../support/pager.ts";
 import { replyWith } from "../support/target.ts";
-import { makeUnstorable } from "../support/unstorable.ts";
+import { makeUnstorable } from "../support/unwritable-store.ts";
 
 /** An appliance whose regular writes can fail, with its own clock. */
 async function watched() {

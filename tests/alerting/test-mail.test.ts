@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { testAppliance } from "../support/appliance.ts";
 import { startMailServer } from "../support/mail-server.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 const path = "/dashboard/settings/test-mail";
 const settings = "/dashboard/api/v1/settings";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { dumpTables } from "../support/appliance.ts";
 import { replyWith, startTarget } from "../support/target.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 const path = "/dashboard/alert-channels";

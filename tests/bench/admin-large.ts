@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { startOwnedMachine, findRow } from "../support/admin-world.ts";
-import type { launchChromium } from "../support/browsing.ts";
+import type { launchChromium } from "../support/browser.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
 import { baselinePage } from "./admin-baseline.ts";
 import {

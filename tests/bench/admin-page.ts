@@ -1,6 +1,6 @@
 /** Measurements inside the admin page: first paint, loaded bytes, scrolling, typing and repaints. */
 import type { BrowserContext, Cookie, Page } from "playwright-core";
-import { launchStoredProfile } from "../support/browsing.ts";
+import { launchStoredProfile } from "../support/browser.ts";
 import { quantile } from "./process.ts";
 
 // Measurements inside the page. Functions that Chromium runs use no outer names.

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { owner, startOwnedMachine, findRow } from "../support/admin-world.ts";
-import { launchChromium, wholeChromium } from "../support/browsing.ts";
+import { launchChromium, wholeChromium } from "../support/browser.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 import { baselinePage } from "./admin-baseline.ts";
 import { interactionsOn } from "./admin-interactions.ts";

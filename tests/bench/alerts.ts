@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createServerClient, createMachineWithKey, type ServerClient } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, type ServerClient } from "../support/machine.ts";
 import { resultsSince } from "./heartbeats.ts";
 import { quantile } from "./process.ts";
 

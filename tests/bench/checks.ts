@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getFreePort, runSignalbox, startServer, waitUntilHealthy } from "../support/binary.ts";
-import { expectSuccess } from "../support/outside.ts";
+import { expectSuccess } from "../support/machine.ts";
 import { resultsSince } from "./heartbeats.ts";
 import { cpuSeconds, quantile, residentMb } from "./process.ts";
 import { resultsSuite } from "./results.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatCount } from "../../src/core/text/words.ts";
+import { formatCount } from "../../src/core/text/formatting.ts";
 import { binary, runSignalbox, startServer } from "../support/binary.ts";
 
 const monitors = 1_000;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { badExpressions } from "../support/bad-expressions.ts";
-import { runCheckOfType } from "../support/checking.ts";
+import { runCheckOfType } from "../support/check-runs.ts";
 
 const timeoutMs = 10_000;
 const goalMs = 20;

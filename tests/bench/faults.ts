@@ -7,7 +7,7 @@ import { hang } from "../support/target.ts";
 import { startInbox } from "../support/inbox.ts";
 import { openManyConnections } from "../support/many-connections.ts";
 import { generateMutatedRequests, readStatusLine } from "../support/mutated-requests.ts";
-import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 import { createRandom } from "../support/seeded.ts";
 import { writeUntilGone } from "../support/writers.ts";
 import { wrongRows } from "../soak/invariants.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatBytes, formatCount } from "../../src/core/text/words.ts";
+import { formatBytes, formatCount } from "../../src/core/text/formatting.ts";
 import { binary, runSignalbox } from "../support/binary.ts";
 import { largeKuma } from "./kuma.ts";
 

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { copyFileSync } from "node:fs";
-import { inflateFixture } from "../support/importing.ts";
+import { inflateFixture } from "../support/kuma-fixtures.ts";
 
 /** A database of Uptime Kuma 2 with this many monitors, each with as many beats, a minute apart up to `now`. */
 export function largeKuma(file: string, monitors: number, beats: number, now: number) {

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
-import { createServerClient, createMachineWithKey, type ServerClient } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, type ServerClient } from "../support/machine.ts";
 import { resultsSince } from "./heartbeats.ts";
 import { quantile } from "./process.ts";
 

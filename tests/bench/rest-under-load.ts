@@ -1,4 +1,4 @@
-import { createServerClient, createMachineWithKey, type ServerClient } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, type ServerClient } from "../support/machine.ts";
 import { cpuSeconds, quantile } from "./process.ts";
 
 const rounds = 3;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { createSweeping } from "../../src/database/backup/portions.ts";
+import { createSweeping } from "../../src/database/backup/sweeping.ts";
 import { createEmbeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { sweepResults } from "../../src/monitoring/uptime/retention.ts";

@@ -7,8 +7,8 @@ import { dayMs, hourMs } from "../../src/core/time/clock.ts";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { getFreePort, runSignalbox, startServer } from "../support/binary.ts";
-import { expectSuccess } from "../support/outside.ts";
-import { measureBytes, createSimulatedYear } from "../support/year.ts";
+import { expectSuccess } from "../support/machine.ts";
+import { measureBytes, createSimulatedYear } from "../support/simulated-year.ts";
 import type { Cost } from "./housekeeping.ts";
 import { cpuSeconds, medianOf, quantile, residentMb } from "./process.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type ArrivedAlert, startInbox, createMoodyReply } from "../support/inbox.ts";
-import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey } from "../support/machine.ts";
 import { replyWith, hang } from "../support/target.ts";
 
 const unlimited = ["--rate-limit", "0"];

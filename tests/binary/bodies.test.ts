@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey } from "../support/machine.ts";
 
 const MiB = 1024 * 1024;
 

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { binary, getFreePort } from "../support/binary.ts";
 import { writeSelfSigned } from "../support/certificates.ts";
-import { createMachineWithKey } from "../support/outside.ts";
+import { createMachineWithKey } from "../support/machine.ts";
 import { parseScrape } from "../support/metrics.ts";
 import { defineTestWith } from "../support/real-targets.ts";
-import { dialPort } from "../support/wire.ts";
+import { dialPort } from "../support/raw-connection.ts";
 
 /** A server with a certificate on both ports and an awaitable log. */
 async function secureServer() {

@@ -7,7 +7,7 @@ import {
   createMachineWithKey,
   type ServerClient,
   expectSuccess,
-} from "../support/outside.ts";
+} from "../support/machine.ts";
 import { hang, replyWithRedirect, startTarget } from "../support/target.ts";
 import type { Json } from "../support/json.ts";
 

@@ -8,8 +8,8 @@ import {
   createMachineWithKey,
   type ServerClient,
   expectSuccess,
-} from "../support/outside.ts";
-import { createScratch } from "../support/scratch.ts";
+} from "../support/machine.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 
 const newDirectory = createScratch();

@@ -3,7 +3,7 @@ import { Glob } from "bun";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startInbox } from "../support/inbox.ts";
-import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 import { defineTestWith } from "../support/real-targets.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Report } from "../../src/operations/diagnostics/diagnostic.ts";
 import { runSignalbox } from "../support/binary.ts";
-import { createServerClient, createMachine, expectSuccess } from "../support/outside.ts";
+import { createServerClient, createMachine, expectSuccess } from "../support/machine.ts";
 import { hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const password = "not-in-any-output";

@@ -9,7 +9,7 @@ import {
   createMachine,
   createMachineWithKey,
   expectSuccess,
-} from "../support/outside.ts";
+} from "../support/machine.ts";
 
 const newKey = ["keys", "create", "--org", "acme", "--name", "Script"];
 const keyShape = /^sbx_[0-9A-Za-z]{43}$/;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runSignalbox, startServer } from "../support/binary.ts";
-import { createMachineWithKey } from "../support/outside.ts";
+import { createMachineWithKey } from "../support/machine.ts";
 
 /** The example of docs/configuration-as-code.md, unchanged. */
 const example = () => {

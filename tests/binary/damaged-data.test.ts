@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey } from "../support/machine.ts";
 
 type Damage = (file: string) => void | Promise<void>;
 

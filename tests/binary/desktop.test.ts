@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
-import { createMachine } from "../support/outside.ts";
+import { createMachine } from "../support/machine.ts";
 
 /** A desktop with a browser that records opened URLs. */
 async function desktop() {

@@ -4,7 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { startInbox } from "../support/inbox.ts";
-import { createServerClient, createMachineWithKey, type ServerClient } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, type ServerClient } from "../support/machine.ts";
 import { createSmallDisk } from "../support/small-disk.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 import { type Notified, findWrongIncidents, writeUntilGone } from "../support/writers.ts";

@@ -11,7 +11,7 @@ import {
   createMachine,
   createMachineWithKey,
   type ServerClient,
-} from "../support/outside.ts";
+} from "../support/machine.ts";
 import { hasPrograms } from "../support/real-targets.ts";
 import { canary } from "../support/samples.ts";
 import { startTimeServer } from "../support/time-server.ts";

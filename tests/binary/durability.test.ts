@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey } from "../support/machine.ts";
 import { defineTestWith } from "../support/real-targets.ts";
-import { dialPort, buildRequestHead } from "../support/wire.ts";
+import { dialPort, buildRequestHead } from "../support/raw-connection.ts";
 import { findWrongIncidents, writeUntilGone } from "../support/writers.ts";
 
 const unlimited = ["--rate-limit", "0"];

@@ -5,7 +5,7 @@ import { getFreePort } from "../support/binary.ts";
 import { openManyConnections } from "../support/many-connections.ts";
 import { copyMonitor } from "../support/many-monitors.ts";
 import { generateMutatedRequests, readStatusLine } from "../support/mutated-requests.ts";
-import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey } from "../support/machine.ts";
 import { createRandom } from "../support/seeded.ts";
 
 const unlimited = ["--rate-limit", "0"];

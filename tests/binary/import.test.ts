@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeEndlessTable } from "../support/hostile-sqlite.ts";
-import { copyFixture, inflateFixture } from "../support/importing.ts";
+import { copyFixture, inflateFixture } from "../support/kuma-fixtures.ts";
 import type { Json } from "../support/json.ts";
-import { createMachine, expectSuccess } from "../support/outside.ts";
+import { createMachine, expectSuccess } from "../support/machine.ts";
 
 type Page = (
   method: string,

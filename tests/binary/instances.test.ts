@@ -7,7 +7,7 @@ import {
   createMachine,
   createMachineWithKey,
   expectSuccess,
-} from "../support/outside.ts";
+} from "../support/machine.ts";
 
 test("a second instance on the same data exits with 5, and the first continues", async () => {
   await using box = await createMachineWithKey();

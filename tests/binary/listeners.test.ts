@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, existsSync } from "node:fs";
 import { binary, getFreePort } from "../support/binary.ts";
 import { writeSelfSigned } from "../support/certificates.ts";
-import { createServerClient, createMachine, createMachineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachine, createMachineWithKey } from "../support/machine.ts";
 
 test("the public port serves no part of the API, even with a valid key", async () => {
   await using box = await createMachineWithKey();

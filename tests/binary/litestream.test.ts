@@ -7,7 +7,7 @@ import {
   createMachine,
   createMachineWithKey,
   expectSuccess,
-} from "../support/outside.ts";
+} from "../support/machine.ts";
 import { writeUntilGone } from "../support/writers.ts";
 
 const root = join(import.meta.dir, "..", "..");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { createMachine } from "../support/outside.ts";
+import { createMachine } from "../support/machine.ts";
 
 test("open streams, read or not, do not block a stop", async () => {
   await using box = createMachine();

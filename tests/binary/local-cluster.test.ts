@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ClusterStatus } from "../../src/cluster/schema.ts";
 import { runSignalbox } from "../support/binary.ts";
-import { expectSuccess } from "../support/outside.ts";
+import { expectSuccess } from "../support/machine.ts";
 import { hasRqlite } from "../support/rqlite.ts";
 
 const program = join(import.meta.dir, "..", "local-cluster", "main.ts");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, getFreePort, type Run } from "../support/binary.ts";
-import { readFirstLines, createMachine, createMachineWithKey } from "../support/outside.ts";
+import { readFirstLines, createMachine, createMachineWithKey } from "../support/machine.ts";
 import { createSmallDisk } from "../support/small-disk.ts";
 
 /** Programmers' words that do not help a person. */

@@ -7,7 +7,7 @@ import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { unknownId } from "../support/appliance.ts";
 import { expectHistograms, lintMetrics, parseScrape } from "../support/metrics.ts";
 import { copyMonitor } from "../support/many-monitors.ts";
-import { createServerClient, createMachine, createMachineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachine, createMachineWithKey } from "../support/machine.ts";
 import { createFolder, startProgram, defineTestWith } from "../support/real-targets.ts";
 import type { Json } from "../support/json.ts";
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createCommandLine } from "../../src/cli/support/command-line.ts";
 import { runSignalbox } from "../support/binary.ts";
-import { createMachine, expectSuccess } from "../support/outside.ts";
+import { createMachine, expectSuccess } from "../support/machine.ts";
 
 /** Commands that create the data directory, or don't use one. All others need an existing one. */
 const exempt = [

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runSignalbox, startServer } from "../support/binary.ts";
-import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 
 type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 

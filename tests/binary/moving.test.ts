@@ -2,9 +2,9 @@ import { expect } from "bun:test";
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
-import { inflateFixture } from "../support/importing.ts";
+import { inflateFixture } from "../support/kuma-fixtures.ts";
 import { defineTestWith } from "../support/real-targets.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { binary } from "../support/binary.ts";
 import { createNetwork } from "../support/network.ts";
-import { createMachineWithKey } from "../support/outside.ts";
+import { createMachineWithKey } from "../support/machine.ts";
 
 const serveShop = `
   const shop = Bun.serve({ hostname: process.argv[1], port: 0, fetch: () => new Response("ok") });

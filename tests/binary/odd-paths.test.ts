@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { getFreePort } from "../support/binary.ts";
-import { createMachineWithKey } from "../support/outside.ts";
+import { createMachineWithKey } from "../support/machine.ts";
 import { listPaths, listSpellings } from "../support/odd-paths.ts";
 import { api, dashboard } from "../support/routes.ts";
-import { dialPort, buildRequestHead } from "../support/wire.ts";
+import { dialPort, buildRequestHead } from "../support/raw-connection.ts";
 
 /** Paths that a URL parser would normalize before sending. */
 const raw = [

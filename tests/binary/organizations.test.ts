@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createServerClient, createMachine, expectSuccess } from "../support/outside.ts";
+import { createServerClient, createMachine, expectSuccess } from "../support/machine.ts";
 import { pollUntil } from "../support/status-client.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 import type { Json } from "../support/json.ts";

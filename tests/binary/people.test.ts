@@ -9,7 +9,7 @@ import {
   createMachine,
   createMachineWithKey,
   expectSuccess,
-} from "../support/outside.ts";
+} from "../support/machine.ts";
 
 const password = "a long enough password";
 const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { startInbox } from "../support/inbox.ts";
-import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 import { createSmallDisk } from "../support/small-disk.ts";
 
 /** A machine whose administrator is alerted by a webhook. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createMachine } from "../support/outside.ts";
+import { createMachine } from "../support/machine.ts";
 import { defineTestWith } from "../support/real-targets.ts";
 import {
   createClientAt,
@@ -8,7 +8,7 @@ import {
   reverseProxies,
   startReverseProxy,
 } from "../support/reverse-proxies.ts";
-import { dialPort } from "../support/wire.ts";
+import { dialPort } from "../support/raw-connection.ts";
 
 const password = "a long enough password";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { binary, runSignalbox, startServer } from "../support/binary.ts";
-import { createMachine, expectSuccess } from "../support/outside.ts";
+import { createMachine, expectSuccess } from "../support/machine.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 
 /** The shell commands below a heading of the README. */

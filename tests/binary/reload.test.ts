@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, getFreePort, runSignalbox, waitUntilHealthy } from "../support/binary.ts";
-import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey } from "../support/machine.ts";
 import { canary, signingCanary } from "../support/samples.ts";
-import { dialPort } from "../support/wire.ts";
+import { dialPort } from "../support/raw-connection.ts";
 
 /** A server with a changeable settings file and an awaitable log. */
 async function configured(settings: object) {

@@ -9,8 +9,8 @@ import {
   createMachine,
   createMachineWithKey,
   expectSuccess,
-} from "../support/outside.ts";
-import { runAlertRound, runContractRound } from "../support/rounds.ts";
+} from "../support/machine.ts";
+import { runAlertRound, runContractRound } from "../support/contract-round.ts";
 import { replyWith, hang } from "../support/target.ts";
 import { defineTestWith } from "../support/real-targets.ts";
 import { writeUntilGone } from "../support/writers.ts";

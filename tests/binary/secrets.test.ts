@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 import type { Client } from "../support/appliance.ts";
-import { crawlRoutes, reads } from "../support/crawling.ts";
+import { crawlRoutes, reads } from "../support/crawler.ts";
 import { canary, newChannels, newMonitors, signingCanary } from "../support/samples.ts";
 
 test("no secret is in the data directory, a backup, the output, the command line or any response", async () => {

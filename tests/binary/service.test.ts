@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { binary, runSignalbox } from "../support/binary.ts";
-import { createMachine, expectSuccess } from "../support/outside.ts";
+import { createMachine, expectSuccess } from "../support/machine.ts";
 import { defineTestWith } from "../support/real-targets.ts";
 
 /** Options of the service, each of which changes the unit. */

@@ -10,7 +10,7 @@ import {
   createMachine,
   createMachineWithKey,
   expectSuccess,
-} from "../support/outside.ts";
+} from "../support/machine.ts";
 
 test("foreign files in the working directory and foreign variables have no effect", async () => {
   await using box = createMachine();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { getFreePort } from "../support/binary.ts";
-import { createServerClient, createMachineWithKey } from "../support/outside.ts";
-import { dialPort, buildRequestHead } from "../support/wire.ts";
+import { createServerClient, createMachineWithKey } from "../support/machine.ts";
+import { dialPort, buildRequestHead } from "../support/raw-connection.ts";
 
 const json = ["Host: localhost", "Content-Type: application/json"];
 const create = "POST /api/v1/incidents";

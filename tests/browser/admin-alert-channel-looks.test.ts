@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import { defineLookTests } from "../support/admin-looks.ts";
 import { createAdminWorld } from "../support/admin-world.ts";
-import { describeInChromium } from "../support/browsing.ts";
+import { describeInChromium } from "../support/browser.ts";
 
 describeInChromium("pages of alert channels", (browser) => {
   let world: Awaited<ReturnType<typeof createAdminWorld>>;

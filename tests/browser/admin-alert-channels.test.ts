@@ -1,8 +1,8 @@
 /** Alert channels on the admin page: editor, tests, secrets, undo. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createAdminWorld, selectPageFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium } from "../support/browsing.ts";
-import { pollUntil } from "../support/journeys.ts";
+import { describeInChromium } from "../support/browser.ts";
+import { pollUntil } from "../support/journey-world.ts";
 
 describeInChromium("alert channels on the admin page", (browser) => {
   let world: Awaited<ReturnType<typeof createAdminWorld>>;

@@ -7,7 +7,7 @@ import {
   owner,
   selectPageFaults,
 } from "../support/admin-world.ts";
-import { describeInChromium, lanName, findViolations, visitPage } from "../support/browsing.ts";
+import { describeInChromium, lanName, findViolations, visitPage } from "../support/browser.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 
 /** Accessible name of the focused element. */

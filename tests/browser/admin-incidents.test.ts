@@ -3,12 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { findLookFlaws, defineLookTests } from "../support/admin-looks.ts";
 import { createAdminWorld, selectPageFaults, findRow, visitAs } from "../support/admin-world.ts";
-import {
-  describeInChromium,
-  storePicture,
-  findViolations,
-  visitPage,
-} from "../support/browsing.ts";
+import { describeInChromium, storePicture, findViolations, visitPage } from "../support/browser.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 import { replyWith } from "../support/target.ts";
 

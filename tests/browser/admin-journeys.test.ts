@@ -2,18 +2,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
 import { owner, selectPageFaults, findRow } from "../support/admin-world.ts";
-import {
-  describeInChromium,
-  storePicture,
-  findViolations,
-  visitPage,
-} from "../support/browsing.ts";
+import { describeInChromium, storePicture, findViolations, visitPage } from "../support/browser.ts";
 import {
   createJourneyWorld,
   requestRefused,
   signInOnPage,
   pollUntil,
-} from "../support/journeys.ts";
+} from "../support/journey-world.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 
 describeInChromium("journeys through the admin page", (browser) => {

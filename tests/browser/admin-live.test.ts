@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { startOwnedMachine } from "../support/admin-world.ts";
-import { describeInChromium } from "../support/browsing.ts";
+import { describeInChromium } from "../support/browser.ts";
 
 const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true }).click();
 

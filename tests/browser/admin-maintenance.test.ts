@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { defineLookTests, findThemeViolations } from "../support/admin-looks.ts";
 import { createAdminWorld, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, findViolations } from "../support/browsing.ts";
+import { describeInChromium, findViolations } from "../support/browser.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 

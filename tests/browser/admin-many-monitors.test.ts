@@ -8,8 +8,8 @@ import {
   storePicture,
   screenshots,
   findViolations,
-} from "../support/browsing.ts";
-import { pollUntil } from "../support/journeys.ts";
+} from "../support/browser.ts";
+import { pollUntil } from "../support/journey-world.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
 
 const count = 10_000;

@@ -18,8 +18,8 @@ import {
   storePicture,
   measureOverflow,
   findViolations,
-} from "../support/browsing.ts";
-import { pollUntil } from "../support/journeys.ts";
+} from "../support/browser.ts";
+import { pollUntil } from "../support/journey-world.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 
 /** Waits for the next hour if less than a minute of this one is left, because the bars move at its end. */

@@ -1,8 +1,8 @@
 /** People, invitations, roles and organizations on the admin page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createAdminWorld, owner, selectPageFaults, visitAs } from "../support/admin-world.ts";
-import { pollUntil } from "../support/journeys.ts";
-import { describeInChromium, findViolations, visitPage } from "../support/browsing.ts";
+import { pollUntil } from "../support/journey-world.ts";
+import { describeInChromium, findViolations, visitPage } from "../support/browser.ts";
 import type { Json } from "../support/json.ts";
 
 describeInChromium("people and organizations", (browser) => {

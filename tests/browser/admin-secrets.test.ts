@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { findLookFlaws, findThemeViolations } from "../support/admin-looks.ts";
 import { createAdminWorld, setTheme, selectPageFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, storePicture } from "../support/browsing.ts";
+import { describeInChromium, storePicture } from "../support/browser.ts";
 import { ntp } from "../support/fakes/ntp.ts";
-import { startFake } from "../support/fakes/serving.ts";
+import { startFake } from "../support/fakes/start-fake.ts";
 import { replyWith } from "../support/target.ts";
 
 const asked = "The address changed: enter this again for the new one";

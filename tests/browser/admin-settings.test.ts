@@ -7,8 +7,8 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { findLookFlaws } from "../support/admin-looks.ts";
 import { createAdminWorld, owner, selectPageFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, storePicture, findViolations } from "../support/browsing.ts";
-import { pollUntil } from "../support/journeys.ts";
+import { describeInChromium, storePicture, findViolations } from "../support/browser.ts";
+import { pollUntil } from "../support/journey-world.ts";
 import { startMailServer } from "../support/mail-server.ts";
 
 const sections = {

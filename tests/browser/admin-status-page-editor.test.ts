@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { createAdminWorld, selectPageFaults } from "../support/admin-world.ts";
-import { describeInChromium } from "../support/browsing.ts";
+import { describeInChromium } from "../support/browser.ts";
 import { pixel } from "../support/images.ts";
 import { pollUntil } from "../support/status-client.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findLookFlaws, defineLookTests } from "../support/admin-looks.ts";
 import { createAdminWorld, selectPageFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium } from "../support/browsing.ts";
+import { describeInChromium } from "../support/browser.ts";
 
 describeInChromium("status pages on the admin page", (browser) => {
   let world: Awaited<ReturnType<typeof createAdminWorld>>;

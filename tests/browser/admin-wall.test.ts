@@ -8,7 +8,7 @@ import {
   storePicture,
   findViolations,
   findColorViolations,
-} from "../support/browsing.ts";
+} from "../support/browser.ts";
 import { replyWith } from "../support/target.ts";
 
 /**

@@ -6,8 +6,8 @@ import {
   storePicture,
   findViolations,
   visitPage,
-} from "../support/browsing.ts";
-import { createMachine } from "../support/outside.ts";
+} from "../support/browser.ts";
+import { createMachine } from "../support/machine.ts";
 
 type Operations = Record<string, { summary: string; tags: string[] }>;
 

@@ -9,7 +9,7 @@ import {
   findViolations,
   findColorViolations,
   visitPage,
-} from "../support/browsing.ts";
+} from "../support/browser.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 import { buildHostileLogos, ranMark } from "../support/status-hostile-logos.ts";
 import { pollUntil } from "../support/status-client.ts";

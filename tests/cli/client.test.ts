@@ -5,7 +5,7 @@ import { findByName } from "../../src/cli/support/records.ts";
 import { AppError } from "../../src/core/errors.ts";
 import { getFreePort } from "../support/binary.ts";
 import { writeCertificates } from "../support/certificates.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 import { defineTestWith } from "../support/real-targets.ts";
 
 const key = `sbx_${"k".repeat(43)}`;

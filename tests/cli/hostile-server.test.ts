@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { createCommandLine, runCommandLine } from "../../src/cli/support/command-line.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const folder = createScratch();
 const id = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10";

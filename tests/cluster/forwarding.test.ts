@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Forwarding } from "../../src/cluster/forwarding.ts";
 import { createMigratedStore } from "../support/engines.ts";
-import { findErrorCode } from "../support/refusal.ts";
+import { findErrorCode } from "../support/error-code.ts";
 
 type Request = { line: string | null; text: string };
 

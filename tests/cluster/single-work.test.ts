@@ -6,8 +6,8 @@ import { listOpenProblems } from "../../src/events/problems.ts";
 import { ProblemWatch } from "../../src/operations/diagnostics/watch.ts";
 import { Housekeeping } from "../../src/operations/retention/service.ts";
 import type { TestAppliance } from "../support/appliance.ts";
-import { type Sharing, createSharing } from "../support/sharing.ts";
-import { createPerson } from "../support/visiting.ts";
+import { type Sharing, createSharing } from "../support/shared-database.ts";
+import { createPerson } from "../support/people.ts";
 
 const GB = 1_000_000_000;
 

@@ -8,13 +8,13 @@ import { readSince } from "../../src/events/log.ts";
 import { startInbox } from "../support/inbox.ts";
 import { createApplianceClient, setUpToken } from "../support/appliance.ts";
 import { openStream, type Notified } from "../support/live.ts";
-import type { ServerClient } from "../support/outside.ts";
+import type { ServerClient } from "../support/machine.ts";
 import { createSampleRecord } from "../support/records.ts";
-import { runContractRound } from "../support/rounds.ts";
+import { runContractRound } from "../support/contract-round.ts";
 import { hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";
 import { createRandom } from "../support/seeded.ts";
 import { requestPublished, createTwoNodes } from "../support/two-nodes.ts";
-import { signInMember, createBrowser, password, sortStatuses } from "../support/visiting.ts";
+import { signInMember, createBrowser, password, sortStatuses } from "../support/people.ts";
 import { wrongGroups } from "../soak/invariants.ts";
 
 describe.skipIf(!hasRqlite)("two servers over one database", () => {

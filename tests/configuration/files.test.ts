@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { readConfigurations } from "../../src/configuration/files/read.ts";
 import { InvalidFiles } from "../../src/core/text/yaml.ts";
 import { validationError } from "../../src/core/validation.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -19,7 +19,7 @@ import { createMigratedStore } from "../support/engines.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { createSampleRecord } from "../support/records.ts";
 import { newChannels, newMonitors } from "../support/samples.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 type Own = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { parseSubjects } from "../../src/core/security/certificates.ts";
 import { writeSelfSigned } from "../support/certificates.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const folder = createScratch();
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { texts } from "../support/texts.ts";
+import { texts } from "../support/text-schemas.ts";
 
 const samples = ["Shop", "a".repeat(12), "https://shop.example/a", "$.a", "Ann <ann@team.example>"];
 

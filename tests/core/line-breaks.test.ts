@@ -4,7 +4,7 @@ import { dumpTables } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import type { Json } from "../support/json.ts";
 import { createSampleRecord } from "../support/records.ts";
-import { texts } from "../support/texts.ts";
+import { texts } from "../support/text-schemas.ts";
 
 test("every multi-line text accepts CRLF like LF, and rejects a single CR", () => {
   const wrong: string[] = [];

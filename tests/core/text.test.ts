@@ -4,7 +4,7 @@ import {
   excerptName,
   formatFieldPath,
   toRemoteLine,
-} from "../../src/core/text/words.ts";
+} from "../../src/core/text/formatting.ts";
 
 test("a field's path is in JavaScript notation", () => {
   expect(formatFieldPath([])).toBe("");

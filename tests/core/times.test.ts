@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatLatency, formatPercent } from "../../src/core/text/words.ts";
+import { formatLatency, formatPercent } from "../../src/core/text/formatting.ts";
 import {
   formatUntil,
   formatDateTime,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { createDashboard } from "../support/dashboard.ts";
 import { openStream } from "../support/live.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { createPager } from "../support/pager.ts";
 import { createSampleRecord as makeRecord } from "../support/records.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 async function setUp() {
   const made = await createDashboard();

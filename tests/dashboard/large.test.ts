@@ -6,7 +6,7 @@ import { type Filters, isMatching } from "../../web/pages/monitors/list/filters.
 import type { Client } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { copyMonitor } from "../support/many-monitors.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 const count = maxRowsAtOnce + 150;
 /** An organization with slightly more monitors than one response contains. */

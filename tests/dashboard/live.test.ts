@@ -3,7 +3,7 @@ import { createVault } from "../../src/core/security/secrets.ts";
 import { expandMonitor, mayListen } from "../../src/dashboard/rules.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { openStream } from "../support/live.ts";
-import { signInMember, createPerson, signInVisitor } from "../support/visiting.ts";
+import { signInMember, createPerson, signInVisitor } from "../support/people.ts";
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {

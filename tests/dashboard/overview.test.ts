@@ -3,8 +3,8 @@ import { formatTarget, expandOverview } from "../../src/dashboard/rules.ts";
 import { dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { createSampleRecord as makeRecord } from "../support/records.ts";
-import { signInMember, signInVisitor } from "../support/visiting.ts";
-import { createWatch } from "../support/watch.ts";
+import { signInMember, signInVisitor } from "../support/people.ts";
+import { createWatch } from "../support/check-board.ts";
 
 const path = "/dashboard/overview";
 

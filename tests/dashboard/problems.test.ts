@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { recordProblem } from "../../src/events/problems.ts";
 import { createPager } from "../support/pager.ts";
 import { replyWith } from "../support/target.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 async function looked() {
   const made = await createPager();

@@ -14,7 +14,7 @@ import { defaultPatience } from "../../src/database/rqlite/connection.ts";
 import { restore } from "../../src/database/backup/restore.ts";
 import { copyMigrationsBefore } from "../support/migration-folder.ts";
 import { addressOfNodes, hasRqlite, createNodeStarters } from "../support/rqlite.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const clock = Date.now;

@@ -17,10 +17,10 @@ import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
 import { type OpenOptions, openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
-import { formatBytes } from "../../src/core/text/words.ts";
+import { formatBytes } from "../../src/core/text/formatting.ts";
 import { writeMigrationFolder } from "../support/migration-folder.ts";
 import { restore } from "../../src/database/backup/restore.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const now = Date.parse("2026-11-20T10:00:00.000Z");

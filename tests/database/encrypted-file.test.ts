@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decryptFile, encryptFile, isEncrypted } from "../../src/database/backup/encrypted-file.ts";
 import { defineTestWith } from "../support/real-targets.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const passphrase = "correct horse battery";

@@ -6,7 +6,7 @@ import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { examine } from "../../src/database/examine.ts";
 import { writeMigrationFolder } from "../support/migration-folder.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -4,7 +4,7 @@ import { assets } from "../../src/core/assets.ts";
 import { openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate, countPendingMigrations } from "../../src/database/migrate.ts";
 import { writeMigrationFolder } from "../support/migration-folder.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

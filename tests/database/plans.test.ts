@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { isKeyOf } from "../../src/database/sealed-values.ts";
 import { listMaintainedMonitors } from "../../src/monitoring/maintenance/store.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { crawlRoutes, reads } from "../support/crawling.ts";
+import { crawlRoutes, reads } from "../support/crawler.ts";
 import { createSampleRecord, sampleBodies } from "../support/records.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 /** Tables that grow over time. */
 const growing = new Set([

@@ -5,7 +5,7 @@ import {
   type LogEntry,
   findRemovable,
   createSweeping,
-} from "../../src/database/backup/portions.ts";
+} from "../../src/database/backup/sweeping.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 const start = Date.UTC(2026, 10, 20);

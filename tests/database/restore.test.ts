@@ -22,7 +22,7 @@ import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { restore, type RestoreOptions } from "../../src/database/backup/restore.ts";
 import { buildStagingPaths } from "../../src/database/backup/unfinished-restore.ts";
 import { writeMigrationFolder } from "../support/migration-folder.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const clock = () => Date.parse("2026-11-22T13:01:12.000Z");

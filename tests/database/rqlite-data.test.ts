@@ -17,7 +17,7 @@ import { copyCluster, isOlder } from "../../src/database/rqlite/data.ts";
 import { writeSelfSigned } from "../support/certificates.ts";
 import { writeMigrationFolder, copyMigrationsBefore } from "../support/migration-folder.ts";
 import { addressOfNodes, hasRqlite, createNodeStarters } from "../support/rqlite.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const clock = Date.now;

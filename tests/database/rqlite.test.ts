@@ -8,7 +8,7 @@ import { ownTables } from "../../src/database/rqlite/migrate.ts";
 import { createRqliteStore } from "../../src/database/rqlite/store.ts";
 import { guard, type Store } from "../../src/database/store.ts";
 import { organizations } from "../../src/database/tables/organizations.ts";
-import { startLyingProxy } from "../support/lying-proxy.ts";
+import { startLyingProxy } from "../support/faulty-proxy.ts";
 import {
   addressOfNodes,
   hasRqlite,

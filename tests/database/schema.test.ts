@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { openDatabase } from "../../src/database/file/embedded.ts";
 import { testAppliance, type TestAppliance } from "../support/appliance.ts";
 import { createSampleRecord } from "../support/records.ts";
-import { signInMember } from "../support/visiting.ts";
-import { createScratch } from "../support/scratch.ts";
+import { signInMember } from "../support/people.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -5,12 +5,12 @@ import { channelKinds } from "../../src/alerting/channels/kinds-schema.ts";
 import { assets } from "../../src/core/assets.ts";
 import { copyDatabase } from "../../src/database/backup/copy.ts";
 import { openData } from "../../src/database/data.ts";
-import { type SealedTable, sealPlainSecrets } from "../../src/database/seal-plain.ts";
+import { type SealedTable, sealPlainSecrets } from "../../src/database/seal-plain-secrets.ts";
 import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { canary, newMonitors, signingCanary } from "../support/samples.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -4,7 +4,7 @@ import { createVault } from "../../src/core/security/secrets.ts";
 import { hasSealedValues, isKeyOf } from "../../src/database/sealed-values.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { signingCanary } from "../support/samples.ts";
-import { signInMember, password } from "../support/visiting.ts";
+import { signInMember, password } from "../support/people.ts";
 
 /** The vault of these tests' appliances, and another one. */
 const vault = createVault(new Uint8Array(32).fill(7));

@@ -7,7 +7,7 @@ import { createEmbeddedStore, openDatabase } from "../../src/database/file/embed
 import { guard, retryOnStaleRead, StaleRead } from "../../src/database/store.ts";
 import { organizations } from "../../src/database/tables/organizations.ts";
 import { createStoreWithTables, type TestStore } from "../support/engines.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { setTheme, startOwnedMachine } from "../support/admin-world.ts";
-import { launchChromium } from "../support/browsing.ts";
+import { launchChromium } from "../support/browser.ts";
 
 const hourMs = 3_600_000;
 

@@ -8,7 +8,7 @@ import type { LoggedEvent } from "../../src/events/catalogue.ts";
 import { appendEvent, findLastSeq } from "../../src/events/log.ts";
 import { EventReader } from "../../src/events/reader.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createOrganizationTurns } from "../../src/events/turns.ts";
+import { createOrganizationTurns } from "../../src/events/organization-turns.ts";
 
 test("a waiting request of a disconnected client does no work", async () => {
   const first = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance, unknownId } from "../support/appliance.ts";
 import { buildInput, createSampleRecord, nounOf, sampleBodies } from "../support/records.ts";
-import { password, createPerson, signInVisitor as signedIn } from "../support/visiting.ts";
+import { password, createPerson, signInVisitor as signedIn } from "../support/people.ts";
 import { buildSection, createVisitor } from "../support/visitor.ts";
 
 /** The path of a client's request to the appliance. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createBudget } from "../../src/http/access/budget.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { addressOf, signInMember } from "../support/visiting.ts";
+import { addressOf, signInMember } from "../support/people.ts";
 
 test("arriving bodies have a total limit of bytes, and a limit per client", () => {
   const shared = createBudget(100, 40);

@@ -9,7 +9,7 @@ import {
   signInMember,
   createPerson,
   signInVisitor,
-} from "../support/visiting.ts";
+} from "../support/people.ts";
 
 const path = "/dashboard/api/v1/incidents";
 const dashboardRoutes = dashboard.routes as unknown as Route[];

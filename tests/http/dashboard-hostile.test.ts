@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { setUpToken, testAppliance, unknownId } from "../support/appliance.ts";
-import { createBrowserClient, signInMember } from "../support/visiting.ts";
+import { createBrowserClient, signInMember } from "../support/people.ts";
 
 /** Routes with a body that only the admin page has. */
 const routes = (dashboard.routes as unknown as Route[]).filter(

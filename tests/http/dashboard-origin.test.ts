@@ -3,7 +3,7 @@ import { dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
 import { buildInput } from "../support/records.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 const routes = dashboard.routes as unknown as Route[];
 const writing = routes.filter(({ method }) => method !== "GET");

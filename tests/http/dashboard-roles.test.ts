@@ -4,7 +4,7 @@ import { Role } from "../../src/core/roles.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance, unknownId } from "../support/appliance.ts";
 import { buildInput, fillIds } from "../support/records.ts";
-import { createBrowserClient, signInMember } from "../support/visiting.ts";
+import { createBrowserClient, signInMember } from "../support/people.ts";
 import approved from "./dashboard-roles.json" with { type: "json" };
 
 const routes = dashboard.routes as unknown as Route[];

@@ -8,7 +8,7 @@ import {
   sampleBodies,
   buildRouteQuery,
 } from "../support/records.ts";
-import { signInMember, createPerson, signInVisitor } from "../support/visiting.ts";
+import { signInMember, createPerson, signInVisitor } from "../support/people.ts";
 
 /** Without the routes of administrators, which concern the whole appliance. */
 const routes = (dashboard.routes as unknown as Route[]).filter(

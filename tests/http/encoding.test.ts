@@ -4,7 +4,7 @@ import { type Encoding, selectEncoding } from "../../src/http/responses/encoding
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { createSampleRecord as created, nounOf, buildRouteQuery } from "../support/records.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 import { createVisitor } from "../support/visitor.ts";
 
 /** Accept-Encoding, the encoding if Brotli and gzip are offered, and if only gzip is. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Route } from "../../src/http/openapi.ts";
 import { sweepResponses } from "../../src/http/idempotency.ts";
-import { createSweeping } from "../../src/database/backup/portions.ts";
+import { createSweeping } from "../../src/database/backup/sweeping.ts";
 import { type Client, dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
 import { apiRoutes, buildInput, createSampleRecord, nounOf, fillIds } from "../support/records.ts";
 

@@ -5,7 +5,7 @@ import type { Route } from "../../src/http/openapi.ts";
 import { type Answer, dumpTables, type Options, unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { buildInput } from "../support/records.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 const routes = [...api.routes, ...pageApi.routes] as unknown as Route[];
 const endpointOf = ({ hooks }: Route) => hooks.detail!.endpoint!;

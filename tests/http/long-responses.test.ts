@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { z } from "zod";
-import { yieldToEventLoop } from "../../src/core/time/yielding.ts";
+import { yieldToEventLoop } from "../../src/core/time/event-loop.ts";
 import { renderJsonPieces } from "../../src/http/responses/api-response.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { createSampleRecord } from "../support/records.ts";

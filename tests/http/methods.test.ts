@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { testAppliance, type TestAppliance, unknownId } from "../support/appliance.ts";
 import { createSampleRecord, nounOf, sampleBodies, fillIds } from "../support/records.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 

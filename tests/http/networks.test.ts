@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { testAppliance } from "../support/appliance.ts";
-import { createPublisher } from "../support/subscribing.ts";
-import { addressOf, createBrowser, createPerson, quickHash } from "../support/visiting.ts";
+import { createPublisher } from "../support/publisher.ts";
+import { addressOf, createBrowser, createPerson, quickHash } from "../support/people.ts";
 import { buildSection, createVisitor } from "../support/visitor.ts";
 
 type Try = (address: string) => Promise<{ status: number; headers: Headers }>;

@@ -7,7 +7,7 @@ import { createRequestMetrics } from "../../src/http/request-metrics.ts";
 import { createPublicHandler } from "../../src/server.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { everyMethod, listPaths, listSpellings } from "../support/odd-paths.ts";
-import { createPerson, signInVisitor as signedInVisitor } from "../support/visiting.ts";
+import { createPerson, signInVisitor as signedInVisitor } from "../support/people.ts";
 import { createVisitor } from "../support/visitor.ts";
 
 type Handle = (request: Request) => Response | Promise<Response>;

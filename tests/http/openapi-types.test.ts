@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import openapiTypes, { astToString } from "openapi-typescript";
-import { buildDocument } from "../../src/document.ts";
+import { buildDocument } from "../../src/openapi-document.ts";
 import { nounOf, sampleBodies } from "../support/records.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

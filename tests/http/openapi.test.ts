@@ -3,7 +3,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { httpStatuses } from "../../src/http/responses/error-response.ts";
 import { buildOpenApi, type Route } from "../../src/http/openapi.ts";
-import { buildDocument } from "../../src/document.ts";
+import { buildDocument } from "../../src/openapi-document.ts";
 import { testAppliance } from "../support/appliance.ts";
 import {
   apiRoutes,

@@ -10,7 +10,7 @@ import { createOrganization } from "../../src/accounts/organizations/service.ts"
 import { createAppliance, type Client, testAppliance } from "../support/appliance.ts";
 import { isOnRqlite } from "../support/engines.ts";
 import { apiRoutes, createSampleRecord, nounOf, sampleBodies } from "../support/records.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

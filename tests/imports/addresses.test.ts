@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { inflateFixture, importKuma } from "../support/importing.ts";
+import { inflateFixture, importKuma } from "../support/kuma-fixtures.ts";
 import { createVisitor, type Visitor } from "../support/visitor.ts";
 
 const now = Date.parse("2026-11-22T05:00:00.000Z");

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { convertEndpoint } from "../../src/imports/gatus/endpoints.ts";
 import { Channels } from "../../src/imports/gatus/channels.ts";
 import { Section } from "../../src/imports/gatus/section.ts";
-import { runCheckOfType } from "../support/checking.ts";
+import { runCheckOfType } from "../support/check-runs.ts";
 import { replyWith, startTarget, type Target } from "../support/target.ts";
 
 let site: Target;

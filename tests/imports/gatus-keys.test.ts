@@ -16,7 +16,7 @@ import {
   topLevel,
   window,
 } from "../fixtures/gatus/keys.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const now = Date.UTC(2026, 10, 25, 12);

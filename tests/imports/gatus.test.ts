@@ -9,7 +9,7 @@ import type { Noun } from "../../src/imports/rules.ts";
 import { runImport } from "../../src/imports/service.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { writeSelfSigned } from "../support/certificates.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { createSweeping } from "../../src/database/backup/portions.ts";
+import { createSweeping } from "../../src/database/backup/sweeping.ts";
 import { sweepResults } from "../../src/monitoring/uptime/retention.ts";
 import { dumpTables, testAppliance, type TestAppliance } from "../support/appliance.ts";
-import { copyFixture, inflateFixture, importKuma } from "../support/importing.ts";
+import { copyFixture, inflateFixture, importKuma } from "../support/kuma-fixtures.ts";
 import type { Json } from "../support/json.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 import { createVisitor } from "../support/visitor.ts";
 
 const newDirectory = createScratch();

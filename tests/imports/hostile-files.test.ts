@@ -8,8 +8,8 @@ import { runImport } from "../../src/imports/service.ts";
 import { listImports } from "../../src/imports/undo-service.ts";
 import { dumpTables, testAppliance } from "../support/appliance.ts";
 import { writeEndlessTable, writeEndlessSchema } from "../support/hostile-sqlite.ts";
-import { copyFixture, inflateFixture } from "../support/importing.ts";
-import { createScratch } from "../support/scratch.ts";
+import { copyFixture, inflateFixture } from "../support/kuma-fixtures.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const now = Date.parse("2026-11-22T06:00:00.000Z");

@@ -12,9 +12,9 @@ import {
 } from "../../src/imports/kuma/source.ts";
 import type { Fields } from "../../src/core/collections/objects.ts";
 import type { Plan } from "../../src/imports/plan.ts";
-import { copyFixture, inflateFixture } from "../support/importing.ts";
+import { copyFixture, inflateFixture } from "../support/kuma-fixtures.ts";
 import { clientCertificate, clientKey } from "../support/samples.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const now = Date.parse("2026-11-22T06:00:00.000Z");

@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { convertMonitor } from "../../src/imports/kuma/monitors.ts";
-import { copyFixture, inflateFixture, importKuma } from "../support/importing.ts";
+import { copyFixture, inflateFixture, importKuma } from "../support/kuma-fixtures.ts";
 import { clientCertificate, clientKey } from "../support/samples.ts";
 import { dumpTables, testAppliance, type TestAppliance } from "../support/appliance.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const now = Date.parse("2026-11-22T06:00:00.000Z");

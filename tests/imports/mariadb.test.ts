@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { SQL } from "bun";
 import { expect } from "bun:test";
 import { testAppliance } from "../support/appliance.ts";
-import { inflateFixture, importKuma } from "../support/importing.ts";
+import { inflateFixture, importKuma } from "../support/kuma-fixtures.ts";
 import { startMariadbServer, defineTestWith } from "../support/real-targets.ts";
 
 type Column = { name: string; type: string };

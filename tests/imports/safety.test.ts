@@ -9,13 +9,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createSweeping } from "../../src/database/backup/portions.ts";
+import { createSweeping } from "../../src/database/backup/sweeping.ts";
 import { sweepImports } from "../../src/imports/store.ts";
 import { listImports, undoImport } from "../../src/imports/undo-service.ts";
 import { sweepRemovedMonitors } from "../../src/monitoring/uptime/retention.ts";
 import { dumpTables, testAppliance, type TestAppliance } from "../support/appliance.ts";
-import { copyFixture, inflateFixture, importKuma } from "../support/importing.ts";
-import { createScratch } from "../support/scratch.ts";
+import { copyFixture, inflateFixture, importKuma } from "../support/kuma-fixtures.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { testAppliance } from "../support/appliance.ts";
 import { writeSelfSigned } from "../support/certificates.ts";
-import { inflateFixture } from "../support/importing.ts";
+import { inflateFixture } from "../support/kuma-fixtures.ts";
 import type { Json } from "../support/json.ts";
-import { createScratch } from "../support/scratch.ts";
-import { signInMember } from "../support/visiting.ts";
+import { createScratch } from "../support/scratch-directories.ts";
+import { signInMember } from "../support/people.ts";
 
 const newDirectory = createScratch();
 const partBytes = 200_000;

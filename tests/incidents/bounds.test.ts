@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { createId } from "../../src/core/ids.ts";
 import { incidentBounds } from "../../src/core/limits.ts";
 import { type Client, testAppliance } from "../support/appliance.ts";
-import { createWatch } from "../support/watch.ts";
+import { createWatch } from "../support/check-board.ts";
 
 type Appliance = Awaited<ReturnType<typeof testAppliance>>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { signInMember } from "../support/visiting.ts";
-import { createWatch } from "../support/watch.ts";
+import { signInMember } from "../support/people.ts";
+import { createWatch } from "../support/check-board.ts";
 
 /** A push monitor whose first failure opens an incident, and its history. */
 async function story(fields: object = {}) {

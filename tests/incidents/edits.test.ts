@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createPublisher } from "../support/subscribing.ts";
+import { createPublisher } from "../support/publisher.ts";
 import { dumpTables, unknownId } from "../support/appliance.ts";
 import { readWords } from "../support/visitor.ts";
 

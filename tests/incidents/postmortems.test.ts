@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { dayMs } from "../../src/core/time/clock.ts";
-import { createPublisher } from "../support/subscribing.ts";
+import { createPublisher } from "../support/publisher.ts";
 import { readWords } from "../support/visitor.ts";
 
 async function resolved() {

@@ -4,7 +4,7 @@ import { api, dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { createSampleRecord, nounOf } from "../support/records.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 type Appliance = Awaited<ReturnType<typeof testAppliance>>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fillTemplateText } from "../../src/core/text/words.ts";
+import { fillTemplateText } from "../../src/core/text/formatting.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 const path = "/api/v1/incident-templates";

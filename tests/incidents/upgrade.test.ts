@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
 import { openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { createScratch } from "../support/scratch.ts";
+import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -1,4 +1,4 @@
-import type { ServerClient } from "../support/outside.ts";
+import type { ServerClient } from "../support/machine.ts";
 import { sampleBodies } from "../support/records.ts";
 
 /** Every record of an organization in API responses, without values that depend on time and address. */

@@ -2,9 +2,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { runSignalbox } from "../support/binary.ts";
 import { startInbox } from "../support/inbox.ts";
-import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 import { sampleBodies } from "../support/records.ts";
-import { runAlertRound } from "../support/rounds.ts";
+import { runAlertRound } from "../support/contract-round.ts";
 import { recordedAnswers } from "./answers.ts";
 
 // `bun tests/released/make.ts`, for a release: fills a data directory with the executable in dist/,

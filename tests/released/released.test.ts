@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createServerClient, createMachine } from "../support/outside.ts";
+import { createServerClient, createMachine } from "../support/machine.ts";
 import { recordedAnswers } from "./answers.ts";
 
 const versions = readdirSync(import.meta.dir, { withFileTypes: true })

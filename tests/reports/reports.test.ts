@@ -7,7 +7,7 @@ import { hourMs } from "../../src/monitoring/uptime/rules.ts";
 import { type HeartbeatRow, insertHeartbeats } from "../../src/monitoring/uptime/store.ts";
 import { unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 const at = (text: string) => Date.parse(text);
 

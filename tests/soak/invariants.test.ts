@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createServerClient, createMachineWithKey } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey } from "../support/machine.ts";
 import { findWrongIncidents } from "../support/writers.ts";
 import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
 

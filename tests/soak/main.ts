@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { binary, getFreePort, waitUntilHealthy } from "../support/binary.ts";
 import { startInbox, createMoodyReply } from "../support/inbox.ts";
-import { createServerClient, createMachineWithKey, expectSuccess } from "../support/outside.ts";
+import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 import { createSmallDisk } from "../support/small-disk.ts";
 import {
   replyWith,

@@ -2,7 +2,7 @@ import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
-import { escapeTags } from "../../src/core/text/words.ts";
+import { escapeTags } from "../../src/core/text/formatting.ts";
 import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts";
 
 const page = "http://signalbox.lan:3210/status/ours";

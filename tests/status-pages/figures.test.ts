@@ -1,7 +1,7 @@
 /** Uptime figures are the same in REST, on pages and in badges, and match the heartbeats. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatPercent } from "../../src/core/text/words.ts";
+import { formatPercent } from "../../src/core/text/formatting.ts";
 import { formatSince } from "../../src/core/time/times.ts";
 import { expandMonitor } from "../../src/dashboard/rules.ts";
 import { readRows } from "../../src/dashboard/service.ts";

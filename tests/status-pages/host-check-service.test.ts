@@ -10,7 +10,7 @@ import { createDashboard } from "../support/dashboard.ts";
 import { startDnsmasq, hasPrograms, startSilentNameServer } from "../support/real-targets.ts";
 import { startSecureListener } from "../support/secure-listener.ts";
 import { replyWith, hang, startTarget } from "../support/target.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 const host = "status.acme.example";
 const page = { slug: "acme", visibility: "public" } as const;

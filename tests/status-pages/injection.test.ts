@@ -2,7 +2,7 @@ import { parseXml, XmlElement } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
 import { parseMarkdown, renderText } from "../../src/core/text/markdown.ts";
-import { escapeTags } from "../../src/core/text/words.ts";
+import { escapeTags } from "../../src/core/text/formatting.ts";
 import { buildSection, describeShape, createVisitor, readWords } from "../support/visitor.ts";
 
 /** Text that the API accepts and that has a meaning in HTML, XML, JSON or a URL. */

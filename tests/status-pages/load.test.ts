@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { copyMonitor } from "../support/many-monitors.ts";
 import { partPaths } from "../support/public-paths.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts";
 
 /** Returns a counter of page reads: each read queries the names of its groups once. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { dumpTables, unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { pixel } from "../support/images.ts";
-import { signInMember } from "../support/visiting.ts";
+import { signInMember } from "../support/people.ts";
 
 /** The editor of our default page, and its preview next to the form. */
 async function editor() {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { escapeTags } from "../../src/core/text/words.ts";
+import { escapeTags } from "../../src/core/text/formatting.ts";
 import { createAssetRoutes } from "../../src/http/responses/web-files.ts";
 import { unknownId } from "../support/appliance.ts";
 import { pixel } from "../support/images.ts";

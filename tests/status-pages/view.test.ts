@@ -6,7 +6,7 @@ import type {
   PublicIncident,
   PublicMonitor,
 } from "../../src/status-pages/formats/public-data.ts";
-import { formatPercent } from "../../src/core/text/words.ts";
+import { formatPercent } from "../../src/core/text/formatting.ts";
 import { buildView } from "../../src/status-pages/rendering/view.ts";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 

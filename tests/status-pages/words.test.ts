@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
 import { parseMarkdown, renderText } from "../../src/core/text/markdown.ts";
-import { escapeTags } from "../../src/core/text/words.ts";
+import { escapeTags } from "../../src/core/text/formatting.ts";
 import { buildIncidentStatements } from "../../src/incidents/by-monitor.ts";
 import { partPaths } from "../support/public-paths.ts";
 import { newMonitors } from "../support/samples.ts";
-import { signInMember } from "../support/visiting.ts";
-import { type Publisher, createPublisher } from "../support/subscribing.ts";
+import { signInMember } from "../support/people.ts";
+import { type Publisher, createPublisher } from "../support/publisher.ts";
 import { buildSection, readWords } from "../support/visitor.ts";
 import type { Json } from "../support/json.ts";
 

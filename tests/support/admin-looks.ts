@@ -8,7 +8,7 @@ import {
   findViolations,
   findColorViolations,
   type visitPage,
-} from "./browsing.ts";
+} from "./browser.ts";
 
 const widths = [360, 768, 1440];
 

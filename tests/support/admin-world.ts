@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cookie, Page } from "playwright-core";
-import { type Browser, lanName, type VisitOptions, visitPage } from "./browsing.ts";
-import { createMachine } from "./outside.ts";
+import { type Browser, lanName, type VisitOptions, visitPage } from "./browser.ts";
+import { createMachine } from "./machine.ts";
 import { replyWith, startTarget } from "./target.ts";
 import type { Json } from "./json.ts";
 

@@ -15,7 +15,7 @@ import {
 import { type ModelEvent, keyOf, type State, computeExpectedNotifications } from "./alert-model.ts";
 import { createDashboard } from "./dashboard.ts";
 import { replyWith, reset, type Target } from "./target.ts";
-import { isStateChange } from "./watch.ts";
+import { isStateChange } from "./check-board.ts";
 import type { Json } from "./json.ts";
 
 const replies = {

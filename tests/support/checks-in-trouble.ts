@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { checkKinds } from "../../src/monitoring/checks/kinds.ts";
-import { runCheckOfType } from "./checking.ts";
+import { runCheckOfType } from "./check-runs.ts";
 import { newMonitors } from "./samples.ts";
 
 const [mode] = process.argv.slice(2);

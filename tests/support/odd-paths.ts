@@ -1,5 +1,5 @@
 /** Every path of the product in unusual spellings. */
-import { buildDocument } from "../../src/document.ts";
+import { buildDocument } from "../../src/openapi-document.ts";
 import { unknownId } from "./appliance.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 

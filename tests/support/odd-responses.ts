@@ -3,7 +3,7 @@
  * that no client may accept.
  */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { buildMessageHead } from "./answering.ts";
+import { buildMessageHead } from "./response-reader.ts";
 
 type Framing = (body: Buffer) => Buffer;
 

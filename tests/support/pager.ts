@@ -3,7 +3,7 @@ import { compileStatement } from "../../src/database/store.ts";
 import { createAlertsEngine } from "./appliance.ts";
 import type { Reply } from "./target.ts";
 import { replyWith, parseJsonBody, startTarget } from "./target.ts";
-import { createWatch } from "./watch.ts";
+import { createWatch } from "./check-board.ts";
 import type { Json } from "./json.ts";
 
 /** The parts of a received webhook that tests examine. */

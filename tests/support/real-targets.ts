@@ -5,7 +5,7 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { getFreePort } from "./binary.ts";
 import { certificates, writeCertificates } from "./certificates.ts";
-import { dialPort } from "./wire.ts";
+import { dialPort } from "./raw-connection.ts";
 
 /** The Debian package of each program. */
 export const packages = {

@@ -1,7 +1,7 @@
 /** Runs in a separate process inside a `network()`: prints the check result of each address. */
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { getFreePort } from "./binary.ts";
-import { runCheckOfType } from "./checking.ts";
+import { runCheckOfType } from "./check-runs.ts";
 import { fakes } from "./fakes/all.ts";
 
 const [noNeighbor = "", noService = "", noRoute = ""] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 /** An SMTP server with scripted replies. */
 import type { Socket } from "node:net";
 import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
-import { startListener } from "./checking.ts";
+import { startListener } from "./check-runs.ts";
 
 /** Mail server settings for this port on loopback. */
 export const buildSmtpSettings = (

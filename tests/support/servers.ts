@@ -3,7 +3,7 @@ import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync } from "node
 import { join } from "node:path";
 import type { Client } from "./appliance.ts";
 import { binary, getFreePort, waitUntilHealthy } from "./binary.ts";
-import { createMachine, expectSuccess } from "./outside.ts";
+import { createMachine, expectSuccess } from "./machine.ts";
 import type { RqliteNode } from "./rqlite.ts";
 
 export type Server = ReturnType<typeof createTestServer>;

@@ -1,7 +1,7 @@
 /** A machine with public pages in a described state, including their history. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { createServerClient, createMachineWithKey, type ServerClient } from "./outside.ts";
+import { createServerClient, createMachineWithKey, type ServerClient } from "./machine.ts";
 
 export type State = "up" | "degraded" | "down" | "pending" | "paused";
 

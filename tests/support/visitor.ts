@@ -11,7 +11,7 @@ import {
 import { SubscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { createSubscriptions } from "../../src/status-pages/subscribers/visits.ts";
 import { createProxies } from "./appliance.ts";
-import { createWatch } from "./watch.ts";
+import { createWatch } from "./check-board.ts";
 import type { Json } from "./json.ts";
 
 /** The response to an anonymous visitor. */

@@ -1,5 +1,5 @@
 /** Concurrent writers of incidents, and a check that no acknowledged write is lost. */
-import type { ServerClient } from "./outside.ts";
+import type { ServerClient } from "./machine.ts";
 
 const steps = ["identified", "monitoring", "resolved", "investigating"] as const;
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Overview, OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { parseFilters, isMatching } from "../../web/pages/monitors/list/filters.ts";
-import { buildReverse } from "../../web/pages/monitors/reverse.ts";
+import { buildReverse } from "../../web/pages/monitors/bulk-undo.ts";
 import { parseTarget } from "../../web/pages/monitors/quick-add.ts";
 import {
   buildItems,

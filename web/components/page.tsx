@@ -4,7 +4,7 @@ import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { capitalize } from "../../src/core/text/words.ts";
+import { capitalize } from "../../src/core/text/formatting.ts";
 import { ApiError } from "../data/client.ts";
 import { refetchFailed, isComing } from "../data/query.ts";
 import { problemCount } from "../data/problems.ts";

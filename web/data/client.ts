@@ -3,7 +3,7 @@ import { treaty } from "@elysiajs/eden";
 import type { App } from "../../src/api.ts";
 import type { ErrorDetail } from "../../src/core/errors.ts";
 import { connection } from "./connection.ts";
-import { buildRequestHeaders, takeEarlyResponse } from "./early.ts";
+import { buildRequestHeaders, takeEarlyResponse } from "./early-requests.ts";
 import { signedOut } from "./signed-out.ts";
 
 /** An error response of the server, with its message. `details` name the invalid fields. */

@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import { channelsQuery, channelUsesQuery } from "./alert-channels.ts";
-import { type FirstRequest, listFirstRequests, monitorsRequests } from "./early.ts";
+import { type FirstRequest, listFirstRequests, monitorsRequests } from "./early-requests.ts";
 import { overviewQuery } from "./overview.ts";
 import { attentionQuery, problemsQuery } from "./problems.ts";
 import { isComing, queryClient } from "./query.ts";

@@ -7,7 +7,7 @@ import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import { ApiError, dashboard, unwrapData, setOrganization } from "./client.ts";
 import { setDraftOwner } from "./drafts.ts";
 import { queryClient } from "./query.ts";
-import { remembered, readOrganization, rememberOrganization } from "./remembered.ts";
+import { remembered, readOrganization, rememberOrganization } from "./stored-organization.ts";
 import { signedOut } from "./signed-out.ts";
 import { finishUndoable } from "./undoable.ts";
 

@@ -25,7 +25,7 @@ import { buildPageUrl } from "../pages/status-pages/labels.tsx";
 import { themes } from "./person-menu.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import type { Command } from "./palette-rules.ts";
-import { useOrganizationSwitch } from "./switching.ts";
+import { useOrganizationSwitch } from "./organization-switch.ts";
 
 const dialogs: { label: string; hint?: string; icon: IconName; dialog: Dialog }[] = [
   { label: "Create monitor", hint: "N", icon: "plus", dialog: { kind: "create-monitor" } },

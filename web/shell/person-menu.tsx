@@ -11,7 +11,7 @@ import { MenuItem } from "../components/menus.tsx";
 import { KeyHint } from "../components/page.tsx";
 import { notifyError } from "../components/toasts.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
-import { useOrganizationSwitch } from "./switching.ts";
+import { useOrganizationSwitch } from "./organization-switch.ts";
 
 /** Color themes, also offered in the command palette. */
 export const themes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [

@@ -6,7 +6,7 @@ import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId, createToken, sha256 } from "../../core/ids.ts";
 import { parse } from "../../core/validation.ts";
-import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
+import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
 import { buildIdTable, guardLimit } from "../../database/references.ts";
 import { isLaterThan, matchValues } from "../../database/rows.ts";
 import { guard, type Store } from "../../database/store.ts";

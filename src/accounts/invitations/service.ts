@@ -34,7 +34,7 @@ import type { Stage } from "../sign-in/schema.ts";
 import { admitPerson, startSession, findPersonByPassword } from "../sign-in/service.ts";
 import { type Acceptance, type Invitation, NewAccount, type NewInvitation } from "./schema.ts";
 import { matchValues, type Tenant } from "../../database/rows.ts";
-import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
+import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 
 const validMs = 7 * 86_400_000;

@@ -1,4 +1,4 @@
-import { slugify } from "../../core/text/words.ts";
+import { slugify } from "../../core/text/formatting.ts";
 
 /** Returns the slug for an organization's name, at most 50 characters. */
 export const deriveSlug = (name: string): string => slugify(name, 50) || "organization";

@@ -1,7 +1,7 @@
 /** Queries and statements of sessions. */
 import { and, desc, eq, gte, ne, sql } from "drizzle-orm";
 import { formatTimestamp } from "../../core/time/clock.ts";
-import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
+import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { sessions } from "../../database/tables/accounts.ts";
 import { idleMs, oldestMs, waitingMs } from "./rules.ts";

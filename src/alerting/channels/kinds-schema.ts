@@ -21,7 +21,7 @@ import {
   nullable,
 } from "../../core/fields.ts";
 import { type FieldLabels, defineKind } from "../../core/kinds.ts";
-import { formatPlaceholders } from "../../core/text/words.ts";
+import { formatPlaceholders } from "../../core/text/formatting.ts";
 
 // Chat services include the credential in the webhook URL, so the whole URL is a secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });

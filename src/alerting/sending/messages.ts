@@ -10,7 +10,7 @@ import {
   formatLatency,
   formatLatencies,
   normalizeLineBreaks,
-} from "../../core/text/words.ts";
+} from "../../core/text/formatting.ts";
 import type { Alert } from "../alert.ts";
 import type { AlertType } from "../schema.ts";
 import { problemTitles } from "../deciding/problem-titles.ts";

@@ -1,7 +1,7 @@
 /** Limits the number of undelivered deliveries per organization. */
 import { alertBounds, statusPageBounds } from "../../core/limits.ts";
 import type { Problem } from "../../core/problems.ts";
-import { setHousekeepingValue, findHousekeepingValue } from "../../database/backup/portions.ts";
+import { setHousekeepingValue, findHousekeepingValue } from "../../database/backup/sweeping.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { recordProblem, recordProblemEnd } from "../../events/problems.ts";
 import type { Decision } from "../deciding/decide.ts";

@@ -1,5 +1,5 @@
 import { dayMs } from "../../core/time/clock.ts";
-import { type Sweeping, sweepLog } from "../../database/backup/portions.ts";
+import { type Sweeping, sweepLog } from "../../database/backup/sweeping.ts";
 
 /** Days for which alerts and their deliveries are stored. */
 export const deliveryDays = 90;

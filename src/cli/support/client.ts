@@ -9,8 +9,8 @@ import {
   type ErrorDetail,
   unknownPathMessage,
 } from "../../core/errors.ts";
-import { explainErrorCode } from "../../core/outgoing/reasons.ts";
-import { excerptText } from "../../core/text/words.ts";
+import { explainErrorCode } from "../../core/outgoing/failure-reasons.ts";
+import { excerptText } from "../../core/text/formatting.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { credentialsFileOf, readCredentials } from "./credentials.ts";
 import { readText } from "./input.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { formatDuration } from "../../core/text/words.ts";
+import { formatDuration } from "../../core/text/formatting.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 
 /** Reads a text file; `-` is standard input. Throws VALIDATION_ERROR that names the option. */

@@ -1,6 +1,6 @@
 /** Finds records of a server by ID, name or the beginning of a name. */
 import { AppError } from "../../core/errors.ts";
-import { excerptText, excerptName } from "../../core/text/words.ts";
+import { excerptText, excerptName } from "../../core/text/formatting.ts";
 import { fetchAllPages, type Client, unwrapData } from "./client.ts";
 
 const isId = (words: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words);

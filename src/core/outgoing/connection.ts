@@ -6,9 +6,9 @@ import { createRecentSet } from "../collections/recent-set.ts";
 import { type JudgedCertificate, judgeCertificate } from "./certificates/judgement.ts";
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
-import { raceAttempts } from "./first-of.ts";
+import { raceAttempts } from "./race-attempts.ts";
 import { explainRefusal } from "./reachability.ts";
-import { explainTlsAlert, classifyFailure, explainErrorCode } from "./reasons.ts";
+import { explainTlsAlert, classifyFailure, explainErrorCode } from "./failure-reasons.ts";
 
 /** Head start of an address before the next one is tried in parallel (RFC 8305 §8). */
 const headStartMs = 250;

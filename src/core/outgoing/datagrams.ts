@@ -1,7 +1,7 @@
 /** Sends UDP queries to the addresses of a name until one responds. */
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
-import { raceAttempts } from "./first-of.ts";
+import { raceAttempts } from "./race-attempts.ts";
 
 /** Time without a response until the query is repeated and the next address is tried. */
 const resendMs = 1_000;

@@ -4,7 +4,7 @@ import { setRecent } from "../collections/recent-set.ts";
 import { type Connection, dial } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
-import { classifyFailure } from "./reasons.ts";
+import { classifyFailure } from "./failure-reasons.ts";
 
 /** Maximum number of destinations whose last failure is stored. */
 const maxFailures = 1_000;

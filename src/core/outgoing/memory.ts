@@ -1,5 +1,5 @@
 /** Buffers received data, and counts its memory. */
-import { releaseBuffer } from "../system/garbage.ts";
+import { releaseBuffer } from "../system/garbage-collection.ts";
 
 /** Counts the bytes of responses in memory, so that concurrent responses can't exhaust it. */
 export type Memory = {

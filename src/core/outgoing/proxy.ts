@@ -7,7 +7,7 @@ import { type Connection, dial, type Tls } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { BlockedTarget, TargetFailure } from "./failures.ts";
 import { InvalidHttp, formatStatus, readHead } from "./http/head.ts";
-import { classifyFailure } from "./reasons.ts";
+import { classifyFailure } from "./failure-reasons.ts";
 import { type Wire, createWire } from "./http/wire.ts";
 
 /** A proxy whose URL has the scheme `http:` or `socks5:`, with its credentials. */

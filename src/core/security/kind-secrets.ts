@@ -1,7 +1,7 @@
 /** Encrypts, patches and displays the secrets of records with several types. */
 import type { Destination } from "./destinations.ts";
 import { type Kind, type Kinds, listFieldNames } from "../kinds.ts";
-import { formatFieldPath } from "../text/words.ts";
+import { formatFieldPath } from "../text/formatting.ts";
 import { validationError } from "../validation.ts";
 import { type Fields, isObject } from "../collections/objects.ts";
 

@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { formatIpv4, parseIpv6Groups } from "./client-network.ts";
 import { parseHostName } from "./destinations.ts";
-import { createInterner } from "../collections/shared.ts";
+import { createInterner } from "../collections/interner.ts";
 import { invalidFieldError } from "../validation.ts";
 
 /** Rules about the addresses that checks and alerts can connect to. */

@@ -1,6 +1,6 @@
 /** Parses JSON without rounding numbers, and finds numbers that would be rounded. */
 import { parseExactNumber, LongNumber } from "./decimals.ts";
-import { formatFieldPath } from "./words.ts";
+import { formatFieldPath } from "./formatting.ts";
 
 /**
  * Detects numbers with more than 15 characters or an exponent, which a double can round. Also matches inside strings.

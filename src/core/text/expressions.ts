@@ -2,7 +2,7 @@
 import type { RE2Set } from "re2js";
 import { monitorBounds } from "../limits.ts";
 import { setRecent } from "../collections/recent-set.ts";
-import { yieldToEventLoop } from "../time/yielding.ts";
+import { yieldToEventLoop } from "../time/event-loop.ts";
 
 /** Maximum instructions of a compiled expression, which limits the cost of one step. */
 const maxSize = monitorBounds.expressionSize.value;

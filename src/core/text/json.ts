@@ -1,7 +1,7 @@
 /** Measures JSON before it is parsed, limits its depth and number of values, and finds repeated names. */
 import { monitorBounds } from "../limits.ts";
 import { parseExactly } from "./exact-json.ts";
-import { formatFieldPath } from "./words.ts";
+import { formatFieldPath } from "./formatting.ts";
 
 type JsonShape = { depth: number; members: number; values: number };
 

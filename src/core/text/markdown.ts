@@ -1,6 +1,6 @@
 /** Renders Markdown as HTML and as plain text. */
 import type { Node } from "commonmark";
-import { normalizeLineBreaks } from "./words.ts";
+import { normalizeLineBreaks } from "./formatting.ts";
 
 /** A piece of text in one style. */
 export type Run = { kind: "text"; text: string; bold: boolean; italic: boolean; code: boolean };

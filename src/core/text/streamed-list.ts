@@ -1,5 +1,5 @@
 /** Reads lists and records from the database while their response is sent. */
-import { forEachYielding } from "../time/yielding.ts";
+import { forEachYielding } from "../time/event-loop.ts";
 
 /**
  * A list that is read in portions during the response, so that it is never completely in memory. Each call of `read`

@@ -1,7 +1,7 @@
 /** Reads YAML 1.2 with the position of each value. Rejects repeated keys and excessive aliases. */
 import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from "yaml";
 import { parseExactNumber, tooManyDigitsIssue } from "./decimals.ts";
-import { formatFieldPath } from "./words.ts";
+import { formatFieldPath } from "./formatting.ts";
 
 const maxDepth = 30;
 const maxPlaces = 10;

@@ -14,7 +14,7 @@ import { dirname, join, resolve } from "node:path";
 import { type Clock, formatFileStamp, formatTimestamp } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
 import { createVault } from "../../core/security/secrets.ts";
-import { formatBytes } from "../../core/text/words.ts";
+import { formatBytes } from "../../core/text/formatting.ts";
 import { openBackup } from "./backup-file.ts";
 import { refusedBackupError } from "./refused-backup.ts";
 import { getDataFiles, measureFreeBytes, writeNew, syncDirectory } from "../file/data-files.ts";

@@ -1,7 +1,7 @@
 /** Implements the Store on a SQLite file, with its connections, writes and errors. */
 import { Database } from "bun:sqlite";
 import { AppError } from "../../core/errors.ts";
-import { forEachYielding } from "../../core/time/yielding.ts";
+import { forEachYielding } from "../../core/time/event-loop.ts";
 import { createQueryBuilders } from "../query-builders.ts";
 import { createWriteHealth } from "../write-health.ts";
 import {

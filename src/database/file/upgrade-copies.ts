@@ -4,7 +4,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
-import { formatBytes } from "../../core/text/words.ts";
+import { formatBytes } from "../../core/text/formatting.ts";
 import { writeBackup } from "../backup/backup-file.ts";
 import { measureFreeBytes } from "./data-files.ts";
 

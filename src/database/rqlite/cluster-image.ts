@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { rmSync, statSync } from "node:fs";
 import { DataError } from "../../core/errors.ts";
-import { formatBytes } from "../../core/text/words.ts";
+import { formatBytes } from "../../core/text/formatting.ts";
 import { type Content, readContent, listDifferences } from "../backup/content.ts";
 import type { RqliteClient } from "./client.ts";
 

@@ -6,7 +6,7 @@ import type { Clock } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
 import { createId } from "../../core/ids.ts";
 import { createVault } from "../../core/security/secrets.ts";
-import { formatBytes } from "../../core/text/words.ts";
+import { formatBytes } from "../../core/text/formatting.ts";
 import type { ClusterAddress } from "../address.ts";
 import { copyPrefix } from "../backup/backup-file.ts";
 import { readContentOfFile, download, replaceAll } from "./cluster-image.ts";

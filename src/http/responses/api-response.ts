@@ -4,7 +4,7 @@ import { gzip } from "node:zlib";
 import { z } from "zod";
 import { dataSchema } from "../../core/paging.ts";
 import { StreamedList, StreamedRecord } from "../../core/text/streamed-list.ts";
-import { forEachYielding, yieldToEventLoop } from "../../core/time/yielding.ts";
+import { forEachYielding, yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { requestBounds } from "../../core/limits.ts";
 import { createBudget } from "../access/budget.ts";
 import { isObject } from "../../core/collections/objects.ts";

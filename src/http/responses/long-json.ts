@@ -4,9 +4,9 @@ import { tooManyDigitsIssue } from "../../core/text/decimals.ts";
 import { findLossyInteger } from "../../core/text/exact-json.ts";
 import { findRepeatedName } from "../../core/text/json.ts";
 import { configurationBounds, requestBounds } from "../../core/limits.ts";
-import { excerptText, formatFieldPath } from "../../core/text/words.ts";
+import { excerptText, formatFieldPath } from "../../core/text/formatting.ts";
 import { invalidFieldError } from "../../core/validation.ts";
-import { yieldToEventLoop } from "../../core/time/yielding.ts";
+import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 
 /** Depth to which objects are parsed member by member: the document and its sections. */
 const splitDepth = 2;

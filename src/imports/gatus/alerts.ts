@@ -1,6 +1,6 @@
 /** Converts the alerts of a Gatus endpoint: their channels, thresholds and descriptions. */
 import type { Fields } from "../../core/collections/objects.ts";
-import { pluralize, toLine } from "../../core/text/words.ts";
+import { pluralize, toLine } from "../../core/text/formatting.ts";
 import { clamp } from "../values.ts";
 import type { Channels } from "./channels.ts";
 import type { Section } from "./section.ts";

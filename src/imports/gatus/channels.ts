@@ -1,7 +1,7 @@
 /** Converts alerting providers of Gatus: one channel per provider and distinct override. */
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
-import { toLine } from "../../core/text/words.ts";
+import { toLine } from "../../core/text/formatting.ts";
 import type { NotTaken, PlannedRecord } from "../plan.ts";
 import { findIssue, toText } from "../values.ts";
 import { Section } from "./section.ts";

@@ -1,5 +1,5 @@
 /** Parses conditions of Gatus, and tests whether a value satisfies one. */
-import { excerptText } from "../../core/text/words.ts";
+import { excerptText } from "../../core/text/formatting.ts";
 import { parseOperand, parseInteger } from "./values.ts";
 
 const comparisons = ["==", "!=", "<=", ">=", ">", "<"] as const;

@@ -5,10 +5,10 @@ import type { Scalar } from "yaml";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
-import { formatBytes, excerptText } from "../../core/text/words.ts";
+import { formatBytes, excerptText } from "../../core/text/formatting.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { InvalidFiles, type Parsed, parseYaml, type Place, setOwn } from "../../core/text/yaml.ts";
-import { yieldToEventLoop } from "../../core/time/yielding.ts";
+import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { createUnreadableError } from "../limits.ts";
 
 const { yaml, yamlPerFolder, filesPerFolder, folderNesting } = importBounds;

@@ -1,6 +1,6 @@
 /** Converts endpoints of Gatus to monitors; incomplete ones are paused, with the reasons. */
 import { type Fields } from "../../core/collections/objects.ts";
-import { excerptText, toLine } from "../../core/text/words.ts";
+import { excerptText, toLine } from "../../core/text/formatting.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 import { toCleanLine, type Converted, findIssue, toParagraphs, clamp } from "../values.ts";
 import { readAlerting } from "./alerts.ts";

@@ -1,6 +1,6 @@
 /** Converts Gatus' page to a status page, and its announcements to incidents. */
 import type { Fields } from "../../core/collections/objects.ts";
-import { toLine } from "../../core/text/words.ts";
+import { toLine } from "../../core/text/formatting.ts";
 import type { PlannedRecord } from "../plan.ts";
 import { toCleanLine, toParagraphs } from "../values.ts";
 import type { Section } from "./section.ts";

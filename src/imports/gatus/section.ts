@@ -1,6 +1,6 @@
 /** Wraps a map of a Gatus configuration and tracks which keys were read, so that the report can list all others. */
 import { type Fields, isObject } from "../../core/collections/objects.ts";
-import { toLine } from "../../core/text/words.ts";
+import { toLine } from "../../core/text/formatting.ts";
 import { toText } from "../values.ts";
 import { findLeftOutReason } from "./left-out.ts";
 import { parseBoolean, parseDuration, parseInteger } from "./values.ts";

@@ -1,7 +1,7 @@
 /** Converts the URL of a Gatus endpoint to a monitor type with its fields. Lists unsupported parts. */
 import { isIP } from "node:net";
 import type { Fields } from "../../core/collections/objects.ts";
-import { decodePercent } from "../../core/text/words.ts";
+import { decodePercent } from "../../core/text/formatting.ts";
 import type { Section } from "./section.ts";
 
 export type Target = {

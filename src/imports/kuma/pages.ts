@@ -1,5 +1,5 @@
 /** Converts status pages and incidents of Uptime Kuma. */
-import { slugify } from "../../core/text/words.ts";
+import { slugify } from "../../core/text/formatting.ts";
 import { NewStatusPage } from "../../status-pages/schema.ts";
 import type { PlannedRecord } from "../plan.ts";
 import type { NoteLost } from "./columns.ts";

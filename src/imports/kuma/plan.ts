@@ -1,5 +1,5 @@
 /** Converts an installation of Uptime Kuma to a plan. */
-import { pluralize } from "../../core/text/words.ts";
+import { pluralize } from "../../core/text/formatting.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { NotTaken, Plan, PlannedRecord } from "../plan.ts";
 import { convertChannel, findMailServer } from "./channels.ts";

@@ -1,7 +1,7 @@
 /** Defines the tables of Uptime Kuma, and the limits for reading them. */
 import { importBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { formatBytes, formatCount } from "../../core/text/words.ts";
+import { formatBytes, formatCount } from "../../core/text/formatting.ts";
 import { maxCellBytes, maxRecordBytes, createUnreadableError } from "../limits.ts";
 import type { History } from "../plan.ts";
 

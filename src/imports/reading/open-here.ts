@@ -1,7 +1,7 @@
 import { importBounds } from "../../core/limits.ts";
-import { formatCount } from "../../core/text/words.ts";
+import { formatCount } from "../../core/text/formatting.ts";
 import { createUnreadableError } from "../limits.ts";
-import type { SourceOptions, OpenSource } from "./opened.ts";
+import type { SourceOptions, OpenSource } from "./open-source.ts";
 import type { Plan } from "../plan.ts";
 import type { ImportSource } from "../schema.ts";
 

@@ -1,7 +1,7 @@
 /** Opens a source in a child process. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { SourceOptions, OpenSource } from "./opened.ts";
+import type { SourceOptions, OpenSource } from "./open-source.ts";
 import type { Beat, History, Plan, Sum } from "../plan.ts";
 import type { PlanHead, PlanPart, ReaderRequest } from "./reader-messages.ts";
 import {

@@ -4,9 +4,9 @@ import { setPriority } from "node:os";
 import { createInterface } from "node:readline";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
-import { formatBytes } from "../../core/text/words.ts";
+import { formatBytes } from "../../core/text/formatting.ts";
 import { openHere } from "./open-here.ts";
-import type { OpenSource } from "./opened.ts";
+import type { OpenSource } from "./open-source.ts";
 import type { Plan } from "../plan.ts";
 import {
   batchBytes,

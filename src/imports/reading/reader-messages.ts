@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorDetail } from "../../core/errors.ts";
-import type { SourceOptions } from "./opened.ts";
+import type { SourceOptions } from "./open-source.ts";
 import type { NotTaken, Plan, PlannedRecord } from "../plan.ts";
 import type { ImportSource } from "../schema.ts";
 

@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
 import { getOwnCommand, plainEnvironment } from "../../core/system/programs.ts";
-import { formatBytes } from "../../core/text/words.ts";
+import { formatBytes } from "../../core/text/formatting.ts";
 import { createUnreadableError } from "../limits.ts";
 import { readerCommand, type ReaderRequest, type ReaderResponse } from "./reader-messages.ts";
 

@@ -10,7 +10,7 @@ import {
   Timestamp,
   limitPlaceholders,
 } from "../../core/fields.ts";
-import { formatPlaceholders } from "../../core/text/words.ts";
+import { formatPlaceholders } from "../../core/text/formatting.ts";
 import { IncidentStatus } from "../schema.ts";
 import { templatePlaceholders } from "../rules.ts";
 

@@ -1,7 +1,7 @@
 /** Reads the report of a job from the query and body of a request to a push URL. */
 import { AppError } from "../../core/errors.ts";
 import { monitorBounds, requestBounds } from "../../core/limits.ts";
-import { toRemoteLine } from "../../core/text/words.ts";
+import { toRemoteLine } from "../../core/text/formatting.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { type BodyClient, assertNotCompressed, parseJsonText, readBytes } from "../../http/body.ts";
 import { isRead } from "../../http/request.ts";

@@ -2,7 +2,7 @@
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
-import { mapYielding } from "../../core/time/yielding.ts";
+import { mapYielding } from "../../core/time/event-loop.ts";
 import { createFairQueue } from "../../core/collections/fair-queue.ts";
 import { AppError } from "../../core/errors.ts";
 import { maintenanceBounds } from "../../core/limits.ts";

@@ -1,6 +1,6 @@
 /** Reads and writes maintenance windows, their monitors and groups, and the marks of running occurrences. */
 import { computeOffset } from "../../core/paging.ts";
-import { mapYielding } from "../../core/time/yielding.ts";
+import { mapYielding } from "../../core/time/event-loop.ts";
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
 import {
   createInsert,

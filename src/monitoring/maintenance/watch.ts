@@ -2,7 +2,7 @@
 import { type Lease, type Leases, LeaseLost, guardStoreWithLease } from "../../cluster/leases.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { mapYielding } from "../../core/time/yielding.ts";
+import { mapYielding } from "../../core/time/event-loop.ts";
 import { guardVersion } from "../../database/references.ts";
 import { StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { maintenanceWindows } from "../../database/tables/monitoring.ts";

@@ -1,7 +1,7 @@
 /** Lists the monitors of an organization page by page, with filters and search. */
 import { computeOffset } from "../../core/paging.ts";
 import { splitByBytes, type Listed, StreamedList } from "../../core/text/streamed-list.ts";
-import { yieldToEventLoop } from "../../core/time/yielding.ts";
+import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import {
   combineConditions,
   type Condition,

@@ -9,7 +9,7 @@ import {
 } from "../../core/security/kind-secrets.ts";
 import { parseSettings } from "../../core/kinds.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { adjustToPresent } from "./judgement-rules.ts";
+import { adjustToPresent } from "./shown-status-rules.ts";
 import { monitorKinds } from "./kinds-schema.ts";
 import { type Monitor, type NewMonitor } from "./schema.ts";
 import type { MonitorRow, StoredMonitor } from "./store.ts";

@@ -9,7 +9,7 @@ import {
   ShownHeaders,
   nullable,
 } from "../../core/fields.ts";
-import { formatPlaceholders } from "../../core/text/words.ts";
+import { formatPlaceholders } from "../../core/text/formatting.ts";
 import { Assertions, assertionSources, JsonPath } from "./assertions-schema.ts";
 import {
   fillJson,

@@ -1,7 +1,7 @@
 /** Lists, creates, changes, orders and deletes monitors. */
 import { commit, commitEach, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { runInSearchTurn } from "../../events/turns.ts";
+import { runInSearchTurn } from "../../events/organization-turns.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId } from "../../core/ids.ts";

@@ -1,7 +1,7 @@
 /** Reads and writes monitors, their states, channels and tags. */
 import { getTableName, type SQL, sql } from "drizzle-orm";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
-import { yieldToEventLoop } from "../../core/time/yielding.ts";
+import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { AppError } from "../../core/errors.ts";
 import { formatBound, monitorBounds } from "../../core/limits.ts";
 import { guardRoom } from "../../database/file/usage.ts";

@@ -1,5 +1,5 @@
 /** Deletes results past their retention, and the results of deleted monitors. */
-import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
+import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
 import { dayMs, hourMs } from "./rules.ts";
 
 /** Retention of results in days. Daily sums are never deleted. */

@@ -2,7 +2,7 @@
 import { asc, eq, sql } from "drizzle-orm";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Sweeping } from "../../database/backup/portions.ts";
+import type { Sweeping } from "../../database/backup/sweeping.ts";
 import { guard, type Prepared, type Statement, type Store } from "../../database/store.ts";
 import { people } from "../../database/tables/accounts.ts";
 import type { Administrator, OrganizationEntry } from "./schema.ts";

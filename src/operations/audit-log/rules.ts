@@ -1,4 +1,4 @@
-import { formatCsvRow } from "../../core/text/words.ts";
+import { formatCsvRow } from "../../core/text/formatting.ts";
 import type { AuditEntry, ExportFormat } from "./schema.ts";
 
 const columns: Record<string, (entry: AuditEntry) => string | null> = {

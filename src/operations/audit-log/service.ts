@@ -1,7 +1,7 @@
 /** Lists, searches and downloads the audit log. */
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Scope } from "../../events/scope.ts";
-import { runInSearchTurn } from "../../events/turns.ts";
+import { runInSearchTurn } from "../../events/organization-turns.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { buildPage } from "../../core/paging.ts";
 import {

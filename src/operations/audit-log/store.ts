@@ -2,9 +2,9 @@
 import { getTableName } from "drizzle-orm";
 import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { computeOffset } from "../../core/paging.ts";
-import { type Sweeping, sweepLog } from "../../database/backup/portions.ts";
+import { type Sweeping, sweepLog } from "../../database/backup/sweeping.ts";
 import { buildContains, findMatchingIds } from "../../database/search.ts";
-import { yieldToEventLoop } from "../../core/time/yielding.ts";
+import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { namedTables } from "../../database/subject-names.ts";
 import { memberships, people } from "../../database/tables/accounts.ts";

@@ -2,7 +2,7 @@
 import { type XmlElement, parseXml } from "@rgrove/parse-xml";
 import { AwsV4Signer } from "aws4fetch";
 import { statSync } from "node:fs";
-import { releaseBuffer } from "../../core/system/garbage.ts";
+import { releaseBuffer } from "../../core/system/garbage-collection.ts";
 import { exchange, type ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import { formatStatus } from "../../core/outgoing/http/response.ts";

@@ -20,7 +20,7 @@ import {
 } from "../../core/finding.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
-import { formatBytes, formatDuration } from "../../core/text/words.ts";
+import { formatBytes, formatDuration } from "../../core/text/formatting.ts";
 import { measureFreeBytes } from "../../database/file/data-files.ts";
 import { isEncrypted } from "../../database/backup/encrypted-file.ts";
 import type { Store } from "../../database/store.ts";

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
-import { formatBytes } from "../../core/text/words.ts";
+import { formatBytes } from "../../core/text/formatting.ts";
 import { getDataFiles } from "../../database/file/data-files.ts";
 import type { Store } from "../../database/store.ts";
 import {

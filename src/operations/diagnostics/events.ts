@@ -1,5 +1,5 @@
 import { problemFinding, okFinding, skippedFinding } from "../../core/finding.ts";
-import { formatDuration } from "../../core/text/words.ts";
+import { formatDuration } from "../../core/text/formatting.ts";
 import type { Diagnosis } from "./diagnostic.ts";
 
 /** Progress of one follower of the event log. Times are monotonic milliseconds. */

@@ -21,7 +21,7 @@ import {
   portOf,
   type TargetGuard,
 } from "../../core/security/target-guard.ts";
-import { capitalize } from "../../core/text/words.ts";
+import { capitalize } from "../../core/text/formatting.ts";
 import type { ChannelHost } from "./destinations.ts";
 import { renewalDays } from "./certificate.ts";
 

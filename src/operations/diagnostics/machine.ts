@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from 
 import { join } from "node:path";
 import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
 import { findPingCommand } from "../../core/system/ping-command.ts";
-import { formatBytes, excerptText, pluralize } from "../../core/text/words.ts";
+import { formatBytes, excerptText, pluralize } from "../../core/text/formatting.ts";
 
 /** Open files that HTTP clients and the database need, in addition to one per monitor. */
 const filesBesideChecks = 512;

@@ -4,7 +4,7 @@ import { tryMailServer } from "../../alerting/providers/email.ts";
 import { dayMs } from "../../core/time/clock.ts";
 import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
 import { createAccessTokenCache } from "../../core/outgoing/access-tokens.ts";
-import { capitalize } from "../../core/text/words.ts";
+import { capitalize } from "../../core/text/formatting.ts";
 import { exchange } from "../../core/outgoing/http/exchange.ts";
 import type { MailServer } from "./destinations.ts";
 import {

@@ -16,7 +16,7 @@ import { getDataFiles } from "../../database/file/data-files.ts";
 import { isDirectoryLocked } from "../../database/file/directory-lock.ts";
 import type { Store } from "../../database/store.ts";
 import { buildProblemKey, listOpenProblems } from "../../events/problems.ts";
-import { isExpired } from "./moments.ts";
+import { isExpired } from "./momentary-problems.ts";
 import { findListener } from "./machine.ts";
 
 type Settings = { host: string; port: number; publicPort?: number | undefined };

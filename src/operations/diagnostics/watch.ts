@@ -16,7 +16,7 @@ import {
 import type { EventReader } from "../../events/reader.ts";
 import { updateProgress, type Progress } from "./events.ts";
 import { type WatchContext, watched } from "./list.ts";
-import { isExpired, type Moment, findMomentaryProblems, tickMs } from "./moments.ts";
+import { isExpired, type Moment, findMomentaryProblems, tickMs } from "./momentary-problems.ts";
 
 const examineMs = 30_000;
 

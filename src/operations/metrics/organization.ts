@@ -3,9 +3,9 @@ import { and, eq, gt, sql } from "drizzle-orm";
 import { version } from "../../core/assets.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { createFamily, type Family, formatMetrics, type Sample } from "../../core/metrics.ts";
-import { yieldToEventLoop } from "../../core/time/yielding.ts";
-import { createOrganizationTurns } from "../../events/turns.ts";
-import { hoursOf } from "../../dashboard/recent.ts";
+import { yieldToEventLoop } from "../../core/time/event-loop.ts";
+import { createOrganizationTurns } from "../../events/organization-turns.ts";
+import { hoursOf } from "../../dashboard/recent-sums.ts";
 import type { Store } from "../../database/store.ts";
 import { incidentCounts } from "../../database/tables/incidents.ts";
 import { monitorGroups, monitors, monitorStates } from "../../database/tables/monitoring.ts";
@@ -14,7 +14,7 @@ import {
   adjustToPresent,
   type ShownStatus,
   determineShownStatus,
-} from "../../monitoring/monitors/judgement-rules.ts";
+} from "../../monitoring/monitors/shown-status-rules.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import { buildStorageFamily } from "./storage.ts";
 import { currentStatus, inGroup, ofMonitor } from "../../monitoring/monitors/store.ts";

@@ -13,7 +13,7 @@ import {
   type Sweeping,
   createSweeping,
   findHousekeepingValue,
-} from "../../database/backup/portions.ts";
+} from "../../database/backup/sweeping.ts";
 import type { Store } from "../../database/store.ts";
 import { sweepEvents } from "../../events/retention.ts";
 import { sweepResponses } from "../../http/idempotency.ts";

@@ -1,4 +1,4 @@
-import { setHousekeepingValue } from "../../database/backup/portions.ts";
+import { setHousekeepingValue } from "../../database/backup/sweeping.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { ClockState } from "./rules.ts";
 

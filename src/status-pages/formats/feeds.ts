@@ -1,5 +1,5 @@
 /** Writes the incidents and maintenance of a status page as Atom and RSS feeds. */
-import { capitalize, formatCount, escapeXml, escapeTags } from "../../core/text/words.ts";
+import { capitalize, formatCount, escapeXml, escapeTags } from "../../core/text/formatting.ts";
 import { getFormatter, minuteFormat } from "../../core/time/times.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import type { PublicWindow } from "../windows.ts";

@@ -2,7 +2,7 @@
 import { computeSpanStart, dayMs, computeRatio, type Sums } from "../../monitoring/uptime/rules.ts";
 import type { Severity } from "../../core/fields.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
-import type { ShownStatus } from "../../monitoring/monitors/judgement-rules.ts";
+import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
 import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { PublicWindow } from "../windows.ts";
 

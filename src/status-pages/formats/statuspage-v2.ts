@@ -2,7 +2,7 @@
 import { statusPageBounds } from "../../core/limits.ts";
 import { deriveId } from "../../core/ids.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
-import { escapeTags } from "../../core/text/words.ts";
+import { escapeTags } from "../../core/text/formatting.ts";
 import { dayMs } from "../../monitoring/uptime/rules.ts";
 import type { LoadedPage } from "../load.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";

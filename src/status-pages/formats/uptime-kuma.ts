@@ -1,7 +1,7 @@
 /** Serves badges and page data in the formats of Uptime Kuma, for existing badges and widgets. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
-import { formatPercent } from "../../core/text/words.ts";
-import { forEachYielding, yieldToEventLoop } from "../../core/time/yielding.ts";
+import { formatPercent } from "../../core/text/formatting.ts";
+import { forEachYielding, yieldToEventLoop } from "../../core/time/event-loop.ts";
 import type { Store } from "../../database/store.ts";
 import { addSums, computeRatio } from "../../monitoring/uptime/rules.ts";
 import { listSums, computeUptime24h } from "../../monitoring/uptime/store.ts";

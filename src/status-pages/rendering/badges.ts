@@ -1,9 +1,9 @@
 /** Draws SVG badges that show the status, uptime or latency of a monitor. */
-import { escapeXml, formatLatency, formatPercent } from "../../core/text/words.ts";
+import { escapeXml, formatLatency, formatPercent } from "../../core/text/formatting.ts";
 import { formatSince } from "../../core/time/times.ts";
 import { dayMs } from "../../monitoring/uptime/rules.ts";
 import { findPartialStart, type PublicMonitor, computeUptime } from "../formats/public-data.ts";
-import type { ShownStatus } from "../../monitoring/monitors/judgement-rules.ts";
+import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
 import { stateTones, type Tone } from "./view.ts";
 
 export const badgeKinds = ["status", "uptime", "latency"] as const;

@@ -1,5 +1,5 @@
 /** Renders each part of a status page: HTML pages, JSON, feeds and the calendar. */
-import { escapeXml } from "../../core/text/words.ts";
+import { escapeXml } from "../../core/text/formatting.ts";
 import { renderAtom, renderRss } from "../formats/feeds.ts";
 import { loadMonthlyHistory } from "../formats/history.ts";
 import { renderCalendar } from "../formats/ical.ts";

@@ -5,7 +5,7 @@ import {
   formatDuration,
   formatLatency,
   formatPercent,
-} from "../../core/text/words.ts";
+} from "../../core/text/formatting.ts";
 import { formatDay, minuteFormat, formatSince, formatTimeSpan } from "../../core/time/times.ts";
 import { dayMs, computeRatio, determineTone } from "../../monitoring/uptime/rules.ts";
 import {
@@ -18,7 +18,7 @@ import {
   computeUptime,
 } from "../formats/public-data.ts";
 import type { PublicWindow } from "../windows.ts";
-import type { ShownStatus } from "../../monitoring/monitors/judgement-rules.ts";
+import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
 
 export type Tone = "up" | "degraded" | "down" | "maintenance" | "none";
 

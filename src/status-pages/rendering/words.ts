@@ -1,6 +1,6 @@
 /** Renders the texts that people write for a status page from Markdown, and caches the results. */
 import { parseMarkdown, parsePlainText, renderHtml, renderText } from "../../core/text/markdown.ts";
-import { forEachYielding } from "../../core/time/yielding.ts";
+import { forEachYielding } from "../../core/time/event-loop.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
 
 /** A rendered text, as HTML and as plain text. */

@@ -12,7 +12,7 @@ import {
   inflateRaw,
 } from "node:zlib";
 import { statusPageBounds } from "../../core/limits.ts";
-import { forEachYielding } from "../../core/time/yielding.ts";
+import { forEachYielding } from "../../core/time/event-loop.ts";
 import { pieceLength, type Pieces, createSharedBody } from "../../http/responses/large-bodies.ts";
 
 /** A rendered body: whole, or in pieces that are rendered on demand. */

@@ -1,7 +1,7 @@
 /** Caches rendered pages by key, in every encoding that clients requested. */
 import { AppError } from "../../core/errors.ts";
 import { createFairQueue, type FairQueue } from "../../core/collections/fair-queue.ts";
-import { countReleased } from "../../core/system/garbage.ts";
+import { countReleased } from "../../core/system/garbage-collection.ts";
 import { statusPageBounds } from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
 import { setRecent } from "../../core/collections/recent-set.ts";

@@ -1,5 +1,5 @@
 /** Renders previews for the admin page: a status page with unsaved changes, or with a draft incident. */
-import { mapYielding } from "../../core/time/yielding.ts";
+import { mapYielding } from "../../core/time/event-loop.ts";
 import type { Scope } from "../../events/scope.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
 import { consume, type RateLimit } from "../../http/access/rate-limit.ts";

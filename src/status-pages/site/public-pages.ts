@@ -8,7 +8,7 @@ import { consume, type NetworkLimit } from "../../http/access/rate-limit.ts";
 import { pathOf } from "../../http/request.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
 import { endOfMonth, formatUtcMonth } from "../formats/history.ts";
-import { type createPageReadings, type Reading } from "../readings.ts";
+import { type createPageReadings, type Reading } from "../page-readings.ts";
 import { renderPart, renderSignUp, createUncachedResponse } from "../rendering/parts.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import {

@@ -20,7 +20,7 @@ import {
   renderKumaPage,
   parseLabels,
 } from "../formats/uptime-kuma.ts";
-import { createPageReadings } from "../readings.ts";
+import { createPageReadings } from "../page-readings.ts";
 import { type BadgeKind, renderMonitorBadge } from "../rendering/badges.ts";
 import { toJson, toSvg } from "../rendering/parts.ts";
 import { findDefaultSlugs, findHead, findSlugShowing } from "../store.ts";

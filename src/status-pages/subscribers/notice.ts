@@ -1,5 +1,5 @@
 /** Writes notices of a status page as e-mails and as webhook payloads. */
-import { capitalize } from "../../core/text/words.ts";
+import { capitalize } from "../../core/text/formatting.ts";
 import type { z } from "zod";
 import { type Message, createMarkdownFact } from "../../alerting/sending/messages.ts";
 import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";

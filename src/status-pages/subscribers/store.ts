@@ -4,7 +4,7 @@ import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId } from "../../core/ids.ts";
 import { computeOffset } from "../../core/paging.ts";
-import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
+import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
 import { buildIdTable, guardExists } from "../../database/references.ts";
 import {
   combineConditions,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { dumpTables, testAppliance, unknownId } from "../../support/appliance.ts";
-import { signInMember, createPerson, signInVisitor } from "../../support/visiting.ts";
+import { signInMember, createPerson, signInVisitor } from "../../support/people.ts";
 
 const keys = "/dashboard/api-keys";
 const deploy = { name: "Deploy", scope: "read", expiresInDays: 30 };

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createApiKey, listApiKeys, revokeApiKey } from "../../../src/accounts/api-keys/service.ts";
 import { sha256 } from "../../../src/core/ids.ts";
 import { dumpTables, testAppliance, unknownId } from "../../support/appliance.ts";
-import { findErrorCode } from "../../support/refusal.ts";
+import { findErrorCode } from "../../support/error-code.ts";
 
 const deploy = { name: "Deploy", scope: "read" as const, expiresInMs: null };
 

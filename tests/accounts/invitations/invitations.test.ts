@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import crypto from "node:crypto";
 import { sweepInvitations } from "../../../src/accounts/invitations/service.ts";
-import { createSweeping } from "../../../src/database/backup/portions.ts";
+import { createSweeping } from "../../../src/database/backup/sweeping.ts";
 import {
   dumpTables,
   testAppliance,
@@ -14,7 +14,7 @@ import {
   password,
   createPerson,
   signInVisitor,
-} from "../../support/visiting.ts";
+} from "../../support/people.ts";
 
 const invitations = "/dashboard/invitations";
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { dumpTables, testAppliance } from "../../support/appliance.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 const organization = "/dashboard/organization";
 

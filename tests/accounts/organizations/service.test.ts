@@ -6,7 +6,7 @@ import {
 } from "../../../src/accounts/organizations/service.ts";
 import { dumpTables, testAppliance } from "../../support/appliance.ts";
 import { createSampleRecord } from "../../support/records.ts";
-import { findErrorCode } from "../../support/refusal.ts";
+import { findErrorCode } from "../../support/error-code.ts";
 
 test("an organization is found by its slug, and listed with the others by slug", async () => {
   const { store, time } = await testAppliance();

@@ -5,7 +5,7 @@ import { assets } from "../../../src/core/assets.ts";
 import { createEmbeddedStore, openDatabase } from "../../../src/database/file/embedded.ts";
 import { migrate } from "../../../src/database/migrate.ts";
 import { createOrganization, createSharing } from "../../../src/accounts/organizations/service.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 
 const directory = createScratch();
 

@@ -6,13 +6,8 @@ import {
   resetPassword,
 } from "../../../src/accounts/people/service.ts";
 import { dumpTables, testAppliance } from "../../support/appliance.ts";
-import { findErrorCode } from "../../support/refusal.ts";
-import {
-  addToOrganization,
-  createBrowser,
-  password,
-  createPerson,
-} from "../../support/visiting.ts";
+import { findErrorCode } from "../../support/error-code.ts";
+import { addToOrganization, createBrowser, password, createPerson } from "../../support/people.ts";
 
 const email = "zoe@team.example";
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Client } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 import { openStream } from "../../support/live.ts";
-import { addToOrganization, signInMember, signInVisitor } from "../../support/visiting.ts";
+import { addToOrganization, signInMember, signInVisitor } from "../../support/people.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 
 const running: { stop(): Promise<void> }[] = [];

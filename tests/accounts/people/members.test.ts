@@ -7,7 +7,7 @@ import {
   createBrowser,
   createPerson,
   sortStatuses,
-} from "../../support/visiting.ts";
+} from "../../support/people.ts";
 
 const people = "/dashboard/people";
 

@@ -9,7 +9,7 @@ import {
   createPerson,
   sortStatuses,
   signInVisitor,
-} from "../../support/visiting.ts";
+} from "../../support/people.ts";
 
 const profile = "/dashboard/profile";
 

@@ -3,7 +3,7 @@ import { TOTP } from "otpauth";
 import { dashboard } from "../../support/routes.ts";
 import type { Route } from "../../../src/http/openapi.ts";
 import { dumpTables, setUpToken, testAppliance } from "../../support/appliance.ts";
-import { createBrowser } from "../../support/visiting.ts";
+import { createBrowser } from "../../support/people.ts";
 
 const tokenIn = (link: string) => link.split("#")[1] ?? "";
 

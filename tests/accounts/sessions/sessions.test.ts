@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { sha256 } from "../../../src/core/ids.ts";
-import { createSweeping } from "../../../src/database/backup/portions.ts";
+import { createSweeping } from "../../../src/database/backup/sweeping.ts";
 import type { Session } from "../../../src/http/access/session.ts";
 import { sweepSessions } from "../../../src/accounts/sessions/store.ts";
 import { dumpTables, testAppliance, unknownId } from "../../support/appliance.ts";
-import { signInMember, createPerson, signInVisitor } from "../../support/visiting.ts";
+import { signInMember, createPerson, signInVisitor } from "../../support/people.ts";
 
 const hour = 3_600_000;
 const people = "/dashboard/people";

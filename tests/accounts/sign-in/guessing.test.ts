@@ -7,7 +7,7 @@ import {
   createPerson,
   defaultHash,
   signInVisitor,
-} from "../../support/visiting.ts";
+} from "../../support/people.ts";
 
 // Generous limits, because a busy machine hashes slowly.
 beforeEach(() => void spyOn(performance, "now").mockReturnValue(performance.now()));

@@ -3,14 +3,14 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createSetUp, removeSetUp } from "../../../src/accounts/sign-in/set-up.ts";
 import { dumpTables, setUpToken, testAppliance } from "../../support/appliance.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 import {
   addressOf,
   createBrowser,
   password,
   createPerson,
   sortStatuses,
-} from "../../support/visiting.ts";
+} from "../../support/people.ts";
 
 const claim = {
   token: setUpToken,

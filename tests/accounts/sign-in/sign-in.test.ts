@@ -8,7 +8,7 @@ import {
   password,
   createPerson,
   defaultHash,
-} from "../../support/visiting.ts";
+} from "../../support/people.ts";
 
 function withoutId({ status, json }: Answer): string {
   const { requestId: _, ...error } = json.error;

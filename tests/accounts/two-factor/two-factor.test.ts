@@ -14,7 +14,7 @@ import {
   password,
   sortStatuses,
   signInVisitor,
-} from "../../support/visiting.ts";
+} from "../../support/people.ts";
 
 const twoFactor = "/dashboard/two-factor";
 const step = 30_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { apprise } from "../../../src/alerting/providers/apprise.ts";
-import { createAlert, startReceiver, createMessage } from "../../support/delivering.ts";
+import { createAlert, startReceiver, createMessage } from "../../support/alert-receiver.ts";
 import { services } from "./services.ts";
 
 const { settings } = services.apprise;

@@ -15,7 +15,7 @@ import {
   createMessage,
   retryVerdict,
   judgeReply,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import { replyWith } from "../../support/target.ts";
 
 const page = `https://signalbox.lan/monitors/${monitor.id}`;

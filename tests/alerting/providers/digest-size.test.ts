@@ -11,7 +11,7 @@ import {
   startReceiver,
   createAlertStorm,
   createMessage,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import { replyWith } from "../../support/target.ts";
 
 const maxBytes = 20_000;

@@ -7,7 +7,7 @@ import {
   createMessage,
   retryVerdict,
   judgeReply,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import { replyWith } from "../../support/target.ts";
 import { services } from "./services.ts";
 

@@ -8,11 +8,11 @@ import {
   type SocketHandler,
   replyOnce,
   runUntilTimedOut,
-} from "../../support/checking.ts";
-import { createAlert, createMessage } from "../../support/delivering.ts";
-import { findReason } from "../../support/dialing.ts";
+} from "../../support/check-runs.ts";
+import { createAlert, createMessage } from "../../support/alert-receiver.ts";
+import { findReason } from "../../support/dial-context.ts";
 import { startMailServer } from "../../support/mail-server.ts";
-import { ann, bob, delivered, findOutcome } from "../../support/mailing.ts";
+import { ann, bob, delivered, findOutcome } from "../../support/mail-outcomes.ts";
 import { startScriptedMailServer, buildSmtpSettings } from "../../support/scripted-mail-server.ts";
 import { canBeSilent, openSilentAddress } from "../../support/silent-address.ts";
 

@@ -6,8 +6,15 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import type { Verdict } from "../../../src/alerting/provider.ts";
 import { certificates, writeCertificates } from "../../support/certificates.ts";
 import { startMailServer } from "../../support/mail-server.ts";
-import { doubtfulVerdict, finalVerdict } from "../../support/delivering.ts";
-import { ann, bob, cid, delivered, passingVerdict, findOutcome } from "../../support/mailing.ts";
+import { doubtfulVerdict, finalVerdict } from "../../support/alert-receiver.ts";
+import {
+  ann,
+  bob,
+  cid,
+  delivered,
+  passingVerdict,
+  findOutcome,
+} from "../../support/mail-outcomes.ts";
 import { hasPrograms, defineTestWith } from "../../support/real-targets.ts";
 import { startScriptedMailServer } from "../../support/scripted-mail-server.ts";
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync, verify } from "node:crypto";
 import type { DeliveryContext } from "../../../src/alerting/provider.ts";
 import type { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
-import { now, startReceiver, retryVerdict } from "../../support/delivering.ts";
+import { now, startReceiver, retryVerdict } from "../../support/alert-receiver.ts";
 import { startMailServer } from "../../support/mail-server.ts";
-import { doubtfulVerdict } from "../../support/delivering.ts";
-import { ann, delivered, passingVerdict, findOutcome } from "../../support/mailing.ts";
+import { doubtfulVerdict } from "../../support/alert-receiver.ts";
+import { ann, delivered, passingVerdict, findOutcome } from "../../support/mail-outcomes.ts";
 import { replyWith, type Reply } from "../../support/target.ts";
 
 const box = "box@team.example";

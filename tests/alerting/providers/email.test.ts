@@ -8,7 +8,7 @@ import {
   startReceiver,
   createAlertStorm,
   createMessage,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 
 const to = ["oncall@team.example", "boss@team.example"];

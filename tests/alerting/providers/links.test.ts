@@ -9,7 +9,7 @@ import {
   monitor,
   createChannel,
   startReceiver,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 
 /** The fields of all services with the page to open. */
 const linkFields = /"(url|title_link|click|openLink|client_url|href)":/;

@@ -9,7 +9,7 @@ import {
   createChannel,
   startReceiver,
   createMessage,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 import type { Json } from "../../support/json.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ntfy } from "../../../src/alerting/providers/ntfy.ts";
-import { createAlert, startReceiver, createMessage } from "../../support/delivering.ts";
+import { createAlert, startReceiver, createMessage } from "../../support/alert-receiver.ts";
 import { services } from "./services.ts";
 
 const { settings } = services.ntfy;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { pagerduty } from "../../../src/alerting/providers/pagerduty.ts";
 import { pushover } from "../../../src/alerting/providers/pushover.ts";
 import { webhook } from "../../../src/alerting/providers/webhook.ts";
-import { now, retryVerdict, judgeReply } from "../../support/delivering.ts";
+import { now, retryVerdict, judgeReply } from "../../support/alert-receiver.ts";
 import { replyWith } from "../../support/target.ts";
 
 const settings = { url: "http://bot.lan/hook", secret: null, headers: {} };

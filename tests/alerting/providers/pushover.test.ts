@@ -7,7 +7,7 @@ import {
   startReceiver,
   createAlertStorm,
   createMessage,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import { type RecordedRequest, replyWith } from "../../support/target.ts";
 import { services } from "./services.ts";
 

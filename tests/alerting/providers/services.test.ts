@@ -12,7 +12,7 @@ import {
   createAlertStorm,
   createMessage,
   judgeReply,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import { replyWith } from "../../support/target.ts";
 import { messages, type Said, type Service, services } from "./services.ts";
 

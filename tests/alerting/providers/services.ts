@@ -7,7 +7,7 @@ import {
   finalVerdict,
   monitor,
   retryVerdict,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import type { Json } from "../../support/json.ts";
 
 /** The parts of a message that every service shows. */

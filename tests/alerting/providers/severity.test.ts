@@ -8,7 +8,7 @@ import {
   startReceiver,
   createAlertStorm,
   createMessage,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 
 const incident = (severity: "minor" | "major" | "critical") => ({
   incident: { id: "1", title: "Slow", status: "identified", severity, monitorId: null },

@@ -11,7 +11,7 @@ import {
   startReceiver,
   createAlertStorm,
   createMessage,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import { createPager } from "../../support/pager.ts";
 import type { RecordedRequest } from "../../support/target.ts";
 

@@ -6,7 +6,7 @@ import {
   createChannel,
   startReceiver,
   createMessage,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import type { Reply } from "../../support/target.ts";
 
 /** The verdict of a channel on a response to its only request. */

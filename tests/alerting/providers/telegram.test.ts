@@ -5,7 +5,7 @@ import {
   doubtfulVerdict,
   startReceiver,
   createMessage,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import { replyWith, type Reply } from "../../support/target.ts";
 import { services } from "./services.ts";
 

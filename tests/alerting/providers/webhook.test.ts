@@ -13,7 +13,7 @@ import {
   startReceiver,
   createAlertStorm,
   createMessage,
-} from "../../support/delivering.ts";
+} from "../../support/alert-receiver.ts";
 import type { RecordedRequest } from "../../support/target.ts";
 
 const settings = { url: "https://bot.lan/alerts?team=ops", secret: null, headers: {} };

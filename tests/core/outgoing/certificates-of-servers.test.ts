@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { createServer, type TLSSocket } from "node:tls";
 import type { AddressInfo } from "node:net";
 import { findLongestPath } from "../../../src/core/outgoing/certificates/path.ts";
-import { runCheckOfType, startListener } from "../../support/checking.ts";
+import { runCheckOfType, startListener } from "../../support/check-runs.ts";
 import {
   issueCertificate,
   exportKey,

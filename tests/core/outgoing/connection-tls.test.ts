@@ -7,8 +7,8 @@ import {
   knowsConnections,
   startListener,
   waitUntilClosed,
-} from "../../support/checking.ts";
-import { readAll, createDialing, findReason } from "../../support/dialing.ts";
+} from "../../support/check-runs.ts";
+import { readAll, createDialing, findReason } from "../../support/dial-context.ts";
 import { defineTestWith } from "../../support/real-targets.ts";
 import { startSecureListener } from "../../support/secure-listener.ts";
 

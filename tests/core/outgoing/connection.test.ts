@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import type { Address } from "../../../src/core/outgoing/context.ts";
 import { dial } from "../../../src/core/outgoing/connection.ts";
 import { getFreePort } from "../../support/binary.ts";
-import { knowsConnections, startListener, waitUntilClosed } from "../../support/checking.ts";
-import { readAll, createDialing, findReason } from "../../support/dialing.ts";
+import { knowsConnections, startListener, waitUntilClosed } from "../../support/check-runs.ts";
+import { readAll, createDialing, findReason } from "../../support/dial-context.ts";
 import { canBeSilent, openSilentAddress } from "../../support/silent-address.ts";
 
 const first: Address = { address: "127.0.0.1", family: 4, isPrivate: true };

@@ -5,10 +5,10 @@ import { channelKinds } from "../../../src/alerting/channels/kinds-schema.ts";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 import { newChannels, newMonitors } from "../../support/samples.ts";
-import { createPublisher } from "../../support/subscribing.ts";
+import { createPublisher } from "../../support/publisher.ts";
 import { hasNetwork } from "../../support/real-targets.ts";
 import { startTarget } from "../../support/target.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 type TestSetUp = Awaited<ReturnType<typeof createDashboard>>;
 type Way = { what: string; field: string; body: (host: string, port: number) => object };

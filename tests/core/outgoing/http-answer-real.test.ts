@@ -3,8 +3,8 @@ import { createServer, request, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dial } from "../../../src/core/outgoing/connection.ts";
 import { readHttpResponse } from "../../../src/core/outgoing/http/response.ts";
-import { buildMessageHead } from "../../support/answering.ts";
-import { createCheckContext } from "../../support/checking.ts";
+import { buildMessageHead } from "../../support/response-reader.ts";
+import { createCheckContext } from "../../support/check-runs.ts";
 
 describe("responses of a real server are read like other clients read them:", () => {
   const handlers: Record<string, RequestListener> = {

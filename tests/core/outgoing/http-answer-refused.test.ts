@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readHttpResponse } from "../../../src/core/outgoing/http/response.ts";
-import { buildMessageHead, createLine, findRefusal } from "../../support/answering.ts";
+import { buildMessageHead, createLine, findRefusal } from "../../support/response-reader.ts";
 
 describe("invalid HTTP is rejected", () => {
   const ok = "HTTP/1.1 200 OK";

@@ -8,7 +8,7 @@ import {
   createLine,
   readResponse,
   findRefusal,
-} from "../../support/answering.ts";
+} from "../../support/response-reader.ts";
 
 /** Random responses, as bytes and as their expected content. */
 const sent = fc

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { TargetFailure } from "../../../src/core/outgoing/failures.ts";
 import { JudgingProxy } from "../../../src/core/outgoing/judging-proxy.ts";
-import { createCheckContext, startListener } from "../../support/checking.ts";
+import { createCheckContext, startListener } from "../../support/check-runs.ts";
 
 /** Behind it all hosts are loopback, except for one that is blocked. */
 async function proxied({ maxBytes = 1_000_000 } = {}) {

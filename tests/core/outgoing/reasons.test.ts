@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { TargetFailure, LocalFailure } from "../../../src/core/outgoing/failures.ts";
-import { classifyFailure } from "../../../src/core/outgoing/reasons.ts";
+import { classifyFailure } from "../../../src/core/outgoing/failure-reasons.ts";
 
 const failed = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });
 

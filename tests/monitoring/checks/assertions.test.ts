@@ -13,7 +13,7 @@ import {
 import { LongNumber } from "../../../src/core/text/decimals.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
-import { runCheckOfType, createCheckContext } from "../../support/checking.ts";
+import { runCheckOfType, createCheckContext } from "../../support/check-runs.ts";
 import { canary } from "../../support/samples.ts";
 import { replyWith, replyWithRedirect, startTarget, type Target } from "../../support/target.ts";
 

@@ -1,11 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
-import { getAuthority } from "../../support/fakes/serving.ts";
+import { getAuthority } from "../../support/fakes/start-fake.ts";
 import { defineTestWith } from "../../support/real-targets.ts";
 import { clientCertificate, clientKey } from "../../support/samples.ts";
 import { startSecureListener } from "../../support/secure-listener.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 const path = "/api/v1/settings";
 const authorities = (body: unknown) => ({ body: { certificateAuthorities: body } });

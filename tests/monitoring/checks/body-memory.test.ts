@@ -9,7 +9,7 @@ import type { HttpAnswer } from "../../../src/core/outgoing/http/response.ts";
 import { type Memory, uncounted } from "../../../src/core/outgoing/memory.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
-import { runCheckOfType, createCheckContext, runUntilTimedOut } from "../../support/checking.ts";
+import { runCheckOfType, createCheckContext, runUntilTimedOut } from "../../support/check-runs.ts";
 import { type Reply, startTarget } from "../../support/target.ts";
 
 const kib = 1024;

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { fakes, otherFakes } from "../../support/fakes/all.ts";
 import { type Fake, answerOnce, type ServedFake } from "../../support/fakes/fake.ts";
-import { startFake } from "../../support/fakes/serving.ts";
+import { startFake } from "../../support/fakes/start-fake.ts";
 import { canary } from "../../support/samples.ts";
-import { signInMember } from "../../support/visiting.ts";
-import { createWatch } from "../../support/watch.ts";
+import { signInMember } from "../../support/people.ts";
+import { createWatch } from "../../support/check-board.ts";
 
 const types = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
 const made = await createWatch();

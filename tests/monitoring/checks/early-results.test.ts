@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
-import { type Beat, type Watch, createWatch } from "../../support/watch.ts";
+import { type Beat, type Watch, createWatch } from "../../support/check-board.ts";
 
 /** Seconds per status; asserts that results and sums agree. */
 async function secondsOf({ readBeats: beatsOf, database }: Watch, id: string) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { dumpTables } from "../../support/appliance.ts";
 import { replyWith, hang } from "../../support/target.ts";
-import { type Watch, createWatch } from "../../support/watch.ts";
+import { type Watch, createWatch } from "../../support/check-board.ts";
 
 /** A monitor with automatic incidents, during a check. */
 async function underWay(fields: object = {}) {

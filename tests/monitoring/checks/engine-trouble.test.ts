@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { replyWith, hang, reset, startTarget } from "../../support/target.ts";
-import { type Watch, createWatch } from "../../support/watch.ts";
+import { type Watch, createWatch } from "../../support/check-board.ts";
 
 /** Events of the appliance about itself. */
 const troubles = async ({ store }: Watch) =>

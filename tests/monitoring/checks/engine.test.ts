@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { createAppliance } from "../../support/appliance.ts";
 import { replyWith, hang, replyAfter, startTarget } from "../../support/target.ts";
-import { type Beat, createWatch } from "../../support/watch.ts";
+import { type Beat, createWatch } from "../../support/check-board.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 import { copyMonitor } from "../../support/many-monitors.ts";
 

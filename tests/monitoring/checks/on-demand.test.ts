@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import type { Answer } from "../../support/appliance.ts";
 import { replyWith, hang, startTarget } from "../../support/target.ts";
-import { signInMember, createPerson, sortStatuses, signInVisitor } from "../../support/visiting.ts";
-import { createWatch } from "../../support/watch.ts";
+import { signInMember, createPerson, sortStatuses, signInVisitor } from "../../support/people.ts";
+import { createWatch } from "../../support/check-board.ts";
 
 const path = "/dashboard/monitors/try";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { pushRoutes } from "../../../src/monitoring/checks/push.ts";
 import { dumpTables, type Options } from "../../support/appliance.ts";
-import { createWatch } from "../../support/watch.ts";
+import { createWatch } from "../../support/check-board.ts";
 
 type Fields = Record<string, string>;
 type Sent = { query?: string; options?: Options };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { dumpTables, testAppliance } from "../../support/appliance.ts";
-import { createWatch } from "../../support/watch.ts";
+import { createWatch } from "../../support/check-board.ts";
 
 /** An appliance that waits for one push monitor. */
 async function waiting(fields: object = {}) {

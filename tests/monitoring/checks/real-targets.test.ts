@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { runCheckOfType, runUntilTimedOut } from "../../support/checking.ts";
+import { runCheckOfType, runUntilTimedOut } from "../../support/check-runs.ts";
 import {
   startDnsmasq,
   startNginx,

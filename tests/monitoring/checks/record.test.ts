@@ -6,8 +6,8 @@ import type { MonitorState } from "../../../src/monitoring/checks/rules.ts";
 import { readAllWatched } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
 import { compileStatement, type Store, findWrittenTable } from "../../../src/database/store.ts";
 import { dumpTables } from "../../support/appliance.ts";
-import { findErrorCode } from "../../support/refusal.ts";
-import { type Watch, createWatch } from "../../support/watch.ts";
+import { findErrorCode } from "../../support/error-code.ts";
+import { type Watch, createWatch } from "../../support/check-board.ts";
 
 type Status = "up" | "down";
 

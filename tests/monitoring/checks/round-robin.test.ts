@@ -5,8 +5,8 @@ import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.
 import { expandOverview } from "../../../src/dashboard/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { replyWith, hang, startTarget } from "../../support/target.ts";
-import { signInMember } from "../../support/visiting.ts";
-import { type Beat, createWatch } from "../../support/watch.ts";
+import { signInMember } from "../../support/people.ts";
+import { type Beat, createWatch } from "../../support/check-board.ts";
 
 type Monitor = { organizationId: string; lane: string; interval: number; takes: number };
 type Start = { key: number; at: number; dueAt: number; beyondShare: boolean };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { dumpTables, unknownId } from "../../support/appliance.ts";
 import { replyWith, hang } from "../../support/target.ts";
-import { type Watch, createWatch } from "../../support/watch.ts";
+import { type Watch, createWatch } from "../../support/check-board.ts";
 
 const checkOf = (id: string) => `/api/v1/monitors/${id}/check`;
 

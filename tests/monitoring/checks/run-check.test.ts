@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { getFreePort } from "../../support/binary.ts";
-import { runCheckOfType, runLoggedCheck, runUntilTimedOut } from "../../support/checking.ts";
+import { runCheckOfType, runLoggedCheck, runUntilTimedOut } from "../../support/check-runs.ts";
 import { replyWith, hang, startTarget } from "../../support/target.ts";
 
 describe("a check", () => {

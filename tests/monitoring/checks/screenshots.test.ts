@@ -4,14 +4,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dumpTables, type TestAppliance } from "../../support/appliance.ts";
-import { runCheckOfType } from "../../support/checking.ts";
+import { runCheckOfType } from "../../support/check-runs.ts";
 import { createFakeChromium } from "../../support/fake-chromium.ts";
-import { createSharing } from "../../support/sharing.ts";
+import { createSharing } from "../../support/shared-database.ts";
 import { replyWith, hang, startTarget } from "../../support/target.ts";
 import { putScreenshot } from "../../../src/monitoring/uptime/store.ts";
 import { readAllWatched } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
 import { ResultWriter, type Result } from "../../../src/monitoring/checks/engine/record.ts";
-import { createWatch } from "../../support/watch.ts";
+import { createWatch } from "../../support/check-board.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 const { program, home } = createFakeChromium(folder);

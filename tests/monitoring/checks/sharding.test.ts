@@ -3,9 +3,9 @@ import { computePhase } from "../../../src/monitoring/checks/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { type Answer, createApplianceClient } from "../../support/appliance.ts";
 import { addressOfNode } from "../../support/nodes.ts";
-import { type Sharing, createSharing } from "../../support/sharing.ts";
+import { type Sharing, createSharing } from "../../support/shared-database.ts";
 import { replyWith, startTarget } from "../../support/target.ts";
-import { isStateChange } from "../../support/watch.ts";
+import { isStateChange } from "../../support/check-board.ts";
 
 const interval = 20;
 

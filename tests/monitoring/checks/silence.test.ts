@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sha256 } from "../../../src/core/ids.ts";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
-import { createWatch } from "../../support/watch.ts";
+import { createWatch } from "../../support/check-board.ts";
 
 /** A job that reports every minute, with a minute of grace, and an engine with test clocks and a test machine. */
 async function watchedJob() {

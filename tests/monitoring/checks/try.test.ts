@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { dumpTables } from "../../support/appliance.ts";
 import { replyWith, startTarget } from "../../support/target.ts";
-import { signInMember, createPerson, signInVisitor } from "../../support/visiting.ts";
-import { createWatch } from "../../support/watch.ts";
+import { signInMember, createPerson, signInVisitor } from "../../support/people.ts";
+import { createWatch } from "../../support/check-board.ts";
 
 const path = "/dashboard/monitors/try";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { formatTimestamp } from "../../../src/core/time/clock.ts";
-import { makeUnstorable } from "../../support/unstorable.ts";
+import { makeUnstorable } from "../../support/unwritable-store.ts";
 import { replyWith, hang } from "../../support/target.ts";
-import { createWatch } from "../../support/watch.ts";
+import { createWatch } from "../../support/check-board.ts";
 
 /** A monitor that is up and one that is down, on a disk that is now full. */
 async function filled() {

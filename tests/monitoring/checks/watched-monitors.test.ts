@@ -6,7 +6,7 @@ import {
   buildTarget,
   WatchedMonitors,
 } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
-import { createWatch } from "../../support/watch.ts";
+import { createWatch } from "../../support/check-board.ts";
 
 test("monitors that another node checked keep their schedule, even if an event arrives while they are loaded", async () => {
   const made = await createWatch();

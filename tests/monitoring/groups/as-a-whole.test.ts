@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { dumpTables, unknownId } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 import { createSampleRecord as makeRecord } from "../../support/records.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 const path = "/dashboard/monitor-groups";
 const past = { pause: "paused", resume: "resumed", mute: "muted", unmute: "unmuted" };

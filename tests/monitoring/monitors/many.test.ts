@@ -5,7 +5,7 @@ import { dumpTables, unknownId } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 import { copyMonitor, idOfCopy } from "../../support/many-monitors.ts";
 import { createSampleRecord as makeRecord } from "../../support/records.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 async function setUp(count = 3) {
   const made = await createDashboard();

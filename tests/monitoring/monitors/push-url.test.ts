@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Role } from "../../../src/core/roles.ts";
 import type { Client } from "../../support/appliance.ts";
-import { type CrawledResponse, crawlRoutes, reads } from "../../support/crawling.ts";
+import { type CrawledResponse, crawlRoutes, reads } from "../../support/crawler.ts";
 import { openStream } from "../../support/live.ts";
 import { createPager } from "../../support/pager.ts";
 import { createSampleRecord as record } from "../../support/records.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {

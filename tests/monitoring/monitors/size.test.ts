@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { monitorBounds } from "../../../src/core/limits.ts";
 import { dumpTables, testAppliance } from "../../support/appliance.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 const path = "/api/v1/monitors";
 const url = "https://intranet.example";

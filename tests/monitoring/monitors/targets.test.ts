@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
-import { createWatch } from "../../support/watch.ts";
+import { createWatch } from "../../support/check-board.ts";
 
 const name = "Shop";
 const http = (url: string) => ({ type: "http", name, url });

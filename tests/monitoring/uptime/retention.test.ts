@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Store } from "../../../src/database/store.ts";
-import { createSweeping } from "../../../src/database/backup/portions.ts";
+import { createSweeping } from "../../../src/database/backup/sweeping.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
 import { dayMs, hourMs } from "../../../src/monitoring/uptime/rules.ts";
 import { findMeasured, insertHeartbeats } from "../../../src/monitoring/uptime/store.ts";

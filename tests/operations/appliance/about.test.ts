@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import manifest from "../../../package.json" with { type: "json" };
 import { testAppliance } from "../../support/appliance.ts";
 import { createSampleRecord } from "../../support/records.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 test("about shows the version and the counts of the own organization, nothing of the whole appliance", async () => {
   const appliance = await testAppliance();

@@ -11,7 +11,7 @@ import {
   unknownId,
 } from "../../support/appliance.ts";
 import { copyMigrationsBefore } from "../../support/migration-folder.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 import {
   addToOrganization,
   signInMember,
@@ -19,7 +19,7 @@ import {
   password,
   createPerson,
   sortStatuses,
-} from "../../support/visiting.ts";
+} from "../../support/people.ts";
 
 const administrators = "/dashboard/administrators";
 

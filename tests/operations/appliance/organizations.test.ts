@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { organizationTables, sweepOrganizations } from "../../../src/operations/appliance/store.ts";
-import { createSweeping } from "../../../src/database/backup/portions.ts";
+import { createSweeping } from "../../../src/database/backup/sweeping.ts";
 import { alerts as alertTable, openCases } from "../../../src/database/tables/alerting.ts";
 import { notices } from "../../../src/database/tables/status-pages.ts";
 import { recordProblem } from "../../../src/events/problems.ts";
@@ -16,7 +16,7 @@ import {
   createPerson,
   sortStatuses,
   signInVisitor,
-} from "../../support/visiting.ts";
+} from "../../support/people.ts";
 
 const organizations = "/dashboard/organizations";
 

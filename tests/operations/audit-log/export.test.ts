@@ -3,7 +3,7 @@ import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
 import { formatLine } from "../../../src/operations/audit-log/rules.ts";
 import { testAppliance } from "../../support/appliance.ts";
 import { createSampleRecord } from "../../support/records.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 const log = "/dashboard/audit-log";
 

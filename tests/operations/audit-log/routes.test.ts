@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
 import { createSampleRecord, sampleBodies } from "../../support/records.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 const log = "/dashboard/audit-log";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { BackupDownloads } from "../../../src/operations/backups/downloads.ts";
 import type { Backups } from "../../../src/operations/backups/downloads.ts";
 import { type Client, testAppliance, unknownId } from "../../support/appliance.ts";
-import { createScratch } from "../../support/scratch.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
+import { signInMember } from "../../support/people.ts";
 
 const directory = createScratch();
 const path = "/dashboard/backup";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { BucketClient } from "../../../src/operations/backups/bucket.ts";
 import { startBucketService, defineTestWith } from "../../support/real-targets.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 import { replyWith, replyWithRedirect, startTarget } from "../../support/target.ts";
 
 const newDirectory = createScratch();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { startRestored } from "../../../src/operations/backups/restored.ts";
+import { startRestored } from "../../../src/operations/backups/after-restore.ts";
 import { createAppliance } from "../../support/appliance.ts";
 import { createPager } from "../../support/pager.ts";
 import { replyWith } from "../../support/target.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 const down = "monitor.down Shop";
 const up = "monitor.up Shop";

@@ -13,9 +13,9 @@ import { readSince } from "../../../src/events/log.ts";
 import { ScheduledBackups } from "../../../src/operations/backups/scheduler.ts";
 import { type Client, dumpTables, testAppliance } from "../../support/appliance.ts";
 import { startBucketService, defineTestWith } from "../../support/real-targets.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 import { replyWith, startTarget } from "../../support/target.ts";
-import { signInMember } from "../../support/visiting.ts";
+import { signInMember } from "../../support/people.ts";
 
 const newDirectory = createScratch();
 const path = "/dashboard/backup/schedule";

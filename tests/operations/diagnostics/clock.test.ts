@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { examineClock, findTimeServers } from "../../../src/operations/diagnostics/clock.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 import { replyWith, startTarget } from "../../support/target.ts";
 import { startTimeServer } from "../../support/time-server.ts";
 

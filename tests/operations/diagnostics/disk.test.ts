@@ -4,7 +4,7 @@ import { dayMs, hourMs, readSystemClock, formatTimestamp } from "../../../src/co
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
 import { examineDatabaseSize, examineDiskSpace } from "../../../src/operations/diagnostics/disk.ts";
 import { computeDaysUntilFull } from "../../../src/operations/retention/growth.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const mebibyte = 1024 ** 2;

@@ -26,7 +26,7 @@ import { findDestinations } from "../../../src/operations/diagnostics/destinatio
 import { type Report, runDiagnostics } from "../../../src/operations/diagnostics/diagnostic.ts";
 import { examineAppliance } from "../../../src/operations/diagnostics/doctor.ts";
 import { formatReport } from "../../../src/operations/diagnostics/report.ts";
-import { createAlert, createMessage } from "../../support/delivering.ts";
+import { createAlert, createMessage } from "../../support/alert-receiver.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 import { canary, newChannels, signingCanary } from "../../support/samples.ts";
 import { startTarget } from "../../support/target.ts";

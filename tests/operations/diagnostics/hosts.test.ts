@@ -5,7 +5,7 @@ import { readSystemClock } from "../../../src/core/time/clock.ts";
 import { parseDenied, createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { examineHost, examineNetwork } from "../../../src/operations/diagnostics/hosts.ts";
 import { getFreePort } from "../../support/binary.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 import { startSecureListener } from "../../support/secure-listener.ts";
 import { canBeSilent, openSilentAddress } from "../../support/silent-address.ts";
 import { startTarget } from "../../support/target.ts";

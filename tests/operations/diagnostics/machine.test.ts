@@ -8,7 +8,7 @@ import {
   examineFileSystem,
   findListener,
 } from "../../../src/operations/diagnostics/machine.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -10,7 +10,7 @@ import { lockDirectory } from "../../../src/database/file/directory-lock.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
 import { examinePorts, examineProblems } from "../../../src/operations/diagnostics/server.ts";
 import { getFreePort } from "../../support/binary.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 const host = "127.0.0.1";

@@ -11,7 +11,7 @@ import {
 } from "../../../src/operations/diagnostics/settings.ts";
 import { writeSelfSigned } from "../../support/certificates.ts";
 import { hasPrograms } from "../../support/real-targets.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 

@@ -10,7 +10,7 @@ import { createCaseServices } from "../../support/case-services.ts";
 import { getFreePort } from "../../support/binary.ts";
 import { createPager } from "../../support/pager.ts";
 import { replyWith } from "../../support/target.ts";
-import { signInMember, createPerson } from "../../support/visiting.ts";
+import { signInMember, createPerson } from "../../support/people.ts";
 import type { Json } from "../../support/json.ts";
 
 const GB = 1_000_000_000;

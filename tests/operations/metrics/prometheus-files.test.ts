@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { applianceMetrics } from "../../docs/metrics.ts";
 import { parseScrape } from "../../support/metrics.ts";
 import { defineTestWith } from "../../support/real-targets.ts";
-import { createScratch } from "../../support/scratch.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
 
 const folder = join(import.meta.dir, "..", "..", "..", "docs", "prometheus");
 const read = (name: string) => Bun.file(join(folder, name)).text();

@@ -11,8 +11,8 @@ import { createEmbeddedStore, openDatabase } from "../../../src/database/file/em
 import { migrate } from "../../../src/database/migrate.ts";
 import { heartbeatStatuses } from "../../../src/core/statuses.ts";
 import { insertHeartbeats } from "../../../src/monitoring/uptime/store.ts";
-import { createScratch } from "../../support/scratch.ts";
-import { measureBytes, counted, createSimulatedYear } from "../../support/year.ts";
+import { createScratch } from "../../support/scratch-directories.ts";
+import { measureBytes, counted, createSimulatedYear } from "../../support/simulated-year.ts";
 
 const newDirectory = createScratch();
 const plan = { monitors: 25, days: 20, resultDays: 2, end: Date.UTC(2026, 10, 22) };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer } from "../../support/appliance.ts";
 import { signingCanary as secret } from "../../support/samples.ts";
-import { ann, followMailLink, findLink, createPublisher } from "../../support/subscribing.ts";
+import { ann, followMailLink, findLink, createPublisher } from "../../support/publisher.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 

@@ -7,7 +7,7 @@ import {
   followMailLink,
   createPublisher,
   type Publisher,
-} from "../../support/subscribing.ts";
+} from "../../support/publisher.ts";
 import { replyWith, hang, startTarget } from "../../support/target.ts";
 
 /** Ids of the deliveries in the mails. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { parseMarkdown, renderText } from "../../../src/core/text/markdown.ts";
-import { startListener } from "../../support/checking.ts";
+import { startListener } from "../../support/check-runs.ts";
 import { buildSmtpSettings } from "../../support/scripted-mail-server.ts";
-import { ann, followMailLink, findLink, createPublisher } from "../../support/subscribing.ts";
+import { ann, followMailLink, findLink, createPublisher } from "../../support/publisher.ts";
 import { describeShape } from "../../support/visitor.ts";
 
 /** Text that the API accepts and that has a meaning in mails, HTML or JSON. */

@@ -7,7 +7,7 @@ import {
   findLink,
   type Publisher,
   createPublisher,
-} from "../../support/subscribing.ts";
+} from "../../support/publisher.ts";
 
 const day = 86_400;
 

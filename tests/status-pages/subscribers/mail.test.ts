@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sweepSubscribers } from "../../../src/status-pages/subscribers/store.ts";
-import { createSweeping } from "../../../src/database/backup/portions.ts";
+import { createSweeping } from "../../../src/database/backup/sweeping.ts";
 import { askMailbox } from "../../../src/status-pages/subscribers/service.ts";
 import {
   ann,
@@ -10,7 +10,7 @@ import {
   findLink,
   type Publisher,
   createPublisher,
-} from "../../support/subscribing.ts";
+} from "../../support/publisher.ts";
 
 const day = 86_400;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ann, bob, createPublisher } from "../../support/subscribing.ts";
+import { ann, bob, createPublisher } from "../../support/publisher.ts";
 import { buildSection } from "../../support/visitor.ts";
 
 describe.concurrent("subscribers of an incident are notified", () => {

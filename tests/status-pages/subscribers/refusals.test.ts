@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { dumpTables, unknownId } from "../../support/appliance.ts";
 import { signingCanary } from "../../support/samples.ts";
-import { ann, bob, createPublisher } from "../../support/subscribing.ts";
+import { ann, bob, createPublisher } from "../../support/publisher.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 

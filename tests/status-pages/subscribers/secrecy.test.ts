@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ann, bob, followMailLink, findLink, createPublisher } from "../../support/subscribing.ts";
+import { ann, bob, followMailLink, findLink, createPublisher } from "../../support/publisher.ts";
 import { replyWith } from "../../support/target.ts";
 import { dumpTables } from "../../support/appliance.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createPublisher } from "../../support/subscribing.ts";
+import { createPublisher } from "../../support/publisher.ts";
 import { replyWith, hang, startTarget } from "../../support/target.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 

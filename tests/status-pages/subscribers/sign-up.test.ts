@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sweepSubscribers } from "../../../src/status-pages/subscribers/store.ts";
-import { createSweeping } from "../../../src/database/backup/portions.ts";
+import { createSweeping } from "../../../src/database/backup/sweeping.ts";
 import { defaultLimits } from "../../../src/core/limits.ts";
 import {
   ann,
@@ -9,7 +9,7 @@ import {
   findLink,
   type Publisher,
   createPublisher,
-} from "../../support/subscribing.ts";
+} from "../../support/publisher.ts";
 
 const day = 86_400;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, dumpTables, unknownId } from "../../support/appliance.ts";
-import { ann, createPublisher } from "../../support/subscribing.ts";
+import { ann, createPublisher } from "../../support/publisher.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 

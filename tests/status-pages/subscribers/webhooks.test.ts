@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { createPublisher } from "../../support/subscribing.ts";
+import { createPublisher } from "../../support/publisher.ts";
 import { replyWith, hang, replyWithRedirect, reset, startTarget } from "../../support/target.ts";
 
 describe.concurrent("a subscribed webhook", () => {

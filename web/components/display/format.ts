@@ -2,14 +2,14 @@ import {
   formatBytes as inWords,
   notJudgedPrefix,
   formatLatencies,
-} from "../../../src/core/text/words.ts";
+} from "../../../src/core/text/formatting.ts";
 
 export {
   formatCount,
   formatLatency,
   formatPercent,
   pluralize,
-} from "../../../src/core/text/words.ts";
+} from "../../../src/core/text/formatting.ts";
 
 const thin = "\u202f";
 

@@ -1,7 +1,7 @@
 /** Times and durations in the viewer's time zone. Relative times update every second. */
 import { Tooltip } from "@mantine/core";
 import { createContext, useContext } from "react";
-import { formatDuration as inWords } from "../../../src/core/text/words.ts";
+import { formatDuration as inWords } from "../../../src/core/text/formatting.ts";
 import { getFormatter, minuteFormat, formatDateTime } from "../../../src/core/time/times.ts";
 import { createStore } from "../../data/store.ts";
 

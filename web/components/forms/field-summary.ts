@@ -1,7 +1,7 @@
 /** Summarizes a collapsed section of a form in one line of text. */
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { parseMarkdown, renderText } from "../../../src/core/text/markdown.ts";
-import { formatCount, formatDuration, formatLatency } from "../../../src/core/text/words.ts";
+import { formatCount, formatDuration, formatLatency } from "../../../src/core/text/formatting.ts";
 import { pluralize } from "../display/format.ts";
 import { labelFromName, type describeField, formatOption } from "./field-kinds.ts";
 

@@ -2,7 +2,7 @@
 import type { ChangeEvent } from "react";
 import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
-import { formatDuration } from "../../../src/core/text/words.ts";
+import { formatDuration } from "../../../src/core/text/formatting.ts";
 import type { Assertion } from "../../../src/monitoring/monitors/assertions-schema.ts";
 import { AssertionsField, parseScalar, formatScalar } from "./assertions-field.tsx";
 import { MarkdownField } from "./markdown-field.tsx";

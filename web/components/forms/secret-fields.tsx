@@ -1,7 +1,7 @@
 /** Fields for secrets and for headers, whose stored values are never displayed. */
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
-import { capitalize } from "../../../src/core/text/words.ts";
+import { capitalize } from "../../../src/core/text/formatting.ts";
 import { CopyLine } from "../copy.tsx";
 import { LinesField } from "./lines-field.tsx";
 import { PasswordField } from "./password-field.tsx";

@@ -1,7 +1,7 @@
 /** Determines which secrets of a record are stored, and which must be entered again. */
 import { joinSecrets, findStrandedSecrets } from "../../../src/core/security/kind-secrets.ts";
 import type { Kind, Kinds } from "../../../src/core/kinds.ts";
-import { formatFieldPath } from "../../../src/core/text/words.ts";
+import { formatFieldPath } from "../../../src/core/text/formatting.ts";
 
 type Values = Record<string, unknown>;
 

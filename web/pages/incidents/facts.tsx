@@ -5,7 +5,7 @@ import { useOverview } from "../../data/overview.ts";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { durationInWords, Time, useNow } from "../../components/display/time.tsx";
 import { useAudience, useTraces } from "./data.ts";
-import { capitalize } from "../../../src/core/text/words.ts";
+import { capitalize } from "../../../src/core/text/formatting.ts";
 
 /** The facts panel of an incident, next to the timeline. */
 export function Facts({ incident }: { incident: Incident }) {

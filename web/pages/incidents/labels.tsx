@@ -3,7 +3,7 @@ import { SegmentedControl } from "@mantine/core";
 import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
-import { capitalize, formatCount } from "../../../src/core/text/words.ts";
+import { capitalize, formatCount } from "../../../src/core/text/formatting.ts";
 
 type Severity = IncidentSummary["severity"];
 

@@ -3,7 +3,7 @@ import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { fillTemplateText, capitalize } from "../../../src/core/text/words.ts";
+import { fillTemplateText, capitalize } from "../../../src/core/text/formatting.ts";
 import { getFormatter, minuteFormat } from "../../../src/core/time/times.ts";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
 import type { TemplatePlaceholder } from "../../../src/incidents/rules.ts";

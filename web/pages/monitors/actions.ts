@@ -36,7 +36,7 @@ import {
   runWithUndo,
 } from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
-import { type BulkChange, type ManyMonitors, buildReverse } from "./reverse.ts";
+import { type BulkChange, type ManyMonitors, buildReverse } from "./bulk-undo.ts";
 import {
   type ListPosition,
   memberIdsOf,

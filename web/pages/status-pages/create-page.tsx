@@ -2,7 +2,7 @@
 import { Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { slugify } from "../../../src/core/text/words.ts";
+import { slugify } from "../../../src/core/text/formatting.ts";
 import { unwrapData, withIdempotencyKey, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";

@@ -1,6 +1,6 @@
 /** The subscribers of a status page: list, filters, export and adding one. */
 import { searchBounds } from "../../../src/core/limits.ts";
-import { formatCsvRow } from "../../../src/core/text/words.ts";
+import { formatCsvRow } from "../../../src/core/text/formatting.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";

@@ -5,7 +5,7 @@ import type { DetailedPeerCertificate } from "node:tls";
 import { toAsciiName } from "../../security/destinations.ts";
 import { setRecent } from "../../collections/recent-set.ts";
 import { type CertificatePath, findLongestPath } from "./path.ts";
-import { explainErrorCode } from "../reasons.ts";
+import { explainErrorCode } from "../failure-reasons.ts";
 
 export type JudgedCertificate = {
   /** Earliest expiry on the path to a trusted authority, RFC 3339. */

@@ -1,7 +1,7 @@
 /** Reads and decodes bodies of HTTP responses, up to a limit. */
 import { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
-import { releaseBuffer } from "../../system/garbage.ts";
+import { releaseBuffer } from "../../system/garbage-collection.ts";
 import { parseBounded } from "../../text/json.ts";
 import { monitorBounds } from "../../limits.ts";
 import type { OutgoingContext } from "../context.ts";

@@ -5,7 +5,7 @@ import type { OutgoingContext } from "../context.ts";
 import { createGrowingBuffer, uncounted } from "../memory.ts";
 import { LocalFailure, TargetFailure } from "../failures.ts";
 import { type HttpRequest, send } from "./request.ts";
-import { classifyFailure } from "../reasons.ts";
+import { classifyFailure } from "../failure-reasons.ts";
 
 /** Maximum bytes of a response body that are read. The rest is ignored. */
 const maxBytes = 64 * 1024;

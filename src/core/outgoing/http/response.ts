@@ -1,5 +1,5 @@
 /** Reads HTTP/1.1 responses from a connection: the head, and the framed body within limits. */
-import { releaseBuffer } from "../../system/garbage.ts";
+import { releaseBuffer } from "../../system/garbage-collection.ts";
 import { TargetFailure } from "../failures.ts";
 import type { Connection } from "../connection.ts";
 import {

@@ -2,7 +2,7 @@
 import type { Connection, Tls } from "../connection.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
-import { yieldToEventLoop } from "../../time/yielding.ts";
+import { yieldToEventLoop } from "../../time/event-loop.ts";
 import { createGrowingBuffer } from "../memory.ts";
 
 /** Reads of buffered data between two yields to the event loop. 500 reads take about 2 ms. */

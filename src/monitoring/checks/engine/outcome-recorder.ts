@@ -3,7 +3,7 @@ import type { CheckResult } from "../check.ts";
 import { type Leases, assignProblemToNode } from "../../../cluster/leases.ts";
 import { type Clock, formatTimestamp } from "../../../core/time/clock.ts";
 import type { Log } from "../../../core/log.ts";
-import { capitalize, notJudgedPrefix } from "../../../core/text/words.ts";
+import { capitalize, notJudgedPrefix } from "../../../core/text/formatting.ts";
 import { recordProblem } from "../../../events/problems.ts";
 import { computeAllowedSeconds } from "../kinds/push.ts";
 import type { ResultWriter } from "./record.ts";

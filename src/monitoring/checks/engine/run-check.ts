@@ -12,10 +12,10 @@ import {
 } from "../../../core/outgoing/addresses.ts";
 import type { OutgoingContext } from "../../../core/outgoing/context.ts";
 import { BlockedTarget, LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { classifyFailure } from "../../../core/outgoing/reasons.ts";
+import { classifyFailure } from "../../../core/outgoing/failure-reasons.ts";
 import type { CheckMemory } from "../protocols/byte-budget.ts";
 import { type CheckContext, type CheckKind, type CheckResult, CheckTimeout } from "../check.ts";
-import { excerptText, notJudgedPrefix } from "../../../core/text/words.ts";
+import { excerptText, notJudgedPrefix } from "../../../core/text/formatting.ts";
 import { splitSecrets } from "../../../core/security/kind-secrets.ts";
 import { isPlainHeader, createSecretFinder } from "../protocols/assertions.ts";
 import { findBrowser } from "../protocols/chromium.ts";

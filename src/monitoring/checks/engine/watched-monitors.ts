@@ -1,7 +1,7 @@
 /** Loads the monitors that this node checks, and updates them in memory when they change. */
 import { type Lease, type Leases, soleNode } from "../../../cluster/leases.ts";
 import type { Log } from "../../../core/log.ts";
-import { yieldToEventLoop } from "../../../core/time/yielding.ts";
+import { yieldToEventLoop } from "../../../core/time/event-loop.ts";
 import type { Vault } from "../../../core/security/secrets.ts";
 import type { Store } from "../../../database/store.ts";
 import type { LoggedEvent } from "../../../events/catalogue.ts";
@@ -10,7 +10,7 @@ import { concernOf } from "../../monitors/events.ts";
 import type { Severity } from "../../../core/fields.ts";
 import { openSettings } from "../../monitors/record.ts";
 import type { MonitorType } from "../../monitors/kinds-schema.ts";
-import { createInterner } from "../../../core/collections/shared.ts";
+import { createInterner } from "../../../core/collections/interner.ts";
 import type { StoredStatus } from "../../../core/statuses.ts";
 import type { Fields } from "../../../core/collections/objects.ts";
 import type { CheckTarget } from "../check.ts";

@@ -2,7 +2,7 @@
 import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { formatStatus } from "../../../core/outgoing/http/response.ts";
 import { JudgingProxy } from "../../../core/outgoing/judging-proxy.ts";
-import { explainErrorCode } from "../../../core/outgoing/reasons.ts";
+import { explainErrorCode } from "../../../core/outgoing/failure-reasons.ts";
 import { portOf } from "../../../core/security/target-guard.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";

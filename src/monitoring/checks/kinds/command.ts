@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import { access, constants, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { classifyFailure } from "../../../core/outgoing/reasons.ts";
+import { classifyFailure } from "../../../core/outgoing/failure-reasons.ts";
 import { type Run, runProgram } from "../../../core/system/programs.ts";
 import { type CheckKind, measureElapsedMs } from "../check.ts";
 

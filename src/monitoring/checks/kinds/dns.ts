@@ -3,9 +3,9 @@ import { Resolver } from "node:dns/promises";
 import { canReachNameServers, silentNameServersError } from "../../../core/outgoing/addresses.ts";
 import { parseResolver } from "../../monitors/rules.ts";
 import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { classifyFailure } from "../../../core/outgoing/reasons.ts";
+import { classifyFailure } from "../../../core/outgoing/failure-reasons.ts";
 import { toAsciiName } from "../../../core/security/destinations.ts";
-import { excerptText } from "../../../core/text/words.ts";
+import { excerptText } from "../../../core/text/formatting.ts";
 import { type CheckContext, type CheckKind, measureElapsedMs } from "../check.ts";
 import { normalizeValue, hasText } from "./dns-values.ts";
 

@@ -25,7 +25,7 @@ import { buildSecuredDetails } from "../protocols/conversation.ts";
 import { type ByteAllowance, readBody, defaultPatienceMs } from "./http-body.ts";
 import { CookieJar } from "./http-cookies.ts";
 import { isRedirect, buildRedirectedRequest } from "./http-redirects.ts";
-import { extractSavedValue } from "./http-saved.ts";
+import { extractSavedValue } from "./http-saved-values.ts";
 import { type Asking, formatBearer, isOwn, buildRequest, buildTransport } from "./http-steps.ts";
 import { createTokenSource } from "./http-token.ts";
 

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { excerptText } from "../../../core/text/words.ts";
+import { excerptText } from "../../../core/text/formatting.ts";
 import { assertAllHold, type Received, repeatsSecret } from "../protocols/assertions.ts";
 import { type CheckContext, type CheckKind, measureElapsedMs } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";

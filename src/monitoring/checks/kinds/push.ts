@@ -1,5 +1,5 @@
 /** Results of push monitors without a new report: overdue, unknown, or repeated for maintenance. */
-import { formatDuration } from "../../../core/text/words.ts";
+import { formatDuration } from "../../../core/text/formatting.ts";
 import type { CheckResult } from "../check.ts";
 import type { TroubleWatch } from "../engine/own-trouble.ts";
 import { invertOutcome, maxStallMs, createUnknownResult } from "../engine/run-check.ts";

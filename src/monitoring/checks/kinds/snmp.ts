@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import type { Session, User, Varbind } from "net-snmp";
 import { type Datagrams, talkOverDatagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { excerptText } from "../../../core/text/words.ts";
+import { excerptText } from "../../../core/text/formatting.ts";
 import { assertAllHold, repeatsSecret } from "../protocols/assertions.ts";
 import { type CheckKind, measureElapsedMs } from "../check.ts";
 import { formatSnmpValue } from "../protocols/snmp-values.ts";

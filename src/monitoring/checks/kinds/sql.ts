@@ -1,7 +1,7 @@
 /** The checks of PostgreSQL, MySQL and MariaDB: run a query and judge its rows by assertions. */
 import { isDecimal, LongNumber } from "../../../core/text/decimals.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { excerptText } from "../../../core/text/words.ts";
+import { excerptText } from "../../../core/text/formatting.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import { assertAllHold, type Received, repeatsSecret } from "../protocols/assertions.ts";
 import { type CheckContext, type CheckKind, countDaysUntil, measureElapsedMs } from "../check.ts";

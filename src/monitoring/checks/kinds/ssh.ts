@@ -12,7 +12,7 @@ import {
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { excerptText } from "../../../core/text/words.ts";
+import { excerptText } from "../../../core/text/formatting.ts";
 import { type CheckKind, measureElapsedMs } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
 

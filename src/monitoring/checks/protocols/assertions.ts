@@ -3,7 +3,7 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { credentialName } from "../../../core/fields.ts";
 import { compareDecimals, LongNumber } from "../../../core/text/decimals.ts";
 import { isFound, type Searched } from "../../../core/text/expressions.ts";
-import { escapeXml, excerptText } from "../../../core/text/words.ts";
+import { escapeXml, excerptText } from "../../../core/text/formatting.ts";
 import type { Assertion } from "../../monitors/assertions-schema.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import type { CheckContext } from "../check.ts";

@@ -1,7 +1,7 @@
 /** The common part of SMTP, IMAP and POP3 checks: greeting, STARTTLS and login. */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { excerptText } from "../../../core/text/words.ts";
+import { excerptText } from "../../../core/text/formatting.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import { repeatsSecret } from "./assertions.ts";

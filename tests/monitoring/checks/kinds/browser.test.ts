@@ -17,8 +17,12 @@ import { findBrowser } from "../../../../src/monitoring/checks/protocols/chromiu
 import { monitorKinds } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { getFreePort } from "../../../support/binary.ts";
 import { writeCertificates } from "../../../support/certificates.ts";
-import { runCheckOfType, startListener, runUntilTimedOut } from "../../../support/checking.ts";
-import { expectedAttempts, buildServiceWorker, buildWaysOut } from "../../../support/ways-out.ts";
+import { runCheckOfType, startListener, runUntilTimedOut } from "../../../support/check-runs.ts";
+import {
+  expectedAttempts,
+  buildServiceWorker,
+  buildWaysOut,
+} from "../../../support/connection-attempts.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));

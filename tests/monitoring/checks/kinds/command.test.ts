@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCheckOfType, runUntilTimedOut } from "../../../support/checking.ts";
+import { runCheckOfType, runUntilTimedOut } from "../../../support/check-runs.ts";
 import { createDashboard } from "../../../support/dashboard.ts";
 
 const outside = mkdtempSync(join(tmpdir(), "signalbox-test-"));

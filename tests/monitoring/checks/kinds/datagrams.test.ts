@@ -7,10 +7,10 @@ import type { CheckKind } from "../../../../src/monitoring/checks/check.ts";
 import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { getFreePort } from "../../../support/binary.ts";
-import { runCheckOfType, createCheckContext } from "../../../support/checking.ts";
+import { runCheckOfType, createCheckContext } from "../../../support/check-runs.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Fake } from "../../../support/fakes/fake.ts";
-import { startDatagrams } from "../../../support/fakes/serving.ts";
+import { startDatagrams } from "../../../support/fakes/start-fake.ts";
 
 const hasIPv6 = Object.values(networkInterfaces()).some((list) =>
   list?.some(({ address }) => address === "::1"),

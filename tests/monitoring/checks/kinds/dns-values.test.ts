@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { normalizeValue, hasText } from "../../../../src/monitoring/checks/kinds/dns-values.ts";
-import { runCheckOfType } from "../../../support/checking.ts";
-import { startDatagrams } from "../../../support/fakes/serving.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
+import { startDatagrams } from "../../../support/fakes/start-fake.ts";
 import { startDnsmasq, defineTestWith } from "../../../support/real-targets.ts";
 
 type RecordType = Parameters<typeof normalizeValue>[0];

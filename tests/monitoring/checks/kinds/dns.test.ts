@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { getFreePort } from "../../../support/binary.ts";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import {
   startDnsmasq,
   startSilentNameServer,

@@ -5,7 +5,7 @@ import { createServer as createSecureServer } from "node:tls";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeCertificates } from "../../../support/certificates.ts";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import { createDashboard } from "../../../support/dashboard.ts";
 import { docker } from "../../../support/fakes/docker.ts";
 import type { Answers } from "../../../support/fakes/fake.ts";

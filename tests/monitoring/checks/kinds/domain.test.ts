@@ -7,7 +7,7 @@ import {
   createCheckContext,
   startListener,
   replyOnce,
-} from "../../../support/checking.ts";
+} from "../../../support/check-runs.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

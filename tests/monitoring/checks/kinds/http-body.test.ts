@@ -5,7 +5,7 @@ import {
   startListener,
   replyOnce,
   runUntilTimedOut,
-} from "../../../support/checking.ts";
+} from "../../../support/check-runs.ts";
 import { replyWith, endless, type Reply, startTarget } from "../../../support/target.ts";
 
 const mib = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SecureVersion, TLSSocket } from "node:tls";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import { createDashboard } from "../../../support/dashboard.ts";
 import { startOpensslServer } from "../../../support/openssl-server.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CookieJar } from "../../../../src/monitoring/checks/kinds/http-cookies.ts";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import {
   replyWith,
   type RecordedRequest,

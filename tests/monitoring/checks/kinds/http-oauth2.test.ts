@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { OAuth2Server } from "oauth2-mock-server";
 import { createAccessTokenCache } from "../../../../src/core/outgoing/access-tokens.ts";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import { canary } from "../../../support/samples.ts";
 import {
   replyWith,

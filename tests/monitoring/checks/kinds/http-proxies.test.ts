@@ -6,7 +6,7 @@ import {
   startListener,
   replyOnce,
   runUntilTimedOut,
-} from "../../../support/checking.ts";
+} from "../../../support/check-runs.ts";
 import { startMicrosocks, startTinyproxy } from "../../../support/real-proxies.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";

@@ -4,7 +4,7 @@ import { checkHttp } from "../../../../src/monitoring/checks/kinds/http.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
 import type { TargetFailure } from "../../../../src/core/outgoing/failures.ts";
 import { getFreePort } from "../../../support/binary.ts";
-import { runCheckOfType, createCheckContext, startListener } from "../../../support/checking.ts";
+import { runCheckOfType, createCheckContext, startListener } from "../../../support/check-runs.ts";
 import { createDashboard } from "../../../support/dashboard.ts";
 import { replyWith, replyWithRedirect, startTarget } from "../../../support/target.ts";
 

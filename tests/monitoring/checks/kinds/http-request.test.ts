@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import { replyWith, startTarget } from "../../../support/target.ts";
 
 /** The request that a site gets from a check with these fields. */

@@ -1,6 +1,6 @@
 /** HTTP monitors with several steps: saved values, credentials, limits and validation. */
 import { describe, expect, test } from "bun:test";
-import { runCheckOfType, runUntilTimedOut } from "../../../support/checking.ts";
+import { runCheckOfType, runUntilTimedOut } from "../../../support/check-runs.ts";
 import { createDashboard } from "../../../support/dashboard.ts";
 import { canary } from "../../../support/samples.ts";
 import {

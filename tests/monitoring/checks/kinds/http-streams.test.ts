@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { buildMessageHead } from "../../../support/answering.ts";
-import { runCheckOfType, startListener, runUntilTimedOut } from "../../../support/checking.ts";
+import { buildMessageHead } from "../../../support/response-reader.ts";
+import { runCheckOfType, startListener, runUntilTimedOut } from "../../../support/check-runs.ts";
 import { replyWith, startTarget } from "../../../support/target.ts";
 
 const events = ["Content-Type: text/event-stream", "Transfer-Encoding: chunked"];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { runCheckOfType, startListener, replyOnce } from "../../../support/checking.ts";
+import { runCheckOfType, startListener, replyOnce } from "../../../support/check-runs.ts";
 import { canary } from "../../../support/samples.ts";
 import {
   replyWith,

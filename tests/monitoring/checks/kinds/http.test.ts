@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import {
   replyWith,
   endless,

@@ -5,10 +5,10 @@ import {
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { Host } from "../../../../src/core/fields.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Fake } from "../../../support/fakes/fake.ts";
-import { getAuthority, startFake } from "../../../support/fakes/serving.ts";
+import { getAuthority, startFake } from "../../../support/fakes/start-fake.ts";
 import { hasPrograms, defineTestWith } from "../../../support/real-targets.ts";
 import { newMonitors } from "../../../support/samples.ts";
 

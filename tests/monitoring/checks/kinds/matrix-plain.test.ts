@@ -6,10 +6,10 @@ import {
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { getFreePort } from "../../../support/binary.ts";
-import { runCheckOfType, runUntilTimedOut } from "../../../support/checking.ts";
+import { runCheckOfType, runUntilTimedOut } from "../../../support/check-runs.ts";
 import { fakes, type TypeWithoutFake } from "../../../support/fakes/all.ts";
 import { type ServedFake, answerOnce } from "../../../support/fakes/fake.ts";
-import { getAuthority, type Certificate, startFake } from "../../../support/fakes/serving.ts";
+import { getAuthority, type Certificate, startFake } from "../../../support/fakes/start-fake.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 

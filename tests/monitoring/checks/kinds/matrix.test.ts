@@ -13,11 +13,11 @@ import {
   startListener,
   runUntilTimedOut,
   waitUntilClosed,
-} from "../../../support/checking.ts";
+} from "../../../support/check-runs.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Answers, Fake } from "../../../support/fakes/fake.ts";
 import { createPublishingBroker } from "../../../support/fakes/mqtt.ts";
-import { getAuthority, startFake } from "../../../support/fakes/serving.ts";
+import { getAuthority, startFake } from "../../../support/fakes/start-fake.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 

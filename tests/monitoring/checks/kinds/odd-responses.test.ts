@@ -6,8 +6,8 @@ import {
   startListener,
   type SocketHandler,
   replyOnce,
-} from "../../../support/checking.ts";
-import { buildMessageHead } from "../../../support/answering.ts";
+} from "../../../support/check-runs.ts";
+import { buildMessageHead } from "../../../support/response-reader.ts";
 import { charsets, framings, refusedFramings } from "../../../support/odd-responses.ts";
 
 const good = /^HTTP 200 \(OK\) in \d+ ms, first byte after \d+ ms\.$/;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 
 for (const packets of [1, 3])

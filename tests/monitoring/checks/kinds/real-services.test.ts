@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import {
   startDovecot,
   startExim,

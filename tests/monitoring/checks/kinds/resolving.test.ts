@@ -3,7 +3,7 @@ import type { CheckContext, CheckKind } from "../../../../src/monitoring/checks/
 import { checkKinds } from "../../../../src/monitoring/checks/kinds.ts";
 import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { createCheckContext } from "../../../support/checking.ts";
+import { createCheckContext } from "../../../support/check-runs.ts";
 import { newMonitors } from "../../../support/samples.ts";
 
 // A DNS monitor queries a name server by address, and two types query this machine.

@@ -5,10 +5,10 @@ import {
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { runCheckOfType, startListener, runLoggedCheck } from "../../../support/checking.ts";
+import { runCheckOfType, startListener, runLoggedCheck } from "../../../support/check-runs.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Answers, Fake } from "../../../support/fakes/fake.ts";
-import { startFake } from "../../../support/fakes/serving.ts";
+import { startFake } from "../../../support/fakes/start-fake.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 import { createRandom } from "../../../support/seeded.ts";

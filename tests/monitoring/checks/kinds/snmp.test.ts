@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Oid } from "../../../../src/monitoring/monitors/fields-schema.ts";
-import { runCheckOfType } from "../../../support/checking.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
 import { createAgent, snmp, encodeTlv } from "../../../support/fakes/snmp.ts";
-import { startFake } from "../../../support/fakes/serving.ts";
+import { startFake } from "../../../support/fakes/start-fake.ts";
 import { startSnmpAgent, defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 
@@ -96,7 +96,7 @@ test("an object identifier is normalized and validated when it is saved", () => 
 
 test("a stored object identifier with a leading dot is valid", async () => {
   await using server = await startFake(snmp);
-  const { runLoggedCheck: loggedCheck } = await import("../../../support/checking.ts");
+  const { runLoggedCheck: loggedCheck } = await import("../../../support/check-runs.ts");
   const { NewMonitor } = await import("../../../../src/monitoring/monitors/schema.ts");
   const fields = { host: "127.0.0.1", port: server.port, community: canary };
   const settings = NewMonitor.parse({ type: "snmp", name: "Target", ...fields });

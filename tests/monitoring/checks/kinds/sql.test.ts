@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { constants, generateKeyPairSync, privateDecrypt } from "node:crypto";
 import type { Duplex } from "node:stream";
-import { runCheckOfType, runLoggedCheck } from "../../../support/checking.ts";
+import { runCheckOfType, runLoggedCheck } from "../../../support/check-runs.ts";
 import type { Answers } from "../../../support/fakes/fake.ts";
 import {
   buildGreeting,
@@ -22,7 +22,7 @@ import {
   ready,
   buildDataRow,
 } from "../../../support/fakes/postgres.ts";
-import { startFake } from "../../../support/fakes/serving.ts";
+import { startFake } from "../../../support/fakes/start-fake.ts";
 import {
   startMariadbServer,
   startPostgresServer,
@@ -341,7 +341,7 @@ async function valuesAt(port: number, type: Sql, queries: readonly string[]) {
     await import("../../../../src/monitoring/checks/sql/postgres-session.ts");
   const { openMysqlSession: mysqlSession } =
     await import("../../../../src/monitoring/checks/sql/mysql-session.ts");
-  const { createCheckContext: contextOf } = await import("../../../support/checking.ts");
+  const { createCheckContext: contextOf } = await import("../../../support/check-runs.ts");
   const ending = new AbortController();
   const context = contextOf(ending);
   const addresses = [{ address: host, family: 4, isPrivate: true }] as const;

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCheckOfType, runUntilTimedOut } from "../../../support/checking.ts";
+import { runCheckOfType, runUntilTimedOut } from "../../../support/check-runs.ts";
 import { createDashboard } from "../../../support/dashboard.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));

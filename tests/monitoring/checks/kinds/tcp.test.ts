@@ -6,7 +6,7 @@ import {
   type SocketHandler,
   runUntilTimedOut,
   waitUntilClosed,
-} from "../../../support/checking.ts";
+} from "../../../support/check-runs.ts";
 
 const kib = 1024;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { TLSSocket } from "node:tls";
-import { runCheckOfType, startListener } from "../../../support/checking.ts";
+import { runCheckOfType, startListener } from "../../../support/check-runs.ts";
 import { validDays } from "../../../support/certificates.ts";
 import { startNginx, defineTestWith } from "../../../support/real-targets.ts";
 import { startSecureListener } from "../../../support/secure-listener.ts";

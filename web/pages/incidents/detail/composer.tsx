@@ -13,7 +13,7 @@ import { NoteForm } from "./note-form.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
 import { RecipientsLine } from "../recipients-line.tsx";
 import { TemplatesMenu } from "../templates.tsx";
-import { capitalize } from "../../../../src/core/text/words.ts";
+import { capitalize } from "../../../../src/core/text/formatting.ts";
 
 type Values = { status: IncidentStatus; message: string };
 

@@ -12,7 +12,7 @@ import { durationInWords, Time } from "../../../components/display/time.tsx";
 import { deleteWithUndo, useDeleting } from "../../../components/toasts.tsx";
 import { useTraces } from "../data.ts";
 import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
-import { capitalize } from "../../../../src/core/text/words.ts";
+import { capitalize } from "../../../../src/core/text/formatting.ts";
 
 type Author = IncidentTraces["authors"][number];
 type Line = { key: string; at: string; who: string; words: string };

@@ -5,7 +5,7 @@ import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
 import { useOverview } from "../../../data/overview.ts";
 import { Chip, Choice, LiveDot, SearchField } from "../../../components/forms/filter-fields.tsx";
 import type { IncidentFilters } from "./filters.ts";
-import { capitalize } from "../../../../src/core/text/words.ts";
+import { capitalize } from "../../../../src/core/text/formatting.ts";
 
 export function IncidentFilterBar({
   filters,

@@ -10,7 +10,7 @@ import { MenuItem } from "../../../components/menus.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
 import { changeMonitors, deleteMonitors } from "../actions.ts";
 import { selection } from "./list-state.ts";
-import type { BulkChange } from "../reverse.ts";
+import type { BulkChange } from "../bulk-undo.ts";
 
 /** The toolbar that changes all selected monitors in one write. */
 export default function BulkBar({

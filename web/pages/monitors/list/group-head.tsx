@@ -8,7 +8,7 @@ import { Icon } from "../../../components/display/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../../components/menus.tsx";
 import { type State, StateIcon, worstFirst } from "../../../components/display/state-icon.tsx";
 import { actOnGroup, deleteGroup } from "../actions.ts";
-import { endDrag, startDrag } from "./dragging.ts";
+import { endDrag, startDrag } from "./drag-and-drop.ts";
 import { foldedGroups } from "./list-state.ts";
 import type { Head } from "./rows.ts";
 

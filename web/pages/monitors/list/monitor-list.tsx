@@ -14,11 +14,11 @@ import {
 import { openDialog } from "../../../components/open-dialog.ts";
 import { waitUntilIdle } from "../../../data/chunks.ts";
 import { pluralize } from "../../../components/display/format.ts";
-import { usePrinting } from "../../../components/printing.ts";
+import { usePrinting } from "../../../components/print-state.ts";
 import { useRowKeys } from "../../../components/row-keys.ts";
 import { isSecondKey, useShortcuts } from "../../../components/shortcuts.ts";
 import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "../actions.ts";
-import { handleDragOver, handleDrop } from "./dragging.ts";
+import { handleDragOver, handleDrop } from "./drag-and-drop.ts";
 import { GroupHead } from "./group-head.tsx";
 import { foldedGroups, selection } from "./list-state.ts";
 import { hasReason, MonitorRow } from "./monitor-row.tsx";

@@ -1,7 +1,7 @@
 /** The row of a monitor in the list, and the menu of a monitor. */
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
-import { capitalize } from "../../../../src/core/text/words.ts";
+import { capitalize } from "../../../../src/core/text/formatting.ts";
 import { formatSince } from "../../../../src/core/time/times.ts";
 import { v1 } from "../../../data/client.ts";
 import type { OverviewMonitor } from "../../../data/overview.ts";
@@ -17,7 +17,7 @@ import { MenuItem, RecordItems, RowMenu } from "../../../components/menus.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { notifyError, notify } from "../../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "../actions.ts";
-import { endDrag, startDrag } from "./dragging.ts";
+import { endDrag, startDrag } from "./drag-and-drop.ts";
 import { nameOfType } from "../type-names.ts";
 import { DayBar, Spark } from "./day-bar.tsx";
 import { selection } from "./list-state.ts";

@@ -10,7 +10,7 @@ import { DangerItem, RowMenu } from "../../../components/menus.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { Time, useZone } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
-import { useOrganizationSwitch } from "../../../shell/switching.ts";
+import { useOrganizationSwitch } from "../../../shell/organization-switch.ts";
 import { invalidateQuery, organizationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 

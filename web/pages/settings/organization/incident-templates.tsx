@@ -2,7 +2,7 @@
 import { Select, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { formatPlaceholders, capitalize } from "../../../../src/core/text/words.ts";
+import { formatPlaceholders, capitalize } from "../../../../src/core/text/formatting.ts";
 import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
 import { templatePlaceholders } from "../../../../src/incidents/rules.ts";
 import type { IncidentTemplate } from "../../../../src/incidents/templates/schema.ts";

@@ -1,4 +1,4 @@
-import { remembered, readOrganization } from "./remembered.ts";
+import { remembered, readOrganization } from "./stored-organization.ts";
 
 /** Requests that the frame of every page needs, in addition to the session. */
 const frameRequests = ["overview", "problems"] as const;

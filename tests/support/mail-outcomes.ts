@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { DeliveryContext, Verdict } from "../../src/alerting/provider.ts";
 import { email } from "../../src/alerting/providers/email.ts";
 import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
-import { createAlert, startReceiver, createMessage } from "./delivering.ts";
+import { createAlert, startReceiver, createMessage } from "./alert-receiver.ts";
 
 export const ann = "ann@team.example";
 export const bob = "bob@team.example";

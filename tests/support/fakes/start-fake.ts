@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { type certificates, writeCertificates } from "../certificates.ts";
-import { startListener } from "../checking.ts";
+import { startListener } from "../check-runs.ts";
 import type { Answers, ServedFake } from "./fake.ts";
 
 export type Certificate = (typeof certificates)[number];

@@ -1,7 +1,7 @@
 import type { CheckContext } from "../../src/monitoring/checks/check.ts";
 import type { Connection } from "../../src/core/outgoing/connection.ts";
-import { classifyFailure } from "../../src/core/outgoing/reasons.ts";
-import { createCheckContext } from "./checking.ts";
+import { classifyFailure } from "../../src/core/outgoing/failure-reasons.ts";
+import { createCheckContext } from "./check-runs.ts";
 
 /** A connecting check, and its abort signal. */
 export function createDialing() {

@@ -1,7 +1,7 @@
 import { endAllSessions } from "../../accounts/sessions/store.ts";
 import { listOrganizations } from "../../accounts/organizations/service.ts";
 import { buildAuditRows } from "../../accounts/sessions/service.ts";
-import { prepareRestoredAlerts } from "../../alerting/deciding/restored.ts";
+import { prepareRestoredAlerts } from "../../alerting/deciding/restored-alerts.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { copiedVersion } from "../../database/backup/backup-file.ts";
 import type { Store } from "../../database/store.ts";

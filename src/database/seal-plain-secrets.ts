@@ -3,7 +3,7 @@ import { splitSecrets } from "../core/security/kind-secrets.ts";
 import type { Kinds } from "../core/kinds.ts";
 import { sealAll, type Vault } from "../core/security/secrets.ts";
 import type { Data } from "./file/data-directory.ts";
-import { setHousekeepingValue, findHousekeepingValue } from "./backup/portions.ts";
+import { setHousekeepingValue, findHousekeepingValue } from "./backup/sweeping.ts";
 import type { Store } from "./store.ts";
 
 type Row = {

@@ -1,7 +1,7 @@
 /** Detects stalls of the event loop and jumps of the wall clock between two ticks. */
 import { hourMs } from "../../core/time/clock.ts";
 import type { Problem } from "../../core/problems.ts";
-import { formatDuration } from "../../core/text/words.ts";
+import { formatDuration } from "../../core/text/formatting.ts";
 
 export const tickMs = 1_000;
 const stallMs = 5_000;

@@ -1,7 +1,7 @@
 import { webhooks } from "./alerting/sending/webhooks.ts";
 import { listRoutes } from "./api.ts";
 import { buildOpenApi, type Route } from "./http/openapi.ts";
-import { pushOperations } from "./monitoring/checks/protocols/document.ts";
+import { pushOperations } from "./monitoring/checks/protocols/push-operations.ts";
 import { publicOperations } from "./status-pages/rendering/document.ts";
 import { subscriberWebhooks } from "./status-pages/subscribers/webhooks.ts";
 

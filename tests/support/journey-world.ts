@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { startOwnedMachine } from "./admin-world.ts";
-import { createServerClient, expectSuccess } from "./outside.ts";
+import { createServerClient, expectSuccess } from "./machine.ts";
 import { replyWith, startTarget } from "./target.ts";
 
 /** A machine with two groups and a REST client. */

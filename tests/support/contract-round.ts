@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { unknownId } from "./appliance.ts";
 import { startInbox } from "./inbox.ts";
-import type { ServerClient } from "./outside.ts";
+import type { ServerClient } from "./machine.ts";
 import { sampleBodies } from "./records.ts";
 
 /** Tests the basic contract of a running server with a key and with another organization's key. */

@@ -1,6 +1,6 @@
 import { formatUtcMinute, formatTimestamp } from "../../core/time/clock.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
-import { notJudgedPrefix } from "../../core/text/words.ts";
+import { notJudgedPrefix } from "../../core/text/formatting.ts";
 
 /** Displayed status: `unknown` if a fault of the appliance prevents a judgement. */
 export type ShownStatus = MonitorStatus | "unknown";
