@@ -185,7 +185,7 @@ test("only database and cli know how the data is stored", async () => {
 
 test("the admin page imports schemas, rules, texts and the event catalogue from the server, all else only as types", async () => {
   const may =
-    /^src\/([\w/-]+[/-](schema|rules)\.ts|core\/(security\/kind-secrets|limits|text\/markdown|statuses|text\/words|time\/time-zones|time\/times)\.ts|events\/catalogue\.ts)$/;
+    /^src\/([\w/-]+[/-](schema|rules)\.ts|core\/(security\/kind-secrets|limits|text\/markdown|statuses|text\/formatting|time\/time-zones|time\/times)\.ts|events\/catalogue\.ts)$/;
   const wrong: string[] = [];
   for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
     const text = await Bun.file(join(root, file)).text();
@@ -247,7 +247,7 @@ test("a start loads only the libraries of its first response, and small ones", a
 test("the admin page reaches the server only through its typed client", async () => {
   // Exceptions: requests before the client is loaded, and addresses outside its routes, such as
   // health and the page itself.
-  const mayFetch = /^web\/(data\/(client|early|connection)|pages\/wall\/upgrades)\.ts$/;
+  const mayFetch = /^web\/(data\/(client|early-requests|connection)|pages\/wall\/upgrades)\.ts$/;
   const wrong: string[] = [];
   for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
     const text = await Bun.file(join(root, file)).text();

@@ -32,18 +32,9 @@ export function createIncidentReader(store: Store, page: Page, shownMonitors: Sh
   const published = [JSON.stringify([...shownMonitors.keys()]), isDefault ? 1 : 0];
   const queryIncidents = (text: string, ...parameters: (string | number)[]) =>
     store.query<StoredIncident>(text, [organizationId, ...parameters]);
-  const loadWithinBudget = async (rows: readonly StoredIncident[]) => {
-    const budget = createTextBudget();
-    const all: PublicIncident[] = [];
-    for (let from = 0; from < rows.length; from += incidentsPerPortion) {
-      if (from > 0) await yieldToEventLoop();
-      const some = rows.slice(from, from + incidentsPerPortion);
-      const read = await loadIncidents(store, page, shownMonitors, some, {
-        limit: updatesPerIncident,
-      });
-      all.push(...limitUpdates(read, bytesOfText, budget));
-    }
-    return all;
+  const queryOpened = (from: number, to: number) => {
+    const ids = [buildFirstId(from), buildFirstId(to)];
+    return queryIncidents(betweenText, ...ids, ...published, maxIncidents);
   };
   return {
     /** Open incidents, and incidents with an update or postmortem in the last 8 days, newest first. */
@@ -55,7 +46,7 @@ export function createIncidentReader(store: Store, page: Page, shownMonitors: Sh
       ]);
       const rows = [...new Map([...open, ...recent].map((row) => [row.id, row])).values()];
       rows.sort((a, b) => (a.id < b.id ? 1 : -1));
-      return loadWithinBudget(rows);
+      return loadWithinBudget(store, page, shownMonitors, rows);
     },
     /**
      * An incident of any age with its latest updates, the updates before `before`, or the update `only`. Null if the
@@ -71,32 +62,15 @@ export function createIncidentReader(store: Store, page: Page, shownMonitors: Sh
     },
     /** Incidents opened in this period, newest first. */
     openedBetween: async (from: number, to: number) =>
-      loadWithinBudget(
-        await queryIncidents(
-          betweenText,
-          buildFirstId(from),
-          buildFirstId(to),
-          ...published,
-          maxIncidents,
-        ),
-      ),
+      loadWithinBudget(store, page, shownMonitors, await queryOpened(from, to)),
     /** Incidents opened in this period, without their timelines. */
-    marksBetween: async (from: number, to: number): Promise<IncidentMark[]> =>
-      (
-        await queryIncidents(
-          betweenText,
-          buildFirstId(from),
-          buildFirstId(to),
-          ...published,
-          maxIncidents,
-        )
-      ).map((row) =>
-        toPublicIncident(
-          parseIncidentRow(row),
-          { updates: [], earlier: 0, postmortem: null },
-          shownMonitors,
-        ),
-      ),
+    async marksBetween(from: number, to: number): Promise<IncidentMark[]> {
+      const withoutTimeline = { updates: [], earlier: 0, postmortem: null };
+      const rows = await queryOpened(from, to);
+      return rows.map((row) =>
+        toPublicIncident(parseIncidentRow(row), withoutTimeline, shownMonitors),
+      );
+    },
     hasBefore: async (at: number) =>
       (await queryIncidents(beforeText, buildFirstId(at), ...published)).length > 0,
     /** Time of the last change of an incident on the page; null without incidents. */
@@ -107,19 +81,31 @@ export function createIncidentReader(store: Store, page: Page, shownMonitors: Sh
       const isPublished =
         monitorIds.some((id) => shownMonitors.has(id)) ||
         (origin === "manual" && (monitorIds.length === 0 || isDefault));
-      return draft.public && isPublished
-        ? toPublicIncident(
-            draft,
-            {
-              updates: draft.updates.toReversed(),
-              earlier: 0,
-              postmortem: toPublicPostmortem(draft),
-            },
-            shownMonitors,
-          )
-        : null;
+      if (!draft.public || !isPublished) return null;
+      const postmortem = toPublicPostmortem(draft);
+      const timeline = { updates: draft.updates.toReversed(), earlier: 0, postmortem };
+      return toPublicIncident(draft, timeline, shownMonitors);
     },
   };
+}
+
+/** Reads incidents with their latest updates, as far as the text of one page reaches. */
+async function loadWithinBudget(
+  store: Store,
+  page: Page,
+  shownMonitors: ShownMonitors,
+  rows: readonly StoredIncident[],
+): Promise<PublicIncident[]> {
+  const budget = createTextBudget();
+  const all: PublicIncident[] = [];
+  const limit = updatesPerIncident;
+  for (let from = 0; from < rows.length; from += incidentsPerPortion) {
+    if (from > 0) await yieldToEventLoop();
+    const some = rows.slice(from, from + incidentsPerPortion);
+    const read = await loadIncidents(store, page, shownMonitors, some, { limit });
+    all.push(...limitUpdates(read, bytesOfText, budget));
+  }
+  return all;
 }
 
 type IncidentRow = Omit<

@@ -21,6 +21,7 @@ import {
 import {
   applicationId,
   createDirectory,
+  type DataDirectory,
   openDataDirectory,
   readKey,
 } from "../file/data-directory.ts";
@@ -110,27 +111,27 @@ export async function importToCluster(
       );
     }
     const { size: bytes } = statSync(from);
-    data.database.run("ROLLBACK");
-    data.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    data.store.close();
     const keptAside = `${from}.before-cluster-${clock()}`;
-    renameSync(from, keptAside);
-    removeLog(from);
-    syncDirectory(path);
-    return {
-      file: from,
-      key: getDataFiles(path).key,
-      ...measureContent(wanted),
-      bytes,
-      keptAside,
-      replaced,
-    };
+    setAside(data, keptAside);
+    const { key } = getDataFiles(path);
+    return { file: from, key, ...measureContent(wanted), bytes, keptAside, replaced };
   } catch (error) {
     throw explainError(error);
   } finally {
     data.close();
     work.remove();
   }
+}
+
+/** Closes the database and renames its file, so that no command opens it by mistake. */
+function setAside({ database, store, path }: DataDirectory, renamed: string) {
+  database.run("ROLLBACK");
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  store.close();
+  const { database: file } = getDataFiles(path);
+  renameSync(file, renamed);
+  removeLog(file);
+  syncDirectory(path);
 }
 
 /** Creates a copy of the database, with the additional tables of a cluster. */

@@ -210,6 +210,13 @@ function buildDayView(day: number, sums: Totals | undefined): DayView {
   return { tone: determineTone(sums), text: `${date}: ${parts.join(", ") || "no data"}` };
 }
 
+function describeOpenIncidents(count: number, isAnyDown: boolean): string {
+  if (count === 0) return isAnyDown ? "No incident has been posted yet." : "No open incidents.";
+  return count === 1
+    ? "One incident is being worked on."
+    : `${formatCount(count)} incidents are being worked on.`;
+}
+
 /** Writes the headline: the worst state first, with the names of the affected monitors if there are few. */
 function buildHeadline(
   monitors: readonly PublicMonitor[],
@@ -218,23 +225,14 @@ function buildHeadline(
 ) {
   const listNamesInState = (state: ShownStatus) =>
     monitors.filter((one) => one.state === state).map(({ name }) => name);
-  const [down, degraded, maintained] = [
-    listNamesInState("down"),
-    listNamesInState("degraded"),
-    listNamesInState("maintenance"),
-  ];
+  const down = listNamesInState("down");
+  const degraded = listNamesInState("degraded");
+  const maintained = listNamesInState("maintenance");
   const up = listNamesInState("up").length;
   const unknown = listNamesInState("unknown").length;
   const judged = up + down.length + degraded.length + maintained.length;
   const open = incidents.filter(({ isOpen }) => isOpen);
-  const detail =
-    open.length === 0
-      ? down.length > 0
-        ? "No incident has been posted yet."
-        : "No open incidents."
-      : open.length === 1
-        ? "One incident is being worked on."
-        : `${formatCount(open.length)} incidents are being worked on.`;
+  const detail = describeOpenIncidents(open.length, down.length > 0);
   const composeHeadline = (tone: Tone, ...words: Words) => ({
     tone,
     words,

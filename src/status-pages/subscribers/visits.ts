@@ -50,12 +50,8 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
           by === "network" ? networkLimitMessage : totalLimitMessage,
           wait,
         );
-      await askMailbox(
-        createVisitorScope(page.organizationId),
-        page.id,
-        mailbox.data,
-        budget.canAsk,
-      );
+      const scope = createVisitorScope(page.organizationId);
+      await askMailbox(scope, page.id, mailbox.data, budget.canAsk);
       return { email: sentAddress, trouble: null, status: 200 };
     },
 
@@ -67,25 +63,9 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
       const [page] = row === null ? [] : await findPages({ store, organizationId }, row.pageId);
       if (row === null || page === undefined) return respondEnded(verb);
       const { title } = page;
-      const scope = createVisitorScope(organizationId);
       if (request.method === "POST") {
-        if (verb === "confirm") {
-          const confirmation = await confirmSubscriber(scope, id).catch(mapConflictToFull);
-          if (confirmation === null) return respondEnded(verb);
-          if (confirmation === "full")
-            return respondStatement(
-              "Not now",
-              `${title} takes no more subscribers at the moment.`,
-              409,
-            );
-          return respondStatement(
-            "You are subscribed",
-            `Updates from ${title} are sent to ${row.address}.`,
-          );
-        }
-        await endSubscription(scope, id);
-        const text = `Updates from ${title} are no longer sent to ${row.address}.`;
-        return respondStatement("You are unsubscribed", text);
+        const subscriber = { id, title, address: row.address };
+        return changeSubscription(createVisitorScope(organizationId), verb, subscriber);
       }
       // Mail scanners follow links, so only a POST changes anything.
       return verb === "confirm"
@@ -101,6 +81,24 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
           );
     },
   };
+}
+
+/** Confirms or ends a subscription. */
+async function changeSubscription(
+  scope: Scope,
+  verb: Verb,
+  { id, title, address }: { id: string; title: string; address: string },
+): Promise<Response> {
+  if (verb === "unsubscribe") {
+    await endSubscription(scope, id);
+    const text = `Updates from ${title} are no longer sent to ${address}.`;
+    return respondStatement("You are unsubscribed", text);
+  }
+  const confirmation = await confirmSubscriber(scope, id).catch(mapConflictToFull);
+  if (confirmation === null) return respondEnded(verb);
+  if (confirmation === "full")
+    return respondStatement("Not now", `${title} takes no more subscribers at the moment.`, 409);
+  return respondStatement("You are subscribed", `Updates from ${title} are sent to ${address}.`);
 }
 
 const networkLimitMessage = "Too many sign-ups from here.";

@@ -35,13 +35,8 @@ export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
   });
   const [isTable, setTable] = useState(false);
   const showRange = useRangeNavigation(id, span);
-  const { range, stepMs, timeline, columns } = useLatency({
-    id,
-    interval,
-    from,
-    zoom,
-    shown: shownLines,
-  });
+  const query = { id, interval, from, zoom, shown: shownLines };
+  const { range, stepMs, timeline, columns } = useLatency(query);
   const labels: Record<LineName, string> = {
     p50: "p50",
     p95: "p95",

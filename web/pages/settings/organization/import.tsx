@@ -128,25 +128,16 @@ const Failed = ({ error }: { error: Error }) => (
 const itemKeyOf = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
 
 /** The preview of an import, in which people choose records. */
-function Review({
-  sent: { id, source, report },
-  onDone,
-}: {
-  sent: UploadedImport;
-  onDone: () => void;
-}) {
+function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) {
+  const { id, source, report } = sent;
   const possible = report.items.filter(({ decision }) => decision !== "not-taken").map(itemKeyOf);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [paused, setPaused] = useState(true);
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () =>
-      unwrapData(
-        dashboard.imports.uploads({ id }).import.post({
-          source,
-          paused,
-          only: left.size === 0 ? null : possible.filter((key) => !left.has(key)),
-        }),
-      ),
+    mutationFn() {
+      const only = left.size === 0 ? null : possible.filter((key) => !left.has(key));
+      return unwrapData(dashboard.imports.uploads({ id }).import.post({ source, paused, only }));
+    },
     onSuccess: (run) => {
       notify(`Imported: ${summarizeRun(run)}`);
       void queryClient.invalidateQueries();

@@ -61,9 +61,8 @@ function Fields({
     toFields(settings),
     async (values, force, once) => {
       const body = { smtp: buildSmtp(values) };
-      const saved = await unwrapData(
-        v1.settings.patch(body, withIfMatch(force ? undefined : known, once)),
-      );
+      const headers = withIfMatch(force ? undefined : known, once);
+      const saved = await unwrapData(v1.settings.patch(body, headers));
       setKnown(saved);
       form.replace(toFields(saved));
       queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
