@@ -16,7 +16,7 @@ const phrases: Record<string, RegExp> = {
 };
 
 /** Occurrences in code that are not rewritten yet. Lower it with each rewrite; never raise it. */
-const allowance = 525;
+const allowance = 13;
 
 const files = ["*.md", "docs/**/*.md", "{src,web,tests,release}/**/*.{ts,tsx}"];
 const commentOrText =
