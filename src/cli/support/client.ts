@@ -238,7 +238,7 @@ export async function unwrapPage<T>(result: Promise<Result<T>>): Promise<T> {
   throw (error as { value: unknown }).value;
 }
 
-/** Returns the `data` of a response. Throws the same errors as `pageOf`. */
+/** Returns the `data` of a response. Throws the same errors as `unwrapPage`. */
 export const unwrapData = async <T>(result: Promise<Result<{ data: T }>>): Promise<T> =>
   (await unwrapPage(result)).data;
 
