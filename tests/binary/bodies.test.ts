@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { createServerClient, createMachineWithKey } from "../support/machine.ts";
@@ -43,35 +43,32 @@ async function pour(
   return answer;
 }
 
-describe("30 bodies of 10 MiB from 30 networks", () => {
-  for (const isChunked of [false, true])
-    test(`${isChunked ? "without a length" : "with a length"} stay out of memory while passwords are hashed`, async () => {
-      await using box = await createMachineWithKey();
-      const { port, url, child } = await box.serve();
-      const api = createServerClient(url, box.key);
-      const { json } = await api("GET", "/api/v1/status-pages");
-      const { id, slug } = json.data[0];
-      const secret = { visibility: "password", password: "correct horse battery" };
-      await api("PATCH", `/api/v1/status-pages/${id}`, secret);
-      // Two passwords are hashed at a time, which takes as much memory each.
-      const other = await fetch(`${url}/status/${slug}`, {
-        method: "POST",
-        body: new URLSearchParams({ password: "wrong" }),
-      });
-      expect(other.status).toBe(403);
-      const before = peakOf(child.pid);
-      const head = [`POST /status/${slug} HTTP/1.1`, "Host: localhost"];
-      const answers = await Promise.all(
-        Array.from({ length: 30 }, (_, index) =>
-          pour(port, `127.0.1.${index + 1}`, head, 10, isChunked),
-        ),
-      );
-      // A client that still sends when the connection is closed can lose the response (RFC 9112 §9.6).
-      const read = answers.filter((answer) => answer !== "");
-      expect(read.filter((answer) => !/^HTTP\/1.1 4(03|29) /.test(answer))).toEqual([]);
-      expect(peakOf(child.pid) - before).toBeLessThan(150 * MiB);
-      expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    });
+test("16 bodies of 25 MiB from 16 networks, with and without a length, stay out of memory while passwords are hashed", async () => {
+  await using box = await createMachineWithKey();
+  const { port, url, child } = await box.serve();
+  const api = createServerClient(url, box.key);
+  const { json } = await api("GET", "/api/v1/status-pages");
+  const { id, slug } = json.data[0];
+  const secret = { visibility: "password", password: "correct horse battery" };
+  await api("PATCH", `/api/v1/status-pages/${id}`, secret);
+  // Two passwords are hashed at a time, which takes as much memory each.
+  const other = await fetch(`${url}/status/${slug}`, {
+    method: "POST",
+    body: new URLSearchParams({ password: "wrong" }),
+  });
+  expect(other.status).toBe(403);
+  const before = peakOf(child.pid);
+  const head = [`POST /status/${slug} HTTP/1.1`, "Host: localhost"];
+  const answers = await Promise.all(
+    Array.from({ length: 16 }, (_, index) =>
+      pour(port, `127.0.1.${index + 1}`, head, 25, index % 2 === 0),
+    ),
+  );
+  // A client that still sends when the connection is closed can lose the response (RFC 9112 §9.6).
+  const read = answers.filter((answer) => answer !== "");
+  expect(read.filter((answer) => !/^HTTP\/1.1 4(03|29) /.test(answer))).toEqual([]);
+  expect(peakOf(child.pid) - before).toBeLessThan(150 * MiB);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
 test("2,400 endless sign-ins of 250 KiB stay out of memory", async () => {
@@ -104,7 +101,7 @@ test("2,400 endless sign-ins of 250 KiB stay out of memory", async () => {
   for (const socket of sockets) socket.destroy();
 });
 
-test("ten long pages in every encoding at once, rendered twice, stay below 400 MB", async () => {
+test("ten long pages in every encoding at once stay below 400 MB", async () => {
   await using box = await createMachineWithKey();
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
   const ask = createServerClient(server.url, box.key);
@@ -132,31 +129,30 @@ test("ten long pages in every encoding at once, rendered twice, stay below 400 M
   expect((await ask("PUT", "/api/v1/config", configuration)).status).toBe(200);
   const read = async (host: string, path: string, encoding: string) => {
     const headers = { Host: host, "Accept-Encoding": encoding };
-    const answer = await fetch(`${server.url}${path}`, { headers });
-    return { status: answer.status, length: (await answer.arrayBuffer()).byteLength };
+    const answer = await fetch(`${server.url}${path}`, { headers, decompress: false });
+    const { length } = await answer.bytes();
+    return { status: answer.status, encoding: answer.headers.get("content-encoding"), length };
   };
   /** Retries after a timeout: on a busy machine all of them take long. */
   const readLong = async (host: string, path: string, encoding: string) => {
     for (;;) {
       const answer = await read(host, path, encoding).catch(() => null);
       if (answer === null) continue;
-      expect([answer.status, answer.length > 2 * MiB]).toEqual([200, true]);
+      expect(answer.status).toBe(200);
+      if (encoding === "identity") expect(answer.length).toBeGreaterThan(2 * MiB);
+      else expect(answer.encoding).toBe(encoding);
       return;
     }
   };
   // A new host takes effect after a moment.
   while ((await read(hosts.at(-1) ?? "", "/logo", "gzip")).status !== 404) await Bun.sleep(10);
-  for (let round = 0; round < 2; round++) {
-    const opened = await ask("POST", "/api/v1/incidents", { title: `Round ${round}` });
-    expect(opened.status).toBe(201);
-    await Promise.all(
-      hosts.flatMap((host) =>
-        ["/", "/status.json"].flatMap((path) =>
-          ["identity", "gzip", "br"].map((encoding) => readLong(host, path, encoding)),
-        ),
+  await Promise.all(
+    hosts.flatMap((host) =>
+      ["/", "/status.json"].flatMap((path) =>
+        ["identity", "gzip", "br"].map((encoding) => readLong(host, path, encoding)),
       ),
-    );
-  }
+    ),
+  );
   expect(peakOf(server.child.pid)).toBeLessThan(400 * MiB);
   expect(await server.stop()).toBe(0);
 });
