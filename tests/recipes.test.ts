@@ -11,14 +11,14 @@ const root = join(import.meta.dir, "..");
 const firstSteps: Record<string, [file: string, text: string, replacement: string]> = {
   "A monitor type": [
     "src/monitoring/monitors/kinds-schema.ts",
-    "  push: monitorKind({",
-    '  fax: monitorKind({ name: "Fax", upWhen: "it responds.", fields: { host: Host } }),\n$&',
+    "  push: defineMonitorKind({",
+    '  fax: defineMonitorKind({ name: "Fax", upWhen: "it responds.", fields: { host: Host } }),\n$&',
   ],
   "An alert channel type": [
     "src/alerting/channels/kinds-schema.ts",
-    "  gotify: channelKind({",
-    `  fax: channelKind({ name: "Fax", summary: "Fax", help: "", fields: { token: secret(), template },
-      labels: { token: { label: "Token" } }, secrets: { token: fixedAddress }, address: null }),\n$&`,
+    "  gotify: defineChannelKind({",
+    `  fax: defineChannelKind({ name: "Fax", summary: "Fax", help: "", fields: { token: secret(), template },
+      labels: { token: { label: "Token" } }, secrets: { token: fixedDestination }, address: null }),\n$&`,
   ],
   "A value on the public status page": [
     "src/status-pages/formats/public-data.ts",
@@ -29,7 +29,7 @@ const firstSteps: Record<string, [file: string, text: string, replacement: strin
   "A limit": [
     "src/core/limits.ts",
     '  "monitor-groups": {',
-    '  faxes: { value: 5, unit: "rows", per: "organization", beyond: rejected },\n$&',
+    '  faxes: { value: 5, unit: "rows", per: "organization", beyond: conflictText },\n$&',
   ],
   "An error code": ["src/core/errors.ts", '  | "INTERNAL"', '$& | "TEAPOT"'],
   "An audit event": ["src/events/catalogue.ts", '"opened" | ', '$&"archived" | '],
