@@ -64,6 +64,11 @@ describeInChromium("incidents", (browser) => {
     await page.getByText("Must not be empty.").waitFor();
     await page.keyboard.type("Mails arrive late");
     await page.keyboard.press("Enter");
+    // A second Enter does not publish what says nothing.
+    await dialog(page, "Create an incident without details?").waitFor();
+    expect(await page.locator(":focus").textContent()).toBe("Keep editing");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Mails arrive late" }).waitFor();
     await page.getByText("1 open").first().waitFor({ state: "detached" });
 

@@ -73,7 +73,7 @@ describeInChromium("maintenance", (browser) => {
     await page.getByRole("option", { name: "Office" }).click();
     await page.keyboard.press("Escape");
     expect(await findThemeViolations(page)).toEqual([]);
-    await editor.getByRole("button", { name: "Schedule maintenance" }).click();
+    await editor.getByRole("button", { name: "Schedule and announce to 1 page" }).click();
     await page.getByRole("heading", { name: "Disk check" }).waitFor();
     await page.getByText("Every month on the third Thursday, 3 times").waitFor();
     const id = page.url().split("/").at(-1) ?? "";

@@ -4,11 +4,15 @@ import type { ReactNode } from "react";
 import { BusyButton } from "./forms/busy-button.tsx";
 import { notifyError } from "./toasts.tsx";
 
-/** Asks for confirmation of an action that takes effect at once and cannot be undone. */
+/**
+ * Asks for confirmation of an action that takes effect at once and cannot be undone. A question
+ * about a publication has the focus on Cancel, because a second Enter must not publish.
+ */
 export function Confirm({
   title,
   verb,
   cancel = "Cancel",
+  publishes = false,
   children,
   onConfirm,
   onClose,
@@ -17,6 +21,8 @@ export function Confirm({
   /** Label of the button that confirms. */
   verb: string;
   cancel?: string;
+  /** Set if the action publishes something. Otherwise it removes something. */
+  publishes?: boolean;
   children: ReactNode;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
@@ -31,13 +37,15 @@ export function Confirm({
       <div className="mb-14 text-s quiet">{children}</div>
       <div className="form-buttons">
         <div className="form-extra" />
-        <Button onClick={onClose}>{cancel}</Button>
+        <Button onClick={onClose} data-autofocus={publishes || undefined}>
+          {cancel}
+        </Button>
         <BusyButton
           variant="filled"
-          color="red"
+          {...(!publishes && { color: "red" })}
           loading={isPending}
           onClick={() => mutate()}
-          data-autofocus
+          data-autofocus={!publishes || undefined}
         >
           {verb}
         </BusyButton>

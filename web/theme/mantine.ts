@@ -79,6 +79,7 @@ export const theme = createTheme({
     Select: Select.extend({
       defaultProps: {
         withScrollArea: false,
+        selectFirstOptionOnChange: true,
         // Selects the text, so that typing replaces it and searches again.
         onClick: ({ currentTarget }) => !currentTarget.readOnly && currentTarget.select(),
       },

@@ -11,7 +11,7 @@ export { type Form, useForm } from "./use-form.ts";
 
 type FrameProps<V extends Values> = {
   form: Form<V>;
-  /** Label of the submit button. */
+  /** Label of the submit button. Of a form that publishes, it names the recipients. */
   submit: string;
   onCancel?: (() => void) | undefined;
   /** Label of the cancel button. */
@@ -22,8 +22,12 @@ type FrameProps<V extends Values> = {
   extra?: ReactNode;
   /** The equivalent request for scripts. */
   curl?: () => Action;
+  /** A question to confirm before the form is sent. */
+  question?: Question | null;
   children: ReactNode;
 };
+
+type Question = { title: string; verb: string; text: ReactNode };
 
 /** The frame of every form: draft, general errors, buttons, and the choice after a conflict. */
 export function FormFrame<V extends Values>({
@@ -34,14 +38,25 @@ export function FormFrame<V extends Values>({
   disabled = false,
   extra,
   curl,
+  question = null,
   children,
 }: FrameProps<V>) {
   const frame = useRef<HTMLFormElement>(null);
   const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const rest = useInSight<HTMLDivElement>(form.rest);
   useEffect(() => focusFirstField(frame.current), []);
   return (
-    <form ref={frame} onSubmit={(event) => void form.submit(event)} noValidate className="form">
+    <form
+      ref={frame}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (question === null) void form.submit();
+        else setConfirming(true);
+      }}
+      noValidate
+      className="form"
+    >
       {form.restored && <RestoredLine onDiscard={form.discard} />}
       {children}
       {form.rest !== null && (
@@ -78,6 +93,18 @@ export function FormFrame<V extends Values>({
           }}
         >
           It is not saved yet.
+        </Confirm>
+      )}
+      {confirming && question !== null && (
+        <Confirm
+          title={question.title}
+          verb={question.verb}
+          cancel="Keep editing"
+          publishes
+          onClose={() => setConfirming(false)}
+          onConfirm={() => form.submit()}
+        >
+          {question.text}
         </Confirm>
       )}
       <ConflictDialog form={form} />

@@ -1,20 +1,21 @@
 /** The dialog that creates an incident, with a preview of the public page and its recipients. */
-import { Button, Switch, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { unwrapData, withIdempotencyKey, v1 } from "../../data/client.ts";
+import { listKnownMonitors, useOverview } from "../../data/overview.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { closeDialog } from "../../components/open-dialog.ts";
-import { dot, pluralize } from "../../components/display/format.ts";
-import { Fold, type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
+import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
+import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { useAudience } from "./data.ts";
-import { SeverityField } from "./labels.tsx";
+import { SeverityField, VisibilityField } from "./labels.tsx";
 import { MonitorsField } from "./monitors-field.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
-import { RecipientsLine } from "./recipients-line.tsx";
+import { describePosting, RecipientsLine } from "./recipients-line.tsx";
 import { TemplatesMenu } from "./templates.tsx";
 
 type Values = {
@@ -25,10 +26,18 @@ type Values = {
   public: boolean;
 };
 
+/** Maximum number of monitors of an incident. */
+const maxMonitors = 100;
+
 function useNewIncident() {
   const navigate = useNavigate();
+  const { data: overview } = useOverview();
+  const down = (overview === undefined ? [] : listKnownMonitors(overview)).flatMap(
+    ({ id, status }) => (status === "down" ? [id] : []),
+  );
+  const monitorIds = down.slice(0, maxMonitors);
   return useForm<Values>(
-    { title: "", severity: "minor", message: "", monitorIds: [], public: true },
+    { title: "", severity: "minor", message: "", monitorIds, public: true },
     async (values, _, once) => {
       const incident = await unwrapData(
         v1.incidents.post(buildIncidentBody(values), withIdempotencyKey(once)),
@@ -43,6 +52,24 @@ function useNewIncident() {
 }
 
 export default function CreateIncident() {
+  return (
+    <EditorDialog
+      title="Create incident"
+      size={560}
+      id={null}
+      read={readNothing}
+      besides={[useOverview()]}
+      onClose={closeDialog}
+    >
+      {() => <Fields />}
+    </EditorDialog>
+  );
+}
+
+/** A new incident copies no record. */
+const readNothing = () => Promise.reject(new Error("A new incident has no record."));
+
+function Fields() {
   const [previewing, setPreviewing] = useState(false);
   const form = useNewIncident();
   const { values } = form;
@@ -51,12 +78,11 @@ export default function CreateIncident() {
   });
   return (
     <>
-      <FormDialog
-        title="Create incident"
-        size={560}
-        onClose={closeDialog}
+      <FormFrame
         form={form}
-        submit="Create incident"
+        onCancel={closeDialog}
+        submit={describePosting(audience, values.public)}
+        question={askAbout(values)}
         extra={<Button onClick={() => setPreviewing(true)}>Preview page</Button>}
         curl={() => ({ method: "POST", route: v1.incidents, body: buildIncidentBody(values) })}
       >
@@ -67,11 +93,15 @@ export default function CreateIncident() {
           data-autofocus
           {...form.input("title")}
         />
+        <MonitorsField form={form} />
         <SeverityField {...form.field("severity")} />
         <MessageField form={form} />
-        <MonitorsAndVisibility form={form} />
+        <VisibilityField
+          value={values.public}
+          onChange={(isPublic) => form.set("public", isPublic)}
+        />
         <RecipientsLine audience={audience} isPublic={values.public} />
-      </FormDialog>
+      </FormFrame>
       {previewing && <PreviewDialog draft={values} onClose={() => setPreviewing(false)} />}
     </>
   );
@@ -97,22 +127,18 @@ const MessageField = ({ form }: { form: Form<Values> }) => (
   </div>
 );
 
-function MonitorsAndVisibility({ form }: { form: Form<Values> }) {
-  const { monitorIds, public: isPublic } = form.values;
-  const monitors = monitorIds.length === 0 ? "No monitor" : pluralize(monitorIds.length, "monitor");
-  return (
-    <Fold
-      title="Monitors and visibility"
-      summary={[monitors, isPublic ? "public" : "not public"].join(dot)}
-      open={false}
-      invalid={form.errorOf("monitorIds") !== undefined}
-    >
-      <div className="form-section">
-        <MonitorsField form={form} />
-        <Switch label="Public" description="Shown on status pages." {...form.toggle("public")} />
-      </div>
-    </Fold>
-  );
+/** Asks before an incident without a message that is public or names no monitor. */
+function askAbout({ title, message, monitorIds, public: isPublic }: Values) {
+  const isEmpty = message.trim() === "" && (isPublic || monitorIds.length === 0);
+  if (!isEmpty || title.trim() === "") return null;
+  return {
+    title: monitorIds.length === 0 ? "Create an incident without details?" : "Post no message?",
+    verb: isPublic ? "Post anyway" : "Create anyway",
+    text: [
+      ...(monitorIds.length === 0 ? ["It names no monitor."] : []),
+      isPublic ? "Customers read only “Incident opened.”" : "It has no message.",
+    ].join(" "),
+  };
 }
 
 /** Without a message, the API uses its default text. */

@@ -1,7 +1,7 @@
 /** Labels, pills and icons of incidents. */
-import { SegmentedControl } from "@mantine/core";
 import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
+import { ChoiceField } from "../../components/forms/form.tsx";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { capitalize, formatCount } from "../../../src/core/text/formatting.ts";
 
@@ -21,6 +21,10 @@ const severityHints: Record<Severity, string> = {
   critical: "Most things do not work for most people.",
 };
 
+const severityLabels = Object.fromEntries(
+  severities.map((one) => [one, capitalize(one)]),
+) as Record<Severity, string>;
+
 export function SeverityField({
   value,
   onChange,
@@ -29,18 +33,32 @@ export function SeverityField({
   onChange: (severity: Severity) => void;
 }) {
   return (
-    <div>
-      <SegmentedControl
-        aria-label="Severity"
-        fullWidth
-        value={value}
-        onChange={onChange}
-        data={severities.map((one) => ({ value: one, label: capitalize(one) }))}
-      />
-      <p className="field-note">{severityHints[value]}</p>
-    </div>
+    <ChoiceField
+      label="Severity"
+      options={severityLabels}
+      value={value}
+      onChange={onChange}
+      hint={severityHints[value]}
+    />
   );
 }
+
+/** The choice whether status pages show an incident. */
+export const VisibilityField = ({
+  value,
+  onChange,
+}: {
+  value: boolean;
+  onChange: (isPublic: boolean) => void;
+}) => (
+  <ChoiceField
+    label="Visibility"
+    options={{ public: "Public", internal: "Internal" }}
+    value={value ? "public" : "internal"}
+    onChange={(next) => onChange(next === "public")}
+    hint={value ? "Status pages show it." : "Only people of your organization see it."}
+  />
+);
 
 const stateOf = ({ status, severity }: Pick<IncidentSummary, "status" | "severity">): State =>
   status === "resolved" ? "up" : severity === "minor" ? "degraded" : "down";

@@ -7,6 +7,27 @@ import { StateIcon } from "../../components/display/state-icon.tsx";
 /** Maximum number of channels to name. More are only counted. */
 const maxNamedChannels = 3;
 
+const countSubscribers = (pages: IncidentAudience["pages"]) =>
+  pages.reduce((sum, page) => sum + page.subscribers, 0);
+
+/** Counts pages and subscribers, for example `2 pages, 32 people`. Empty without pages. */
+export const describePages = (pages: IncidentAudience["pages"]): string =>
+  [
+    ...(pages.length > 0 ? [pluralize(pages.length, "page")] : []),
+    ...(countSubscribers(pages) > 0
+      ? [pluralize(countSubscribers(pages), "person", "people")]
+      : []),
+  ].join(", ");
+
+/** Label of the button that creates an incident, for example `Post to 2 pages, 32 people`. */
+export function describePosting(audience: IncidentAudience | undefined, isPublic: boolean): string {
+  const pages = isPublic ? describePages(audience?.pages ?? []) : "";
+  const channels = audience?.updates.length ?? 0;
+  const notified = channels > 0 ? pluralize(channels, "channel") : "";
+  if (pages === "") return notified === "" ? "Create incident" : `Create and notify ${notified}`;
+  return `Post to ${[pages, notified].filter(Boolean).join(", ")}`;
+}
+
 /**
  * Describes the audience, for example `Shown on Acme status · will notify 214 subscribers, Slack
  * #ops and E-mail`. Failing channels are listed below.
@@ -25,7 +46,7 @@ export function RecipientsLine({
   if (audience === undefined) return <span className="audience" />;
   const pages = isPublic ? audience.pages : [];
   const channels = resolves ? audience.resolution : audience.updates;
-  const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
+  const subscribers = countSubscribers(pages);
   const shortenChannels = (some: typeof channels) =>
     some.length > maxNamedChannels
       ? [pluralize(some.length, "channel")]

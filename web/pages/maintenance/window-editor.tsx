@@ -1,5 +1,5 @@
 /** The dialog that schedules or edits maintenance. */
-import { MultiSelect, Select, Switch, TextInput } from "@mantine/core";
+import { Select, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -13,8 +13,11 @@ import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { Fold, type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
+import { RecordsField } from "../../components/forms/records-field.tsx";
 import { useZone, listZones } from "../../components/display/time.tsx";
 import { usePreview } from "./data.ts";
+import { useAudience } from "../incidents/data.ts";
+import { describePages } from "../incidents/recipients-line.tsx";
 import { NextTimes } from "./labels.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
 import {
@@ -61,7 +64,8 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
   return (
     <FormFrame
       form={form}
-      submit={isNew ? "Schedule maintenance" : "Save"}
+      submit={useSubmitLabel(form.values, isNew)}
+      question={askAbout(form.values)}
       onCancel={closeDialog}
       curl={() => ({
         ...(isNew
@@ -88,6 +92,36 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
       {overview === undefined && <p className="field-note">The monitors are still loading.</p>}
     </FormFrame>
   );
+}
+
+/** Asks before a window without monitors, which affects nothing. */
+function askAbout({ title, monitorIds, groupIds, public: isPublic }: Values) {
+  if (monitorIds.length + groupIds.length > 0 || title.trim() === "") return null;
+  return {
+    title: "Schedule maintenance of no monitor?",
+    verb: "Schedule anyway",
+    text: isPublic
+      ? "Alerts and uptime do not change. Every status page announces it."
+      : "Alerts and uptime do not change, and no status page announces it.",
+  };
+}
+
+/** Maximum number of monitors in a request for the audience. */
+const maxAudienceMonitors = 100;
+
+/** Label of the button: creating a public window mails the subscribers of the pages that show it. */
+function useSubmitLabel({ monitorIds, groupIds, public: isPublic }: Values, isNew: boolean) {
+  const { data: overview } = useOverview();
+  const groups = new Set<string | null>(groupIds);
+  const members = (overview?.monitors ?? []).filter(({ groupId }) => groups.has(groupId));
+  const affected = [...new Set([...monitorIds, ...members.map(({ id }) => id)])];
+  const isKnown = affected.length <= maxAudienceMonitors;
+  const { data } = useAudience({
+    ...(isKnown && affected.length > 0 && { monitorIds: affected.join(",") }),
+  });
+  if (!isNew) return "Save";
+  const pages = isPublic && isKnown ? describePages(data?.pages ?? []) : "";
+  return pages === "" ? "Schedule maintenance" : `Schedule and announce to ${pages}`;
 }
 
 function useWindowForm(
@@ -207,26 +241,17 @@ function MoreSettings({ form: { values, set, errorOf, toggle } }: { form: Form<V
 
 function Members({ form }: { form: Form<Values> }) {
   const { data: overview } = useOverview();
-  const buildNameOptions = (records: readonly { id: string; name: string }[] = []) =>
-    records.map(({ id, name }) => ({ value: id, label: name }));
-  const common = { searchable: true, limit: 100, nothingFoundMessage: "No results" };
   return (
     <>
       {(overview?.groups.length ?? 0) > 0 && (
-        <MultiSelect
-          {...common}
+        <RecordsField
           label="Groups"
           description="All monitors that are in the group at that time."
-          data={buildNameOptions(overview?.groups)}
+          records={overview?.groups}
           {...form.field("groupIds")}
         />
       )}
-      <MultiSelect
-        {...common}
-        label="Monitors"
-        data={buildNameOptions(overview?.monitors)}
-        {...form.field("monitorIds")}
-      />
+      <RecordsField label="Monitors" records={overview?.monitors} {...form.field("monitorIds")} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 /**
  * The dialog that creates or edits a group of monitors, with its name, color, tags and channels.
  */
-import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { z } from "zod";
 import { Color, type MonitorGroup } from "../../../../src/monitoring/groups/schema.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
@@ -9,6 +9,7 @@ import { unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../../data/c
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
 import { EditorDialog } from "../../../components/forms/editor-dialog.tsx";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { RecordsField } from "../../../components/forms/records-field.tsx";
 import { selection } from "../list/list-state.ts";
 
 type EditedGroup = Extract<Dialog, { kind: "create-group" | "edit-group" }>;
@@ -107,10 +108,10 @@ function Fields(props: Props) {
       />
       <TagsInput label="Tags" {...form.field("tags")} />
       {channels.length > 0 && (
-        <MultiSelect
+        <RecordsField
           label="Alert channels"
           description="Added to every monitor that joins this group from now on. Monitors already in it do not change."
-          data={channels.map(({ id, name }) => ({ value: id, label: name }))}
+          records={channels}
           {...form.field("alertChannelIds")}
         />
       )}

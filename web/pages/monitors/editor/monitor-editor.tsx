@@ -1,5 +1,5 @@
 /** The dialog that creates or edits a monitor, and tests it before saving. */
-import { MultiSelect, Select } from "@mantine/core";
+import { Select } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
 import { Fragment, useMemo } from "react";
 import type { z } from "zod";
@@ -34,6 +34,7 @@ import {
 } from "../../../components/forms/form.tsx";
 import { summarizeFields } from "../../../components/forms/field-summary.ts";
 import { describeField } from "../../../components/forms/field-kinds.ts";
+import { RecordsField } from "../../../components/forms/records-field.tsx";
 import { formatReason } from "../../../components/display/format.ts";
 import { SchemaField } from "../../../components/forms/schema-field.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
@@ -286,9 +287,9 @@ function GroupAndChannels({ form: { values, set, errorOf } }: { form: Form<Value
         error={errorOf("groupId")}
       />
       {channels.length > 0 && (
-        <MultiSelect
+        <RecordsField
           label="Alerts to"
-          data={channels.map(({ id, name }) => ({ value: id, label: name }))}
+          records={channels}
           value={
             (values["alertChannelIds"] as string[] | undefined) ??
             channels.filter((channel) => channel.default).map(({ id }) => id)

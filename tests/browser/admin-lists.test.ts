@@ -1,0 +1,115 @@
+/** Fields with a list, in every form: Enter selects an option, and never submits the form. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { createAdminWorld, findRow, selectPageFaults } from "../support/admin-world.ts";
+import { describeInChromium } from "../support/browser.ts";
+import { replyWith } from "../support/target.ts";
+
+/** Dialogs of the command palette, which open on top of any page. */
+const dialogs = ["Create monitor", "Create group", "Create incident", "Schedule maintenance"];
+
+/** Further forms with such a field. */
+const paths = [
+  "/status-pages?new=true",
+  "/settings/organization",
+  "/settings/people?new=true",
+  "/settings/api-keys?new=true",
+  "/settings/incident-templates?new=true",
+  "/settings/profile",
+  "/settings/backup",
+];
+
+const lists = "form input[aria-haspopup=listbox]:visible:enabled";
+
+/** Every field with a list in a form, also in collapsed sections. */
+async function findLists(page: Page) {
+  await page
+    .locator("form .fold > button[aria-expanded=false]")
+    .evaluateAll((folds) => folds.forEach((fold) => (fold as HTMLElement).click()));
+  return page.locator(lists).all();
+}
+
+/** Presses Enter in a field with a list until an option is chosen, and twice more. */
+async function pressEnter(page: Page, list: ReturnType<Page["locator"]>) {
+  await list.focus();
+  for (const key of ["Enter", "Enter", "ArrowDown", "Enter", "Enter", "Enter"])
+    await page.keyboard.press(key);
+  // Closes the list, which would cover the next field.
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+}
+
+async function openFromPalette(page: Page, label: string) {
+  await page.keyboard.press("ControlOrMeta+k");
+  await page.keyboard.type(label);
+  await page.getByRole("option", { name: label }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: label }).locator("form").waitFor();
+}
+
+describeInChromium("fields with a list", (browser) => {
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
+  let statusPage = "";
+  beforeAll(async () => {
+    world = await createAdminWorld();
+    const { ask, site } = world;
+    await ask("POST", "/api/v1/alert-channels", {
+      type: "webhook",
+      name: "Pager",
+      url: site.at("/hook"),
+    });
+    statusPage = (await ask("GET", "/api/v1/status-pages"))[0].id;
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("in each form, Enter in a field with a list never sends the form", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const sent: string[] = [];
+    page.on("request", (request) => {
+      // A test check and previews send what is typed, and store nothing.
+      const isPreview = /preview/.test(request.url());
+      if (request.method() !== "GET" && !isPreview)
+        sent.push(`${request.method()} ${request.url()}`);
+    });
+    await page.getByText("Web shop").first().waitFor();
+    async function tryForm(name: string) {
+      await page.locator(lists).first().waitFor();
+      for (const list of await findLists(page))
+        if (await list.isVisible()) await pressEnter(page, list);
+      expect([name, sent]).toEqual([name, []]);
+    }
+    for (const label of dialogs) {
+      await openFromPalette(page, label);
+      await tryForm(label);
+      await page.reload();
+      await page.getByText("Web shop").first().waitFor();
+    }
+    for (const path of [`/status-pages/${statusPage}`, ...paths]) {
+      await page.goto(`${world.url}${path}`);
+      await tryForm(path);
+    }
+    expect(selectPageFaults(open.faults)).toEqual([]);
+  });
+
+  test("an incident starts with the monitors that are down; while typing, Enter adds the first match, and a second Enter adds nothing", async () => {
+    world.site.setReply(replyWith(503), "/checkout");
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await findRow(page, "Checkout").getByRole("img", { name: "Down" }).first().waitFor();
+    for (const [label, down] of [
+      ["Create incident", ["Checkout"]],
+      ["Schedule maintenance", []],
+    ] as const) {
+      await openFromPalette(page, label);
+      const form = page.getByRole("dialog", { name: label }).locator("form");
+      await form.getByRole("combobox", { name: /monitors$/i }).fill("shop");
+      await page.getByRole("option", { name: "Web shop" }).waitFor();
+      for (const key of ["Enter", "Enter", "Enter"]) await page.keyboard.press(key);
+      const chosen = await form.locator(".mantine-Pill-label").allTextContents();
+      expect(chosen).toEqual([...down, "Web shop"]);
+      await page.reload();
+      await page.getByText("Web shop").first().waitFor();
+    }
+    expect(selectPageFaults(open.faults)).toEqual([]);
+  });
+});
