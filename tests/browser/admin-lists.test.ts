@@ -112,4 +112,48 @@ describeInChromium("fields with a list", (browser) => {
     }
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
+
+  test("from the filter, ↓ leads to the first row, Enter opens it, and Escape clears; single-key shortcuts can be turned off", async () => {
+    await using open = await world.open(browser, "/settings/profile");
+    const { page } = open;
+    const focused = page.locator(":focus");
+    const search = page.getByRole("searchbox", { name: "Filter monitors" });
+    // At once, before the list is filtered.
+    async function typeInFilter(text: string, key: string) {
+      await page.keyboard.press("/");
+      await page.keyboard.type(text);
+      await page.keyboard.press(key);
+    }
+    await page.getByRole("switch", { name: "Single-key shortcuts" }).waitFor();
+    for (const key of "gm") await page.keyboard.press(key);
+    await findRow(page, "Blog").waitFor();
+    await typeInFilter("shop", "ArrowDown");
+    await page
+      .getByRole("link", { name: /^Web shop/ })
+      .and(focused)
+      .waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.press("Escape");
+    await findRow(page, "Blog").waitFor();
+    expect([await search.inputValue(), await search.and(focused).count()]).toEqual(["", 1]);
+    await typeInFilter("nas", "Enter");
+    await page.getByRole("heading", { name: "NAS" }).waitFor();
+
+    await page.goto(`${world.url}/settings/profile`);
+    await page.getByRole("switch", { name: "Single-key shortcuts" }).press("Space");
+    await page.goto(`${world.url}/monitors`);
+    await page.getByRole("link", { name: /^NAS/ }).focus();
+    for (const key of ["p", "e", "j", "?", "n"]) await page.keyboard.press(key);
+    await page.keyboard.press("ArrowDown");
+    await page
+      .getByRole("link", { name: /^Blog/ })
+      .or(page.getByRole("button", { name: /^Ungrouped/ }))
+      .and(focused)
+      .waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.keyboard.press("ControlOrMeta+k");
+    await page.getByRole("dialog", { name: "Search and commands" }).waitFor();
+    expect((await world.ask("GET", `/api/v1/monitors/${world.idOf("NAS")}`)).paused).toBe(false);
+    expect(selectPageFaults(open.faults)).toEqual([]);
+  });
 });

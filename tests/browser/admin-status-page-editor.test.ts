@@ -44,7 +44,10 @@ describeInChromium("the editor of a status page", (browser) => {
     await page.getByRole("button", { name: "Add group" }).click();
     await page.getByRole("menuitem", { name: "Production" }).click();
     await page.getByRole("button", { name: /monitors of Production/ }).click();
-    await page.getByLabel("Public name of Checkout").fill("Paying");
+    const publicName = page.getByLabel("Public name of Checkout");
+    await publicName.fill("Paying");
+    // The field does not shrink to fit the monitor's own name.
+    expect((await publicName.boundingBox())?.width).toBeGreaterThan(150);
     await page.getByLabel("Accent color").fill("#b45309");
     await page.getByText("Dark", { exact: true }).click();
     await preview.getByText("Acme, all of it").waitFor();
@@ -53,7 +56,12 @@ describeInChromium("the editor of a status page", (browser) => {
     const accent = await preview.locator("html").evaluate((root) => root.style.cssText);
     expect(accent).toContain("--accent");
     expect(await (await fetch(address)).text()).not.toContain("Acme, all of it");
+    // At this width, a toast at its usual position would cover Save.
+    await page.setViewportSize({ width: 1_200, height: 750 });
+    const button = await page.getByRole("button", { name: "Save", exact: true }).boundingBox();
     await save(page);
+    const toasts = await page.locator(".toasts").boundingBox();
+    expect((toasts?.y ?? 0) + (toasts?.height ?? 0)).toBeLessThanOrEqual(button?.y ?? 0);
     const text = await pollUntil(address, (text) => text.includes("Acme, all of it"));
     expect(text).toContain("Paying");
     expect(selectPageFaults(opened.faults)).toEqual([]);

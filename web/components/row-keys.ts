@@ -11,6 +11,12 @@ const listKeysOnPage = () => [...document.querySelectorAll(rows)].map(rowKeyOf);
 const findElement = (key: string) =>
   document.querySelector<HTMLElement>(`[${attribute}="${CSS.escape(key)}"]`);
 
+/** The main control of the first record below an element. Skips the headers of groups. */
+export const findFirstRowBelow = (element: Element): HTMLElement | undefined =>
+  [...document.querySelectorAll<HTMLElement>(`a${rows}`)].find(
+    (row) => element.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING,
+  );
+
 /**
  * Moves the focus between rows with j, k and the arrow keys. Each row has `data-item`, and its main
  * control has `data-item-focus`. A list that renders only visible rows passes `all` its keys (null

@@ -1,8 +1,28 @@
 import { useEffect, useRef } from "react";
+import { createStore } from "../data/store.ts";
 import { isMac } from "./page.tsx";
 
 /** Handlers by key: `n`, `mod+k` (Ctrl or ⌘), `alt+n`, or a sequence such as `g m`. */
 type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+
+const singleKeysItem = "signalbox.single-keys";
+const singleKeysStore = createStore(localStorage.getItem(singleKeysItem) !== "off");
+
+/**
+ * Whether shortcuts of letters and characters apply in this browser. Speech input types such keys
+ * by mistake, so people can turn them off (WCAG 2.1.4). Keys with Ctrl or ⌘ always apply.
+ */
+export const singleKeys = {
+  use: singleKeysStore.use,
+  set(areOn: boolean) {
+    singleKeysStore.set(areOn);
+    if (areOn) localStorage.removeItem(singleKeysItem);
+    else localStorage.setItem(singleKeysItem, "off");
+  },
+  /** Whether this key is a character that the person turned off as a shortcut. */
+  isOff: ({ key, ctrlKey, metaKey }: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey">) =>
+    !singleKeysStore.get() && !ctrlKey && !metaKey && key.length === 1 && key !== " ",
+};
 
 let pendingKey = "";
 let firstAt = 0;
@@ -30,7 +50,7 @@ const active = new Set<{ readonly current: Shortcuts }>();
 
 function handleKey(event: KeyboardEvent) {
   const name = keyNameOf(event);
-  if (event.defaultPrevented || isCovered) return;
+  if (event.defaultPrevented || isCovered || singleKeys.isOff(event)) return;
   if (isTypingTarget(event.target) && (!name.startsWith("mod+") || name === "mod+z")) return;
   const sequence = Date.now() - firstAt < 1_000 ? `${pendingKey} ${name}` : name;
   pendingKey = name;

@@ -1,6 +1,6 @@
 /** Toasts, and the ten seconds in which an action can be undone. */
 import { useMutation } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { createStore } from "../data/store.ts";
 import { retryUntilConnected } from "../data/client.ts";
 import { registerUndoable } from "../data/undoable.ts";
@@ -129,13 +129,34 @@ export function runWithUndo(
 }
 
 export function Toasts() {
+  const shown = toasts.use();
+  const box = useRef<HTMLElement>(null);
+  useLayoutEffect(() => box.current?.style.setProperty("bottom", findFreeBottom(box.current)));
   return (
-    <section className="toasts" aria-label="Notifications" aria-live="polite">
-      {toasts.use().map((toast) => (
+    <section className="toasts" aria-label="Notifications" aria-live="polite" ref={box}>
+      {shown.map((toast) => (
         <ToastLine key={toast.id} toast={toast} />
       ))}
     </section>
   );
+}
+
+/** Buttons of forms and toolbars, which toasts must not cover. */
+const keptVisible = ".form-buttons :is(button, a), [role=toolbar] button";
+const toastGap = 12;
+
+/** Distance of the toasts from the lower edge of the window, above all buttons in their way. */
+function findFreeBottom(box: HTMLElement): string {
+  box.style.bottom = "";
+  const { left, right, height, bottom } = box.getBoundingClientRect();
+  const buttons = [...document.querySelectorAll(keptVisible)]
+    .map((button) => button.getBoundingClientRect())
+    .filter((one) => one.height > 0 && one.left < right && one.right > left)
+    .sort((one, other) => other.bottom - one.bottom);
+  let free = bottom;
+  for (const button of buttons)
+    if (button.top < free && button.bottom > free - height) free = button.top - toastGap;
+  return free === bottom || free < height ? "" : `${innerHeight - free}px`;
 }
 
 function ToastLine({ toast: { text, bad, action, life } }: { toast: Toast }) {

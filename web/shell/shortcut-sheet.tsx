@@ -1,6 +1,8 @@
 /** The dialog that lists all shortcuts. */
 import { Modal } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { KeyHint } from "../components/page.tsx";
+import { singleKeys } from "../components/shortcuts.ts";
 import { useNavigationItems } from "./navigation-items.ts";
 
 type Section = { title: string; keys: [keys: string, does: string][] };
@@ -64,6 +66,17 @@ export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: (
   };
   return (
     <Modal opened={opened} onClose={onClose} title="Shortcuts" size="lg">
+      <p className="field-note mb-14">
+        {singleKeys.use() ? "" : "Shortcuts without Ctrl or ⌘ are off in this browser. "}
+        <Link
+          className="link"
+          to="/settings/$section"
+          params={{ section: "profile" }}
+          onClick={onClose}
+        >
+          {singleKeys.use() ? "Turn off single-key shortcuts" : "Turn them on"}
+        </Link>
+      </p>
       <div className="sheet">
         {[everywhere, ...pageSections].map(({ title, keys }) => (
           <section key={title}>

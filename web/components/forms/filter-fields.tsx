@@ -1,23 +1,31 @@
 /** Controls of filter bars: search field, toggles, choices, and the indicator of live updates. */
 import { searchBounds } from "../../../src/core/limits.ts";
 import { Menu } from "@mantine/core";
-import { type ReactNode, type RefObject, useEffect, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useReducer, useRef, useState } from "react";
 import { liveState } from "../../data/live.ts";
 import { Icon } from "../display/icons.tsx";
+import { findFirstRowBelow } from "../row-keys.ts";
 
-/** A search field that reports its text 120 ms after the last key, for the URL. */
+/**
+ * A search field that reports its text 120 ms after the last key, for the URL. ↓ focuses the first
+ * row below the field, and Enter opens it. Escape clears the field, or leaves an empty one.
+ */
 export function SearchField({
   label,
   value,
+  isStale = false,
   onChange,
   box,
 }: {
   label: string;
   value: string;
+  /** Whether the rows below do not match `value` yet. */
+  isStale?: boolean;
   onChange: (text: string) => void;
   box: RefObject<HTMLInputElement | null>;
 }) {
   const [text, setText] = useState(value);
+  const goToFirst = useFirstRow(box, text === value && !isStale);
   useEffect(() => setText(value), [value]);
   useEffect(() => {
     if (text === value) return;
@@ -36,13 +44,34 @@ export function SearchField({
         maxLength={searchBounds.text.value}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
-          setText("");
-          event.currentTarget.blur();
+          if (event.key === "Escape" && text === "") event.currentTarget.blur();
+          if (event.key === "Escape") setText("");
+          const opens = event.key === "Enter" && text.trim() !== "";
+          if (!opens && event.key !== "ArrowDown") return;
+          event.preventDefault();
+          if (text !== value) onChange(text);
+          goToFirst(opens ? "open" : "focus");
         }}
       />
     </label>
   );
+}
+
+/** Opens or focuses the first row below the field, as soon as the rows match the text. */
+function useFirstRow(box: RefObject<HTMLInputElement | null>, isSettled: boolean) {
+  const wanted = useRef<"open" | "focus" | null>(null);
+  const [, draw] = useReducer((times: number) => times + 1, 0);
+  useEffect(() => {
+    if (wanted.current === null || !isSettled || box.current === null) return;
+    const row = findFirstRowBelow(box.current);
+    if (wanted.current === "open") row?.click();
+    else row?.focus();
+    wanted.current = null;
+  });
+  return (action: "open" | "focus") => {
+    wanted.current = action;
+    draw();
+  };
 }
 
 /** A filter that toggles. */

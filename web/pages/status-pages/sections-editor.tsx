@@ -312,12 +312,12 @@ function PublicMonitor({
         className="flex-1 min-w-0"
         aria-label={`Public name of ${own}`}
         placeholder={own}
+        description={name === null ? undefined : <bdi>{own}</bdi>}
         value={name ?? ""}
         onChange={({ currentTarget: { value } }) =>
           onChange({ ...monitor, name: value === "" ? null : value })
         }
       />
-      {name !== null && <span className="section-own ellipsis faint">{own}</span>}
       <Checkbox
         size="xs"
         label="Description"

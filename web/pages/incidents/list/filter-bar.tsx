@@ -9,10 +9,13 @@ import { capitalize } from "../../../../src/core/text/formatting.ts";
 
 export function IncidentFilterBar({
   filters,
+  isStale,
   onChange,
   search,
 }: {
   filters: IncidentFilters;
+  /** Whether the list does not match the filters yet. */
+  isStale: boolean;
   onChange: (filters: IncidentFilters) => void;
   search: RefObject<HTMLInputElement | null>;
 }) {
@@ -31,6 +34,7 @@ export function IncidentFilterBar({
       <SearchField
         label="Filter by title"
         value={filters.q ?? ""}
+        isStale={isStale}
         onChange={(q) => put("q", q || undefined)}
         box={search}
       />

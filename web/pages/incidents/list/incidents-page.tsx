@@ -55,7 +55,11 @@ export default function IncidentsPage() {
       {error !== null && !isLoaded && <LoadFailed what="The incidents" error={error} />}
       {isFirst && <NoIncidents mayWrite={mayWrite} />}
       {isLoaded && !isFirst && (
-        <IncidentFilterBar filters={filters} onChange={setFilters} search={search} />
+        <IncidentFilterBar
+          {...{ filters, search }}
+          isStale={open.isPlaceholderData || over.isPlaceholderData}
+          onChange={setFilters}
+        />
       )}
       {isEmpty && !isFirst && <NothingFound onShowAll={() => setFilters({})} />}
       {isLoaded && parts.open && open.data && (

@@ -12,11 +12,14 @@ const chipStates: State[] = ["down", "degraded", "maintenance", "pending", "paus
 export function FilterBar({
   overview,
   filters,
+  isStale,
   onChange,
   search,
 }: {
   overview: Overview;
   filters: Filters;
+  /** Whether the list does not match the filters yet. */
+  isStale: boolean;
   onChange: (filters: Filters) => void;
   search: RefObject<HTMLInputElement | null>;
 }) {
@@ -36,6 +39,7 @@ export function FilterBar({
       <SearchField
         label="Filter monitors"
         value={filters.q ?? ""}
+        isStale={isStale}
         onChange={(q) => put("q", q || undefined)}
         box={search}
       />

@@ -16,7 +16,7 @@ import { waitUntilIdle } from "../../../data/chunks.ts";
 import { pluralize } from "../../../components/display/format.ts";
 import { usePrinting } from "../../../components/print-state.ts";
 import { useRowKeys } from "../../../components/row-keys.ts";
-import { isSecondKey, useShortcuts } from "../../../components/shortcuts.ts";
+import { isSecondKey, singleKeys, useShortcuts } from "../../../components/shortcuts.ts";
 import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "../actions.ts";
 import { handleDragOver, handleDrop } from "./drag-and-drop.ts";
 import { GroupHead } from "./group-head.tsx";
@@ -259,6 +259,7 @@ function useItemKeys({
   return (event: KeyboardEvent) => {
     const item = items.find(({ key }) => key === active);
     if (item === undefined || event.metaKey || event.ctrlKey || isSecondKey()) return;
+    if (singleKeys.isOff(event)) return;
     // Fields and buttons inside a row handle their own keys.
     if (!(event.target as HTMLElement).matches("[data-item-focus]")) return;
     const step = event.altKey ? steps[event.key] : undefined;

@@ -47,14 +47,15 @@ function useFoundMonitors(data: Overview | undefined, filters: Filters) {
   const sent = JSON.stringify(toSentFilters(filters));
   const wanted = useMemo(() => JSON.parse(sent) as Filters, [sent]);
   const asksServer = data !== undefined && isPartly(data) && isFiltered(wanted);
-  const { data: found } = useQuery({
+  const { data: found, isPlaceholderData } = useQuery({
     ...createOverviewQuery(wanted),
     enabled: asksServer,
     placeholderData: keepPreviousData,
   });
   const readUntil = (groupId: string | null, until: number) =>
     void readRows(asksServer ? wanted : undefined, groupId, until).catch(notifyError);
-  return { found: asksServer ? found : data, readUntil };
+  const isStale = asksServer && (found === undefined || isPlaceholderData);
+  return { found: asksServer ? found : data, isStale, readUntil };
 }
 
 export function MonitorsPage() {
@@ -72,7 +73,7 @@ export function MonitorsPage() {
     // Focuses the field if it is already visible.
     address.current?.focus();
   };
-  const { found, readUntil } = useFoundMonitors(data, filters);
+  const { found, isStale, readUntil } = useFoundMonitors(data, filters);
   useEffect(() => selection.clear, []);
   useShortcuts({
     n: () => mayWrite && add(),
@@ -100,7 +101,7 @@ export function MonitorsPage() {
           <ProblemBanners />
           <FirstAlert overview={data} />
           <NeedsAttention overview={data} />
-          <FilterBar overview={data} filters={filters} onChange={setFilters} search={search} />
+          <FilterBar overview={data} {...{ filters, isStale, search }} onChange={setFilters} />
           <Found {...{ found, filters, readUntil }} onShowAll={() => setFilters({})} />
           <GetStarted overview={data} />
         </>

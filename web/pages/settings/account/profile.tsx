@@ -1,10 +1,11 @@
 /** Settings: the person's name, e-mail, time zone, password, two-factor sign-in and sessions. */
-import { Select, TextInput } from "@mantine/core";
+import { Select, Switch, TextInput } from "@mantine/core";
 import { dashboard, unwrapData } from "../../../data/client.ts";
 import { cachePerson, useSignedInPerson } from "../../../data/session.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { formatAbsolute, useNow, listZones } from "../../../components/display/time.tsx";
+import { singleKeys } from "../../../components/shortcuts.ts";
 import { PasswordField } from "../../../components/forms/password-field.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { invalidateQuery, sessionsQuery } from "../data.ts";
@@ -15,6 +16,7 @@ export default function Profile() {
   return (
     <>
       <Names />
+      <Keyboard />
       <Password />
       <TwoFactor />
       <Sessions />
@@ -99,6 +101,17 @@ function TimeZoneField({
     />
   );
 }
+
+const Keyboard = () => (
+  <Panel title="Keyboard">
+    <Switch
+      label="Single-key shortcuts"
+      description="For example P to pause a monitor. Turn them off if you dictate text. Shortcuts with Ctrl or ⌘ remain. Applies to this browser."
+      checked={singleKeys.use()}
+      onChange={({ currentTarget }) => singleKeys.set(currentTarget.checked)}
+    />
+  </Panel>
+);
 
 function Password() {
   const form = useForm({ current: "", password: "" }, async (values) => {
