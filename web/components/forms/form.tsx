@@ -30,20 +30,10 @@ type FrameProps<V extends Values> = {
 type Question = { title: string; verb: string; text: ReactNode };
 
 /** The frame of every form: draft, general errors, buttons, and the choice after a conflict. */
-export function FormFrame<V extends Values>({
-  form,
-  submit,
-  onCancel,
-  cancel = "Cancel",
-  disabled = false,
-  extra,
-  curl,
-  question = null,
-  children,
-}: FrameProps<V>) {
+export function FormFrame<V extends Values>(props: FrameProps<V>) {
+  const { form, question = null, children } = props;
   const frame = useRef<HTMLFormElement>(null);
-  const [asking, setAsking] = useState(false);
-  const [confirming, setConfirming] = useState(false);
+  const [asking, setAsking] = useState<"discard" | "send" | null>(null);
   const rest = useInSight<HTMLDivElement>(form.rest);
   useEffect(() => focusFirstField(frame.current), []);
   return (
@@ -52,7 +42,7 @@ export function FormFrame<V extends Values>({
       onSubmit={(event) => {
         event.preventDefault();
         if (question === null) void form.submit();
-        else setConfirming(true);
+        else setAsking("send");
       }}
       noValidate
       className="form"
@@ -64,44 +54,15 @@ export function FormFrame<V extends Values>({
           {form.rest}
         </Alert>
       )}
-      <div className="form-buttons">
-        <div className="form-extra">
-          {extra}
-          {curl && <CurlButton action={curl} />}
-        </div>
-        {onCancel && (
-          <Button
-            onClick={() => (form.asksFirst && form.pending ? setAsking(true) : onCancel())}
-            variant="default"
-          >
-            {cancel}
-          </Button>
-        )}
-        <BusyButton type="submit" variant="filled" loading={form.busy} disabled={disabled}>
-          {submit}
-        </BusyButton>
-      </div>
-      {asking && onCancel && (
-        <Confirm
-          title="Discard what you typed?"
-          verb="Discard"
-          cancel="Keep editing"
-          onClose={() => setAsking(false)}
-          onConfirm={async () => {
-            form.discard();
-            onCancel();
-          }}
-        >
-          It is not saved yet.
-        </Confirm>
-      )}
-      {confirming && question !== null && (
+      <FormButtons {...props} onAskDiscard={() => setAsking("discard")} />
+      {asking === "discard" && <DiscardConfirm {...props} onClose={() => setAsking(null)} />}
+      {asking === "send" && question !== null && (
         <Confirm
           title={question.title}
           verb={question.verb}
           cancel="Keep editing"
           publishes
-          onClose={() => setConfirming(false)}
+          onClose={() => setAsking(null)}
           onConfirm={() => form.submit()}
         >
           {question.text}
@@ -111,6 +72,54 @@ export function FormFrame<V extends Values>({
     </form>
   );
 }
+
+const FormButtons = <V extends Values>({
+  form,
+  submit,
+  onCancel,
+  cancel = "Cancel",
+  disabled = false,
+  extra,
+  curl,
+  onAskDiscard,
+}: FrameProps<V> & { onAskDiscard: () => void }) => (
+  <div className="form-buttons">
+    <div className="form-extra">
+      {extra}
+      {curl && <CurlButton action={curl} />}
+    </div>
+    {onCancel && (
+      <Button
+        onClick={() => (form.asksFirst && form.pending ? onAskDiscard() : onCancel())}
+        variant="default"
+      >
+        {cancel}
+      </Button>
+    )}
+    <BusyButton type="submit" variant="filled" loading={form.busy} disabled={disabled}>
+      {submit}
+    </BusyButton>
+  </div>
+);
+
+const DiscardConfirm = <V extends Values>({
+  form,
+  onCancel,
+  onClose,
+}: Pick<FrameProps<V>, "form" | "onCancel"> & { onClose: () => void }) => (
+  <Confirm
+    title="Discard what you typed?"
+    verb="Discard"
+    cancel="Keep editing"
+    onClose={onClose}
+    onConfirm={async () => {
+      form.discard();
+      onCancel?.();
+    }}
+  >
+    It is not saved yet.
+  </Confirm>
+);
 
 const RestoredLine = ({ onDiscard }: { onDiscard: () => void }) => (
   <p className="restored" role="status">
