@@ -15,7 +15,7 @@ const nowhere = createTargetGuard(() => []);
 const issueOf = (address: string) => nowhere.findIssue(address, 80);
 
 const blocked: Record<string, string[]> = {
-  "a link-local address, at which cloud machines offer their credentials": [
+  "a link-local address, where cloud machines keep their credentials": [
     "169.254.0.0",
     "169.254.169.254",
     "169.254.255.255",

@@ -8,24 +8,24 @@ const root = join(import.meta.dir, "../..");
  * discard, and exits once they are collected.
  */
 const script = `
-  import { discarded } from "./src/core/system/garbage.ts";
+  import { countReleased } from "./src/core/system/garbage-collection.ts";
   const MiB = 1024 * 1024;
   const buffers = Array.from({ length: 63 }, () => new WeakRef(new ArrayBuffer(MiB)));
-  async function left() {
-    // What was looked at stays until its turn is over.
+  async function countLeft() {
+    // A dereferenced target stays alive until the end of the turn.
     await Bun.sleep(0);
     return buffers.filter((buffer) => buffer.deref() !== undefined).length;
   }
-  for (const _ of buffers) discarded(MiB);
-  const before = await left();
+  for (const _ of buffers) countReleased(MiB);
+  const before = await countLeft();
   await Bun.sleep(0);
-  discarded(MiB);
-  // What a register or the stack happens to point at stays.
-  while ((await left()) >= 10) await Bun.sleep(1);
+  countReleased(MiB);
+  // A register or the stack can still point to some of them.
+  while ((await countLeft()) >= 10) await Bun.sleep(1);
   console.log(before);
 `;
 
-test("discarded bytes are collected once there are 64 MiB of them", async () => {
+test("released bytes are collected once there are 64 MiB of them", async () => {
   const child = Bun.spawn([process.execPath, "-e", script], {
     cwd: root,
     // Turns off all other collections: the engine's timer and heap growth.
