@@ -283,7 +283,7 @@ test("address, scheme and host are read in few files, and all use the client's r
   // A listener's handler passes on the request that `asSent` returns; lower layers see no other.
   const readers: [what: RegExp, files: string[]][] = [
     [/\brequestIP\b/, ["src/app.ts", "src/http/listener.ts"]],
-    [/["'`](x-)?forwarded\b/i, ["src/http/access/trusted-proxies.ts"]],
+    [/["'`](x-)?forwarded(-\w+)?["'`]/i, ["src/http/access/trusted-proxies.ts"]],
     [/\bx-real-ip\b/i, []],
     [
       /\.get\("host"\)/i,
