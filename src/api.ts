@@ -4,6 +4,7 @@ import { createImportRoutes } from "./imports/routes.ts";
 import { createApplianceRoutes } from "./operations/appliance/routes.ts";
 import { alertChannelRoutes } from "./alerting/channels/routes.ts";
 import { createAlertRoutes } from "./alerting/routes.ts";
+import { mailInvitation } from "./alerting/service.ts";
 import { checkDashboardRoutes } from "./monitoring/checks/dashboard-routes.ts";
 import { createTestMailRoutes, createTryChannelRoutes } from "./alerting/dashboard-routes.ts";
 import { apiKeyRoutes } from "./accounts/api-keys/routes.ts";
@@ -44,7 +45,6 @@ export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Parameters<typeof createStatusPageDashboardRoutes>[0] &
   Parameters<typeof createDashboardRoutes>[0] &
   Parameters<typeof createSignInRoutes>[0] &
-  Parameters<typeof createInvitationRoutes>[0] &
   Parameters<typeof createBackupRoutes>[0] &
   Parameters<typeof createImportRoutes>[0] &
   Parameters<typeof createApplianceRoutes>[0];
@@ -84,7 +84,12 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(sessionRoutes)
     .use(organizationRoutes)
     .use(peopleRoutes)
-    .use(createInvitationRoutes(dependencies))
+    .use(
+      createInvitationRoutes({
+        ...dependencies,
+        mailInvitation: (scope, invitation) => mailInvitation(scope, dependencies, invitation),
+      }),
+    )
     .use(apiKeyRoutes)
     .use(auditLogRoutes)
     .use(createTestMailRoutes(dependencies))

@@ -1,4 +1,4 @@
-/** Use cases of alerts: history, preview, test alerts and test mails. */
+/** Use cases of alerts: history, preview, test alerts, test mails and mailed invitations. */
 import type { Scope } from "../events/scope.ts";
 import { type ChannelRow, findChannel, getAlertChannel } from "./channels/service.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
@@ -13,11 +13,16 @@ import {
   runAttempt,
   createDeliveryContext,
   attemptDelivery,
+  findMailServer,
   type SendingContext,
 } from "./sending/attempt.ts";
 import { findSettings, patchSmtp } from "../accounts/settings/service.ts";
 import type { Message } from "./sending/messages.ts";
+import type { InvitationMail, SentInvitation } from "../accounts/invitations/schema.ts";
+import { getOwnOrganization } from "../accounts/organizations/service.ts";
+import type { SmtpSettings } from "../accounts/settings/schema.ts";
 import { sendAsMail } from "./providers/email.ts";
+import type { MailStyle } from "./providers/email-mail.ts";
 import type { Alert } from "./alert.ts";
 import { createAlert } from "./deciding/decide.ts";
 import type { Attempt } from "./sending/queue.ts";
@@ -77,7 +82,7 @@ const createNoSuchChannelError = () => new AppError("NOT_FOUND", "There is no su
 export type TestDependencies = SendingContext & {
   /** Limits test alerts per organization and minute. */
   testAlertLimit: RateLimit;
-  /** Limits test mails per organization and minute. */
+  /** Limits test mails and mailed invitations per organization and minute. */
   testMailLimit: RateLimit;
 };
 
@@ -190,31 +195,73 @@ export async function sendTestMail(
   const { store, organizationId, actor } = scope;
   const smtp = await patchSmtp(scope, await findSettings(store, organizationId), patch);
   consume(context.testMailLimit, organizationId);
-  const message = buildTestMessage(
-    createId(scope.clock()),
-    scope.clock(),
-    actor.name,
-    context.origin(),
-  );
+  const message = buildMailMessage(scope.clock(), {
+    title: "Test mail from Signalbox",
+    lines: [`${actor.name} sent this to test the mail server. It works.`],
+    url: `${context.origin()}/settings/mail-server`,
+  });
+  return sendOneMail(context, { organizationId, message, to, smtp });
+}
+
+/**
+ * Sends an invitation through the stored mail server. Returns null if none is set. Never throws:
+ * the invitation is stored, and its link can be sent by hand.
+ */
+export async function mailInvitation(
+  scope: Scope,
+  context: TestDependencies,
+  { email, role, link, expiresAt, invitedBy }: SentInvitation,
+): Promise<InvitationMail | null> {
+  const { organizationId } = scope;
+  const smtp = await findMailServer(context, scope);
+  if (smtp === null) return null;
+  if (context.testMailLimit.take(organizationId) > 0)
+    return { delivered: false, message: "Too many mails were sent in the last minute." };
+  const { name } = await getOwnOrganization(scope);
+  const message = buildMailMessage(scope.clock(), {
+    title: `${invitedBy} invites you to ${name}`,
+    lines: [
+      `You can join ${name} on Signalbox with the role ${role}.`,
+      `The link works once, until ${expiresAt.slice(0, 10)}. If you did not expect it, ignore this mail.`,
+    ],
+    url: link,
+  });
+  const style = { link: "Accept the invitation", headers: {}, footer: null };
+  return sendOneMail(context, { organizationId, message, to: email, smtp, style });
+}
+
+type OneMail = {
+  organizationId: string;
+  message: Message;
+  to: string;
+  smtp: SmtpSettings | null;
+  style?: MailStyle;
+};
+
+/** Sends a mail immediately and without retries. */
+async function sendOneMail(
+  context: SendingContext,
+  { organizationId, message, to, smtp, style }: OneMail,
+): Promise<TestOutcome> {
   const cancelled = new AbortController().signal;
   const { attempt } = await runAttempt(context, { organization: organizationId }, () =>
-    sendAsMail(message, [to], createDeliveryContext(context, cancelled, smtp)),
+    sendAsMail(message, [to], createDeliveryContext(context, cancelled, smtp), style),
   );
   return { delivered: attempt.delivered, message: attempt.message };
 }
 
-function buildTestMessage(id: string, now: number, by: string, origin: string): Message {
-  return {
-    id,
-    type: "test",
-    tone: "info",
-    severity: "info",
-    at: formatTimestamp(now),
-    title: "Test mail from Signalbox",
-    lines: [`${by} sent this to test the mail server. It works.`],
-    facts: [],
-    url: `${origin}/settings/mail-server`,
-    problem: null,
-    alerts: [],
-  };
-}
+/** Builds a mail that is no alert. */
+const buildMailMessage = (
+  now: number,
+  content: Pick<Message, "title" | "lines" | "url">,
+): Message => ({
+  id: createId(now),
+  type: "test",
+  tone: "info",
+  severity: "info",
+  at: formatTimestamp(now),
+  facts: [],
+  problem: null,
+  alerts: [],
+  ...content,
+});

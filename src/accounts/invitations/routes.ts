@@ -14,6 +14,7 @@ import {
 import {
   acceptInvitation,
   inviteMember,
+  type MailInvitation,
   listInvitations,
   viewInvitation,
   pickReachableOrigin,
@@ -21,8 +22,13 @@ import {
 } from "./service.ts";
 import { SignInStep } from "../sign-in/schema.ts";
 
-/** Invitation routes. `origin` is the public URL of this appliance. */
-export const createInvitationRoutes = ({ origin }: { origin: () => string }) =>
+type InvitationDependencies = {
+  /** Public URL of this appliance. */
+  origin: () => string;
+  mailInvitation: MailInvitation;
+};
+
+export const createInvitationRoutes = ({ origin, mailInvitation }: InvitationDependencies) =>
   createRouter("/invitations")
     .get(
       ...defineEndpoint("/", {
@@ -40,16 +46,20 @@ export const createInvitationRoutes = ({ origin }: { origin: () => string }) =>
         name: "invite",
         access: "write",
         role: "admin",
+        timeoutSeconds: 30,
         summary: "Invite a person by a link",
         description:
-          "Replaces an earlier invitation of the same address. Only an owner can invite an owner.",
+          "Sends the link by mail if the organization has a mail server. Replaces an earlier invitation of the same address. Only an owner can invite an owner.",
         body: NewInvitation,
         data: SentInvitation,
         status: 201,
         isLocated: false,
         errors: ["CONFLICT"],
         handle: ({ scope, body }) =>
-          inviteMember(scope, body, pickReachableOrigin(scope.origin, origin())),
+          inviteMember(scope, body, {
+            origin: pickReachableOrigin(scope.origin, origin()),
+            mailInvitation,
+          }),
       }),
     )
     .delete(

@@ -18,8 +18,18 @@ export const Invitation = z.object({
 });
 export type Invitation = z.infer<typeof Invitation>;
 
-/** A new invitation. The token in its link is shown only once. */
-export const SentInvitation = Invitation.extend({ link: z.string() });
+/** The outcome of sending an invitation by mail. */
+export const InvitationMail = z.object({ delivered: z.boolean(), message: z.string() });
+export type InvitationMail = z.infer<typeof InvitationMail>;
+
+/**
+ * A new invitation. The token in its link is shown only once. `mail` is null without a mail server,
+ * and in the response to a repeated request, which sends no mail.
+ */
+export const SentInvitation = Invitation.extend({
+  link: z.string(),
+  mail: InvitationMail.nullable(),
+});
 export type SentInvitation = z.infer<typeof SentInvitation>;
 
 export const InvitationToken = z.strictObject({ token: Token });

@@ -32,7 +32,14 @@ import { emailKeyOf, canManage } from "../people/rules.ts";
 import { guardManaging } from "../people/service.ts";
 import type { Stage } from "../sign-in/schema.ts";
 import { admitPerson, startSession, findPersonByPassword } from "../sign-in/service.ts";
-import { type Acceptance, type Invitation, NewAccount, type NewInvitation } from "./schema.ts";
+import {
+  type Acceptance,
+  type Invitation,
+  type InvitationMail,
+  NewAccount,
+  type NewInvitation,
+  type SentInvitation,
+} from "./schema.ts";
 import { matchValues, type Tenant } from "../../database/rows.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
 import { organizations } from "../../database/tables/organizations.ts";
@@ -43,12 +50,27 @@ export function listInvitations(scope: Scope): Promise<Invitation[]> {
   return openInvitations(scope, scope.clock());
 }
 
+/** Sends an invitation by mail. Returns null without a mail server. Never throws. */
+export type MailInvitation = (
+  scope: Scope,
+  invitation: SentInvitation,
+) => Promise<InvitationMail | null>;
+
 /**
- * Invites an e-mail address for seven days, and replaces its earlier invitation. `origin` is the
- * public URL of this appliance. Throws CONFLICT for a member, and FORBIDDEN if the actor can't
- * grant the role.
+ * Invites an e-mail address for seven days, replaces its earlier invitation, and mails the link.
+ * `origin` is the public URL of this appliance. Throws CONFLICT for a member, and FORBIDDEN if the
+ * actor can't grant the role.
  */
-export async function inviteMember(scope: Scope, { email, role }: NewInvitation, origin: string) {
+export async function inviteMember(
+  scope: Scope,
+  invited: NewInvitation,
+  { origin, mailInvitation }: { origin: string; mailInvitation: MailInvitation },
+): Promise<SentInvitation> {
+  const invitation = await storeInvitation(scope, invited, origin);
+  return { ...invitation, mail: await mailInvitation(scope, invitation) };
+}
+
+async function storeInvitation(scope: Scope, { email, role }: NewInvitation, origin: string) {
   const { store, organizationId, actor } = scope;
   const now = scope.clock();
   const token = createToken(43);
@@ -78,7 +100,7 @@ export async function inviteMember(scope: Scope, { email, role }: NewInvitation,
         guardMemberLimit(scope),
       ],
       { action: "invitation.created", subjectId: row.id },
-      { ...row, link: `${origin}/invitation#${token}` },
+      { ...row, link: `${origin}/invitation#${token}`, mail: null },
     );
   });
 }

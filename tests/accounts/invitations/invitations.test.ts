@@ -34,7 +34,7 @@ describe("an invitation", () => {
     const appliance = await testAppliance();
     const { owner, invite } = await inviting(appliance);
     const made = await invite("bea@team.example");
-    const { link, ...shown } = made.json.data;
+    const { link, mail, ...shown } = made.json.data;
     expect([made.status, shown]).toEqual([
       201,
       {
@@ -46,6 +46,7 @@ describe("an invitation", () => {
         expiresAt: "2026-11-27T10:00:00.000Z",
       },
     ]);
+    expect(mail).toBeNull();
     expect(link).toMatch(/^http:\/\/signalbox\.lan:3210\/invitation#[0-9A-Za-z]{43}$/);
     expect((await owner.page("GET", invitations)).json.data).toEqual([shown]);
     expect(dumpTables(appliance)).not.toContain(link.split("#")[1]);

@@ -75,7 +75,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       <TextInput
         label="Name"
         {...form.input("name")}
-        description={`The short name in addresses stays ${record.slug}, as in /status/${record.slug}.`}
+        description={`In commands and configuration files, its short name stays ${record.slug}.`}
       />
       <Select
         label="Time zone"

@@ -19,7 +19,7 @@ import { DangerItem, RowMenu } from "../../../components/menus.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { runWithUndo } from "../../../components/toasts.tsx";
-import { invalidateQuery, invitationsQuery } from "../data.ts";
+import { createSettingsQuery, invalidateQuery, invitationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
 /** Pending invitations. Renders nothing if there are none. */
@@ -82,6 +82,9 @@ export function Invite({ onClose }: { onClose: () => void }) {
   );
   const { values, set, errorOf } = form;
   const roles = useRoles();
+  const { organization } = useSignedInPerson();
+  const settings = useQuery(createSettingsQuery(organization.id)).data;
+  const isMailed = settings !== undefined && settings.smtp !== null;
   if (sent !== null)
     return (
       <ShownOnce
@@ -90,12 +93,17 @@ export function Invite({ onClose }: { onClose: () => void }) {
         text={sent.link}
         onClose={onClose}
       >
-        Send this link to {sent.email} yourself. Signalbox does not send it. It is shown only once,
-        works once and expires after seven days.
+        <MailOutcome invitation={sent} /> The link is shown only once, works once and expires after
+        seven days.
       </ShownOnce>
     );
   return (
-    <FormDialog title="Invite people" onClose={onClose} form={form} submit="Create invitation">
+    <FormDialog
+      title="Invite people"
+      onClose={onClose}
+      form={form}
+      submit={isMailed ? "Mail invitation" : "Create invitation"}
+    >
       <TextInput label="E-mail" type="email" data-autofocus {...form.input("email")} />
       <Select
         label="Role"
@@ -106,6 +114,16 @@ export function Invite({ onClose }: { onClose: () => void }) {
         allowDeselect={false}
       />
     </FormDialog>
+  );
+}
+
+function MailOutcome({ invitation: { email, mail } }: { invitation: SentInvitation }) {
+  if (mail?.delivered === true) return <>This link was mailed to {email}.</>;
+  return (
+    <>
+      {mail !== null && <b className="down">The mail was not sent. {mail.message} </b>}
+      Send this link to {email} yourself.
+    </>
   );
 }
 

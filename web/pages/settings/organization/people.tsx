@@ -113,7 +113,7 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
           "Two-factor",
           <span className={twoFactor ? "up" : "faint"}>{twoFactor ? "on" : "off"}</span>,
         ],
-        ["Last seen", lastSeenAt === null ? "signed out" : <Time at={lastSeenAt} />],
+        ["Last seen", lastSeenAt === null ? "not signed in" : <Time at={lastSeenAt} />],
       ]}
       menu={<PersonMenu member={member} onAsk={onAsk} />}
     />
