@@ -253,7 +253,7 @@ async function planStep(
 }
 
 /** Returns the names of fields that contain secrets. */
-function listSecrets(section: SectionName, { type }: Fields): string[] {
+export function listSecrets(section: SectionName, { type }: Fields): string[] {
   if (section === "statusPages") return ["password"];
   const secrets = sections[section].kinds?.[String(type)]?.secrets ?? {};
   return Object.keys(secrets).map((path) => path.split(".")[0] ?? path);

@@ -1,4 +1,5 @@
 /** Converts a plan to the statements of one write. */
+import { type ChangedField, listChangedFields } from "../core/field-changes.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { forEachYielding, mapYielding } from "../core/time/event-loop.ts";
 import { guardVersion } from "../database/references.ts";
@@ -18,7 +19,7 @@ import { guardLimits, tableOf } from "../imports/records.ts";
 import { configurationPrefix } from "../imports/store.ts";
 import { assignMonitors, applyAllPauses, guardChannelLimit } from "../monitoring/groups/store.ts";
 import { replaceMonitorChannels } from "../monitoring/monitors/store.ts";
-import type { ConfigPlan, Step } from "./plan.ts";
+import { type ConfigPlan, listSecrets, type Step } from "./plan.ts";
 import { type Current, buildLinkStatement } from "./records.ts";
 import { resources } from "./resources.ts";
 import { type SectionName, sections } from "./sections-schema.ts";
@@ -71,14 +72,15 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
         ...buildAuditsAndEvents(scope, { action: `${action}.created`, subjectIds: ids }, at),
       );
   }
-  await forEachYielding(updated, ({ entry, id, changed }) => {
+  await forEachYielding(updated, (step) => {
+    const { entry, id } = step;
     statements.push(
       ...buildAuditAndEvent(
         scope,
         {
           action: `${tableOf[sections[entry.section].noun].action}.updated`,
           subjectId: id,
-          fields: changed,
+          fields: listAuditedFields(step),
         },
         at,
       ),
@@ -109,6 +111,15 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
     guardFewDefaults(scope),
   );
   return { statements, newMonitorIds };
+}
+
+/** Returns the changed fields for the audit log. Secrets have no values. */
+function listAuditedFields({ entry, record, input, changed }: Step): ChangedField[] {
+  const secrets = new Set(["passwordHash", ...listSecrets(entry.section, input)]);
+  const [hidden, shown] = [true, false].map((isHidden) =>
+    changed.filter((name) => secrets.has(name) === isHidden),
+  );
+  return listChangedFields(record?.fields() ?? {}, input, shown ?? [], hidden);
 }
 
 /** Whether the entry is new or differs from its last applied state. The record itself can be up to date. */

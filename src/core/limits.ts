@@ -233,6 +233,22 @@ export const configurationBounds = {
   values: { value: 500_000, unit: "entries", per: "body", beyond: validationText },
 } satisfies Section;
 
+/** Values in the audit log. */
+export const auditBounds = {
+  value: {
+    value: 1_000,
+    unit: "characters",
+    per: "value of a changed field",
+    beyond: "Longer texts are cut. Lists and objects are stored as the number of their entries.",
+  },
+  values: {
+    value: 16_000,
+    unit: "characters",
+    per: "entry of the audit log",
+    beyond: "Further changed fields are stored without values.",
+  },
+} satisfies Section;
+
 /** Incidents and their timelines. */
 export const incidentBounds = {
   incidents: {
@@ -738,6 +754,7 @@ export const bounds = {
   Requests: requestBounds,
   Configurations: configurationBounds,
   Searches: searchBounds,
+  "Audit log": auditBounds,
   Incidents: incidentBounds,
   "Monitors and checks": monitorBounds,
   Maintenance: maintenanceBounds,

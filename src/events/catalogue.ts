@@ -2,31 +2,35 @@
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
-/** Actions by subject. The audit log stores each action under the name of its event. */
-type Acts = {
-  "alert-channel": Edit;
-  "api-key": "created" | "revoked";
-  backup: "downloaded" | "restored" | "scheduled";
-  group: Edit | "paused" | "resumed" | "muted" | "unmuted" | "reordered";
-  incident:
-    | ("opened" | "updated" | "resolved" | "reopened" | "deleted" | "noted" | "note-deleted")
-    | ("postmortem-updated" | "postmortem-published" | "postmortem-deleted");
-  "incident-template": Edit;
-  invitation: "created" | "accepted" | "revoked";
-  maintenance: Edit;
-  monitor: Edit;
-  organization: Edit;
-  person:
-    | ("added" | "removed" | "role-changed" | "updated" | "password-changed" | "password-reset")
-    | ("signed-in" | "signed-out" | "session-ended" | "other-sessions-ended" | "code-refused")
-    | ("two-factor-begun" | "two-factor-on" | "two-factor-off" | "recovery-codes-renewed")
-    | ("administrator-granted" | "administrator-revoked");
-  settings: "updated";
-  "status-page": Edit;
-  subscriber: "added" | "invited" | "asked" | "confirmed" | "unsubscribed" | "deleted";
-};
+const edits = ["created", "updated", "deleted"] as const;
 
-type Edit = "created" | "updated" | "deleted";
+/** Actions by subject. The audit log stores each action under the name of its event. */
+export const auditVerbs = {
+  monitor: edits,
+  group: [...edits, "paused", "resumed", "muted", "unmuted", "reordered"],
+  incident: [
+    ...["opened", "updated", "resolved", "reopened", "deleted", "noted", "note-deleted"],
+    ...["postmortem-updated", "postmortem-published", "postmortem-deleted"],
+  ],
+  "incident-template": edits,
+  maintenance: edits,
+  "alert-channel": edits,
+  "status-page": edits,
+  subscriber: ["added", "invited", "asked", "confirmed", "unsubscribed", "deleted"],
+  person: [
+    ...["added", "removed", "role-changed", "updated", "password-changed", "password-reset"],
+    ...["signed-in", "signed-out", "session-ended", "other-sessions-ended", "code-refused"],
+    ...["two-factor-begun", "two-factor-on", "two-factor-off", "recovery-codes-renewed"],
+    ...["administrator-granted", "administrator-revoked"],
+  ],
+  invitation: ["created", "accepted", "revoked"],
+  "api-key": ["created", "revoked"],
+  settings: ["updated"],
+  organization: edits,
+  backup: ["downloaded", "restored", "scheduled"],
+} as const;
+
+type Acts = { [N in keyof typeof auditVerbs]: (typeof auditVerbs)[N][number] };
 
 /** Events without an author, such as results of checks, effects of a pause, or points in time. */
 type Occurrences = {

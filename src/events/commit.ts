@@ -1,6 +1,7 @@
 /** The only way to write a change: with its audit row, its event and its idempotent response. */
 import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
+import type { ChangedField } from "../core/field-changes.ts";
 import { guardVersion, type Versioned } from "../database/references.ts";
 import { isRemoval, buildRemovedNameSql } from "../database/subject-names.ts";
 import {
@@ -22,8 +23,8 @@ export type AuditedChange<A extends AuditAction = AuditAction> = {
   [K in A]: {
     action: K;
     subjectId: string;
-    /** Names of the changed fields. Their values are not in the audit log. */
-    fields?: readonly string[];
+    /** Changed fields. A change of a record without any is not in the audit log. */
+    fields?: readonly ChangedField[];
   } & DataOf<K>;
 }[A];
 
@@ -31,7 +32,8 @@ export type AuditedChange<A extends AuditAction = AuditAction> = {
 type AuditedChanges = {
   action: PlainAction;
   subjectIds: readonly string[];
-  fields?: readonly string[];
+  /** Changed fields, of all subjects or of each. Subjects without any are not in the audit log. */
+  fields?: readonly ChangedField[] | ((subjectId: string) => readonly ChangedField[]);
 };
 
 /** Actions whose events have no data. */
@@ -108,15 +110,32 @@ export function buildAuditRows(
   { action, subjectIds, fields }: { action: AuditAction } & Omit<AuditedChanges, "action">,
   at: string,
 ): Prepared[] {
-  const changed = fields === undefined ? null : JSON.stringify(fields);
-  const shared = [organizationId, at, actor.type, actor.id, actor.name, action, changed, requestId];
+  const shared = [organizationId, at, actor.type, actor.id, actor.name, action, requestId];
+  const subjectId = "(value ->> 0)";
   const text = `insert into audit_entries (organization_id, at, actor_type, actor_id, actor_name,
-      action, fields, request_id, subject_id, subject_name)
-    select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, value, ${buildRemovedNameSql(action, "?1", "value")}
-    from json_each(?9)`;
-  return splitIntoPortions(subjectIds, (some) => [
+      action, request_id, subject_id, subject_name, fields, changes)
+    select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ${subjectId}, ${buildRemovedNameSql(action, "?1", subjectId)},
+      value ->> 1, value ->> 2
+    from json_each(?8)`;
+  const alike = typeof fields === "function" ? null : serializeFields(fields);
+  const rows = subjectIds.flatMap((id) => {
+    const serialized = typeof fields === "function" ? serializeFields(fields(id)) : alike;
+    return serialized === null ? [] : [[id, serialized.fields, serialized.changes]];
+  });
+  return splitIntoPortions(rows, (some) => [
     { text, parameters: [...shared, JSON.stringify(some)] },
   ]);
+}
+
+/** Returns the columns of changed fields; null if no field differs, which needs no audit entry. */
+function serializeFields(changed: readonly ChangedField[] | undefined) {
+  if (changed === undefined) return { fields: null, changes: null };
+  if (changed.length === 0) return null;
+  const changes = changed.filter((one) => typeof one !== "string");
+  return {
+    fields: JSON.stringify(changed.map((one) => (typeof one === "string" ? one : one.field))),
+    changes: changes.length === 0 ? null : JSON.stringify(changes),
+  };
 }
 
 /** Creates the events of a change to several subjects. */
@@ -148,6 +167,8 @@ function buildAuditEntry(author: Author, change: AuditedChange, at: string): Sta
       at,
     );
   const { organizationId, actor, requestId } = author;
+  const columns = serializeFields(fields);
+  if (columns === null) return [];
   return [
     insertAuditEntry({
       organizationId,
@@ -157,7 +178,7 @@ function buildAuditEntry(author: Author, change: AuditedChange, at: string): Sta
       actorName: actor.name,
       action,
       subjectId,
-      fields: fields === undefined ? null : JSON.stringify(fields),
+      ...columns,
       requestId,
     }),
   ];

@@ -1,4 +1,9 @@
-import { changeSettings, findSettings, patchSettings } from "../accounts/settings/service.ts";
+import {
+  changeSettings,
+  listChanges,
+  findSettings,
+  patchSettings,
+} from "../accounts/settings/service.ts";
 import { SettingsPatch } from "../accounts/settings/schema.ts";
 import { AppError } from "../core/errors.ts";
 import { parse } from "../core/validation.ts";
@@ -29,7 +34,11 @@ export async function buildMailStatements(
         changeSettings(scope, after),
         ...buildAuditAndEvent(
           scope,
-          { action: "settings.updated", subjectId: scope.organizationId, fields: ["smtp"] },
+          {
+            action: "settings.updated",
+            subjectId: scope.organizationId,
+            fields: listChanges(scope, before, after),
+          },
           at,
         ),
       ],

@@ -1,4 +1,5 @@
 import { AppError } from "../core/errors.ts";
+import type { ChangedField } from "../core/field-changes.ts";
 import type { Statement } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Fields } from "../core/collections/objects.ts";
@@ -26,6 +27,8 @@ export type MakerResult = {
   notes: string[];
   /** Whether the record is paused or disabled because a required part is missing. */
   isIncomplete?: boolean;
+  /** Changed fields, for the audit log. Without it, the fields that changed in the source are listed. */
+  changes?: ChangedField[];
 };
 
 type ChangedRecord = {

@@ -1,5 +1,6 @@
 /** Creates and updates alert channels, monitors and groups from imported records. */
 import { buildColumns, openMonitor } from "../monitoring/monitors/record.ts";
+import { listChangedFields } from "../core/field-changes.ts";
 import { createId } from "../core/ids.ts";
 import { findPingCommand } from "../core/system/ping-command.ts";
 import { assertTargetsAllowed } from "../core/security/target-guard.ts";
@@ -74,9 +75,10 @@ export const channelMaker: Maker = {
     const refusal = await findRefusal(() =>
       assertTargetsAllowed(scope.targets, channelTargets(input)),
     );
+    const channel = refusal === null ? input : disableChannel(input);
     const row = {
       ...before,
-      ...channelColumns(scope, id, refusal === null ? input : disableChannel(input)),
+      ...channelColumns(scope, id, channel),
       ...buildNextVersion(before, at),
     };
     return {
@@ -86,6 +88,7 @@ export const channelMaker: Maker = {
       ],
       notes: refusal === null ? notes : [...notes, `Disabled: ${refusal}`],
       isIncomplete: refusal !== null,
+      changes: editableChannel(scope.vault, before).listChanges(channel),
     };
   },
 };
@@ -150,19 +153,21 @@ export const groupMaker: Maker = {
       paused: paused === true,
       ...buildNextVersion(before, at),
     };
+    const alertChannelIds = has("alertChannelIds")
+      ? idsOf("alert-channel", linkedIds(links, "alertChannelIds"))
+      : before.alertChannelIds;
     return {
       statements: [
         guardVersion(monitorGroups, scope.organizationId, before),
         changeGroup(scope, after),
-        ...(has("alertChannelIds")
-          ? replaceGroupChannels(
-              scope,
-              id,
-              idsOf("alert-channel", linkedIds(links, "alertChannelIds")),
-            )
-          : []),
+        ...(has("alertChannelIds") ? replaceGroupChannels(scope, id, alertChannelIds) : []),
       ],
       notes: [],
+      changes: listChangedFields(before, { ...after, alertChannelIds }, [
+        ...Object.keys(patch),
+        "paused",
+        "alertChannelIds",
+      ]),
     };
   },
 };
@@ -215,21 +220,27 @@ export const monitorMaker: Maker = {
       ...buildColumns(scope, id, input, before, changed.has("pushToken") ? token : undefined),
       ...buildNextVersion(before, at),
     };
+    const alertChannelIds = changed.has("alertChannelIds")
+      ? idsOf("alert-channel", linkedIds(changed.links, "alertChannelIds"))
+      : stored.alertChannelIds;
     return {
       statements: [
         guardVersion(monitors, organizationId, before),
         changeMonitor(scope, row),
         ...(changed.has("alertChannelIds")
-          ? replaceMonitorChannels(
-              scope,
-              id,
-              idsOf("alert-channel", linkedIds(changed.links, "alertChannelIds")),
-            )
+          ? replaceMonitorChannels(scope, id, alertChannelIds)
           : []),
         ...(changed.has("groupId") ? assignMonitors(scope, groupId, [id], "end", at) : []),
       ],
       notes: [...patched.notes, ...notes],
       isIncomplete,
+      changes: [
+        ...openMonitor(scope, before).listChanges({
+          ...input,
+          groupId: changed.has("groupId") ? groupId : before.groupId,
+        }),
+        ...listChangedFields(stored, { alertChannelIds }, ["alertChannelIds"]),
+      ],
     };
   },
 };

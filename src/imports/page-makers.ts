@@ -1,4 +1,5 @@
 /** Creates and updates maintenance windows, status pages and incidents from imported records. */
+import { listChangedFields } from "../core/field-changes.ts";
 import { createId } from "../core/ids.ts";
 import { parse } from "../core/validation.ts";
 import { guardVersion } from "../database/references.ts";
@@ -46,16 +47,19 @@ export const maintenanceWindowMaker: Maker = {
     const input = parse(MaintenanceWindowPatch, fields) as Partial<StoredWindow>;
     const after = { ...before, ...input, ...buildNextVersion(before, at) };
     const all = resolveMembers(links, idsOf);
+    const members = {
+      ...(has("monitorIds") && { monitorIds: all.monitorIds }),
+      ...(has("groupIds") && { groupIds: all.groupIds }),
+    };
+    const names = [...Object.keys(input), ...Object.keys(members)];
     return {
       statements: [
         guardVersion(maintenanceWindows, scope.organizationId, before),
         changeWindow(after),
-        ...replaceMembers(scope, id, {
-          ...(has("monitorIds") && { monitorIds: all.monitorIds }),
-          ...(has("groupIds") && { groupIds: all.groupIds }),
-        }),
+        ...replaceMembers(scope, id, members),
       ],
       notes: [],
+      changes: listChangedFields(before, { ...after, ...members }, names),
     };
   },
 };
@@ -107,6 +111,12 @@ export const statusPageMaker: Maker = {
         }),
       ],
       notes,
+      changes: listChangedFields(
+        before,
+        wanted,
+        Object.keys(wanted),
+        changed.has("icon") ? ["logo"] : [],
+      ),
     };
   },
 };

@@ -2,6 +2,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
+import type { ChangedField } from "../core/field-changes.ts";
 import { buildIdTable } from "../database/references.ts";
 import type { LimitName } from "../core/limits.ts";
 import { formatCount } from "../core/text/formatting.ts";
@@ -255,7 +256,7 @@ async function updateRecord(preparation: Preparation, one: PlannedRecord, record
   if (updated === null) return;
   addStatements(preparation, [
     ...updated.statements,
-    ...buildAuditEntries(scope, one.noun, recordId, changed.names, at),
+    ...buildAuditEntries(scope, one.noun, recordId, updated.changes ?? changed.names, at),
     rememberRecord(scope, plan.source, one, recordId, importId, adopted),
   ]);
   if (one.noun === "monitor") updatedMonitors.push(recordId);
@@ -278,7 +279,13 @@ async function adoptPage(preparation: Preparation, one: PlannedRecord): Promise<
   const updatedPage = await makers["status-page"].update(one, page.id, all, making);
   addStatements(preparation, [
     ...(updatedPage?.statements ?? []),
-    ...buildAuditEntries(scope, "status-page", page.id, Object.keys(one.fields), at),
+    ...buildAuditEntries(
+      scope,
+      "status-page",
+      page.id,
+      updatedPage?.changes ?? Object.keys(one.fields),
+      at,
+    ),
     rememberRecord(scope, plan.source, one, page.id, importId, true),
   ]);
   addReportItem(preparation, one, "updated", [
@@ -318,7 +325,7 @@ function buildAuditEntries(
   scope: Scope,
   noun: Noun,
   subjectId: string,
-  fields: readonly string[],
+  fields: readonly ChangedField[],
   at: string,
 ) {
   const { action } = tableOf[noun];

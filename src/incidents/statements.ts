@@ -1,6 +1,7 @@
 /** Creates the statements that write incidents, updates and revisions. */
 import type { AuditedChange } from "../events/commit.ts";
 import type { Actor } from "../events/scope.ts";
+import { listChangedFields } from "../core/field-changes.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { createId } from "../core/ids.ts";
@@ -329,7 +330,11 @@ export function patchIncident(
     audited: {
       action: actionOf(before.status, after.status),
       subjectId: before.id,
-      fields: Object.keys(patch),
+      fields: [
+        ...listChangedFields(before, after, ["title", "severity", "public", "monitorIds"]),
+        // Every posted update is logged with its fields, even if the status stays the same.
+        ...Object.keys(patch).filter((name) => name === "status" || name === "message"),
+      ],
       data: { updateId: posted?.id ?? null },
     },
   };

@@ -1,6 +1,7 @@
 /** Lists, creates, updates and deletes status pages, and sets their logos. */
 import { commit, guardCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
+import { listChangedFields } from "../core/field-changes.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { createId } from "../core/ids.ts";
@@ -133,6 +134,12 @@ export function removeLogo(scope: Scope, id: string): Promise<StatusPageRecord> 
   return rewritePage(scope, id, ["logo"], () => none);
 }
 
+/** Columns of fields whose values are not in the audit log. */
+const columnsWithoutValues: Record<string, "passwordHash" | "logoData" | undefined> = {
+  password: "passwordHash",
+  logo: "logoData",
+};
+
 function rewritePage(
   scope: Scope,
   id: string,
@@ -143,6 +150,7 @@ function rewritePage(
     const before = await getStored(scope, id);
     const updatedAt = formatTimestamp(scope.clock());
     const change = { ...changeOf(before), ...buildNextVersion(before, updatedAt) };
+    const after = toStatusPageRecord(scope, { ...before, ...change });
     return commit(
       scope,
       [
@@ -150,8 +158,20 @@ function rewritePage(
         ...guardCurrent(scope, statusPages, before),
         ...changePage(scope, before, change),
       ],
-      { action: "status-page.updated", subjectId: id, fields: changedFields },
-      toStatusPageRecord(scope, { ...before, ...change }),
+      {
+        action: "status-page.updated",
+        subjectId: id,
+        fields: listChangedFields(
+          toStatusPageRecord(scope, before),
+          after,
+          changedFields,
+          changedFields.filter((name) => {
+            const column = columnsWithoutValues[name];
+            return column !== undefined && column in change && change[column] !== before[column];
+          }),
+        ),
+      },
+      after,
     );
   });
 }

@@ -2,6 +2,7 @@
 import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
 import { buildAuditAndEvent, commit, guardCurrent } from "../../events/commit.ts";
 import { type Actor, commandLine, type Scope } from "../../events/scope.ts";
+import { listChangedFields } from "../../core/field-changes.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId } from "../../core/ids.ts";
@@ -154,6 +155,7 @@ export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
     const { name = before.name, timeZone = before.timeZone, slaTarget = before.slaTarget } = patch;
     const version = before.version + 1;
     const updatedAt = formatTimestamp(scope.clock());
+    const after = { ...before, name, timeZone, slaTarget, version };
     return commit(
       scope,
       [
@@ -167,9 +169,9 @@ export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
       {
         action: "organization.updated",
         subjectId: organizationId,
-        fields: Object.keys(patch),
+        fields: listChangedFields(before, after, Object.keys(patch)),
       },
-      { ...before, name, timeZone, slaTarget, version },
+      after,
     );
   });
 }

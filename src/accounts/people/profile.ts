@@ -1,4 +1,5 @@
 /** Changes the signed-in person's profile and password. */
+import { listChangedFields } from "../../core/field-changes.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { hashPassword, isPassword } from "../../core/security/passwords.ts";
 import { invalidFieldError } from "../../core/validation.ts";
@@ -76,7 +77,11 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
         timeZone,
         updatedAt: formatTimestamp(clock()),
       }),
-      ...buildPersonAudit(context, "person.updated", Object.keys(fields)),
+      ...buildPersonAudit(
+        context,
+        "person.updated",
+        listChangedFields(own, { name, email, timeZone }, Object.keys(fields)),
+      ),
     ]);
     return { ...session.person, name, email, timeZone };
   });

@@ -4,6 +4,7 @@ import type { VisitorContext } from "../../http/visitor-context.ts";
 import { buildNewOrganization } from "../organizations/service.ts";
 import { commit, buildAuditsAndEvents } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
+import { listChangedFields } from "../../core/field-changes.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { deletedBody } from "../../core/paging.ts";
@@ -115,7 +116,11 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
         changeRole(scope, personId, role),
         ...(await buildRevocations(scope, before, role)),
       ],
-      { action: "person.role-changed", subjectId: personId, fields: ["role"] },
+      {
+        action: "person.role-changed",
+        subjectId: personId,
+        fields: listChangedFields(before, after, ["role"]),
+      },
       after,
     );
   });

@@ -2,6 +2,7 @@
 import type { AuditAction } from "../../events/catalogue.ts";
 import { buildAuditAndEvent, type AuditedChange } from "../../events/commit.ts";
 import type { Actor } from "../../events/scope.ts";
+import type { ChangedField } from "../../core/field-changes.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { deletedBody } from "../../core/paging.ts";
@@ -124,7 +125,7 @@ export function buildAuditRows(
 export function buildPersonAudit(
   context: SignedInContext,
   action: AuditAction & `${"person" | "backup"}.${string}`,
-  fields?: readonly string[],
+  fields?: readonly ChangedField[],
 ): Statement[] {
   const { person, organizations } = context.session;
   return buildAuditRows(

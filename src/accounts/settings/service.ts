@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
+import { listChangedFields } from "../../core/field-changes.ts";
 import { findCertificateIssue, parseSubjects } from "../../core/security/certificates.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import {
@@ -81,11 +82,24 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
     return commit(
       scope,
       [...guardCurrent(scope, organizationSettings, before), changeSettings(scope, after)],
-      { action: "settings.updated", subjectId: organizationId, fields: Object.keys(patch) },
+      {
+        action: "settings.updated",
+        subjectId: organizationId,
+        fields: listChanges(scope, before, after),
+      },
       toSettingsRecord(after),
     );
   });
 }
+
+/** Lists the changed settings, for the audit log. */
+export const listChanges = ({ vault }: Scope, before: SettingsRow, after: SettingsRow) => [
+  ...openSettings(vault, before).listChanges({ smtp: openSmtp(vault, after) }),
+  ...listChangedFields(before, after, ["certificateAuthorities"]),
+];
+
+const openSettings = (vault: Vault, row: SettingsRow) =>
+  new OpenedRecord(settingsKinds, kind, { smtp: openSmtp(vault, row) });
 
 /** Applies a patch to the settings without storing them. Throws VALIDATION_ERROR. */
 export async function patchSettings(
@@ -123,7 +137,7 @@ export async function patchSmtp(
   before: SettingsRow,
   patch: SettingsPatch["smtp"],
 ): Promise<SmtpSettings | null> {
-  const record = new OpenedRecord(settingsKinds, kind, { smtp: openSmtp(vault, before) });
+  const record = openSettings(vault, before);
   const { smtp } = record.applyPatch({ smtp: patch }, (whole) => parse(Whole, whole));
   const placesBefore = record.derive((fields) =>
     listTargets(fields["smtp"] as SmtpSettings | null),

@@ -159,18 +159,17 @@ export async function patchChannel(scope: Scope, before: ChannelRow, patch: Aler
   return channel;
 }
 
-async function patchRow(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
-  const channel = await patchChannel(scope, before, patch);
-  return {
-    ...before,
-    ...columnsOf(scope, before.id, channel),
-    ...buildNextVersion(before, formatTimestamp(scope.clock())),
-  };
-}
+const applyChannel = (scope: Scope, before: ChannelRow, channel: NewAlertChannel): ChannelRow => ({
+  ...before,
+  ...columnsOf(scope, before.id, channel),
+  ...buildNextVersion(before, formatTimestamp(scope.clock())),
+});
 
 /** Returns a channel's row after a patch, with its stored secrets. Throws NOT_FOUND, VALIDATION_ERROR. */
-export const patchChannelRow = async (scope: Scope, id: string, patch: AlertChannelPatch) =>
-  patchRow(scope, await getRow(scope, id), patch);
+export async function patchChannelRow(scope: Scope, id: string, patch: AlertChannelPatch) {
+  const before = await getRow(scope, id);
+  return applyChannel(scope, before, await patchChannel(scope, before, patch));
+}
 
 /**
  * Updates a channel. Throws NOT_FOUND, PRECONDITION_FAILED, CONFLICT, and VALIDATION_ERROR for
@@ -179,7 +178,8 @@ export const patchChannelRow = async (scope: Scope, id: string, patch: AlertChan
 export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannelPatch) {
   return retryOnStaleRead(async () => {
     const before = await getRow(scope, id);
-    const after = await patchRow(scope, before, patch);
+    const channel = await patchChannel(scope, before, patch);
+    const after = applyChannel(scope, before, channel);
     return commit(
       scope,
       [
@@ -187,7 +187,11 @@ export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannel
         changeChannel(scope, after),
         ...(after.isDefault && !before.isDefault ? [guardFewDefaults(scope)] : []),
       ],
-      { action: "alert-channel.updated", subjectId: id, fields: Object.keys(patch) },
+      {
+        action: "alert-channel.updated",
+        subjectId: id,
+        fields: openRecord(scope.vault, before).listChanges(channel),
+      },
       toChannelRecord(after),
     );
   });

@@ -2,6 +2,7 @@
 import type { Destination } from "./destinations.ts";
 import { type Kind, type Kinds, listFieldNames } from "../kinds.ts";
 import { formatFieldPath } from "../text/formatting.ts";
+import { type ChangedField, listChangedFields } from "../field-changes.ts";
 import { validationError } from "../validation.ts";
 import { type Fields, isObject } from "../collections/objects.ts";
 
@@ -60,6 +61,16 @@ export function splitSecrets(
     }
   }
   return { settings, secrets };
+}
+
+/** Returns the record without its secrets. */
+function omitSecrets(kinds: Kinds, type: string, record: Fields): Fields {
+  const { settings } = splitSecrets(kinds, type, record);
+  const ofType = new Set(listFieldNames(kinds, type));
+  return {
+    ...Object.fromEntries(Object.entries(record).filter(([name]) => !ofType.has(name))),
+    ...settings,
+  };
 }
 
 /** Reverses `splitSecrets`. Missing secrets are null. */
@@ -198,6 +209,32 @@ export class OpenedRecord {
           }. Enter it again.`,
       ),
     };
+  }
+
+  /** Lists the fields that differ in `after`. Secrets are listed without values. Other keys of `after` are ignored. */
+  listChanges(after: Fields): ChangedField[] {
+    // Fields of another type can have the same names, and be secrets.
+    if ((after["type"] ?? this.#type) !== this.#type) {
+      const changed = listChangedFields(this.#fields, after, Object.keys(this.#fields));
+      return changed.map((one) => (typeof one === "string" ? one : one.field));
+    }
+    const records = [this.#fields, after] as const;
+    const [before, next] = records.map((record) => omitSecrets(this.#kinds, this.#type, record));
+    const [known, sent] = records.map(
+      (record) =>
+        new Map(
+          listSecrets(this.#kinds, this.#type, record).map((secret) => [
+            `${secret.field} ${secret.inner ?? ""}`,
+            secret,
+          ]),
+        ),
+    );
+    const secrets = new Set(
+      [...new Map([...(known ?? []), ...(sent ?? [])])]
+        .filter(([key]) => known?.get(key)?.value !== sent?.get(key)?.value)
+        .map(([, { field }]) => field),
+    );
+    return listChangedFields(before ?? {}, next ?? {}, Object.keys(this.#fields), [...secrets]);
   }
 
   #assertDestinations(patch: Fields) {

@@ -17,20 +17,18 @@ export const auditEntries = sqliteTable(
     actorName: text("actor_name").notNull(),
     action: text("action").notNull(),
     subjectId: text("subject_id").notNull(),
-    /** JSON list of the changed fields' names. Values are not stored, because they can be secret. */
+    /** JSON list of the changed fields' names. */
     fields: text("fields"),
+    /** JSON list of `FieldChange`: values of changed fields. Secret fields are missing. */
+    changes: text("changes"),
     requestId: text("request_id"),
     /** Name of a deleted subject. Names of existing subjects are looked up, because they can change. */
     subjectName: text("subject_name"),
   },
   (t) => [
     index("audit_entries_by_organization").on(t.organizationId, t.seq),
-    // For the history of an incident.
-    index("audit_entries_of_incidents")
-      .on(t.organizationId, t.subjectId, t.seq)
-      .where(
-        sql`action IN ('incident.opened', 'incident.updated', 'incident.resolved', 'incident.reopened', 'incident.postmortem-published', 'incident.postmortem-deleted')`,
-      ),
+    // For the history of a record, and the name of a deleted one.
+    index("audit_entries_by_subject").on(t.organizationId, t.subjectId, t.seq),
   ],
 );
 

@@ -1,4 +1,5 @@
 /** Use cases of incident templates: list, read, create, update and delete. */
+import { listChangedFields } from "../../core/field-changes.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
 import { deletedBody } from "../../core/paging.ts";
@@ -71,7 +72,11 @@ export function updateTemplate(scope: Scope, id: string, patch: IncidentTemplate
         ...guardCurrent(scope, incidentTemplates, before),
         store.db.update(incidentTemplates).set(after).where(row),
       ],
-      { action: "incident-template.updated", subjectId: id, fields: Object.keys(patch) },
+      {
+        action: "incident-template.updated",
+        subjectId: id,
+        fields: listChangedFields(before, after, Object.keys(patch)),
+      },
       after,
     );
   });

@@ -4,6 +4,7 @@ import type { Scope } from "../../events/scope.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { deletedBody } from "../../core/paging.ts";
+import { listChangedFields } from "../../core/field-changes.ts";
 import { createId } from "../../core/ids.ts";
 import { guardLimit } from "../../database/references.ts";
 import {
@@ -108,7 +109,11 @@ export function updateGroup(scope: Scope, id: string, input: MonitorGroupPatch) 
             ]
           : []),
       ],
-      { action: "group.updated", subjectId: id, fields: Object.keys(patch) },
+      {
+        action: "group.updated",
+        subjectId: id,
+        fields: listChangedFields(before, after, Object.keys(patch)),
+      },
       after,
     );
   });

@@ -1,6 +1,7 @@
 /** Creates, changes and deletes maintenance windows, and lists their occurrences. */
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
+import { listChangedFields } from "../../core/field-changes.ts";
 import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { mapYielding } from "../../core/time/event-loop.ts";
 import { createFairQueue } from "../../core/collections/fair-queue.ts";
@@ -116,7 +117,11 @@ export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowP
         guardCurrentWindowLimit(scope, after.updatedAt),
         ...replaceMembers(scope, id, patch as Partial<StoredWindow>),
       ],
-      { action: "maintenance.updated", subjectId: id, fields: Object.keys(patch) },
+      {
+        action: "maintenance.updated",
+        subjectId: id,
+        fields: listChangedFields(before, after, Object.keys(patch)),
+      },
       toRecord(after, now),
     );
   });

@@ -4,6 +4,7 @@ import type { Scope } from "../../events/scope.ts";
 import { runInSearchTurn } from "../../events/organization-turns.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
+import { listChangedFields } from "../../core/field-changes.ts";
 import { createId } from "../../core/ids.ts";
 import { deletedBody, buildPage } from "../../core/paging.ts";
 import { mapListed } from "../../core/text/streamed-list.ts";
@@ -40,7 +41,7 @@ import {
 } from "../groups/store.ts";
 import { applyMonitorPatch, assertCheckable } from "./input-service.ts";
 import { listMonitorPage } from "./list-store.ts";
-import { buildColumns, type MonitorRecord, toMonitorRecord } from "./record.ts";
+import { buildColumns, type MonitorRecord, openMonitor, toMonitorRecord } from "./record.ts";
 import { chooseChannels, mergeChannels } from "./rules.ts";
 import {
   type ChangeOfMany,
@@ -179,7 +180,14 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
         ...(moves || patch.alertChannelIds ? [guardChannelLimit(scope, [id])] : []),
         ...applyPauses(scope.organizationId, at, [id]),
       ],
-      { action: "monitor.updated", subjectId: id, fields: Object.keys(patch) },
+      {
+        action: "monitor.updated",
+        subjectId: id,
+        fields: [
+          ...openMonitor(scope, before).listChanges({ ...input }),
+          ...listChangedFields(stored, { alertChannelIds }, ["alertChannelIds"]),
+        ],
+      },
       toMonitorRecord(scope, { ...stored, monitor, state, alertChannelIds }),
     );
   });

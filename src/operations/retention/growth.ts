@@ -6,7 +6,7 @@ export const rowBytes = {
   removedMonitor: 10,
   stateChange: 385,
   event: 250,
-  auditEntry: 310,
+  auditEntry: 500,
   delivery: 1_670,
   notice: 700,
   idempotentAnswer: 1_200,
