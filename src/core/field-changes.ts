@@ -20,7 +20,7 @@ export type ChangedField = string | FieldChange;
 const unordered = new Set(["alertChannelIds"]);
 
 const normalizeValue = (field: string, value: unknown): unknown =>
-  unordered.has(field) && Array.isArray(value) ? value.toSorted() : (value ?? null);
+  unordered.has(field) && Array.isArray(value) ? (value as string[]).toSorted() : (value ?? null);
 
 /**
  * Returns the fields that differ, of these names. Both records must be without secrets. `secrets` are the names of
