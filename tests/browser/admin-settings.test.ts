@@ -110,6 +110,37 @@ describeInChromium("the settings", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("a record's history shows who changed the interval, and restores it", async () => {
+    await using open = await world.open(browser, "/monitors");
+    const { page } = open;
+    const interval = async () =>
+      (await world.ask("GET", "/api/v1/monitors?type=tcp")).find(
+        ({ name }: { name: string }) => name === "Database",
+      ).interval;
+    await page.getByText("Database").first().waitFor();
+    await page.getByRole("button", { name: "Actions for Database" }).click();
+    await page.getByRole("menuitem", { name: "History" }).click();
+    const change = page.getByText("interval: 60 s, was 120 s");
+    await change.waitFor();
+    await page.getByRole("button", { name: "Record: Database" }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Restore interval 120 s" }).click();
+    await page.getByText("Restored the interval of Database").waitFor();
+    await page.getByText("interval: 120 s, was 60 s").waitFor();
+    expect(await interval()).toBe(120);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await change.nth(1).waitFor();
+    expect(await interval()).toBe(60);
+    // Lines link to their records, and a person's name filters by them.
+    const owner = page.locator(".audit").getByRole("link", { name: "Ada Lovelace" }).first();
+    await owner.click();
+    await page.waitForURL(/by=/);
+    await page.getByRole("button", { name: "Who: Ada Lovelace" }).waitFor();
+    await page.locator(".audit").getByRole("link", { name: "Database" }).first().click();
+    await page.getByRole("heading", { name: "Database" }).waitFor();
+    expect(open.faults).toEqual([]);
+  });
+
   test("a key is created by keyboard, shown once, works, and stops when it is revoked", async () => {
     await using open = await world.open(browser, "/monitors");
     const { page } = open;

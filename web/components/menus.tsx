@@ -1,6 +1,8 @@
 /** Menus with further actions, for rows of lists and for pages of records. */
 import { ActionIcon, Menu } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { useSignedInPerson } from "../data/session.ts";
 import { type Action, copyCurl } from "./copy.tsx";
 import { Icon, type IconName } from "./display/icons.tsx";
 
@@ -29,12 +31,31 @@ export function DangerItem({
   return <Menu.Item {...props} className="menu-danger" leftSection={<Icon name={icon} />} />;
 }
 
-/** The last entries of a record's menu: copy as curl, and delete if the person can. */
+/** Opens the audit log of a record, for people who can read it. */
+export function HistoryItem({ id }: { id: string }) {
+  const navigate = useNavigate();
+  const params = { section: "audit-log" };
+  if (!useSignedInPerson().may("admin")) return null;
+  return (
+    <MenuItem
+      icon="list"
+      onClick={() =>
+        void navigate({ to: "/settings/$section", params, search: { record: id } as never })
+      }
+    >
+      History
+    </MenuItem>
+  );
+}
+
+/** The last entries of a record's menu: history, copy as curl, and delete if the person can. */
 export function RecordItems({
+  id,
   curl,
   onDelete,
   children = "Delete",
 }: {
+  id: string;
   curl: () => Action;
   onDelete: false | (() => void);
   /** Label of the delete action. */
@@ -42,6 +63,7 @@ export function RecordItems({
 }) {
   return (
     <>
+      <HistoryItem id={id} />
       <MenuItem icon="terminal" onClick={() => copyCurl(curl())}>
         Copy as curl
       </MenuItem>

@@ -1,3 +1,5 @@
+/** Formats audit entries for files, and decides which entries repeat others. */
+import { hourMs } from "../../core/time/clock.ts";
 import { formatCsvRow } from "../../core/text/formatting.ts";
 import type { AuditEntry, ExportFormat } from "./schema.ts";
 
@@ -11,11 +13,69 @@ const columns: Record<string, (entry: AuditEntry) => string | null> = {
   subjectId: ({ subjectId }) => subjectId,
   subjectName: ({ subjectName }) => subjectName,
   fields: ({ fields }) => fields.join(" "),
+  changes: ({ changes }) =>
+    changes
+      .map(
+        ({ field, ...values }) =>
+          `${field}: ${formatJson(values.before)} → ${formatJson(values.after)}`,
+      )
+      .join("; "),
 };
+
+const formatJson = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
 export const csvHead = formatCsvRow(Object.keys(columns));
 
 export function formatLine(format: ExportFormat, entry: AuditEntry): string {
   if (format === "jsonl") return `${JSON.stringify(entry)}\n`;
   return formatCsvRow(Object.values(columns).map((valueOf) => valueOf(entry) ?? ""));
+}
+
+/** The facts that decide whether an entry repeats another one. */
+export type FoldableEntry = {
+  seq: number;
+  at: string;
+  actorType: string;
+  actorId: string | null;
+  action: string;
+  subjectId: string;
+  requestId: string | null;
+  fields: string | null;
+  changes: string | null;
+};
+
+/** Entries that are listed as one, newest first. */
+export type FoldedEntries = {
+  newest: FoldableEntry;
+  count: number;
+  since: string;
+  subjects: Set<string>;
+};
+
+export const startFold = (newest: FoldableEntry): FoldedEntries => ({
+  newest,
+  count: 1,
+  since: newest.at,
+  subjects: new Set([newest.subjectId]),
+});
+
+/** Subjects that have no names, so each entry alone says little. */
+const nameless = /^subscriber\./;
+
+/**
+ * Whether an older entry repeats these: the same actor made the same change within an hour, to the same record, in the
+ * same write, or to a subscriber.
+ */
+export function isRepetition({ newest, since }: FoldedEntries, older: FoldableEntry): boolean {
+  return (
+    older.action === newest.action &&
+    older.actorType === newest.actorType &&
+    older.actorId === newest.actorId &&
+    older.fields === newest.fields &&
+    older.changes === newest.changes &&
+    Date.parse(since) - Date.parse(older.at) <= hourMs &&
+    (older.subjectId === newest.subjectId ||
+      (older.at === newest.at && older.requestId === newest.requestId) ||
+      nameless.test(older.action))
+  );
 }

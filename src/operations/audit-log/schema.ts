@@ -1,26 +1,16 @@
 import { z } from "zod";
-import { instant, Timestamp } from "../../core/fields.ts";
+import { Id, instant, Timestamp } from "../../core/fields.ts";
+import { FieldChange } from "../../core/field-changes.ts";
 import { searchBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
-import type { AuditAction, NounOf } from "../../events/catalogue.ts";
+import { type AuditAction, auditVerbs, type NounOf } from "../../events/catalogue.ts";
 
 /** Kinds of subjects, which are the first part of an action's name. */
-export const auditNouns = [
-  "monitor",
-  "group",
-  "incident",
-  "incident-template",
-  "maintenance",
-  "alert-channel",
-  "status-page",
-  "subscriber",
-  "person",
-  "invitation",
-  "api-key",
-  "settings",
-  "organization",
-  "backup",
-] as const satisfies NounOf<AuditAction>[];
+export const auditNouns = Object.keys(auditVerbs) as NounOf<AuditAction>[];
+
+/** Returns the actions on one kind of subject. */
+export const listActionsOf = (noun: NounOf<AuditAction>): AuditAction[] =>
+  auditVerbs[noun].map((verb) => `${noun}.${verb}` as AuditAction);
 
 /** Types of actors. */
 export const auditActors = ["person", "api-key", "command-line", "monitor", "visitor"] as const;
@@ -29,7 +19,12 @@ const filters = {
   /** Searches the sentence of an entry, its action, and its subject's name. */
   q: z.string().trim().min(1).max(searchBounds.text.value).optional(),
   noun: z.enum(auditNouns).optional(),
+  action: z.enum(auditNouns.flatMap(listActionsOf)).optional(),
+  /** Record that was changed, also if it was deleted. */
+  subjectId: Id.optional(),
   actor: z.enum(auditActors).optional(),
+  /** Person or API key that made the change. */
+  actorId: Id.optional(),
   from: instant.optional(),
   to: instant.optional(),
 };
@@ -37,10 +32,18 @@ const filters = {
 export const AuditFilters = z.strictObject(filters);
 export type AuditFilters = z.output<typeof AuditFilters>;
 
-export const AuditQuery = z.strictObject({ ...pageFields, ...filters });
+export const AuditQuery = z.strictObject({
+  ...pageFields,
+  ...filters,
+  /** Whether repeated entries are listed as one, with the facts of the newest. */
+  fold: z
+    .enum(["true", "false"])
+    .transform((fold) => fold === "true")
+    .default(false),
+});
 export type AuditQuery = z.output<typeof AuditQuery>;
 
-/** An entry of the audit log. New values are left out, because they can be secret. */
+/** An entry of the audit log. Values of secret fields are left out. */
 export const AuditEntry = z.object({
   /** Position in the log. */
   id: z.string(),
@@ -48,9 +51,26 @@ export const AuditEntry = z.object({
   actor: z.object({ type: z.string(), id: z.string().nullable(), name: z.string() }),
   action: z.string(),
   subjectId: z.string(),
-  /** Current name of the subject; null if it is deleted or has no name. */
+  /** Current name of the subject, or its last name if it was deleted; null if it has none. */
   subjectName: z.string().nullable(),
+  /** Whether the subject exists. */
+  subjectExists: z.boolean(),
   fields: z.array(z.string()),
+  /** Values of the changed fields, without secrets. Entries of earlier versions have none. */
+  changes: z.array(FieldChange),
+  /** Names of the records whose IDs are in `changes`. */
+  names: z.record(z.string(), z.string()),
+  /** Further entries that this one stands for; null without any. */
+  repeated: z
+    .object({
+      /** Number of entries, including this one. */
+      count: z.int(),
+      /** Number of changed records. */
+      subjects: z.int(),
+      /** Time of the oldest entry. */
+      since: Timestamp,
+    })
+    .nullable(),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 

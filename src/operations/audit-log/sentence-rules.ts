@@ -1,5 +1,6 @@
 /** Renders audit entries as sentences. */
 import type { AuditAction, NounOf, VerbOf } from "../../events/catalogue.ts";
+import { formatCount } from "../../core/text/formatting.ts";
 import type { AuditEntry } from "./schema.ts";
 
 /** Phrases of actions that need their own wording. `#` stands for the subject. */
@@ -38,7 +39,7 @@ const fixedPhrases = {
   "person.administrator-revoked": "removed # as administrator of the appliance",
   "organization.deleted": "deleted an organization",
   "subscriber.added": "added a subscriber",
-  "subscriber.invited": "asked somebody to confirm a subscription",
+  "subscriber.invited": "sent someone a link to confirm",
   "subscriber.asked": "asked to subscribe",
   "subscriber.confirmed": "confirmed a subscription",
   "subscriber.unsubscribed": "unsubscribed",
@@ -92,6 +93,9 @@ export function describeActor({ type, name }: AuditEntry["actor"]): string {
 
 type ActionFacts = Pick<AuditEntry, "action" | "actor" | "fields">;
 
+type SubjectFacts = Pick<AuditEntry, "subjectName"> &
+  Partial<Pick<AuditEntry, "subjectExists" | "repeated">>;
+
 /** Returns the action that the actor performed. Older versions named some actions by their result. */
 function actualActionOf({ action, actor, fields }: ActionFacts): string {
   const byHand = actor.type !== "visitor";
@@ -102,20 +106,46 @@ function actualActionOf({ action, actor, fields }: ActionFacts): string {
   return fields.includes("updates") ? "incident.edited" : "incident.corrected";
 }
 
+/** Phrases for several subscribers. */
+const severalSubscribers: Record<string, (count: string) => string> = {
+  "subscriber.added": (count) => `added ${count} subscribers`,
+  "subscriber.invited": (count) => `sent ${count} people a link to confirm`,
+  "subscriber.deleted": (count) => `deleted ${count} subscribers`,
+};
+
 /** Returns the sentence in three parts: text before the subject's name, the name, and text after it. */
-export function describeAction({
+export function describeAction(
+  entry: ActionFacts & SubjectFacts,
+): [before: string, name: string, after: string] {
+  const { repeated } = entry;
+  const single = describeSingleAction(entry);
+  if (repeated == null) return single;
+  const [before, name, after] = single;
+  const several = severalSubscribers[actualActionOf(entry)];
+  if (several !== undefined && repeated.subjects > 1)
+    return [several(formatCount(repeated.subjects)), "", ""];
+  const repetition =
+    repeated.subjects > 1 && name !== ""
+      ? ` and ${formatCount(repeated.subjects - 1)} more`
+      : `, ${formatCount(repeated.count)} times`;
+  return name === "" ? [`${before}${repetition}`, "", ""] : [before, name, `${after}${repetition}`];
+}
+
+function describeSingleAction({
   subjectName: name,
+  subjectExists = name !== null,
   ...entry
-}: ActionFacts & Pick<AuditEntry, "subjectName">): [before: string, name: string, after: string] {
+}: ActionFacts & SubjectFacts): [before: string, name: string, after: string] {
   const action = actualActionOf(entry);
   const [noun = "", verb = ""] = action.split(".");
+  const isGone = !subjectExists && !/(deleted|removed|revoked)$/.test(verb);
   const known = (fixedPhrases as Record<string, string>)[action];
   if (known !== undefined) {
     const [before = "", after] = known.split("#");
     if (after === undefined) return [before, "", ""];
-    return name === null
-      ? [`${before}${noun === "incident" ? "(deleted)" : "someone"}${after}`, "", ""]
-      : [before, name, after];
+    if (name === null)
+      return [`${before}${noun === "incident" ? "(deleted)" : "someone"}${after}`, "", ""];
+    return [before, name, isGone && noun === "incident" ? `${after} (deleted)` : after];
   }
   const deed = (verbs as Record<string, string>)[verb] ?? verb.replaceAll("-", " ");
   const plain = noun.replaceAll("-", " ");
@@ -123,8 +153,8 @@ export function describeAction({
     plain,
     plain,
   ];
-  if (name !== null) return [`${deed} ${namedPhrase} `, name, ""];
-  const since = verb === "deleted" || neverNamed.has(noun) ? "" : ", since deleted";
+  const since = isGone && !neverNamed.has(noun) ? ", since deleted" : "";
+  if (name !== null) return [`${deed} ${namedPhrase} `, name, since];
   return [`${deed} ${nameless}${since}`, "", ""];
 }
 
@@ -152,7 +182,7 @@ export const describeField = (field: string) =>
 
 /** An audit entry as stored. `fields` is a JSON list. */
 type StoredEntry = Readonly<Record<"actorType" | "actorName" | "action", string>> &
-  Readonly<Record<"subjectName" | "fields", string | null>>;
+  Readonly<Record<"subjectName" | "fields" | "changes", string | null>>;
 
 /**
  * Creates a test of whether an entry's sentence or action contains these words. The current name of
@@ -162,8 +192,8 @@ export function createTextFilter(words: string): (entry: StoredEntry) => boolean
   const wanted = words.toLowerCase();
   // Caches results, because many entries of a log have the same sentence.
   const judged = new Map<string, boolean>();
-  return ({ actorType, actorName, action, subjectName, fields }) => {
-    const key = [actorType, actorName, action, subjectName, fields].join("\n");
+  return ({ actorType, actorName, action, subjectName, fields, changes }) => {
+    const key = [actorType, actorName, action, subjectName, fields, changes].join("\n");
     const known = judged.get(key);
     if (known !== undefined) return known;
     const entry = {
@@ -174,7 +204,7 @@ export function createTextFilter(words: string): (entry: StoredEntry) => boolean
     };
     const parts = [describeActor(entry.actor), ...describeAction(entry)].map((part) => part.trim());
     const sentence = parts.filter((part) => part !== "").join(" ");
-    const isSaid = `${sentence}: ${describeFields(entry)}\n${action}`
+    const isSaid = `${sentence}: ${describeFields(entry)}\n${action}\n${changes ?? ""}`
       .toLowerCase()
       .includes(wanted);
     judged.set(key, isSaid);

@@ -1,4 +1,5 @@
 /** Lists, searches and downloads the audit log. */
+import type { FieldChange } from "../../core/field-changes.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Scope } from "../../events/scope.ts";
 import { runInSearchTurn } from "../../events/organization-turns.ts";
@@ -12,15 +13,15 @@ import {
   exportFormats,
 } from "./schema.ts";
 import { csvHead, formatLine } from "./rules.ts";
-import { readAllEntries, type EntryRow, findEntryPage } from "./store.ts";
+import { readAllEntries, type EntryRow, findEntryPage, findNames } from "./store.ts";
 
 /** Returns a page of the organization's audit log, newest first. */
 export async function listAuditEntries(scope: Scope, query: AuditQuery) {
   const readEntryPage = () => findEntryPage(scope, query);
-  const { rows, total } = await (query.q === undefined
+  const { rows, total } = await (query.q === undefined && !query.fold
     ? readEntryPage()
     : runInSearchTurn(scope, readEntryPage));
-  return buildPage(query, rows.map(toAuditEntry), total);
+  return buildPage(query, await toAuditEntries(scope, rows), total);
 }
 
 /** Maximum entries per query. */
@@ -33,8 +34,10 @@ export async function* exportLines(
   filters: AuditFilters = {},
 ): AsyncGenerator<string> {
   if (format === "csv") yield csvHead;
-  for await (const rows of readAllEntries(tenant, filters, entriesPerPortion))
-    yield rows.map((row) => formatLine(format, toAuditEntry(row))).join("");
+  for await (const rows of readAllEntries(tenant, filters, entriesPerPortion)) {
+    const entries = await toAuditEntries(tenant, rows);
+    yield entries.map((entry) => formatLine(format, entry)).join("");
+  }
 }
 
 /** Streams the log at the client's speed, and stops if the client loses the permission. */
@@ -68,18 +71,36 @@ export function downloadAuditLog(
   });
 }
 
-function toAuditEntry({
-  seq,
-  actorType,
-  actorId,
-  actorName,
-  fields,
-  ...row
-}: EntryRow): AuditEntry {
-  return {
-    ...row,
-    id: String(seq),
-    actor: { type: actorType, id: actorId, name: actorName },
-    fields: fields === null ? [] : (JSON.parse(fields) as string[]),
-  };
+async function toAuditEntries(tenant: Tenant, rows: readonly EntryRow[]): Promise<AuditEntry[]> {
+  const changesOf = rows.map(({ changes }) =>
+    changes === null ? [] : (JSON.parse(changes) as FieldChange[]),
+  );
+  const idsOf = changesOf.map((changes) => [
+    ...new Set(changes.flatMap(({ before, after }) => findIds([before, after]))),
+  ]);
+  const isUnnamed = (row: EntryRow) => (row.currentName ?? row.subjectName) === null;
+  const unnamed = rows.filter(isUnnamed).map(({ subjectId }) => subjectId);
+  const names = await findNames(tenant, [...idsOf.flat(), ...unnamed]);
+  return rows.map((row, index) => ({
+    id: String(row.seq),
+    at: row.at,
+    actor: { type: row.actorType, id: row.actorId, name: row.actorName },
+    action: row.action,
+    subjectId: row.subjectId,
+    subjectName: row.currentName ?? row.subjectName ?? names.get(row.subjectId) ?? null,
+    subjectExists: row.currentName !== null || row.isSubscriber === 1,
+    fields: row.fields === null ? [] : (JSON.parse(row.fields) as string[]),
+    changes: changesOf[index] ?? [],
+    names: Object.fromEntries(
+      (idsOf[index] ?? []).flatMap((id) => {
+        const name = names.get(id);
+        return name === undefined ? [] : [[id, name]];
+      }),
+    ),
+    repeated: row.repeated ?? null,
+  }));
 }
+
+/** Returns the IDs in these values. */
+const findIds = (values: readonly unknown[]): string[] =>
+  JSON.stringify(values).match(/(?<=")[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=")/g) ?? [];

@@ -10,7 +10,9 @@ import { namedTables } from "../../database/subject-names.ts";
 import { memberships, people } from "../../database/tables/accounts.ts";
 import { auditEntries } from "../../database/tables/events.ts";
 import { organizations } from "../../database/tables/organizations.ts";
-import type { AuditFilters, AuditQuery } from "./schema.ts";
+import { subscribers } from "../../database/tables/status-pages.ts";
+import { type FoldableEntry, type FoldedEntries, isRepetition, startFold } from "./rules.ts";
+import type { AuditEntry, AuditFilters, AuditQuery } from "./schema.ts";
 import { createTextFilter } from "./sentence-rules.ts";
 
 const names = namedTables.map(
@@ -19,11 +21,12 @@ const names = namedTables.map(
 );
 
 const columns = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
-  e.actor_name as "actorName", e.action, e.subject_id as "subjectId", e.fields,
-  coalesce(e.subject_name, ${names.join(", ")},
+  e.actor_name as "actorName", e.action, e.subject_id as "subjectId", e.fields, e.changes,
+  e.subject_name as "subjectName", coalesce(${names.join(", ")},
     (select name from ${getTableName(people)} where id = e.subject_id),
     (select name from ${getTableName(organizations)} where id = e.organization_id and id = e.subject_id)
-  ) as "subjectName"
+  ) as "currentName", exists (select 1 from ${getTableName(subscribers)} s
+    where s.organization_id = e.organization_id and s.id = e.subject_id) as "isSubscriber"
   from ${getTableName(auditEntries)} e where e.organization_id = ?`;
 export type EntryRow = {
   seq: number;
@@ -34,7 +37,13 @@ export type EntryRow = {
   action: string;
   subjectId: string;
   fields: string | null;
+  changes: string | null;
+  /** Name of a subject that this entry deleted. */
   subjectName: string | null;
+  currentName: string | null;
+  isSubscriber: number;
+  /** Added to the newest of several folded entries. */
+  repeated?: AuditEntry["repeated"];
 };
 
 /** Rows read per event-loop turn. */
@@ -61,10 +70,12 @@ async function findSubjectsNamed({ store, organizationId, signal }: Searching, n
 type Searching = Tenant & { signal?: AbortSignal | null };
 
 /** Returns the SQL condition of all filters except the text search. */
-function buildCondition({ noun, actor, from, to }: AuditFilters) {
+function buildCondition({ noun, action, actor, actorId, from, to }: AuditFilters) {
   const parts: { text: string; parameters: string[] }[] = [];
   if (noun !== undefined)
     parts.push({ text: "e.action >= ? and e.action < ?", parameters: [`${noun}.`, `${noun}/`] });
+  if (action !== undefined) parts.push({ text: "e.action = ?", parameters: [action] });
+  if (actorId !== undefined) parts.push({ text: "e.actor_id = ?", parameters: [actorId] });
   if (actor !== undefined) parts.push({ text: "e.actor_type = ?", parameters: [actor] });
   if (from !== undefined) parts.push({ text: "e.at >= ?", parameters: [formatTimestamp(from)] });
   if (to !== undefined) parts.push({ text: "e.at < ?", parameters: [formatTimestamp(to)] });
@@ -79,37 +90,32 @@ const orders = {
   oldest: { first: 0, beyond: ">", upTo: "<=", direction: "asc" },
 };
 
-/** Yields the positions of matching entries in portions, between which other work can run. */
-async function* findPositions(
+type MatchingEntry = FoldableEntry & Pick<EntryRow, "actorName" | "subjectName">;
+
+/** Yields matching entries in portions, between which other work can run. */
+async function* findMatches(
   tenant: Searching,
   filters: AuditFilters,
   order: keyof typeof orders,
-): AsyncGenerator<number[]> {
+): AsyncGenerator<MatchingEntry[]> {
   const { store, organizationId } = tenant;
   const { first, beyond, upTo, direction } = orders[order];
   const subjects = filters.q === undefined ? null : await findSubjectsNamed(tenant, filters.q);
   const { text, parameters } = buildCondition(filters);
   const isSaid = filters.q === undefined ? () => true : createTextFilter(filters.q);
-  const fromClause = `from ${getTableName(auditEntries)} e where e.organization_id = ? and e.seq ${beyond} ?`;
+  const { subjectId } = filters;
+  const scoped = [organizationId, ...(subjectId === undefined ? [] : [subjectId])];
+  const ofSubject = subjectId === undefined ? "" : "and e.subject_id = ?";
+  const fromClause = `from ${getTableName(auditEntries)} e where e.organization_id = ? ${ofSubject} and e.seq ${beyond} ?`;
   const endText = `select e.seq ${fromClause} order by e.seq ${direction} limit 1 offset ${entriesPerPortion - 1}`;
-  const foundText = `select e.seq, e.actor_type as "actorType", e.actor_name as "actorName", e.action,
-    e.subject_id as "subjectId", e.subject_name as "subjectName", e.fields ${fromClause} and e.seq ${upTo} ?${text} order by e.seq ${direction}`;
-  type MatchingEntry = Pick<
-    EntryRow,
-    "seq" | "actorType" | "actorName" | "action" | "subjectId" | "subjectName" | "fields"
-  >;
+  const foundText = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
+    e.actor_name as "actorName", e.action, e.subject_id as "subjectId",
+    e.subject_name as "subjectName", e.request_id as "requestId", e.fields, e.changes ${fromClause} and e.seq ${upTo} ?${text} order by e.seq ${direction}`;
   for (let from = first; ;) {
-    const [end] = await store.query<{ seq: number }>(endText, [organizationId, from]);
+    const [end] = await store.query<{ seq: number }>(endText, [...scoped, from]);
     const to = end?.seq ?? (order === "newest" ? 0 : Number.MAX_SAFE_INTEGER);
-    const found = await store.query<MatchingEntry>(foundText, [
-      organizationId,
-      from,
-      to,
-      ...parameters,
-    ]);
-    yield found
-      .filter((one) => subjects?.has(one.subjectId) === true || isSaid(one))
-      .map(({ seq }) => seq);
+    const found = await store.query<MatchingEntry>(foundText, [...scoped, from, to, ...parameters]);
+    yield found.filter((one) => subjects?.has(one.subjectId) === true || isSaid(one));
     if (end === undefined) return;
     from = to;
     await yieldToEventLoop();
@@ -124,10 +130,11 @@ const readEntries = ({ store, organizationId }: Tenant, seqs: readonly number[])
 /** Returns a page of matching entries, newest first, and the total number of matches. */
 export async function findEntryPage(
   tenant: Searching,
-  { page, per_page, ...filters }: AuditQuery,
+  { page, per_page, fold, ...filters }: AuditQuery,
 ): Promise<{ rows: EntryRow[]; total: number }> {
   const { store, organizationId } = tenant;
   const offset = computeOffset({ page, per_page });
+  if (fold) return findFoldedPage(tenant, filters, offset, per_page);
   if (Object.values(filters).every((value) => value === undefined)) {
     const [count] = await store.query<{ total: number }>(
       `select count(*) as total from ${getTableName(auditEntries)} e where e.organization_id = ?`,
@@ -142,12 +149,68 @@ export async function findEntryPage(
   }
   const seqs: number[] = [];
   let total = 0;
-  for await (const positions of findPositions(tenant, filters, "newest")) {
+  for await (const matches of findMatches(tenant, filters, "newest")) {
     const from = Math.max(0, offset - total);
-    seqs.push(...positions.slice(from, from + per_page - seqs.length));
-    total += positions.length;
+    seqs.push(...matches.slice(from, from + per_page - seqs.length).map(({ seq }) => seq));
+    total += matches.length;
   }
   return { rows: (await readEntries(tenant, seqs)).reverse(), total };
+}
+
+/** Returns a page in which repeated entries are one, and the total number of such lines. */
+async function findFoldedPage(
+  tenant: Searching,
+  filters: AuditFilters,
+  offset: number,
+  perPage: number,
+): Promise<{ rows: EntryRow[]; total: number }> {
+  const lines = new Map<number, FoldedEntries>();
+  let last: FoldedEntries | null = null;
+  let total = 0;
+  for await (const matches of findMatches(tenant, filters, "newest"))
+    for (const match of matches) {
+      if (last !== null && isRepetition(last, match)) {
+        last.count++;
+        last.since = match.at;
+        last.subjects.add(match.subjectId);
+        continue;
+      }
+      last = startFold(match);
+      if (total >= offset && total < offset + perPage) lines.set(match.seq, last);
+      total++;
+    }
+  const rows = (await readEntries(tenant, [...lines.keys()])).reverse();
+  return {
+    rows: rows.map((row) => ({ ...row, repeated: countRepetitions(lines.get(row.seq)) })),
+    total,
+  };
+}
+
+const countRepetitions = (folded: FoldedEntries | undefined) =>
+  folded === undefined || folded.count === 1
+    ? null
+    : { count: folded.count, subjects: folded.subjects.size, since: folded.since };
+
+const namesText = [
+  ...namedTables.map(
+    ([table, column]) =>
+      `select id, ${column} as name from ${table} where organization_id = ?1 and id in (select value from json_each(?2))`,
+  ),
+  `select subject_id as id, subject_name as name from ${getTableName(auditEntries)}
+     where organization_id = ?1 and subject_id in (select value from json_each(?2)) and subject_name is not null`,
+].join(" union all ");
+
+/** Returns the names of records, also of deleted ones, by ID. */
+export async function findNames(
+  { store, organizationId }: Tenant,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const found = await store.query<{ id: string; name: string }>(namesText, [
+    organizationId,
+    JSON.stringify([...new Set(ids)]),
+  ]);
+  return new Map(found.toReversed().map(({ id, name }) => [id, name]));
 }
 
 /** Yields matching entries, oldest first, at most `atOnce` at a time. */
@@ -156,9 +219,13 @@ export async function* readAllEntries(
   filters: AuditFilters,
   atOnce: number,
 ): AsyncGenerator<EntryRow[]> {
-  for await (const places of findPositions(tenant, filters, "oldest"))
-    for (let from = 0; from < places.length; from += atOnce) {
-      yield readEntries(tenant, places.slice(from, from + atOnce));
+  for await (const matches of findMatches(tenant, filters, "oldest"))
+    for (let from = 0; from < matches.length; from += atOnce) {
+      const some = matches.slice(from, from + atOnce);
+      yield readEntries(
+        tenant,
+        some.map(({ seq }) => seq),
+      );
       await yieldToEventLoop();
     }
 }

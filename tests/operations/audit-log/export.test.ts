@@ -32,7 +32,9 @@ test("the audit log is downloaded in full, oldest first, and each line is as in 
   expect(lines).toEqual(shown.toReversed());
   expect(lines.length).toBeGreaterThan(450);
   const csv = (await page("GET", `${log}/export.csv`)).text.split("\r\n");
-  expect(csv[0]).toBe("id,at,actorType,actorId,actorName,action,subjectId,subjectName,fields");
+  expect(csv[0]).toBe(
+    "id,at,actorType,actorId,actorName,action,subjectId,subjectName,fields,changes",
+  );
   expect(csv).toHaveLength(lines.length + 2);
   expect(text + csv.join("")).not.toContain("Their secret");
 });
@@ -45,11 +47,15 @@ test("in CSV no text breaks its cell or is a formula", () => {
     action: "group.created",
     subjectId: "g",
     subjectName: null,
+    subjectExists: true,
     fields: ["name", "color"],
+    changes: [{ field: "color", before: null, after: "red", truncated: [] }],
+    names: {},
+    repeated: null,
   });
   const cell = (name: string) => formatLine("csv", entry(name));
   const line = (name: string) =>
-    `1,2026-11-20T10:00:00.000Z,person,,${name},group.created,g,,name color\r\n`;
+    `1,2026-11-20T10:00:00.000Z,person,,${name},group.created,g,,name color,color: null → red\r\n`;
   expect(cell("Ada")).toBe(line("Ada"));
   expect(cell('Ada "The Countess", L.\nB.')).toBe(line('"Ada ""The Countess"", L.\nB."'));
   const formulas = [

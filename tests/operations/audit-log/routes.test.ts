@@ -21,7 +21,14 @@ test("the audit log has who did what to which record, newest first", async () =>
     action: "group.updated",
     subjectId: data.id,
     subjectName: "Billing",
+    subjectExists: true,
     fields: ["name", "color"],
+    changes: [
+      { field: "name", before: "Payments", after: "Billing", truncated: [] },
+      { field: "color", before: "gray", after: "red", truncated: [] },
+    ],
+    names: {},
+    repeated: null,
   });
   expect(before).toMatchObject({ action: "group.created", subjectId: data.id });
 });
@@ -39,7 +46,7 @@ test("records of every kind are named, also in the entry of their deletion", asy
     expect((await api("DELETE", `/api/v1/${noun}/${id}`)).status).toBe(200);
     const [gone, before] = (await page("GET", log)).json.data;
     expect([gone.subjectId, gone.subjectName]).toEqual([id, name]);
-    expect([before.subjectId, before.subjectName]).toEqual([id, null]);
+    expect([before.subjectId, before.subjectName, before.subjectExists]).toEqual([id, name, false]);
     const found = (await page("GET", `${log}?q=${encodeURIComponent(name)}`)).json.data;
     expect(found.map(({ subjectId }: { subjectId: string }) => subjectId)).toEqual([id]);
   }

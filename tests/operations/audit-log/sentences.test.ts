@@ -4,6 +4,11 @@ import {
   describeField,
   describeFields,
 } from "../../../src/operations/audit-log/sentence-rules.ts";
+import {
+  describeChange,
+  describeValue,
+  findRestorable,
+} from "../../../src/operations/audit-log/value-rules.ts";
 
 const said = (action: string, type: string, fields: string[] = [], name: string | null = "Shop") =>
   describeAction({
@@ -18,9 +23,7 @@ test("the audit log names the action of the person, not its outcome", () => {
   expect(said("subscriber.confirmed", "visitor", [], null)).toBe("confirmed a subscription");
   // Versions before 0.2 wrote this.
   expect(said("subscriber.confirmed", "person", [], null)).toBe("added a subscriber");
-  expect(said("subscriber.asked", "api-key", [], null)).toBe(
-    "asked somebody to confirm a subscription",
-  );
+  expect(said("subscriber.asked", "api-key", [], null)).toBe("sent someone a link to confirm");
   expect(said("subscriber.asked", "visitor", [], null)).toBe("asked to subscribe");
   expect(said("incident.updated", "person", ["status", "message"])).toBe(
     "posted an update on Shop",
@@ -51,4 +54,47 @@ test("a field that the verb already implies is not repeated", () => {
   expect(describeFields({ action: "incident-template.updated", fields: ["message"] })).toBe(
     "message",
   );
+});
+
+test("a repeated entry says how often, or of how many records", () => {
+  const repeatedly = (action: string, count: number, subjects: number, name: string | null) =>
+    describeAction({
+      action,
+      subjectName: name,
+      actor: { type: "person", id: null, name: "Ada" },
+      fields: [],
+      repeated: { count, subjects, since: "2026-11-20T10:00:00.000Z" },
+    }).join("");
+  expect(repeatedly("subscriber.invited", 195, 195, null)).toBe(
+    "sent 195 people a link to confirm",
+  );
+  expect(repeatedly("monitor.deleted", 20, 20, "Shop")).toBe(
+    "deleted the monitor Shop and 19 more",
+  );
+  expect(repeatedly("incident.updated", 3, 1, "Slow")).toBe("posted an update on Slow, 3 times");
+  expect(repeatedly("person.signed-in", 2, 1, "Ada")).toBe("signed in, 2 times");
+});
+
+test("values have units, and IDs have names", () => {
+  const id = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10";
+  expect(describeValue("interval", 60, {})).toBe("60 s");
+  expect(describeValue("degradedAfterMs", null, {})).toBe("none");
+  expect(describeValue("degradedAfterMs", 500, {})).toBe("500 ms");
+  expect(describeValue("verifyTls", false, {})).toBe("no");
+  expect(describeValue("alertChannelIds", [id], { [id]: "Pager" })).toBe("Pager");
+  expect(describeValue("groupId", id, {})).toBe("a deleted record");
+  expect(describeValue("basicAuth", { username: "probe" }, {})).toBe("username: probe");
+  const tags = ["a", "b", "c", "d", "e", "f"];
+  const change = { field: "tags", before: tags, after: [...tags.slice(1), "g"], truncated: [] };
+  expect(describeChange(change, {})).toEqual(["added g; removed a", null]);
+  expect(describeChange({ ...change, after: ["a"] }, {})[0]).toBe("removed b, c, d, e, f");
+});
+
+test("a field can be restored if its record exists and its value is complete", () => {
+  const change = { field: "interval", before: 60, after: 30, truncated: [] };
+  const entry = { action: "monitor.updated", subjectExists: true, repeated: null };
+  expect(findRestorable(entry, change)).toBe("monitor");
+  expect(findRestorable({ ...entry, subjectExists: false }, change)).toBeNull();
+  expect(findRestorable({ ...entry, action: "incident.updated" }, change)).toBeNull();
+  expect(findRestorable(entry, { ...change, truncated: ["before"] })).toBeNull();
 });

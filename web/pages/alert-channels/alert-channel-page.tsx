@@ -108,6 +108,7 @@ function Actions({ channel, test, onEdit }: ActionProps) {
       )}
       <MoreActions>
         <RecordItems
+          id={channel.id}
           curl={() => (mayWrite ? { method: "POST", route: route.test } : { method: "GET", route })}
           onDelete={
             mayWrite &&

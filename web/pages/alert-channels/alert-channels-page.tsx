@@ -182,6 +182,7 @@ function Actions({ channel, mayWrite }: Omit<Props, "use">) {
         </>
       )}
       <RecordItems
+        id={id}
         curl={() => ({ method: "POST", route: getChannelRoutes(id).test })}
         onDelete={mayWrite && (() => deleteChannel(channel))}
       />

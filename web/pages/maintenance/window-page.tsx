@@ -99,6 +99,7 @@ function Actions({ window }: { window: MaintenanceWindow }) {
           </MenuItem>
         )}
         <RecordItems
+          id={id}
           curl={() => ({ method: "GET", route: v1["maintenance-windows"]({ id }) })}
           onDelete={
             mayWrite &&

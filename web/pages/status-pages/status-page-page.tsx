@@ -139,6 +139,7 @@ function PageActions({ page }: { page: StatusPage }) {
           Copy address
         </MenuItem>
         <RecordItems
+          id={id}
           curl={() => ({ method: "GET", route: getPageRoutes(id) })}
           onDelete={
             mayWrite &&

@@ -136,6 +136,7 @@ function Actions({
           Preview public page
         </MenuItem>
         <RecordItems
+          id={incident.id}
           curl={() =>
             mayWrite && !isOver
               ? { method: "POST", route: v1.incidents({ id: incident.id }).resolve }

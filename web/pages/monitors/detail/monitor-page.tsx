@@ -222,6 +222,7 @@ function Actions({ monitor }: { monitor: MonitorRecord }) {
           </>
         )}
         <RecordItems
+          id={id}
           curl={() => ({ method: "GET", route: v1.monitors({ id }) })}
           onDelete={
             mayWrite &&

@@ -169,6 +169,7 @@ function GroupItems({ group, mayWrite }: { group: Group; mayWrite: boolean }) {
         Report
       </MenuItem>
       <RecordItems
+        id={id}
         curl={() => ({ method: "GET", route: v1["monitor-groups"]({ id }) })}
         onDelete={mayWrite && (() => deleteGroup(group))}
       >

@@ -182,6 +182,7 @@ export function MonitorMenu({
             Report
           </MenuItem>
           <RecordItems
+            id={id}
             curl={() => ({ method: "GET", route: v1.monitors({ id }) })}
             onDelete={mayWrite && (() => deleteMonitors([{ id, name }]))}
           />

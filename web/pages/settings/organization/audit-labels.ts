@@ -1,11 +1,9 @@
-import type {
-  auditActors,
-  AuditEntry,
-  auditNouns,
-} from "../../../../src/operations/audit-log/schema.ts";
+import type { AuditAction, auditVerbs } from "../../../../src/events/catalogue.ts";
+import type { auditActors, AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
+import { describeAction } from "../../../../src/operations/audit-log/sentence-rules.ts";
 
 /** Labels of the subjects that the audit log can be filtered by. */
-export const nounLabels: Record<(typeof auditNouns)[number], string> = {
+export const nounLabels: Record<keyof typeof auditVerbs, string> = {
   monitor: "Monitors",
   group: "Groups",
   incident: "Incidents",
@@ -30,12 +28,43 @@ export const actorLabels: Record<(typeof auditActors)[number], string> = {
   visitor: "Visitors",
 };
 
-/** Path of the changed record's page; null if it has none or was deleted. */
-export function pathOfSubject({ action, subjectId, subjectName }: AuditEntry): string | null {
-  const [noun = "", verb] = action.split(".");
-  const list = { monitor: "monitors", incident: "incidents", "alert-channel": "alert-channels" }[
-    noun
-  ];
-  if (list === undefined || subjectName === null || verb === "deleted") return null;
-  return `/${list}/${subjectId}`;
+const pageOf: Record<string, string> = {
+  monitor: "/monitors",
+  incident: "/incidents",
+  maintenance: "/maintenance",
+  "alert-channel": "/alert-channels",
+  "status-page": "/status-pages",
+};
+
+const listOf: Record<string, string> = {
+  group: "/monitors",
+  "incident-template": "/settings/incident-templates",
+  person: "/settings/people",
+  invitation: "/settings/people",
+  "api-key": "/settings/api-keys",
+  organization: "/settings/organization",
+};
+
+/** Path of the changed record's page, or of the list that contains it; null if it was deleted. */
+export function pathOfSubject({
+  action,
+  subjectId,
+  subjectExists,
+}: Pick<AuditEntry, "action" | "subjectId" | "subjectExists">): string | null {
+  const noun = action.split(".")[0] ?? "";
+  if (!subjectExists) return null;
+  const page = pageOf[noun];
+  return page === undefined ? (listOf[noun] ?? null) : `${page}/${subjectId}`;
+}
+
+/** Label of an action in the filter, such as “Created the monitor …”. */
+export function labelOfAction(action: AuditAction): string {
+  const actor = { type: action.startsWith("subscriber.asked") ? "visitor" : "person", id: null };
+  const phrase = describeAction({
+    action,
+    actor: { ...actor, name: "" },
+    fields: [],
+    subjectName: "…",
+  }).join("");
+  return `${phrase.charAt(0).toUpperCase()}${phrase.slice(1)}`;
 }

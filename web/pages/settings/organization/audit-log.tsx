@@ -1,8 +1,10 @@
 /** The audit log: filters, downloads, and entries by day. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
-import { Fragment, useRef } from "react";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Fragment, useRef, useState } from "react";
+import type { FieldChange } from "../../../../src/core/field-changes.ts";
+import { type AuditAction, auditVerbs } from "../../../../src/events/catalogue.ts";
 import type { AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
 import { dashboard } from "../../../data/client.ts";
 import { createPageQuery } from "../../../data/query.ts";
@@ -17,9 +19,18 @@ import { Time, useZone } from "../../../components/display/time.tsx";
 import {
   describeAction,
   describeActor,
+  describeField,
   describeFields,
 } from "../../../../src/operations/audit-log/sentence-rules.ts";
-import { actorLabels, nounLabels, pathOfSubject } from "./audit-labels.ts";
+import {
+  describeChange,
+  findRestorable,
+} from "../../../../src/operations/audit-log/value-rules.ts";
+import { formatCount } from "../../../components/display/format.ts";
+import { useAction } from "../../../components/toasts.tsx";
+import { peopleQuery } from "../data.ts";
+import { actorLabels, labelOfAction, nounLabels, pathOfSubject } from "./audit-labels.ts";
+import { restoreField } from "./restore-field.ts";
 
 const perPage = 50;
 
@@ -29,31 +40,59 @@ const downloadLinks = [
 ];
 
 /** Filters in the URL. Days are in the viewer's time zone. */
-type Filters = { q?: string; noun?: string; actor?: string; from?: string; to?: string };
+type Filters = {
+  q?: string;
+  noun?: string;
+  action?: string;
+  record?: string;
+  actor?: string;
+  /** ID of a person or API key. */
+  by?: string;
+  from?: string;
+  to?: string;
+};
 type Search = Filters & { page?: number };
 
 const dayText = /^\d{4}-\d\d-\d\d$/;
+const idText = /^[0-9a-f-]{36}$/;
 
-function parseSearch({ q, noun, actor, from, to, page }: Record<string, unknown>): Search {
+function parseSearch(search: Record<string, unknown>): Search {
+  const { q, noun, action, record, actor, by, from, to, page } = search;
   // The router parses digits as a number.
   const words = typeof q === "string" || typeof q === "number" ? String(q) : "";
+  const isText = (value: unknown, pattern: RegExp) =>
+    typeof value === "string" && pattern.test(value);
   return {
     ...(words.trim() !== "" && { q: words }),
     ...(typeof noun === "string" && noun in nounLabels && { noun }),
+    ...(typeof action === "string" && listActions(noun).includes(action) && { action }),
+    ...(isText(record, idText) && { record: record as string }),
     ...(typeof actor === "string" && actor in actorLabels && { actor }),
-    ...(typeof from === "string" && dayText.test(from) && { from }),
-    ...(typeof to === "string" && dayText.test(to) && { to }),
+    ...(isText(by, idText) && { by: by as string }),
+    ...(isText(from, dayText) && { from: from as string }),
+    ...(isText(to, dayText) && { to: to as string }),
     ...(Number.isSafeInteger(page) && Number(page) > 1 && { page: Number(page) }),
   };
 }
 
+/** Actions on one kind of record; none without a kind. */
+const listActions = (noun: unknown): string[] =>
+  typeof noun === "string" && Object.hasOwn(auditVerbs, noun)
+    ? auditVerbs[noun as keyof typeof auditVerbs].map((verb) => `${noun}.${verb}`)
+    : [];
+
 /** Query of the API. Days become the instants of their start or end. */
-function buildAuditQuery({ from, to, ...filters }: Filters, zone: string): Record<string, string> {
+function buildAuditQuery(
+  { from, to, record, by, ...filters }: Filters,
+  zone: string,
+): Record<string, string> {
   const dayMs = 86_400_000;
   const begin = (date: string, days: number) =>
     new Date(toInstant(Date.parse(`${date}T00:00Z`) + days * dayMs, zone)).toISOString();
   return {
     ...filters,
+    ...(record !== undefined && { subjectId: record }),
+    ...(by !== undefined && { actorId: by }),
     ...(from !== undefined && { from: begin(from, 0) }),
     ...(to !== undefined && { to: begin(to, 1) }),
   };
@@ -69,7 +108,7 @@ export default function AuditLog() {
   const query = useQuery({
     ...createPageQuery(["audit-log", page, narrowed], (options) =>
       dashboard["audit-log"].get({
-        query: { page, per_page: perPage, ...narrowed },
+        query: { page, per_page: perPage, fold: "true", ...narrowed },
         ...options,
       }),
     ),
@@ -78,7 +117,7 @@ export default function AuditLog() {
   return (
     <>
       <Head exported={new URLSearchParams({ organization: organization.id, ...narrowed })} />
-      <FilterRow filters={filters} onChange={show} />
+      <FilterRow filters={filters} entries={query.data?.data ?? []} onChange={show} />
       <Loaded query={query} what="The audit log">
         {({ data, meta }) => (
           <>
@@ -106,9 +145,7 @@ export default function AuditLog() {
 
 const Head = ({ exported }: { exported: URLSearchParams }) => (
   <div className="audit-head panel-words">
-    <p className="quiet">
-      Who changed what, and when. Values are not logged, because they may be secret.
-    </p>
+    <p className="quiet">Who changed what, and when. Secrets are listed without their values.</p>
     <div className="flex gap-8">
       {downloadLinks.map(({ words, path }) => (
         <Button
@@ -129,9 +166,12 @@ const Head = ({ exported }: { exported: URLSearchParams }) => (
 
 function FilterRow({
   filters,
+  entries,
   onChange,
 }: {
   filters: Filters;
+  /** Entries on the page, which name filtered records and removed people. */
+  entries: readonly AuditEntry[];
   onChange: (filters: Filters) => void;
 }) {
   const box = useRef<HTMLInputElement>(null);
@@ -147,21 +187,73 @@ function FilterRow({
         onChange={(q) => set("q", q)}
         box={box}
       />
+      {filters.record !== undefined && (
+        <Choice
+          label="Record"
+          value={filters.record}
+          options={[[filters.record, entries[0]?.subjectName ?? "one record"]]}
+          onChange={(record) => set("record", record)}
+        />
+      )}
       <Choice
         label="What"
         value={filters.noun}
         options={Object.entries(nounLabels)}
-        onChange={(noun) => set("noun", noun)}
+        onChange={(noun) => onChange({ ...omitAction(filters), ...(noun && { noun }) })}
       />
-      <Choice
-        label="Who"
-        value={filters.actor}
-        options={Object.entries(actorLabels)}
-        onChange={(actor) => set("actor", actor)}
-      />
+      {filters.noun !== undefined && (
+        <Choice
+          label="Action"
+          value={filters.action}
+          options={listActions(filters.noun).map((action) => [
+            action,
+            labelOfAction(action as AuditAction),
+          ])}
+          onChange={(action) => set("action", action)}
+        />
+      )}
+      <WhoChoice filters={filters} entries={entries} onChange={onChange} />
       <DayField label="From" value={filters.from} onChange={(day) => set("from", day)} />
       <DayField label="To" value={filters.to} onChange={(day) => set("to", day)} />
     </div>
+  );
+}
+
+const omitAction = ({ noun: _noun, action: _action, ...others }: Filters): Filters => others;
+
+/** Filter by a type of actor, or by a person. */
+function WhoChoice({
+  filters: { actor, by, ...others },
+  entries,
+  onChange,
+}: {
+  filters: Filters;
+  entries: readonly AuditEntry[];
+  onChange: (filters: Filters) => void;
+}) {
+  const { data: people = [] } = useQuery(peopleQuery);
+  const named = new Map(
+    [...entries.map((entry) => entry.actor), ...people].map(({ id, name }) => [id, name]),
+  );
+  const options: [string, string][] = [
+    ...Object.entries(actorLabels),
+    ...people.map(({ id, name }): [string, string] => [id, name]),
+    ...(by !== undefined && !people.some(({ id }) => id === by)
+      ? [[by, named.get(by) ?? "someone"] as [string, string]]
+      : []),
+  ];
+  return (
+    <Choice
+      label="Who"
+      value={by ?? actor}
+      options={options}
+      onChange={(who) =>
+        onChange({
+          ...others,
+          ...(who !== undefined && (who in actorLabels ? { actor: who } : { by: who })),
+        })
+      }
+    />
   );
 }
 
@@ -207,28 +299,144 @@ function Days({ entries }: { entries: readonly AuditEntry[] }) {
 }
 
 function Line({ entry }: { entry: AuditEntry }) {
-  const { at, actor } = entry;
-  const fields = describeFields(entry);
-  const [before, name, after] = describeAction(entry);
-  const path = pathOfSubject(entry);
-  const { routesByPath } = useRouter();
-  const hasPage = path !== null && `/${path.split("/")[1]}/$id` in routesByPath;
+  const [isOpen, setIsOpen] = useState(false);
+  const { at, actor, fields, changes, repeated } = entry;
+  const valued = new Set(changes.map(({ field }) => field));
+  const plain = describeFields({ ...entry, fields: fields.filter((field) => !valued.has(field)) });
   return (
     <li>
       <Time at={at} as="clock" />
-      <p>
-        <b>{describeActor(actor)}</b> {before}
-        {name !== "" &&
-          (hasPage ? (
-            <Link to={path as "/"} className="audit-link">
-              {name}
-            </Link>
-          ) : (
-            <b>{name}</b>
-          ))}
-        {after}
-        {fields !== "" && <span className="faint">: {fields}</span>}
-      </p>
+      <div>
+        <p>
+          <Actor actor={actor} /> <Sentence entry={entry} />
+          {plain !== "" && <span className="faint">: {plain}</span>}
+          {repeated !== null && (
+            <button
+              type="button"
+              className="audit-more"
+              aria-expanded={isOpen}
+              onClick={() => setIsOpen(!isOpen)}
+            >
+              {isOpen ? "Show as one" : "Show each"}
+            </button>
+          )}
+        </p>
+        <Changes entry={entry} />
+        {isOpen && <Repetitions entry={entry} />}
+      </div>
     </li>
+  );
+}
+
+/** The actor, as a filter of the log. */
+function Actor({ actor }: Pick<AuditEntry, "actor">) {
+  if (actor.id === null) return <b>{describeActor(actor)}</b>;
+  return (
+    <Link
+      to="."
+      search={{ by: actor.id } as never}
+      className="audit-link"
+      title={`Only entries by ${actor.name}`}
+    >
+      {describeActor(actor)}
+    </Link>
+  );
+}
+
+function Sentence({ entry }: { entry: AuditEntry }) {
+  const [before, name, after] = describeAction(entry);
+  const path = pathOfSubject(entry);
+  return (
+    <>
+      {before}
+      {name !== "" &&
+        (path !== null ? (
+          <Link to={path as "/"} className="audit-link">
+            {name}
+          </Link>
+        ) : (
+          <b>{name}</b>
+        ))}
+      {after}
+    </>
+  );
+}
+
+/** Values of the changed fields, and a button that restores each. */
+function Changes({ entry }: { entry: AuditEntry }) {
+  const { changes, names } = entry;
+  if (changes.length === 0) return null;
+  return (
+    <ul className="audit-changes">
+      {changes.map((change) => {
+        const [after, before] = describeChange(change, names);
+        return (
+          <li key={change.field}>
+            <span>{describeField(change.field)}:</span> <b>{after}</b>
+            {before !== null && <span>, was {before}</span>}
+            <Restore entry={entry} change={change} />
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Restore({ entry, change }: { entry: AuditEntry; change: FieldChange }) {
+  const noun = findRestorable(entry, change);
+  const { subjectId: id, subjectName: name } = entry;
+  const [, before] = describeChange(change, entry.names);
+  const { run, isPending } = useAction(() =>
+    noun === null ? Promise.resolve() : restoreField(noun, { id, name }, change),
+  );
+  if (noun === null) return null;
+  return (
+    <button
+      type="button"
+      className="audit-more"
+      disabled={isPending}
+      onClick={run}
+      aria-label={`Restore ${describeField(change.field)} ${before ?? ""}`.trim()}
+    >
+      Restore
+    </button>
+  );
+}
+
+/** Maximum entries of a folded line that are listed. */
+const listedRepetitions = 100;
+
+/** The entries that a folded line stands for, newest first. */
+function Repetitions({ entry: { at, action, actor, repeated } }: { entry: AuditEntry }) {
+  const range = {
+    action: action as AuditAction,
+    ...(actor.id === null
+      ? { actor: actor.type as keyof typeof actorLabels }
+      : { actorId: actor.id }),
+    from: repeated?.since ?? at,
+    to: new Date(Date.parse(at) + 1).toISOString(),
+  };
+  const query = useQuery(
+    createPageQuery(["audit-log", "repetitions", range], (options) =>
+      dashboard["audit-log"].get({
+        query: { ...range, page: 1, per_page: listedRepetitions },
+        ...options,
+      }),
+    ),
+  );
+  const { data, meta } = query.data ?? { data: [], meta: { total: 0 } };
+  return (
+    <ul className="audit-changes">
+      {data.map((one) => (
+        <li key={one.id}>
+          <Time at={one.at} as="clock" /> <Sentence entry={one} />
+        </li>
+      ))}
+      {meta.total > data.length && (
+        <li>
+          The newest {data.length} of {formatCount(meta.total)}. Download the log for all.
+        </li>
+      )}
+    </ul>
   );
 }

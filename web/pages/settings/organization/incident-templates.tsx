@@ -13,7 +13,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
-import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
+import { DangerItem, HistoryItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
 import { CreateButton, EmptyState, Loaded, Panel } from "../../../components/page.tsx";
 import { deleteWithUndo, notifyError, useDeleting } from "../../../components/toasts.tsx";
 import { templatesQuery } from "../../incidents/data.ts";
@@ -98,6 +98,7 @@ function TemplateEntry({
                 <MenuItem icon="edit" onClick={() => onEdit(template)}>
                   Edit
                 </MenuItem>
+                <HistoryItem id={template.id} />
                 <DangerItem icon="trash" onClick={remove}>
                   Delete
                 </DangerItem>

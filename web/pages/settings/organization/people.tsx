@@ -8,7 +8,7 @@ import type { Role } from "../../../../src/core/roles.ts";
 import { dashboard, unwrapData } from "../../../data/client.ts";
 import { renewSession, useSignedInPerson } from "../../../data/session.ts";
 import { Confirm } from "../../../components/confirm.tsx";
-import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
+import { DangerItem, HistoryItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
 import { CreateButton, Loaded, Panel } from "../../../components/page.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { notifyError, notify } from "../../../components/toasts.tsx";
@@ -147,6 +147,7 @@ function PersonMenu({ member, onAsk }: { member: Member; onAsk: (change: Change)
               Make administrator of the appliance
             </MenuItem>
           )}
+          <HistoryItem id={id} />
           {isManaged && (
             <DangerItem icon="close" onClick={() => onAsk({ member, role: null })}>
               {id === person.id ? "Leave" : "Remove"}

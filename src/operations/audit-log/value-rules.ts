@@ -1,0 +1,93 @@
+/** Renders the values of changed fields in words, and decides which can be restored. */
+import { isObject } from "../../core/collections/objects.ts";
+import type { FieldChange } from "../../core/field-changes.ts";
+import type { AuditEntry } from "./schema.ts";
+
+type Names = AuditEntry["names"];
+
+/** Units of numbers, by field. Fields whose names end with `Ms` are in milliseconds. */
+const units: Record<string, string> = {
+  interval: "s",
+  timeout: "s",
+  retryInterval: "s",
+  reminderInterval: "s",
+  grace: "s",
+  certificateExpiryDays: "days",
+};
+
+const longestText = 160;
+const listedItems = 5;
+const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Renders a value, such as `60 s`, `none`, or names for IDs. */
+export function describeValue(field: string, value: unknown, names: Names): string {
+  if (value === null || value === undefined || value === "") return "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") {
+    const unit = field.endsWith("Ms") ? "ms" : units[field];
+    return unit === undefined ? String(value) : `${value} ${unit}`;
+  }
+  if (typeof value === "string") {
+    if (id.test(value)) return names[value] ?? "a deleted record";
+    return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
+  }
+  const parts = Array.isArray(value)
+    ? value.map((item) => describeValue(field, item, names))
+    : Object.entries(value).map(([name, inner]) => `${name}: ${describeInner(inner, names)}`);
+  if (parts.length === 0) return "none";
+  const more = parts.length - listedItems;
+  return `${parts.slice(0, listedItems).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+const describeInner = (value: unknown, names: Names): string =>
+  isObject(value) || Array.isArray(value) ? JSON.stringify(value) : describeValue("", value, names);
+
+/**
+ * Renders a change in two parts: the new value, and the previous one. Of long lists, the second part is null and the
+ * first one names only the differences.
+ */
+export function describeChange(
+  { field, before, after, truncated }: FieldChange,
+  names: Names,
+): [after: string, before: string | null] {
+  const isList = Array.isArray(before) && Array.isArray(after) && truncated.length === 0;
+  if (isList && Math.max(before.length, after.length) > listedItems) {
+    const added = listMissing(after, before);
+    const removed = listMissing(before, after);
+    const differences = [
+      ...(added.length > 0 ? [`added ${describeValue(field, added, names)}`] : []),
+      ...(removed.length > 0 ? [`removed ${describeValue(field, removed, names)}`] : []),
+    ];
+    return [differences.length === 0 ? "another order" : differences.join("; "), null];
+  }
+  return [describeValue(field, after, names), describeValue(field, before, names)];
+}
+
+function listMissing(of: readonly unknown[], from: readonly unknown[]): unknown[] {
+  const known = new Set(from.map((item) => JSON.stringify(item)));
+  return of.filter((item) => !known.has(JSON.stringify(item)));
+}
+
+/** Kinds of records whose fields can be restored. A restored field of an incident could notify people. */
+export const restorableNouns = [
+  "monitor",
+  "group",
+  "alert-channel",
+  "maintenance",
+  "status-page",
+  "incident-template",
+  "settings",
+  "organization",
+] as const;
+export type RestorableNoun = (typeof restorableNouns)[number];
+
+/** Returns the kind of the record whose field can be restored; null if it can't. */
+export function findRestorable(
+  { action, subjectExists, repeated }: Pick<AuditEntry, "action" | "subjectExists" | "repeated">,
+  { truncated }: FieldChange,
+): RestorableNoun | null {
+  const [noun, verb] = action.split(".");
+  if (verb !== "updated" || !subjectExists || truncated.includes("before")) return null;
+  if (repeated !== null && repeated.subjects > 1) return null;
+  return restorableNouns.find((one) => one === noun) ?? null;
+}

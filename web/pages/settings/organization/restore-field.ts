@@ -1,0 +1,39 @@
+import type { FieldChange } from "../../../../src/core/field-changes.ts";
+import { describeField } from "../../../../src/operations/audit-log/sentence-rules.ts";
+import type { RestorableNoun } from "../../../../src/operations/audit-log/value-rules.ts";
+import { dashboard, unwrapData, v1, withIfMatch } from "../../../data/client.ts";
+import { notify, notifyDone } from "../../../components/toasts.tsx";
+
+/** Routes that read and patch a record of any kind. */
+const routesOf = (id: string) => ({
+  monitor: v1.monitors({ id }),
+  group: v1["monitor-groups"]({ id }),
+  "alert-channel": v1["alert-channels"]({ id }),
+  maintenance: v1["maintenance-windows"]({ id }),
+  "status-page": v1["status-pages"]({ id }),
+  "incident-template": v1["incident-templates"]({ id }),
+  settings: v1.settings,
+  organization: dashboard.organization,
+});
+
+type Fields = Record<string, unknown>;
+type Response = Parameters<typeof unwrapData<Fields>>[0];
+type Editable = { get(): Response; patch(body: Fields, options: object): Response };
+
+/** Sets a field to its value before a change, unless the record changes at the same time. Offers to undo it. */
+export async function restoreField(
+  noun: RestorableNoun,
+  { id, name }: { id: string; name: string | null },
+  { field, before }: Pick<FieldChange, "field" | "before">,
+) {
+  const routes = routesOf(id)[noun] as unknown as Editable;
+  const record = await unwrapData(routes.get());
+  const label = describeField(field);
+  const place = name === null ? label : `${label} of ${name}`;
+  if (JSON.stringify(record[field] ?? null) === JSON.stringify(before))
+    return notify(`The ${place} has this value already`);
+  const restored = await unwrapData(routes.patch({ [field]: before }, withIfMatch(record)));
+  notifyDone(`Restored the ${place}`, () =>
+    unwrapData(routes.patch({ [field]: record[field] ?? null }, withIfMatch(restored))),
+  );
+}
