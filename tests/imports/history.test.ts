@@ -68,15 +68,13 @@ describe("a repeated import adds no duplicate results", () => {
       appliance.time.now = now + days * dayMs;
       await sweep(appliance, heartbeatDays);
       const before = stored(appliance);
-      for (let time = 0; time < 2; time++) {
-        const { report } = await importKuma(appliance.ours.scope, source);
-        expect([days, heartbeatDays, report.history]).toEqual([
-          days,
-          heartbeatDays,
-          { heartbeats: 0, hours: 0, days: 0 },
-        ]);
-        expect(stored(appliance)).toBe(before);
-      }
+      const { report } = await importKuma(appliance.ours.scope, source);
+      expect([days, heartbeatDays, report.history]).toEqual([
+        days,
+        heartbeatDays,
+        { heartbeats: 0, hours: 0, days: 0 },
+      ]);
+      expect(stored(appliance)).toBe(before);
     }
   });
 
@@ -112,20 +110,24 @@ describe("figures of imported history are the same on every page", () => {
     await importKuma(made.ours.scope, inflateFixture(file));
     await made.restart();
     const { api } = made.ours;
-    const zone = "timeZone=UTC";
+    const months = ["2026-09", "2026-10", "2026-11"];
     const monitors = (await api("GET", "/api/v1/monitors?per_page=100")).json.data as Json[];
     const { sections } = (await made.readHtml("/status/acme-public.json")).json();
     const publicMonitors = new Map<string, Json>(
       sections.flatMap((section: Json) => section.monitors.map((one: Json) => [one.id, one])),
     );
+    const reportRows = new Map<string, Json>();
+    for (const month of months) {
+      const { json } = await api("GET", `/api/v1/reports?month=${month}&timeZone=UTC`);
+      for (const row of json.data.monitors as Json[]) reportRows.set(`${month} ${row.id}`, row);
+    }
     let compared = 0;
     for (const { id, name } of monitors) {
       const rest = (await api("GET", `/api/v1/monitors/${id}/uptime`)).json.data;
       const days = rest.days as Json[];
-      for (const month of ["2026-09", "2026-10", "2026-11"]) {
+      for (const month of months) {
         const ours = days.filter(({ date }) => date.startsWith(month));
-        const { json } = await api("GET", `/api/v1/reports?month=${month}&monitorId=${id}&${zone}`);
-        const [row] = json.data.monitors as Json[];
+        const row = reportRows.get(`${month} ${id}`);
         const sum = (field: string) => ours.reduce((total, day) => total + day[field], 0);
         for (const field of ["upSeconds", "downSeconds", "maintenanceSeconds"])
           expect([name, month, field, row?.[field] ?? 0]).toEqual([name, month, field, sum(field)]);
