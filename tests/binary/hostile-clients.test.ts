@@ -74,7 +74,7 @@ test("2,000 mutated requests get no 5xx, and without a valid key they change no 
   expect((await createServerClient(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
 });
 
-describe("2,400 connections that ask for a page of 3.6 MB and read nothing", () => {
+describe("1,800 connections that ask for a page of 3.6 MB and read nothing", () => {
   const monitors = 5_000;
   /** A public page of many monitors with 20 days of bars each. */
   async function largePage() {
@@ -113,18 +113,19 @@ describe("2,400 connections that ask for a page of 3.6 MB and read nothing", () 
     };
     const length = await read(server.port, "identity");
     expect(length).toBeGreaterThan(3_000_000);
-    const attack = (port: number, suffix: string, encoding: string) => {
+    const attack = (port: number, count: number, suffix: string, encoding: string) => {
       const head = `GET ${path}${suffix} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${encoding}\r\n\r\n`;
       return openManyConnections(port, 400, { sends: head, reads: false });
     };
     using connections = new DisposableStack();
     for (const port of [server.port, publicPort])
-      for (const [encoding, suffix] of [
-        ["identity", ""],
-        ["gzip", ".json"],
-        ["br", ""],
+      for (const [count, encoding, suffix] of [
+        // Without compression, each takes megabytes of socket buffers.
+        [100, "identity", ""],
+        [400, "gzip", ".json"],
+        [400, "br", ""],
       ] as const)
-        connections.use(await attack(port, suffix, encoding));
+        connections.use(await attack(port, count, suffix, encoding));
     for (const port of [server.port, publicPort])
       for (const encoding of ["identity", "gzip", "br"])
         expect([encoding, await read(port, encoding)]).toEqual([encoding, length]);
