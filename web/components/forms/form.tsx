@@ -208,6 +208,8 @@ export function Fold({
   const [chosen, setOpen] = useState(first);
   const id = useId();
   const open = chosen || invalid;
+  const wasOpened = useRef(false);
+  wasOpened.current ||= open;
   return (
     <section className="fold">
       <button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
@@ -220,7 +222,8 @@ export function Fold({
         )}
       </button>
       <div id={id} hidden={!open}>
-        {children}
+        {/* Rendering the hidden fields takes most of the time of a keystroke. */}
+        {wasOpened.current && children}
       </div>
     </section>
   );
