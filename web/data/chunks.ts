@@ -19,6 +19,8 @@ export function createChunk<T>(load: () => Promise<T>): () => Promise<T> {
   return loadPatiently;
 }
 
+type SavingNavigator = { connection?: { saveData?: boolean } };
+
 /** Delay before preloading, so that the first page loads undisturbed. */
 const settleMs = 4_000;
 
@@ -29,9 +31,10 @@ export const waitUntilIdle = () =>
 
 /**
  * Preloads all parts of the script one by one while the browser is idle. Pages then open even
- * without a connection.
+ * without a connection. Does nothing if the browser saves data.
  */
 export function loadWhenIdle(): () => void {
+  if ((navigator as SavingNavigator).connection?.saveData === true) return () => {};
   let isOver = false;
   const timer = setTimeout(async () => {
     for (const load of loaders) {
