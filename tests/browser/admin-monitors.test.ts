@@ -301,8 +301,11 @@ describeInChromium("the Monitors page", (browser) => {
     expect(await said.locator("dt").allTextContents()).toEqual(["Average", "p50", "p95"]);
     expect(await findViolations(page)).toEqual([]);
     // Two checks later the same chart is there, with its cursor.
-    for (let more = 0; more < 2; more++)
-      await page.waitForResponse((answer) => answer.url().includes("/timeline?"));
+    for (let more = 0; more < 2; more++) {
+      const read = page.waitForResponse((answer) => answer.url().includes("/timeline?"));
+      await world.ask("POST", `/api/v1/monitors/${world.idOf("Web shop")}/check`);
+      await read;
+    }
     await said.waitFor();
     expect(await chart.locator("canvas[data-first]").count()).toBe(1);
     await page.keyboard.press("Escape");
@@ -801,7 +804,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   test("without the server pages open, and actions wait for it", async () => {
-    await using open = await world.open(browser, "/");
+    await using open = await world.open(browser, "/", { preloads: true });
     const { page } = open;
     await findRow(page, "NAS").waitFor();
     // All parts of the page's script load while the page is idle.
@@ -848,7 +851,7 @@ describeInChromium("the Monitors page", (browser) => {
     const incident = await world.ask("POST", "/api/v1/incidents", { title: "Slow printers" });
     const path = `/api/v1/incidents/${incident.id}`;
     const waits = "Will be saved once the connection is back";
-    await using open = await world.open(browser, `/incidents/${incident.id}`);
+    await using open = await world.open(browser, `/incidents/${incident.id}`, { preloads: true });
     const { page } = open;
     const back = async () => {
       await page.context().setOffline(false);

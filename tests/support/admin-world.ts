@@ -135,11 +135,18 @@ export const findRow = (page: Page, name: string) =>
     .getByRole("listitem")
     .filter({ has: page.getByText(name, { exact: true }) });
 
-/** Runs `look` on the page in this theme, after its transitions. */
+/** Shows the page in this theme, and waits until its transitions have ended. */
 export async function setTheme(page: Page, colorScheme: "light" | "dark") {
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
-  await page.waitForTimeout(250);
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+    const ending = document.getAnimations().filter(({ effect }) => {
+      const { endTime } = effect?.getComputedTiming() ?? {};
+      return Number(endTime) < Infinity;
+    });
+    await Promise.allSettled(ending.map(({ finished }) => finished));
+  });
 }
 
 /** Opens a page as a new person whom the owner invited with this role. */

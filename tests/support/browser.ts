@@ -35,6 +35,9 @@ const args = [
   "--disable-sync",
 ];
 
+/** A page of a test lives for seconds: compiling scripts to optimized code costs more CPU time than it saves. */
+const unoptimized = "--js-flags=--single-threaded --no-opt --no-maglev";
+
 const defaultViewport = { width: 1280, height: 720 };
 
 /** Playwright's timeout: long, because busy machines are slow, but below the timeout of a test. */
@@ -61,9 +64,12 @@ export type Browser = ReturnType<typeof launchChromium>;
  */
 export function launchChromium(executablePath = lightest) {
   let browser: Promise<Chromium> | undefined;
+  const isMeasured = executablePath === wholeChromium;
+  const argsOfTests = isMeasured ? args : [...args, unoptimized];
   const getLivingBrowser = async () => {
     if (executablePath === undefined) throw new Error("There is no Chromium.");
-    if (!(await browser)?.isConnected()) browser = chromium.launch({ executablePath, args });
+    if (!(await browser)?.isConnected())
+      browser = chromium.launch({ executablePath, args: argsOfTests });
     return (await browser) as Chromium;
   };
   let idle: { page: Page; origin: string }[] = [];
@@ -128,6 +134,8 @@ export type VisitOptions = Pick<
 > & {
   /** Cookies of the browser. */
   cookies?: Cookie[];
+  /** Whether the admin page preloads its other scripts, which costs more CPU time than most tests. */
+  preloads?: boolean;
 };
 
 /**
@@ -138,12 +146,19 @@ export type VisitOptions = Pick<
 export async function visitPage(
   browser: Browser,
   address: string,
-  { viewport = defaultViewport, colorScheme, reducedMotion, cookies = [] }: VisitOptions = {},
+  {
+    viewport = defaultViewport,
+    colorScheme,
+    reducedMotion,
+    cookies = [],
+    preloads = false,
+  }: VisitOptions = {},
   prepare?: (page: Page) => Promise<unknown>,
 ) {
   const { origin, hash } = new URL(address);
   // A URL that differs only in its fragment would not reload the page.
-  const mayReuse = prepare === undefined && hash === "";
+  const isShared = prepare === undefined && !preloads;
+  const mayReuse = isShared && hash === "";
   const reused = mayReuse ? browser.idlePage(origin) : undefined;
   const page = reused ?? (await browser.newPage());
   const context = page.context();
@@ -158,8 +173,10 @@ export async function visitPage(
     if (!["data:", "blob:"].includes(asked.protocol) && asked.origin !== origin)
       faults.push(request.url());
   });
-  if (reused === undefined) await page.addInitScript(watchThePage);
-  else {
+  if (reused === undefined) {
+    await page.addInitScript(watchThePage);
+    if (!preloads) await page.addInitScript(saveData);
+  } else {
     await context.clearCookies();
     await page.evaluate(() => void (window.name = "reused"));
     // Errors before this point belong to the previous page.
@@ -190,7 +207,7 @@ export async function visitPage(
       faults.push(...blocked);
       return sum;
     },
-    [Symbol.asyncDispose]: () => (prepare ? page.close() : browser.releasePage(page, origin)),
+    [Symbol.asyncDispose]: () => (isShared ? browser.releasePage(page, origin) : page.close()),
   };
 }
 
@@ -221,6 +238,10 @@ export function watchThePage() {
     watched.blocked.push(`${event.violatedDirective} blocked ${event.blockedURI}`),
   );
 }
+
+/** Runs in the page before its own scripts. */
+const saveData = () =>
+  Object.defineProperty(navigator, "connection", { value: { saveData: true } });
 
 const axeSource = Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
 
