@@ -8,7 +8,7 @@ const web = join(import.meta.dir, "../../web");
 /** Calls without a version, by reason. */
 const without: Record<string, string[]> = {
   "a single switch, independent of other changes": [
-    "channelRoutes(id).patch({ enabled })",
+    "getChannelRoutes(id).patch({ enabled })",
     "v1.monitors({ id }).patch(change)",
     "v1.incidents({ id }).patch({ status }, once)",
     "dashboard.people({ id }).patch({ role })",
@@ -24,7 +24,7 @@ const without: Record<string, string[]> = {
   "its list does not have the version of each record": ['v1["monitor-groups"]({ id }).delete()'],
   "can't be edited": [
     "v1.incidents({ id: incidentId }).notes({ noteId: id }).delete()",
-    "pageRoutes(pageId).subscribers({ subscriberId: id }).delete()",
+    "getPageRoutes(pageId).subscribers({ subscriberId: id }).delete()",
     "dashboard.people({ id }).delete()",
     "dashboard.administrators({ id }).delete()",
     "dashboard.sessions({ id }).delete()",
@@ -32,15 +32,15 @@ const without: Record<string, string[]> = {
     "dashboard.invitations({ id }).delete()",
   ],
   "of the person or the appliance, whose routes have no versions": [
-    "dashboard.backup.schedule.patch(planOf(values))",
+    "dashboard.backup.schedule.patch(buildPatch(values))",
     'dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) })',
   ],
 };
 
 test("every edit and deletion in the page names the version that the person saw", async () => {
-  const calls = await callsOf(/\.(patch|put|delete)\(/);
+  const calls = await listCalls(/\.(patch|put|delete)\(/);
   expect(calls.length).toBeGreaterThan(25);
-  const silent = calls.filter((call) => !call.includes("ifMatch("));
+  const silent = calls.filter((call) => !call.includes("withIfMatch("));
   const known = Object.values(without).flat();
   expect(silent.filter((call) => !known.some((one) => call.includes(one)))).toEqual([]);
   expect(known.filter((one) => !silent.some((call) => call.includes(one)))).toEqual([]);
@@ -50,7 +50,7 @@ test("every edit and deletion in the page names the version that the person saw"
 const withoutKey: Record<string, string[]> = {
   "stores nothing": [
     "dashboard.monitors.try.post(body)",
-    'dashboard["alert-channels"].try.post(newBody(type, values))',
+    'dashboard["alert-channels"].try.post(buildNewChannelBody(type, values))',
     'dashboard.settings["test-mail"].post(body)',
     "dashboard.invitations.look.post({ token })",
   ],
@@ -61,7 +61,7 @@ const withoutKey: Record<string, string[]> = {
   ],
   "of a person or the appliance, whose routes store no responses": [
     "dashboard.backup.schedule.run.post()",
-    "dashboard.backup.schedule.patch(planOf(values))",
+    "dashboard.backup.schedule.patch(buildPatch(values))",
     "dashboard.organizations.post({ name, timeZone })",
     'dashboard["two-factor"].post(body)',
     'dashboard["two-factor"].confirm.post({ code: code.trim() })',
@@ -73,7 +73,7 @@ const withoutKey: Record<string, string[]> = {
 };
 
 test("every form sends its changes with its idempotency key, so that they are made once", async () => {
-  const calls = await callsOf(/\.(post|patch)\(/, /\buseForm\b/);
+  const calls = await listCalls(/\.(post|patch)\(/, /\buseForm\b/);
   const silent = calls.filter((call) => !/\bonce\b/.test(call));
   const known = Object.values(withoutKey).flat();
   expect(silent.filter((call) => !known.some((one) => call.includes(one)))).toEqual([]);
@@ -81,13 +81,13 @@ test("every form sends its changes with its idempotency key, so that they are ma
 });
 
 /** Calls of this method in the matching files of the page. */
-async function callsOf(method: RegExp, within = /./): Promise<string[]> {
+async function listCalls(method: RegExp, within = /./): Promise<string[]> {
   const calls: string[] = [];
   for await (const file of new Glob("**/*.{ts,tsx}").scan(web)) {
     const source = await Bun.file(join(web, file)).text();
     if (!within.test(source)) continue;
-    for (const { index } of source.matchAll(/\bdataOf\(/g)) {
-      const asked = inBrackets(source, index + "dataOf".length);
+    for (const { index } of source.matchAll(/\bunwrapData\(/g)) {
+      const asked = readBrackets(source, index + "unwrapData".length);
       if (method.test(asked)) calls.push(asked);
     }
   }
@@ -95,7 +95,7 @@ async function callsOf(method: RegExp, within = /./): Promise<string[]> {
 }
 
 /** Source between the bracket at this position and its closing bracket, on one line. */
-function inBrackets(source: string, from: number): string {
+function readBrackets(source: string, from: number): string {
   let depth = 0;
   for (let at = from; at < source.length; at++) {
     if (source[at] === "(") depth++;

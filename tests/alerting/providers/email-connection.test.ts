@@ -106,7 +106,7 @@ describe("a connection", () => {
     });
     await server.waitUntilAccepted(1);
     stopping.abort();
-    expect(await outcome).toBe("OwnTrouble: it was stopped");
+    expect(await outcome).toBe("LocalFailure: it was stopped");
     await server.waitUntilAllClosed();
   });
 
@@ -127,7 +127,7 @@ describe("a connection", () => {
     const targets = createTargetGuard(() => [{ host: "127.0.0.1", port }]);
     for (const host of ["127.0.0.1", "localhost"])
       expect(await findOutcome(server.smtp({ host }), [ann], { targets })).toBe(
-        "Blocked: Blocked: the target is this appliance itself.",
+        "BlockedTarget: Blocked: the target is this appliance itself.",
       );
     expect(server.connections()).toBe(0);
   });

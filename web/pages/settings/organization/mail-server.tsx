@@ -61,8 +61,8 @@ function Fields({
     toFields(settings),
     async (values, force, once) => {
       const body = { smtp: buildSmtp(values) };
-      const headers = withIfMatch(force ? undefined : known, once);
-      const saved = await unwrapData(v1.settings.patch(body, headers));
+      const base = force ? undefined : known;
+      const saved = await unwrapData(v1.settings.patch(body, withIfMatch(base, once)));
       setKnown(saved);
       form.replace(toFields(saved));
       queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
