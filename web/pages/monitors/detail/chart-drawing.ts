@@ -24,6 +24,8 @@ export type ChartState = { span: Span; columns: Columns; scale: Scale; runs: Run
  */
 export function createColorReader(element: HTMLElement) {
   const probe = document.createElement("i");
+  // With forced colors, every color of the page would be the one of text.
+  probe.style.setProperty("forced-color-adjust", "none");
   element.append(probe);
   const known = new Map<string, string>();
   return (token: string): string => {
