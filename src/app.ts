@@ -384,6 +384,7 @@ function createSite(
     store: store.relaxed(),
     makingLimit: createLimitPerNetwork(statusPageBounds.uncachedRenders.value),
     lock: createPageLock(
+      store.relaxed(),
       vault,
       clock,
       createLimitPerNetwork(requestBounds.wrongPagePasswords.value),

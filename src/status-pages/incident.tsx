@@ -152,15 +152,17 @@ export function Past({ incidents, words, base, level: Title }: PastProps) {
         <span className="when">
           {hours}, {isOpen ? `for ${length}` : length}
         </span>
-        <p dir="auto">
-          {words(summary).text}
-          {postmortem !== null && (
-            <>
-              {" "}
-              <a href={`${base}/incidents/${id}#postmortem`}>Postmortem</a>
-            </>
-          )}
-        </p>
+        {(summary !== "" || postmortem !== null) && (
+          <p dir="auto">
+            {words(summary).text}
+            {postmortem !== null && (
+              <>
+                {" "}
+                <a href={`${base}/incidents/${id}#postmortem`}>Postmortem</a>
+              </>
+            )}
+          </p>
+        )}
       </article>
     ),
   );

@@ -17,7 +17,7 @@ export type PageDocument = {
 
 /** Renders an HTML document with the page's header, `content` and the footer. */
 export function renderDocument(
-  { view: { page, headline, checked }, words, base, isPreview = false }: PageDocument,
+  { view: { page, headline }, words, base, isPreview = false }: PageDocument,
   title: string,
   content: ReactNode,
   head: ReactNode = null,
@@ -72,15 +72,7 @@ export function renderDocument(
           </header>
           <main id="status">{content}</main>
           <footer>
-            <span>
-              Times in {page.timeZone}
-              {checked !== null && (
-                <>
-                  {" · checked "}
-                  <Time moment={checked} />
-                </>
-              )}
-            </span>
+            <span>Times in {page.timeZone}</span>
             <span className="links">
               <a href={`${base}/feed.rss`}>RSS</a>
               <a href={`${base}/feed.atom`}>Atom</a>

@@ -1,7 +1,7 @@
 /** Renders the overview of a status page, and its incidents month by month, as HTML. */
 import { Fragment } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { BackLink, renderDocument, type PageDocument } from "./layout.tsx";
+import { BackLink, renderDocument, type PageDocument, Time } from "./layout.tsx";
 import type { History } from "./formats/history.ts";
 import { StateIcon } from "./icons.tsx";
 import { Incident, Names, Past, Written } from "./incident.tsx";
@@ -45,7 +45,7 @@ export function renderHistoryPage(document: PageDocument, history: History): str
 }
 
 function Overview({ document: { view, words, base } }: { document: PageDocument }) {
-  const { page, headline, incidents, running, scheduled, sections, past, pastDays } = view;
+  const { page, headline, incidents, running, scheduled, sections, past, checked } = view;
   return (
     <>
       {page.description !== "" && (
@@ -61,7 +61,15 @@ function Overview({ document: { view, words, base } }: { document: PageDocument 
               typeof word === "string" ? word : <bdi key={index}>{word.name}</bdi>,
             )}
           </h1>
-          <p>{headline.detail}</p>
+          <p>
+            {headline.detail}
+            {checked !== null && (
+              <span className="checked">
+                {" "}
+                Checked <Time moment={checked} />.
+              </span>
+            )}
+          </p>
         </div>
       </section>
       {incidents.map((incident) => (
@@ -88,19 +96,22 @@ function Overview({ document: { view, words, base } }: { document: PageDocument 
           </span>
         </div>
       )}
-      {sections.map((_, index) => (
-        <section
-          className="sec"
-          key={index}
-          dangerouslySetInnerHTML={{ __html: sectionsPlaceholder }}
-        />
-      ))}
+      {sections.map(({ id, isFolded }, index) => {
+        const content = { dangerouslySetInnerHTML: { __html: sectionsPlaceholder } };
+        return isFolded ? (
+          <details className="sec" id={`section-${id}`} key={index} {...content} />
+        ) : (
+          <section className="sec" key={index} {...content} />
+        );
+      })}
       {scheduled.length > 0 && (
-        <Maintenance title="Scheduled maintenance" work={scheduled} words={words} />
+        <Maintenance title="Scheduled maintenance" work={scheduled} words={words} isFolded />
       )}
       <section className="past">
         <h2>Past incidents</h2>
-        {past.length === 0 && <p className="quiet">No incidents in the last {pastDays} days.</p>}
+        {past.length === 0 && (
+          <p className="quiet">No incidents in the last {page.historyDays} days.</p>
+        )}
         <Past incidents={past} words={words} base={base} level="h3" />
         <p className="more">
           <a href={`${base}/history`}>All incidents →</a>
@@ -121,33 +132,63 @@ const legend = [
 /** Maintenance windows that are visible at first; later ones are folded. */
 const maxUnfolded = 5;
 
-type WorkProps = { work: readonly WorkView[]; words: RenderText };
+type WorkProps = { work: readonly WorkView[]; words: RenderText; isFolded?: boolean };
 
-function Maintenance({ title, work, words }: WorkProps & { title: string }) {
+function Maintenance({ title, work, words, isFolded = false }: WorkProps & { title: string }) {
   const folded = work.slice(maxUnfolded);
   return (
     <section className="window">
       <h2>
         <StateIcon tone="maintenance" /> {title}
       </h2>
-      <Work work={work.slice(0, maxUnfolded)} words={words} />
+      <Work work={work.slice(0, maxUnfolded)} words={words} isFolded={isFolded} />
       {folded.length > 0 && (
         <details id={`more-${folded[0]?.id}`}>
           <summary>{folded.length} more</summary>
-          <Work work={folded} words={words} />
+          <Work work={folded} words={words} isFolded={isFolded} />
         </details>
       )}
     </section>
   );
 }
 
-function Work({ work, words }: WorkProps) {
-  return work.map(({ id, title, description, affects, times: [next, ...later] }) => (
-    <article key={id} id={next && formatMaintenanceAnchor(next.id)}>
-      <header>
+/** Lists windows. Folded ones show their title and time, and everything else on request. */
+function Work({ work, words, isFolded = false }: WorkProps) {
+  return work.map((one) => {
+    const { id, title, description, affects, every, times } = one;
+    const [next, ...later] = times;
+    const heading = (
+      <>
         <h3 dir="auto">{title}</h3>
-        <span className="when">{next?.text}</span>
-      </header>
+        <span className="when">{isFolded && every !== null ? every : next?.text}</span>
+      </>
+    );
+    const anchor = next && formatMaintenanceAnchor(next.id);
+    if (isFolded && (description !== "" || affects.length > 0 || times.length > 1))
+      return (
+        <details key={id} id={anchor}>
+          <summary>{heading}</summary>
+          <article>
+            {every !== null && <p>Next: {next?.text}</p>}
+            <WorkDetails {...one} later={later} words={words} />
+          </article>
+        </details>
+      );
+    return (
+      <article key={id} id={anchor}>
+        <header>{heading}</header>
+        {!isFolded && every !== null && <p>{every}</p>}
+        <WorkDetails {...one} later={later} words={words} />
+      </article>
+    );
+  });
+}
+
+type WorkDetailsProps = WorkView & { later: WorkView["times"]; words: RenderText };
+
+function WorkDetails({ description, affects, every, later, words }: WorkDetailsProps) {
+  return (
+    <>
       {description !== "" && <Written text={description} words={words} />}
       {affects.length > 0 && (
         <p>
@@ -156,17 +197,17 @@ function Work({ work, words }: WorkProps) {
       )}
       {later.length > 0 && (
         <p>
-          Then{" "}
+          {every === null && "Then "}
           {later.map((time, index) => (
             <Fragment key={time.id}>
-              {index > 0 && ", and "}
-              <span id={formatMaintenanceAnchor(time.id)}>{time.text}</span>
+              {every === null && index > 0 && ", and "}
+              <span id={formatMaintenanceAnchor(time.id)}>{every === null && time.text}</span>
             </Fragment>
           ))}
         </p>
       )}
-    </article>
-  ));
+    </>
+  );
 }
 
 /** With more days than this, bars have no gaps, so that they fit into the page. */
@@ -174,12 +215,50 @@ const denseFrom = 170;
 
 /** Renders a section as strings, because React would be slow for thousands of monitors. */
 function* renderSection(
-  { name, monitors }: StatusView["sections"][number],
+  { name, monitors, isFolded }: StatusView["sections"][number],
   document: PageDocument,
 ): Generator<string> {
-  yield `<h2 dir="auto">${Bun.escapeHTML(name)}</h2>`;
-  if (monitors.length === 0) yield '<p class="quiet">Nothing is shown here yet.</p>';
+  const heading = `<h2 dir="auto">${Bun.escapeHTML(name)}</h2>`;
+  yield isFolded
+    ? `<summary>${heading} <span class="num">${renderIcon("up")} <span class="word up">All ${monitors.length} up</span></span>${renderWorstBars(name, monitors)}</summary>`
+    : heading;
+  if (monitors.length === 0) return yield '<p class="quiet">Nothing is shown here yet.</p>';
+  yield "<ul>";
   for (const monitor of monitors) yield* renderMonitor(monitor, document);
+  yield "</ul>";
+}
+
+/** Tones from the worst. Maintenance is worse than up, because it was announced. */
+const worstFirst: readonly Tone[] = ["down", "degraded", "maintenance", "up", "none"];
+
+/** Renders the worst state of each day among the monitors of a section. */
+function renderWorstBars(name: string, monitors: readonly MonitorView[]): string {
+  const count = monitors[0]?.historyDays ?? 0;
+  const ranks = new Uint8Array(count).fill(worstFirst.length - 1);
+  for (const monitor of monitors) {
+    const settled = rankSettledDays(monitor);
+    for (let index = 0; index < count; index++) {
+      const rank = settled[index] ?? worstFirst.indexOf(monitor.toneAt(index));
+      if (rank < (ranks[index] ?? 0)) ranks[index] = rank;
+    }
+  }
+  const tones = Array.from(ranks, (rank) => worstFirst[rank] ?? "none");
+  const troubled = tones.filter((tone) => tone === "down" || tone === "degraded").length;
+  const label = Bun.escapeHTML(`${name}, days with trouble: ${troubled} of ${count}`);
+  const bars = tones.map((tone) => (tone === "up" ? "<i></i>" : `<i class="${tone}"></i>`));
+  return `<span class="bars worst${count > denseFrom ? " dense" : ""}" role="img" aria-label="${label}">${bars.join("")}</span>`;
+}
+
+/** Cached ranks of days that no longer change, by the sums of their monitor. */
+const settledRanks = new WeakMap<object, { id: string; ranks: Uint8Array }>();
+
+function rankSettledDays({ toneAt, settled: { of, count, until } }: MonitorView): Uint8Array {
+  const id = `${count} ${until}`;
+  const known = settledRanks.get(of);
+  if (known?.id === id) return known.ranks;
+  const ranks = Uint8Array.from({ length: count }, (_, index) => worstFirst.indexOf(toneAt(index)));
+  settledRanks.set(of, { id, ranks });
+  return ranks;
 }
 
 const icons = new Map<Tone, string>();
@@ -191,11 +270,13 @@ function renderIcon(tone: Tone): string {
 }
 
 function* renderMonitor(monitor: MonitorView, { words, base }: PageDocument): Generator<string> {
-  const { name, description, tone, word, lastKnown, figures, latency } = monitor;
+  const { description, tone, word, stateSince, lastKnown, figures, latency } = monitor;
+  const name = Bun.escapeHTML(monitor.name);
   const { daysBetween, settled, marks } = monitor;
   const { uptime, since } = figures;
   const count = monitor.historyDays;
-  const took = latency === null ? "" : `<span class="latency">${Bun.escapeHTML(latency)}</span>`;
+  const took = latency === null ? "" : ` <span class="latency">${Bun.escapeHTML(latency)}</span>`;
+  const began = stateSince === null ? "" : ` <span class="since">${stateSince}</span>`;
   const incidents = marks.map(({ id, ...mark }) => ({ ...mark, url: `${base}/incidents/${id}` }));
   const marked =
     marks.length === 0 ? "" : ` data-incidents="${Bun.escapeHTML(JSON.stringify(incidents))}"`;
@@ -203,9 +284,9 @@ function* renderMonitor(monitor: MonitorView, { words, base }: PageDocument): Ge
   const about =
     description === null ? "" : `<div class="about md">${words(description).html}</div>`;
   const known = lastKnown === null ? "" : `<p class="quiet">${Bun.escapeHTML(lastKnown)}</p>`;
-  yield `<div class="comp"><div class="line"><span class="what">${renderIcon(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b></span> ${renderByWidth("since", since, recent.since)} <span class="num">${took} <span class="word ${tone}">${word}</span> ${renderByWidth("uptime", uptime, recent.uptime)}</span></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
+  yield `<li class="comp"><div class="line"><h3 class="what">${renderIcon(tone)}<b dir="auto">${name}</b></h3> <p class="num"><span class="word ${tone}">${word}</span>${began} ${renderByWidth("uptime", uptime, recent.uptime)} ${renderByWidth("since", since, recent.since)}${took}</p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${name}, uptime ${since ?? `of ${count} days`}: ${uptime}">`;
   yield renderSettledBars(monitor);
-  yield `${renderBars(daysBetween(settled.count, count))}</div></div>`;
+  yield `${renderBars(daysBetween(settled.count, count))}</div></li>`;
 }
 
 /** Wraps a figure in a `span`. Text for narrow windows stays hidden without the style sheet. */

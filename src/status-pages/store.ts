@@ -111,6 +111,30 @@ export async function findLogo(
   return { type, bytes: Uint8Array.fromBase64(data), version: hashLogo(data) };
 }
 
+/** Appearance of a page, as far as its short pages use it. `logo` is the source of an image. */
+export type PageBranding = Pick<PageRow, "title" | "theme" | "accentColor"> & {
+  logo: string | null;
+};
+
+/** Reads the appearance of a page. The logo is a data URL, because visitors of a locked page cannot load it. */
+export async function findBranding(
+  store: Store,
+  { organizationId, id, title }: PageHead,
+): Promise<PageBranding> {
+  const { theme, accentColor, logoType, logoData } = statusPages;
+  const [row] = await store.db
+    .select({ theme, accentColor, logoType, logoData })
+    .from(statusPages)
+    .where(matchValues(statusPages, { organizationId, id }));
+  const hasLogo = row !== undefined && row.logoType !== null && row.logoData !== null;
+  return {
+    title,
+    theme: row?.theme ?? "auto",
+    accentColor: row?.accentColor ?? null,
+    logo: hasLogo ? `data:${row.logoType};base64,${row.logoData}` : null,
+  };
+}
+
 /** Guards that no other page, in any organization, has the slug; else CONFLICT. */
 function guardFreeSlug(organizationId: string, id: string, slug: string): Prepared {
   return guard(

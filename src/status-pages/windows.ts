@@ -1,8 +1,10 @@
 /** Reads the maintenance that a status page shows: running, announced and recently completed work. */
 import { formatTimestamp } from "../core/time/clock.ts";
 import { deriveId } from "../core/ids.ts";
+import { toLocal } from "../core/time/time-zones.ts";
 import { mapYielding } from "../core/time/event-loop.ts";
 import type { Store } from "../database/store.ts";
+import { describePlan, parseRule } from "../monitoring/maintenance/recurrence-rules.ts";
 import { listOccurrences } from "../monitoring/maintenance/rules.ts";
 import { listPublicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
@@ -87,12 +89,19 @@ export function createWindowReader(
   };
 }
 
+/** Describes a recurrence, such as `Every day`; null for a single window and for a rule without words. */
+function describeRecurrence({ rrule, startsAt, timeZone }: StoredWindow): string | null {
+  const plan = parseRule(rrule, toLocal(Date.parse(startsAt), timeZone));
+  return ["never", "rule"].includes(plan.repeats) ? null : describePlan(plan);
+}
+
 function buildPublicWindow(
-  { id, title, description, rrule, createdAt, updatedAt }: StoredWindow,
+  window: StoredWindow,
   { start, end }: { start: number; end: number },
   monitors: Monitors,
   now: number,
 ) {
+  const { id, title, description, rrule, timeZone, createdAt, updatedAt } = window;
   const [startsAt, endsAt] = [formatTimestamp(start), formatTimestamp(end)];
   const announcedAt =
     [createdAt, formatTimestamp(start - announcedMs)].toSorted().at(-1) ?? createdAt;
@@ -113,5 +122,8 @@ function buildPublicWindow(
     changedAt: isOver ? endsAt : (steps.toSorted().at(-1) ?? announcedAt),
     isRunning: start <= now && !isOver,
     isOver,
+    /** Recurrence in words, on days of `timeZone`. */
+    recurrence: describeRecurrence(window),
+    timeZone,
   };
 }

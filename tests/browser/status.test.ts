@@ -118,11 +118,18 @@ describeInChromium("the status page", (browser) => {
       await page.goto(pageOf("typical").address);
       // A component has its text only after it was painted (content-visibility).
       await page.screenshot();
-      texts.push(await page.locator("body").innerText());
+      // The script shows the age of the last check instead of its time.
+      const text = await page.locator("body").innerText();
+      expect(text).toMatch(javaScriptEnabled ? /Checked \d+.(?:s|min) ago/ : /Checked \d+ \w+ \d/);
+      texts.push(text.replace(/Checked .*/, "Checked"));
       // With the script, the days can be selected.
       const bars = page.getByRole(javaScriptEnabled ? "group" : "img", {
-        name: /^Uptime (?:of 90 days|since .*): /,
+        name: /, uptime (?:of 90 days|since .*): /,
       });
+      const monitors = page.getByRole("listitem").filter({ has: page.getByRole("heading") });
+      expect(await monitors.first().innerText()).toMatch(
+        /^Checkout API\s+Down since \d+ \w+ [\d:]+ \d\d\.\d\d.%$/,
+      );
       expect(await bars.count()).toBe(7);
       for (const link of await page.locator("main a, footer a").all()) {
         const href = await link.evaluate((element) => (element as HTMLAnchorElement).href);
@@ -454,8 +461,18 @@ describeInChromium("the status page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("each day describes its outages on hover", async () => {
+  test("each day describes its outages on hover, and differs in shape with forced colors", async () => {
     await using open = await visitPage(browser, pageOf("typical").address);
+    await open.page.emulateMedia({ forcedColors: "active" });
+    const looks = await open.page.evaluate(() =>
+      ["", ".degraded", ".down", ".none"].map((tone) => {
+        const bar = document.querySelector(`.bars i${tone || ":not([class])"}`) as Element;
+        const { backgroundColor, backgroundImage, height } = getComputedStyle(bar);
+        return [backgroundColor, backgroundImage, height].join(" ");
+      }),
+    );
+    expect(new Set(looks).size).toBe(4);
+    await open.page.emulateMedia({ forcedColors: "none" });
     const texts = await open.page
       .locator(".bars")
       .first()

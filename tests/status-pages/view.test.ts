@@ -193,7 +193,8 @@ describe("the headline", () => {
   const times = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T11:00:00.000Z" };
   const told = { announcedAt: times.startsAt, changedAt: times.startsAt, isOver: false };
   const own = { id: "w", occurrenceId: "w", title: "Moving", description: "", monitors: [] };
-  const window = { ...own, ...times, ...told };
+  const plan = { recurrence: null, timeZone: "UTC" };
+  const window = { ...plan, ...own, ...times, ...told };
   const cases: [tone: string, text: string, shown: Shown][] = [
     ["none", "No status yet", {}],
     ["none", "No status yet", { monitors: states("paused", "pending") }],
@@ -219,10 +220,23 @@ describe("the headline", () => {
     ],
     [
       "down",
-      "4 systems are down. Everything else is up.",
+      "A, B and 2 more are down. 1 of 5 works.",
       { monitors: states("down", "down", "down", "down", "up") },
     ],
-    ["down", "A is down", { monitors: states("down", "up", "maintenance") }],
+    ["down", "A is down. 1 of 3 works.", { monitors: states("down", "up", "maintenance") }],
+    [
+      "down",
+      "A is down. 2 of 4 work.",
+      {
+        monitors: states("down", "up", "up", "up"),
+        incidents: [incident({ monitors: [{ id: "b", name: "B" }] })],
+      },
+    ],
+    [
+      "down",
+      "A, B and 3 more are down, F is degraded. 2 of 8 work.",
+      { monitors: states("down", "down", "down", "down", "down", "degraded", "up", "up") },
+    ],
     ["down", "A is down", { monitors: states("down", "up"), incidents: [incident()] }],
     [
       "down",
@@ -238,7 +252,11 @@ describe("the headline", () => {
       { monitors: [monitor({ state: "down", name: "x".repeat(255) }), ...states("up")] },
     ],
     ["down", "All systems are down", { monitors: states("down", "down", "paused", "pending") }],
-    ["degraded", "B is degraded", { monitors: states("up", "degraded", "maintenance") }],
+    [
+      "degraded",
+      "B is degraded. 1 of 3 works.",
+      { monitors: states("up", "degraded", "maintenance") },
+    ],
     ["degraded", "Some systems are affected", { monitors: states("up"), incidents: [incident()] }],
     ["degraded", "Some systems are affected", { monitors: states("up"), incidents: [major] }],
     ["maintenance", "Maintenance in progress", { monitors: states("up", "maintenance") }],
@@ -360,6 +378,8 @@ describe("planned work", () => {
     changedAt: at,
     isRunning: false,
     isOver: false,
+    recurrence: null,
+    timeZone: "UTC",
     ...fields,
   });
 
@@ -381,6 +401,69 @@ describe("planned work", () => {
       { id: "other", title: "Later" },
     ]);
   });
+
+  test("that recurs at the same time of day has its rule in words, unless clocks or days differ", () => {
+    const recurring = (day: string, fields = {}) =>
+      window({
+        startsAt: `${day}T21:22:00.000Z`,
+        endsAt: `${day}T22:22:00.000Z`,
+        recurrence: "Every day",
+        ...fields,
+      });
+    const every = (windows: PublicData["windows"], timeZone = "UTC") =>
+      view({ windows, page: { timeZone } }).scheduled.map((one) => one.every);
+    const days = ["2026-11-20", "2026-11-21"];
+    expect(every(days.map((day) => recurring(day)))).toEqual(["Every day 21:22–22:22"]);
+    expect(every(days.map((day) => recurring(day, { recurrence: null })))).toEqual([null]);
+    expect(
+      every(
+        days.map((day) => recurring(day)),
+        "Asia/Tokyo",
+      ),
+    ).toEqual([null]);
+    const aroundClockChange = ["2026-10-24", "2026-10-25"].map((day) =>
+      recurring(day, { timeZone: "UTC" }),
+    );
+    expect(every(aroundClockChange, "Europe/Berlin")).toEqual([null]);
+  });
+});
+
+describe("on a page of more than 20 monitors", () => {
+  const sectionsOf = (...sizes: number[]) =>
+    sizes.map((size, section) => ({
+      id: `s${section}`,
+      name: `Section ${section}`,
+      monitors: Array.from({ length: size }, (_, index) => monitor({ id: `${section}-${index}` })),
+    }));
+  const folded = (sections: PublicData["sections"]) =>
+    buildView(
+      { page, sections, incidents: [], windows: [], marks: [], takesMail: false },
+      now,
+    ).sections.map(({ isFolded }) => isFolded);
+
+  test("sections without trouble are folded, unless there is only one", () => {
+    const troubled = { id: "t", name: "T", monitors: [monitor(), monitor({ state: "degraded" })] };
+    expect(folded(sectionsOf(12, 9))).toEqual([true, true]);
+    expect(folded([...sectionsOf(12, 9), troubled])).toEqual([true, true, false]);
+    expect(folded(sectionsOf(12, 8))).toEqual([false, false]);
+    expect(folded(sectionsOf(40))).toEqual([false]);
+  });
+});
+
+test("past incidents of earlier days fill the list up to five", () => {
+  const marks = Array.from({ length: 7 }, (_, index) => ({
+    id: `m${index}`,
+    title: `Outage ${index}`,
+    severity: "minor" as const,
+    monitors: [],
+    createdAt: `2026-10-${20 - index}T09:00:00.000Z`,
+    resolvedAt: `2026-10-${20 - index}T10:00:00.000Z`,
+  }));
+  const resolved = incident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
+  const shown = { page, sections: [], incidents: [resolved], windows: [], marks, takesMail: false };
+  const { past } = buildView(shown, now);
+  expect(past.map(({ id }) => id)).toEqual(["i", "m0", "m1", "m2", "m3"]);
+  expect(past.at(-1)).toMatchObject({ day: "17 Oct", hours: "09:00–10:00", length: "1 h" });
 });
 
 test("a latency is shown only if the page is set to show it", () => {

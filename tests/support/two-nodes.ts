@@ -50,7 +50,7 @@ export async function createTwoNodes(databases: readonly RqliteNode[], settings:
       store: store.relaxed(),
       makingLimit: createLimit(),
       addressOf: visitorAddress,
-      lock: createPageLock(vault, clock, createLimit(), visitorAddress),
+      lock: createPageLock(store, vault, clock, createLimit(), visitorAddress),
       subscriptions: createSubscriptions({
         services: appliance,
         signUps: createLimit(),

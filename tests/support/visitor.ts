@@ -57,7 +57,7 @@ export async function createVisitor({
     addressOf,
   });
   const notices = new SubscriberFanOut(watchWorld.appliance);
-  const lock = createPageLock(vault, clock, createNetworkLimit(10, clock), addressOf);
+  const lock = createPageLock(store, vault, clock, createNetworkLimit(10, clock), addressOf);
   let pageMs = 0;
   // Every action has its own timestamp.
   const monotonic = () => (pageMs += 1e-6);

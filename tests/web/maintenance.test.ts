@@ -13,7 +13,7 @@ import {
   parseRule,
   createDefaultPlan,
   formatRule,
-} from "../../web/pages/maintenance/recurrence.ts";
+} from "../../src/monitoring/maintenance/recurrence-rules.ts";
 
 // A Sunday, the fourth of its month.
 const sunday = Date.UTC(2026, 10, 22, 2);

@@ -1,9 +1,17 @@
 /**
- * Script of public status pages: local times on hover, details of each day, and updates every 15 s.
+ * Script of public status pages: local times on hover, details of each day, the age of the last check, and updates every 15 s.
  */
+const showAge = () => {
+  const time = document.querySelector(".checked time");
+  if (time === null) return;
+  const seconds = Math.max(0, Math.floor((Date.now() - new Date(time.dateTime)) / 1_000));
+  const [unit, length] = seconds < 60 ? ["s", 1] : seconds < 3_600 ? ["min", 60] : ["h", 3_600];
+  time.textContent = `${Math.floor(seconds / length)}\u202f${unit} ago`;
+};
 const local = () => {
   for (const time of document.querySelectorAll("time"))
     time.title = new Date(time.dateTime).toLocaleString();
+  showAge();
   // One tab stop per row. Arrow keys move between its days.
   for (const bars of allBars()) {
     bars.role = "group";
@@ -12,7 +20,7 @@ const local = () => {
 };
 
 // The popover of a day, opened by hover, tap, focus and arrow keys.
-const allBars = () => [...document.querySelectorAll(".bars")];
+const allBars = () => [...document.querySelectorAll(".bars:not(.worst)")];
 const pop = document.createElement("div");
 pop.className = "pop";
 pop.hidden = true;
@@ -57,7 +65,10 @@ const open = (bar) => {
     .split(", ")
     .sort((one, other) => one.endsWith(" up") - other.endsWith(" up"))) {
     const [, value, name] = /^(.*) (up|down|degraded|maintenance)$/.exec(part) ?? [0, "", part];
-    lines.append(element("dt", name === "up" ? "Uptime" : name), element("dd", value));
+    const label = element("dt", name === "up" ? "Uptime" : name[0].toUpperCase() + name.slice(1));
+    const shape = document.querySelector(`.keys svg.${name}`);
+    if (shape !== null && name !== "up") label.prepend(shape.cloneNode(true), " ");
+    lines.append(label, element("dd", value));
   }
   const row = bar.parentElement;
   const at = [...row.children].indexOf(bar);
@@ -91,7 +102,7 @@ const open = (bar) => {
   pop.style.top = `${(isBelow ? below : whole.top - 12 - pop.offsetHeight) + scrollY}px`;
 };
 
-const barAt = ({ target }) => (target.parentElement?.classList.contains("bars") ? target : null);
+const barAt = ({ target }) => (target.parentElement?.matches(".bars:not(.worst)") ? target : null);
 document.addEventListener("pointerover", (event) => {
   if (event.pointerType !== "mouse") return;
   const bar = barAt(event);
@@ -126,6 +137,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 local();
+setInterval(showAge, 1_000);
 setInterval(async () => {
   if (document.hidden || !pop.hidden) return;
   const answer = await fetch(location.href, { cache: "no-cache" }).catch(() => null);

@@ -6,6 +6,7 @@ import {
   formatLatency,
   formatPercent,
 } from "../../core/text/formatting.ts";
+import { toLocal } from "../../core/time/time-zones.ts";
 import { formatDay, minuteFormat, formatSince, formatTimeSpan } from "../../core/time/times.ts";
 import { dayMs, computeRatio, determineTone } from "../../monitoring/uptime/rules.ts";
 import {
@@ -30,6 +31,10 @@ export type IncidentView = ReturnType<typeof buildIncidentView>;
 export type StatusView = ReturnType<typeof buildView>;
 
 const pastDays = 7;
+/** Minimum of past incidents, if the days of the page have so many. */
+const minPast = 5;
+/** Maximum monitors of a page on which no section is folded. */
+const maxUnfoldedMonitors = 20;
 
 /** Builds the content of a page at `now` in words, without markup. */
 export function buildView(published: PublicData, now: number) {
@@ -53,6 +58,11 @@ export function buildView(published: PublicData, now: number) {
       )
       .map(({ id }) => id),
   );
+  const recent = incidentViews.filter(({ id, isOpen }) => !isOpen && past.has(id));
+  const earlier = marks
+    .filter(({ id, resolvedAt }) => resolvedAt !== null && !past.has(id))
+    .slice(0, Math.max(0, minPast - recent.length))
+    .map((mark) => buildMarkView(mark, times, now));
   const checkedAt = all.reduce<string | null>(
     (last, { lastCheckedAt }) =>
       lastCheckedAt !== null && (last === null || lastCheckedAt > last) ? lastCheckedAt : last,
@@ -73,15 +83,24 @@ export function buildView(published: PublicData, now: number) {
       windows.filter(({ isRunning }) => !isRunning),
       times,
     ),
-    sections: sections.map(({ name, monitors }) => ({
+    sections: sections.map(({ id, name, monitors }) => ({
+      id,
       name,
+      /** On a long page, sections without trouble are folded. */
+      isFolded:
+        sections.length > 1 &&
+        all.length > maxUnfoldedMonitors &&
+        monitors.length > 1 &&
+        monitors.every(({ state }) => state === "up"),
       monitors: monitors.map((monitor) =>
         buildMonitorView(monitor, page, marksBy.get(monitor.id) ?? [], now, times),
       ),
     })),
-    /** Resolved incidents that started or ended in the last `pastDays` days of the page's time zone, newest first. */
-    past: incidentViews.filter(({ id, isOpen }) => !isOpen && past.has(id)),
-    pastDays,
+    /**
+     * Resolved incidents that started or ended in the last `pastDays` days of the page's time zone, and earlier ones
+     * up to `minPast`, newest first.
+     */
+    past: [...recent, ...earlier],
     checked: checkedAt === null ? null : times.moment(checkedAt),
   };
 }
@@ -101,8 +120,27 @@ function buildWorkViews(
       id: occurrenceId,
       text: times.span(startsAt, endsAt),
     }));
-    return [{ id, title, description, affects: monitors.map(({ name }) => name), times: spans }];
+    const affects = monitors.map(({ name }) => name);
+    return [{ id, title, description, affects, times: spans, every: describeEvery(all, times) }];
   });
+}
+
+/**
+ * Describes recurring maintenance, such as `Every day 21:22–22:22`. Null unless all occurrences have the same times
+ * of day on the page, on the same days as in the window's time zone.
+ */
+function describeEvery(
+  all: readonly PublicWindow[],
+  times: ReturnType<typeof createTimeFormats>,
+): string | null {
+  const [first, ...later] = all;
+  if (first === undefined || first.recurrence === null) return null;
+  const { recurrence, timeZone, startsAt, endsAt } = first;
+  const range = times.range(startsAt, endsAt);
+  const isSame = later.every((one) => times.range(one.startsAt, one.endsAt) === range);
+  const isOneDay = times.day(startsAt) === times.day(endsAt);
+  const isOnSameDays = all.every(({ startsAt: at }) => times.isSameLocally(at, timeZone));
+  return isSame && isOneDay && isOnSameDays ? `${recurrence} ${range}` : null;
 }
 
 export const stateTones: Record<ShownStatus, Tone> = {
@@ -124,6 +162,9 @@ const stateWords: Record<ShownStatus, string> = {
   pending: "Not checked yet",
   paused: "Paused",
 };
+
+/** States whose start is shown. */
+const sinceStates: readonly ShownStatus[] = ["down", "degraded", "maintenance"];
 
 /** Days per monitor in a narrow browser window. Its figures cover the same days. */
 export const recentDays = 30;
@@ -157,6 +198,8 @@ function buildMonitorView(
     description,
     tone: stateTones[state],
     word: stateWords[state],
+    /** Start of a state that is not normal. */
+    stateSince: sinceStates.includes(state) ? `since ${times.moment(monitor.since).text}` : null,
     lastKnown: describeLastKnown(monitor, times),
     latency:
       showLatency && state !== "unknown" && latencyMs !== null ? formatLatency(latencyMs) : null,
@@ -173,6 +216,10 @@ function buildMonitorView(
     },
     historyDays,
     daysBetween: buildDayViews,
+    toneAt: (index: number): Tone => {
+      const sums = days.get(today - historyDays + 1 + index);
+      return sums === undefined ? "none" : determineTone(sums);
+    },
     /** Incidents of the monitor, each with the indexes of its first and last day. */
     marks: marks.map(({ id, title, severity, createdAt, resolvedAt }) => {
       const dayIndexAt = (at: number) => Math.floor(at / dayMs) - (today - historyDays + 1);
@@ -231,6 +278,7 @@ function buildHeadline(
   const up = listNamesInState("up").length;
   const unknown = listNamesInState("unknown").length;
   const judged = up + down.length + degraded.length + maintained.length;
+  const total = judged + unknown;
   const open = incidents.filter(({ isOpen }) => isOpen);
   const detail = describeOpenIncidents(open.length, down.length > 0);
   const composeHeadline = (tone: Tone, ...words: Words) => ({
@@ -242,14 +290,14 @@ function buildHeadline(
   if (down.length > 1 && down.length === judged)
     return composeHeadline("down", "All systems are down");
   if (down.length + degraded.length > 0) {
-    const affected = new Set([...down, ...degraded]);
-    const isAll =
-      up > 0 &&
-      unknown === 0 &&
-      maintained.length === 0 &&
-      open.every(
-        ({ affects }) => affects.length > 0 && affects.every((name) => affected.has(name)),
-      );
+    const troubles = down.length + degraded.length;
+    const reported = new Set(open.flatMap(({ affects }) => affects));
+    const working = monitors.filter(({ state, name }) => state === "up" && !reported.has(name));
+    const isRestKnown = working.length > 0 && open.every(({ affects }) => affects.length > 0);
+    const isAll = working.length === total - troubles && troubles <= maxNamed;
+    const rest = isAll
+      ? "Everything else is up."
+      : `${working.length} of ${total} ${working.length === 1 ? "works" : "work"}.`;
     return composeHeadline(
       down.length > 0 ? "down" : "degraded",
       ...(down.length > 0 ? describeState(down, "One", "down") : []),
@@ -257,7 +305,7 @@ function buildHeadline(
       ...(degraded.length > 0
         ? describeState(degraded, down.length > 0 ? "one" : "One", "degraded")
         : []),
-      ...(isAll ? [". Everything else is up."] : []),
+      ...(isRestKnown ? [`. ${rest}`] : []),
     );
   }
   if (open.length > 0) return composeHeadline("degraded", "Some systems are affected");
@@ -287,20 +335,34 @@ const describeNotJudged = (count: number): Words => [
 type Words = (string | { name: string })[];
 
 const maxNamed = 3;
+/** Names before “and 2 more”. */
+const maxNamedBeforeMore = 2;
 const maxNameLength = 80;
 
-/** Returns `A, B and C are down`, or `Four systems are down` if the names are too many or too long. */
+/** Returns `A, B and C are down`, `A, B and 2 more are down`, or `4 systems are down` if the names are too long. */
 function describeState(names: readonly string[], one: string, state: string): Words {
   const is = `${names.length === 1 ? " is" : " are"} ${state}`;
-  if (names.length > maxNamed || names.join("").length > maxNameLength)
+  const named = names.slice(0, names.length > maxNamed ? maxNamedBeforeMore : maxNamed);
+  if (named.join("").length > maxNameLength)
     return [
       `${names.length === 1 ? `${one} system` : `${formatCount(names.length)} systems`}${is}`,
     ];
-  const listed = names.flatMap((name, index) => [
-    ...(index === 0 ? [] : [index === names.length - 1 ? " and " : ", "]),
+  const more = names.length - named.length;
+  const listed = named.flatMap((name, index) => [
+    ...(index === 0 ? [] : [more === 0 && index === named.length - 1 ? " and " : ", "]),
     { name },
   ]);
-  return [...listed, is];
+  return [...listed, ...(more > 0 ? [` and ${formatCount(more)} more`] : []), is];
+}
+
+/** Describes a past incident without its timeline. */
+function buildMarkView(
+  mark: IncidentMark,
+  times: ReturnType<typeof createTimeFormats>,
+  now: number,
+): IncidentView {
+  const rest = { postmortem: null, earlier: 0, updates: [], updatedAt: mark.createdAt } as const;
+  return buildIncidentView({ ...mark, ...rest, status: "resolved" }, times, now);
 }
 
 const severityTones = { minor: "degraded", major: "down", critical: "down" } as const;
@@ -389,6 +451,9 @@ export function createTimeFormats(timeZone: string, now: number) {
       at,
       text: `${formatShortDay(at)} ${clock(at)}`,
     }),
+    /** Whether clocks of the page and of another time zone show the same. */
+    isSameLocally: (at: string, other: string) =>
+      toLocal(Date.parse(at), timeZone) === toLocal(Date.parse(at), other),
     span: (from: string, to: string) =>
       formatTimeSpan(timeZone, Date.parse(from), Date.parse(to), now),
   };

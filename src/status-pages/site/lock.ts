@@ -6,7 +6,8 @@ import { isPassword } from "../../core/security/passwords.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import { readFormFields, respondSmallPage } from "./small-page.ts";
-import type { PageHead } from "../store.ts";
+import type { Store } from "../../database/store.ts";
+import { findBranding, type PageBranding, type PageHead } from "../store.ts";
 import { readCookie, buildSetCookie } from "../../http/cookies.ts";
 
 /** How long a visitor can read the page after entering the password. */
@@ -19,6 +20,7 @@ export type PageLock = ReturnType<typeof createPageLock>;
  * a changed password locks out all visitors.
  */
 export function createPageLock(
+  store: Store,
   vault: Vault,
   clock: Clock,
   attempts: NetworkLimit,
@@ -39,14 +41,16 @@ export function createPageLock(
   }
 
   /** Creates the password form. It is sent to the page's `home`, and leads back to `path`. */
-  const askPassword = (page: PageHead, home: string, path: string) =>
-    renderForm(page, home, path, null, 403);
+  const askPassword = async (page: PageHead, home: string, path: string) =>
+    renderForm(await findBranding(store, page), home, path, null, 403);
 
   /** Checks the submitted form: opens the page, or asks again. */
   async function unlock(request: Request, page: PageHead, home: string): Promise<Response> {
     const address = addressOf(request);
-    const tryAgain = (trouble: string, seconds = "1") =>
-      renderForm(page, home, home, trouble, 429, { "Retry-After": seconds });
+    const tryAgain = async (trouble: string, seconds = "1") =>
+      renderForm(await findBranding(store, page), home, home, trouble, 429, {
+        "Retry-After": seconds,
+      });
     const waitSeconds = attempts.take(address);
     if (waitSeconds > 0)
       return tryAgain("Too many attempts from here. Try again in a minute.", String(waitSeconds));
@@ -56,7 +60,7 @@ export function createPageLock(
     try {
       const client = { lane: "page", client: networkOf(address) } as const;
       if (passwordHash === null || !(await isPassword(password, passwordHash, client)))
-        return renderForm(page, home, to, "The password is wrong.", 403);
+        return renderForm(await findBranding(store, page), home, to, "The password is wrong.", 403);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
       attempts.refund(address);
@@ -84,19 +88,19 @@ function isWithin(home: string, path: string): boolean {
 }
 
 function renderForm(
-  { title }: PageHead,
+  branding: PageBranding,
   home: string,
   path: string,
   trouble: string | null,
   status: number,
   headers?: Record<string, string>,
 ): Response {
-  const name = Bun.escapeHTML(title);
   const notice = trouble === null ? "" : `<p class="trouble" role="alert">${trouble}</p>`;
   return respondSmallPage(
-    title,
-    `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${name}</h1><label for="password">This page is protected by a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${notice}<button>Open</button></form>`,
+    branding.title,
+    `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>Enter the password</h1><p>You get it from the people who sent you this address.</p><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${notice}<button>Open</button></form>`,
     status,
     headers,
+    branding,
   );
 }

@@ -161,7 +161,7 @@ export class PublicPages {
     return host === null ? findHead(store, slug) : findHeadByHost(store, host);
   }
 
-  #askPassword(request: Request, head: PageHead, { base }: PageAddress): Response {
+  #askPassword(request: Request, head: PageHead, { base }: PageAddress): Promise<Response> {
     return this.#on.lock.ask(head, base || "/", pathOf(getOriginalRequest(request)));
   }
 

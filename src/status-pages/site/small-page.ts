@@ -1,8 +1,21 @@
 /** Renders short pages for visitors: questions, confirmations and errors. */
 import { resolvePublicAsset } from "../../core/assets.ts";
 import { pathOf } from "../../http/request.ts";
+import { adjustAccent } from "../rendering/accent.ts";
 import { renderBadge } from "../rendering/badges.ts";
+import type { PageBranding } from "../store.ts";
 import { toHtml, createUncachedResponse } from "../rendering/parts.ts";
+
+/** The Signalbox mark. Written out, because React would slow down the start. */
+const mark =
+  '<svg width="30" height="30" viewBox="0 0 24 24" fill="none" aria-hidden="true"><path d="M6.5 22V8M3.5 22h6" stroke="currentColor" stroke-width="2.2" stroke-linecap="round"/><g transform="rotate(-40 6.5 13)"><path d="M6.5 10.4h14.2l-1.9 2.6 1.9 2.6H6.5z" class="arm"/></g><circle cx="6.5" cy="13" r="2.2" fill="currentColor"/></svg>';
+
+const unbranded: PageBranding = {
+  title: "Signalbox",
+  theme: "auto",
+  accentColor: null,
+  logo: null,
+};
 
 /** Creates a short page, such as a question, which no cache may store. `content` is HTML. */
 export function respondSmallPage(
@@ -10,8 +23,13 @@ export function respondSmallPage(
   content: string,
   status: number,
   headers?: Record<string, string>,
+  branding = unbranded,
 ): Response {
-  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${resolvePublicAsset("status.css")}"></head><body><div class="wrap"><main>${content}</main></div></body></html>`;
+  const { theme, accentColor, logo } = branding;
+  const accent = accentColor === null ? "" : ` style="--accent:${adjustAccent(accentColor)}"`;
+  const image = logo === null ? mark : `<img src="${Bun.escapeHTML(logo)}" alt="" height="32">`;
+  const header = `<header class="top"><span class="name">${image}<b dir="auto">${Bun.escapeHTML(branding.title)}</b></span></header>`;
+  const body = `<!doctype html><html lang="en" data-theme="${theme}"${accent}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="${theme === "auto" ? "light dark" : theme}"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${resolvePublicAsset("status.css")}"></head><body><div class="wrap">${header}<main>${content}</main></div></body></html>`;
   return createUncachedResponse(toHtml(body, status), headers);
 }
 
@@ -49,7 +67,7 @@ export function respondNotFound(request: Request): Response {
     });
   return respondSmallPage(
     "Nothing here",
-    '<h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p>',
+    '<div class="lock"><h1>Nothing here</h1><p>There is no public page at this address. It can have moved, or the link is incomplete. Ask the sender for the current link.</p></div>',
     404,
     { "Cache-Control": "no-cache" },
   );

@@ -6,7 +6,7 @@ import { pluralize } from "../../components/display/format.ts";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { useZone } from "../../components/display/time.tsx";
 import { getFormatter, formatTimeSpan } from "../../../src/core/time/times.ts";
-import { describePlan, parseRule } from "./recurrence.ts";
+import { describePlan, parseRule } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
 
 export const formatClock = (at: number, zone: string) =>
   getFormatter(zone, { hour: "2-digit", minute: "2-digit" }).format(at);

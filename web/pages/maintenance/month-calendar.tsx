@@ -21,7 +21,7 @@ import {
 } from "./calendar.ts";
 import { useCalendar } from "./data.ts";
 import { formatClock, formatSpan } from "./labels.tsx";
-import { weekdays } from "./recurrence.ts";
+import { weekdays } from "../../../src/monitoring/maintenance/recurrence-rules.ts";
 
 const monthFormat = new Intl.DateTimeFormat("en-GB", {
   month: "long",

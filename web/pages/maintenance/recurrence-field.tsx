@@ -8,7 +8,7 @@ import {
   type Repeats,
   formatRule,
   weekdays,
-} from "./recurrence.ts";
+} from "../../../src/monitoring/maintenance/recurrence-rules.ts";
 
 const repeatOptions: { value: Repeats; label: string }[] = [
   { value: "never", label: "Does not repeat" },

@@ -2,7 +2,12 @@
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import { type Plan, createDefaultPlan, parseRule, formatRule } from "./recurrence.ts";
+import {
+  type Plan,
+  createDefaultPlan,
+  parseRule,
+  formatRule,
+} from "../../../src/monitoring/maintenance/recurrence-rules.ts";
 
 /** Values of the editor. Times are local to the window's time zone, such as `2026-11-22T02:00`. */
 export type Values = {
