@@ -12,7 +12,7 @@ import {
   composeIncidentTitle,
   describeAutomaticUpdate,
 } from "./rules.ts";
-import { findHead } from "./store.ts";
+import { findHead, type IncidentHead } from "./store.ts";
 import {
   hasRoom,
   hasRoomForIncident,
@@ -40,41 +40,35 @@ type StateChange = {
 const openOne = `select id from incidents where organization_id = ? and monitor_id = ?
   and origin = 'monitor' and status <> 'resolved' order by id desc limit 1`;
 
+const openOfPerson = `select i.id from incident_monitors m
+  join incidents i on i.organization_id = m.organization_id and i.id = m.incident_id
+  where m.organization_id = ? and m.monitor_id = ?
+    and i.origin = 'manual' and i.public and i.status <> 'resolved'`;
+
 /**
  * Returns statements for the incident of a monitor whose state changed. The incident is opened when
- * the monitor goes down, updated, and resolved when the monitor is up. Incidents that are resolved,
- * or that a person opened, stay unchanged. The write fails with StaleRead after another write.
+ * the monitor goes down, updated, and resolved when the monitor is up. If an open public incident
+ * of a person names the monitor, none is opened, and that one gets internal notes. The write fails
+ * with StaleRead after another write.
  */
 export async function buildIncidentStatements(
   store: Store,
   change: StateChange,
 ): Promise<Statement[]> {
   const { organizationId, monitor, severity } = change;
-  const [found] = await store.query<{ id: string }>(openOne, [organizationId, monitor.id]);
-  const open = found === undefined ? null : await findHead({ store, organizationId }, found.id);
-  const step = decideAutomaticStep(open !== null, severity, change.after);
-  if (step === "open") {
-    if (!(await hasRoomForIncident(store, organizationId))) return [];
-    const none: Statement = {
-      ...guardText(`not exists (${openOne})`),
-      parameters: [organizationId, monitor.id],
-      otherwise: () => new StaleRead(),
-    };
-    const incident = {
-      title: composeIncidentTitle(monitor.name),
-      monitorIds: [monitor.id],
-      severity: severity as Severity,
-      message: describeAutomaticUpdate({ kind: "down" }, monitor.name),
-      public: true,
-    };
-    return [
-      none,
-      ...buildMonitorStatements(
-        change,
-        insertIncident(organizationId, incident, "monitor", change.at),
-      ),
-    ];
-  }
+  const find = async (text: string) => {
+    const [found] = await store.query<{ id: string }>(text, [organizationId, monitor.id]);
+    return found === undefined ? null : findHead({ store, organizationId }, found.id);
+  };
+  const open = await find(openOne);
+  const named =
+    open === null && severity !== null
+      ? await find(`${openOfPerson} order by i.id desc limit 1`)
+      : null;
+  const known = { hasOwn: open !== null, isNamed: named !== null };
+  const step = decideAutomaticStep(known, severity, change);
+  if (step === "open") return buildOpening(store, change);
+  if (step === "join" && named !== null) return buildJoining(change, named);
   if (step === null || open === null) return [];
   // A full timeline gets no further updates. Alerts of the monitor do not depend on it.
   if (step === "update" && !hasRoom(open)) return [];
@@ -86,6 +80,52 @@ export async function buildIncidentStatements(
     ...buildMonitorStatements(
       change,
       patchIncident(organizationId, open, patch, change.at, update),
+    ),
+  ];
+}
+
+/** Guards that a query still finds no incident, or still finds one. */
+const guardFound = (condition: string, parameters: string[]): Statement => ({
+  ...guardText(condition),
+  parameters,
+  otherwise: () => new StaleRead(),
+});
+
+async function buildOpening(store: Store, change: StateChange): Promise<Statement[]> {
+  const { organizationId, monitor, severity } = change;
+  if (!(await hasRoomForIncident(store, organizationId))) return [];
+  const incident = {
+    title: composeIncidentTitle(monitor.name),
+    monitorIds: [monitor.id],
+    severity: severity as Severity,
+    message: describeAutomaticUpdate({ kind: "down" }, monitor.name),
+    public: true,
+  };
+  return [
+    guardFound(`not exists (${openOne})`, [organizationId, monitor.id]),
+    ...buildMonitorStatements(
+      change,
+      insertIncident(organizationId, incident, "monitor", change.at),
+    ),
+  ];
+}
+
+/** Adds the state change as an internal note to a person's incident. Public texts stay theirs. */
+function buildJoining(change: StateChange, incident: IncidentHead): Statement[] {
+  const { organizationId, monitor, after, message: reason, at } = change;
+  if (!hasRoom(incident)) return [];
+  const actor = { type: "monitor" as const, id: monitor.id, name: monitor.name };
+  const note =
+    after === "down"
+      ? `${composeIncidentTitle(monitor.name)}. ${reason}`.trim()
+      : describeAutomaticUpdate(describeUpdate(change), monitor.name);
+  return [
+    guardFound(`exists (${openOfPerson} and i.id = ?)`, [organizationId, monitor.id, incident.id]),
+    insertIncidentNote(organizationId, incident.id, createNote(note, actor, at)),
+    ...buildAuditAndEvent(
+      { organizationId, actor, requestId: null },
+      { action: "incident.noted", subjectId: incident.id },
+      formatTimestamp(at),
     ),
   ];
 }

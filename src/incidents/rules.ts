@@ -77,14 +77,20 @@ export function actionOf(before: IncidentStatus, after: IncidentStatus): Inciden
   return "incident.updated";
 }
 
-/** Returns how a monitor's state change affects the open incident that it opened; null for no effect. */
+/**
+ * Returns how a monitor's state change affects incidents; null for no effect. A monitor that is named by an open
+ * public incident of a person opens none of its own: it joins that one with internal notes.
+ */
 export function decideAutomaticStep(
-  isOpen: boolean,
+  { hasOwn, isNamed }: { hasOwn: boolean; isNamed: boolean },
   severity: Severity | null,
-  after: string,
-): "open" | "update" | "resolve" | null {
-  if (after === "down" && !isOpen) return severity === null ? null : "open";
-  if (!isOpen) return null;
+  { before, after }: { before: string; after: string },
+): "open" | "join" | "update" | "resolve" | null {
+  if (!hasOwn) {
+    if (severity === null) return null;
+    if (isNamed) return after === "down" || (after === "up" && before === "down") ? "join" : null;
+    return after === "down" ? "open" : null;
+  }
   if (after === "up") return "resolve";
   return after === "down" || after === "degraded" ? "update" : null;
 }

@@ -170,10 +170,49 @@ describe("an outage", () => {
     ]);
   });
 
-  test("uses the current severity setting, and does not touch people's incidents", async () => {
+  test("joins an open public incident that names it with internal notes, instead of opening a second one", async () => {
+    const { api, id, goes, incidents } = await story();
+    await goes("up");
+    const body = { title: "Checkout fails", monitorIds: [id] };
+    const { json } = await api("POST", "/api/v1/incidents", { body });
+    await goes("down");
+    await goes("up");
+    const [incident, ...others] = await incidents();
+    expect(others).toEqual([]);
+    expect(incident).toMatchObject({
+      id: json.data.id,
+      status: "investigating",
+      severity: "minor",
+    });
+    expect(incident.updates).toHaveLength(1);
+    expect(incident.updatedAt).toBe(json.data.updatedAt);
+    expect(incident.notes.map(({ message }: { message: string }) => message)).toEqual([
+      "Job is down. Reported down.",
+      "Job is responding again after 1 min.",
+    ]);
+    expect(incident.notes[0].author).toEqual({ type: "monitor", id, name: "Job" });
+  });
+
+  test("opens its own if the incident that names it is private or resolved, or none names it", async () => {
+    const { api, id, goes, incidents } = await story();
+    await goes("up");
+    for (const fields of [{ public: false }, {}, { monitorIds: [] }]) {
+      const body = { title: "By a person", monitorIds: [id], ...fields };
+      const { json } = await api("POST", "/api/v1/incidents", { body });
+      if (Object.keys(fields).length === 0)
+        await api("POST", `/api/v1/incidents/${json.data.id}/resolve`);
+    }
+    await goes("down");
+    expect((await incidents()).at(-1)).toMatchObject({
+      origin: "monitor",
+      status: "investigating",
+    });
+  });
+
+  test("uses the current severity setting, and does not touch people's private incidents", async () => {
     const { api, id, goes, incidents, changeMonitor, engine } = await outage();
     await goes("up");
-    const body = { title: "Slow since Monday", monitorId: id };
+    const body = { title: "Slow since Monday", monitorId: id, public: false };
     await api("POST", "/api/v1/incidents", { body });
     await changeMonitor(id, { autoIncidentSeverity: "minor" });
     await engine.runOnce();
