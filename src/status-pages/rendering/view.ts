@@ -278,7 +278,6 @@ function buildHeadline(
   const up = listNamesInState("up").length;
   const unknown = listNamesInState("unknown").length;
   const judged = up + down.length + degraded.length + maintained.length;
-  const total = judged + unknown;
   const open = incidents.filter(({ isOpen }) => isOpen);
   const detail = describeOpenIncidents(open.length, down.length > 0);
   const composeHeadline = (tone: Tone, ...words: Words) => ({
@@ -293,11 +292,12 @@ function buildHeadline(
     const troubles = down.length + degraded.length;
     const reported = new Set(open.flatMap(({ affects }) => affects));
     const working = monitors.filter(({ state, name }) => state === "up" && !reported.has(name));
-    const isRestKnown = working.length > 0 && open.every(({ affects }) => affects.length > 0);
-    const isAll = working.length === total - troubles && troubles <= maxNamed;
+    const isRestKnown =
+      working.length > 0 && unknown === 0 && open.every(({ affects }) => affects.length > 0);
+    const isAll = working.length === judged - troubles && troubles <= maxNamed;
     const rest = isAll
       ? "Everything else is up."
-      : `${working.length} of ${total} ${working.length === 1 ? "works" : "work"}.`;
+      : `${working.length} of ${judged} ${working.length === 1 ? "works" : "work"}.`;
     return composeHeadline(
       down.length > 0 ? "down" : "degraded",
       ...(down.length > 0 ? describeState(down, "One", "down") : []),
