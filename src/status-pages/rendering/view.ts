@@ -289,23 +289,18 @@ function buildHeadline(
   if (down.length > 1 && down.length === judged)
     return composeHeadline("down", "All systems are down");
   if (down.length + degraded.length > 0) {
-    const troubles = down.length + degraded.length;
-    const reported = new Set(open.flatMap(({ affects }) => affects));
-    const working = monitors.filter(({ state, name }) => state === "up" && !reported.has(name));
-    const isRestKnown =
-      working.length > 0 && unknown === 0 && open.every(({ affects }) => affects.length > 0);
-    const isAll = working.length === judged - troubles && troubles <= maxNamed;
-    const rest = isAll
-      ? "Everything else is up."
-      : `${working.length} of ${judged} ${working.length === 1 ? "works" : "work"}.`;
-    return composeHeadline(
-      down.length > 0 ? "down" : "degraded",
+    const named: Words = [
       ...(down.length > 0 ? describeState(down, "One", "down") : []),
       ...(down.length > 0 && degraded.length > 0 ? [", "] : []),
       ...(degraded.length > 0
         ? describeState(degraded, down.length > 0 ? "one" : "One", "degraded")
         : []),
-      ...(isRestKnown ? [`. ${rest}`] : []),
+    ];
+    const rest = unknown === 0 ? describeRest(monitors, open, judged) : null;
+    return composeHeadline(
+      down.length > 0 ? "down" : "degraded",
+      ...named,
+      ...(rest === null ? [] : [`. ${rest}`]),
     );
   }
   if (open.length > 0) return composeHeadline("degraded", "Some systems are affected");
@@ -325,6 +320,24 @@ function buildHeadline(
       detail: "There are no check results to show.",
     };
   return composeHeadline("up", "All systems are up");
+}
+
+/**
+ * Describes the monitors without trouble, such as `44 of 49 work.` Null if an open incident can affect any of them.
+ */
+function describeRest(
+  monitors: readonly PublicMonitor[],
+  open: readonly IncidentView[],
+  judged: number,
+): string | null {
+  if (open.some(({ affects }) => affects.length === 0)) return null;
+  const reported = new Set(open.flatMap(({ affects }) => affects));
+  const working = monitors.filter(({ state, name }) => state === "up" && !reported.has(name));
+  const count = working.length;
+  const troubles = monitors.filter(({ state }) => state === "down" || state === "degraded").length;
+  if (count === 0) return null;
+  if (count === judged - troubles && troubles <= maxNamed) return "Everything else is up.";
+  return `${formatCount(count)} of ${formatCount(judged)} ${count === 1 ? "works" : "work"}.`;
 }
 
 const describeNotJudged = (count: number): Words => [
