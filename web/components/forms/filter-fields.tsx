@@ -1,8 +1,17 @@
 /** Controls of filter bars: search field, toggles, choices, and the indicator of live updates. */
 import { searchBounds } from "../../../src/core/limits.ts";
 import { Menu } from "@mantine/core";
-import { type ReactNode, type RefObject, useEffect, useReducer, useRef, useState } from "react";
+import {
+  Fragment,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useReducer,
+  useRef,
+  useState,
+} from "react";
 import { liveState } from "../../data/live.ts";
+import { formatCount } from "../display/format.ts";
 import { Icon } from "../display/icons.tsx";
 import { findFirstRowBelow } from "../row-keys.ts";
 
@@ -91,6 +100,16 @@ export function Chip({
   );
 }
 
+/** An option, with the heading of its group and a number. */
+export type ChoiceOption = [
+  value: string,
+  label: string,
+  more?: { group?: string; count?: number },
+];
+
+/** From this number of options, the menu has a search field. */
+const minSearchedOptions = 9;
+
 export function Choice({
   label,
   value,
@@ -99,9 +118,10 @@ export function Choice({
 }: {
   label: string;
   value: string | undefined;
-  options: [value: string, label: string][];
+  options: ChoiceOption[];
   onChange: (value: string | undefined) => void;
 }) {
+  const [text, setText] = useState("");
   const chosen = options.find(([option]) => option === value)?.[1] ?? value;
   if (value !== undefined)
     return (
@@ -118,14 +138,53 @@ export function Choice({
         </button>
       </Menu.Target>
       <Menu.Dropdown className="menu-scroll">
-        {options.map(([option, words]) => (
-          <Menu.Item key={option} onClick={() => onChange(option)}>
-            {words}
-          </Menu.Item>
-        ))}
+        {options.length >= minSearchedOptions && (
+          <Menu.Search
+            aria-label={`Find in ${label}`}
+            placeholder="Find"
+            value={text}
+            onChange={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        )}
+        <ChoiceItems options={findOptions(options, text)} onChange={onChange} />
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** Options whose label or group contains the text. */
+const findOptions = (options: ChoiceOption[], text: string) =>
+  options.filter(([, label, more]) =>
+    `${label} ${more?.group ?? ""}`.toLowerCase().includes(text.trim().toLowerCase()),
+  );
+
+function ChoiceItems({
+  options,
+  onChange,
+}: {
+  options: ChoiceOption[];
+  onChange: (value: string) => void;
+}) {
+  if (options.length === 0) return <Menu.Label>No results</Menu.Label>;
+  const groups = Map.groupBy(options, ([, , more]) => more?.group);
+  return [...groups].map(([group, members]) => (
+    <Fragment key={group ?? ""}>
+      {group !== undefined && <Menu.Label>{group}</Menu.Label>}
+      {members.map(([option, words, more]) => (
+        <Menu.Item
+          key={option}
+          onClick={() => onChange(option)}
+          rightSection={
+            more?.count !== undefined && (
+              <span className="faint num">{formatCount(more.count)}</span>
+            )
+          }
+        >
+          {words}
+        </Menu.Item>
+      ))}
+    </Fragment>
+  ));
 }
 
 export function LiveDot() {

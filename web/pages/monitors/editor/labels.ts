@@ -20,12 +20,24 @@ const mailTls: FieldLabels = {
   options: { none: "None", starttls: "STARTTLS", tls: "TLS" },
 };
 
+/** Labels of the host of types whose example differs. */
+function describeHosts(examples: Record<string, string>): Record<string, FieldLabels> {
+  return Object.fromEntries(
+    Object.entries(examples).map(([type, placeholder]) => [
+      `${type}.host`,
+      { label: "Host", mono: true, placeholder },
+    ]),
+  );
+}
+
 /**
  * Labels by field name, or by `TYPE.NAME` for a single type. Other fields get a label from their
  * name.
  */
 const monitorLabels: Record<string, FieldLabels> = {
   url: { label: "URL", mono: true, placeholder: "https://shop.example/health" },
+  "websocket.url": { label: "URL", mono: true, placeholder: "wss://shop.example/live" },
+  "browser.url": { label: "URL", mono: true, placeholder: "https://shop.example/login" },
   method: { label: "Method" },
   headers: { label: "Headers" },
   bodyType: {
@@ -67,7 +79,7 @@ const monitorLabels: Record<string, FieldLabels> = {
     options: { header: "Basic header", body: "In the body" },
     hint: "Where the client ID and secret are sent.",
   },
-  expectedStatus: { label: "Expected status", hint: "Such as 200-299 or 401." },
+  expectedStatus: { label: "Expected status", hint: "Such as 200–299 or 401." },
   keyword: { label: "Must contain", hint: "Text that the response must contain." },
   keywordAbsent: { label: "Must not contain", hint: "Text that the response must not contain." },
   jsonPath: { label: "JSON path", mono: true, placeholder: "$.status" },
@@ -75,7 +87,7 @@ const monitorLabels: Record<string, FieldLabels> = {
     label: "Expected value",
     hint: "Leave empty to accept any value.",
   },
-  assertions: { label: "Assertions", hint: "All must be true, as well as the fields above." },
+  assertions: { label: "Assertions", hint: "All of them, and the fields above, must be true." },
   save: {
     label: "Save from the response",
     item: "saved value",
@@ -119,6 +131,25 @@ const monitorLabels: Record<string, FieldLabels> = {
     hint: "Degraded when the certificate expires within this many days. Leave empty to turn this off.",
   },
   host: { label: "Host", mono: true, placeholder: "db.lan" },
+  ...describeHosts({
+    ping: "router.lan",
+    dns: "shop.example",
+    tls: "shop.example",
+    ntp: "time.lan",
+    radius: "radius.lan",
+    ssh: "nas.lan",
+    smtp: "mail.example",
+    imap: "mail.example",
+    pop3: "mail.example",
+    redis: "cache.lan",
+    kafka: "kafka.lan",
+    mqtt: "broker.lan",
+    grpc: "api.lan",
+    snmp: "switch.lan",
+    docker: "docker.lan",
+    game: "games.lan",
+    tcp: "printer.lan",
+  }),
   port: { label: "Port" },
   send: { label: "Send", long: true, mono: true },
   expect: { label: "Expect", long: true, mono: true, hint: "Text that the response must contain." },
@@ -243,6 +274,11 @@ const monitorLabels: Record<string, FieldLabels> = {
   },
   tags: { label: "Tags" },
   interval: { label: "Interval", unit: "s" },
+  "domain.interval": {
+    label: "Interval",
+    unit: "s",
+    hint: "The registry is asked once a day. Checks in between use its last response.",
+  },
   "push.interval": { label: "Report expected every", unit: "s" },
   timeout: { label: "Timeout", unit: "s" },
   retries: { label: "Retries", hint: "Further failed checks before the monitor is down." },

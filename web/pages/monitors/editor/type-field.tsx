@@ -4,10 +4,15 @@ import {
   monitorKinds,
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
+import { families, familyOf, orderedTypes } from "../type-families.ts";
 import { markOf } from "./type-marks.ts";
 
-const types = Object.keys(monitorKinds) as MonitorType[];
-const data = types.map((type) => ({ value: type, label: monitorKinds[type].name }));
+const data = families.map((family) => ({
+  group: family,
+  items: orderedTypes
+    .filter((type) => familyOf(type) === family)
+    .map((type) => ({ value: type, label: monitorKinds[type].name })),
+}));
 
 /** The first sentence of the type's description of “up”. */
 const shortenUpWhen = (type: MonitorType) =>
@@ -19,6 +24,19 @@ function TypeMark({ type }: { type: MonitorType }) {
       <path d={markOf(type)} />
     </svg>
   );
+}
+
+/** Types whose name, family or description contains the text. */
+function filterTypes(search: string) {
+  const words = search.trim().toLowerCase();
+  return data
+    .map(({ group, items }) => ({
+      group,
+      items: items.filter(({ value, label }) =>
+        [value, label, group, monitorKinds[value].upWhen].join(" ").toLowerCase().includes(words),
+      ),
+    }))
+    .filter(({ items }) => items.length > 0);
 }
 
 /** Chooses a monitor type. Search matches its name and description. */
@@ -39,14 +57,7 @@ export function TypeField({
       data={data}
       value={value}
       onChange={(next) => next !== null && onChange(next as MonitorType)}
-      filter={({ options, search }) => {
-        const words = search.trim().toLowerCase();
-        return options.filter((option) => {
-          if (!("value" in option)) return false;
-          const { upWhen } = monitorKinds[option.value as MonitorType];
-          return `${option.value} ${option.label} ${upWhen}`.toLowerCase().includes(words);
-        });
-      }}
+      filter={({ search }) => filterTypes(search)}
       leftSection={<TypeMark type={value} />}
       renderOption={({ option }) => {
         const type = option.value as MonitorType;

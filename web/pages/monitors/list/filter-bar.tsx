@@ -1,10 +1,17 @@
 /** The filter bar of the Monitors page: search, states, types and tags. */
 import type { RefObject } from "react";
-import { countAllStates, type Overview } from "../../../data/overview.ts";
+import { countAllStates, isPartly, type Overview } from "../../../data/overview.ts";
 import { formatCount } from "../../../components/display/format.ts";
-import { Chip, Choice, LiveDot, SearchField } from "../../../components/forms/filter-fields.tsx";
+import {
+  Chip,
+  Choice,
+  type ChoiceOption,
+  LiveDot,
+  SearchField,
+} from "../../../components/forms/filter-fields.tsx";
 import { type State, StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import type { Filters } from "./filters.ts";
+import { familyOf, orderedTypes } from "../type-families.ts";
 import { nameOfType } from "../type-names.ts";
 
 const chipStates: State[] = ["down", "degraded", "maintenance", "pending", "paused", "up"];
@@ -24,9 +31,7 @@ export function FilterBar({
   search: RefObject<HTMLInputElement | null>;
 }) {
   const { monitors, groups, totals } = overview;
-  const types = [
-    ...new Set([...monitors.map(({ type }) => type), ...(totals?.types ?? [])]),
-  ].sort();
+  const types = listTypes(overview);
   const tags = [
     ...new Set([...monitors, ...groups, { tags: totals?.tags ?? [] }].flatMap(({ tags }) => tags)),
   ].sort();
@@ -52,7 +57,7 @@ export function FilterBar({
       <Choice
         label="Type"
         value={filters.type}
-        options={types.map((type) => [type, nameOfType(type)])}
+        options={types}
         onChange={(type) => put("type", type)}
       />
       {tags.length > 0 && (
@@ -66,6 +71,19 @@ export function FilterBar({
       <LiveDot />
     </div>
   );
+}
+
+/** Types that occur, by family, with their numbers of monitors if all monitors are loaded. */
+function listTypes(overview: Overview): ChoiceOption[] {
+  const { monitors, totals } = overview;
+  const counts = new Map<string, number>();
+  for (const { type } of monitors) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const types = new Set([...counts.keys(), ...(totals?.types ?? [])]);
+  const known = orderedTypes.filter((type) => types.has(type));
+  return known.map((type) => {
+    const count = isPartly(overview) ? undefined : counts.get(type);
+    return [type, nameOfType(type), { group: familyOf(type), ...(count && { count }) }];
+  });
 }
 
 /** One chip per state that occurs, with its number of monitors. */

@@ -1,0 +1,21 @@
+/** How the editor presents the types of monitors. */
+import { expect, test } from "bun:test";
+import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
+import { labelsOf } from "../../web/pages/monitors/editor/labels.ts";
+import { families, familyOf, orderedTypes } from "../../web/pages/monitors/type-families.ts";
+
+const types = Object.keys(monitorKinds) as MonitorType[];
+
+test("each type is in a family, and each family has types", () => {
+  expect([...orderedTypes].sort()).toEqual([...types].sort());
+  expect(new Set(types.map(familyOf))).toEqual(new Set(families));
+});
+
+test.each(types)("%s: the example of its address is one that the type accepts", (type) => {
+  for (const [name, field] of Object.entries(monitorKinds[type].fields)) {
+    if (!["url", "host", "domain", "server"].includes(name)) continue;
+    const example = labelsOf(type, name)?.placeholder;
+    expect([name, field.safeParse(example).success]).toEqual([name, true]);
+  }
+  expect(familyOf(type)).not.toBe("Other");
+});
