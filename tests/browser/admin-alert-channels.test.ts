@@ -123,7 +123,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await dialog.getByRole("button", { name: "Cancel" }).click();
     const attach = async () => {
       await page.getByRole("button", { name: "Attach to all 6 monitors" }).click();
-      await page.getByRole("heading", { name: "Used by 6" }).waitFor();
+      await page.getByRole("heading", { name: "Used by 6 monitors" }).waitFor();
       await page.getByText(/^Attached Deploy bot/).waitFor();
     };
     await attach();

@@ -49,7 +49,8 @@ async function lookUpAddresses(host: string, canBeUnknown: boolean): Promise<str
     const { code } = error as NodeJS.ErrnoException;
     // Failing name servers of the domain and an unreachable resolver produce the same code.
     if (!hasFileHandles()) throw new LocalFailure(noFileHandles, true);
-    if (!unansweredCodes.has(code ?? "")) throw new TargetFailure("The name does not exist.");
+    if (!unansweredCodes.has(code ?? ""))
+      throw new TargetFailure("The host name was not found in DNS.");
     if (await canReachNameServers())
       throw new TargetFailure("The name servers have no answer for this name.");
     throw silentNameServersError();

@@ -101,7 +101,7 @@ describe("a check", () => {
 
   test("of a name that does not exist is down", async () => {
     const found = await runCheckOfType("http", { url: "http://nobody.invalid/" });
-    expect(found).toMatchObject({ status: "down", message: "The name does not exist." });
+    expect(found).toMatchObject({ status: "down", message: "The host name was not found in DNS." });
   });
 
   test("above the latency threshold is degraded", async () => {

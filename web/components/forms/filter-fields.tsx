@@ -107,9 +107,6 @@ export type ChoiceOption = [
   more?: { group?: string; count?: number },
 ];
 
-/** From this number of options, the menu has a search field. */
-const minSearchedOptions = 9;
-
 export function Choice({
   label,
   value,
@@ -121,7 +118,6 @@ export function Choice({
   options: ChoiceOption[];
   onChange: (value: string | undefined) => void;
 }) {
-  const [text, setText] = useState("");
   const chosen = options.find(([option]) => option === value)?.[1] ?? value;
   if (value !== undefined)
     return (
@@ -138,26 +134,13 @@ export function Choice({
         </button>
       </Menu.Target>
       <Menu.Dropdown className="menu-scroll">
-        {options.length >= minSearchedOptions && (
-          <Menu.Search
-            aria-label={`Find in ${label}`}
-            placeholder="Find"
-            value={text}
-            onChange={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        )}
-        <ChoiceItems options={findOptions(options, text)} onChange={onChange} />
+        <ChoiceItems options={options} onChange={onChange} />
       </Menu.Dropdown>
     </Menu>
   );
 }
 
-/** Options whose label or group contains the text. */
-const findOptions = (options: ChoiceOption[], text: string) =>
-  options.filter(([, label, more]) =>
-    `${label} ${more?.group ?? ""}`.toLowerCase().includes(text.trim().toLowerCase()),
-  );
-
+/** The options by group. Typing the start of a label focuses it. */
 function ChoiceItems({
   options,
   onChange,
@@ -165,7 +148,6 @@ function ChoiceItems({
   options: ChoiceOption[];
   onChange: (value: string) => void;
 }) {
-  if (options.length === 0) return <Menu.Label>No results</Menu.Label>;
   const groups = Map.groupBy(options, ([, , more]) => more?.group);
   return [...groups].map(([group, members]) => (
     <Fragment key={group ?? ""}>

@@ -25,7 +25,10 @@ export async function testChannel(id: string): Promise<Delivery> {
 /** Describes the result of a test alert in a sentence. */
 export function describeOutcome({ status, error, attempts }: Delivery): string {
   if (status !== "delivered") return error ?? "It was not delivered.";
-  return `Delivered in ${formatLatency(attempts.at(-1)?.durationMs)}. ${attempts.at(-1)?.message ?? ""}`.trim();
+  const last = attempts.at(-1);
+  // Without a note about some recipients, the message repeats the outcome.
+  const note = last?.message === "Delivered." ? "" : (last?.message ?? "");
+  return `Delivered in ${formatLatency(last?.durationMs)}. ${note}`.trim();
 }
 
 export async function testFromList({ id, name }: AlertChannel) {

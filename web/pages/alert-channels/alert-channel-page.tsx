@@ -15,7 +15,7 @@ import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
-import { formatCount, dot, pluralize } from "../../components/display/format.ts";
+import { dot, pluralize } from "../../components/display/format.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
@@ -201,7 +201,7 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
   });
   return (
     <Panel
-      title={`Used by${monitors.length > 0 ? ` ${formatCount(monitors.length)}` : ""}`}
+      title={monitors.length > 0 ? `Used by ${pluralize(monitors.length, "monitor")}` : "Used by"}
       actions={
         monitors.length > maxShownUsers && (
           <button type="button" className="plain-button link" onClick={() => setAll(!all)}>
@@ -212,15 +212,6 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
     >
       {users !== undefined && monitors.length === 0 && (
         <p className="quiet panel-none">No monitor uses this channel yet.</p>
-      )}
-      {mayWrite && users !== undefined && others.length > 0 && (
-        <div className="panel-action">
-          <BusyButton loading={attaching.isPending} onClick={attaching.run}>
-            {monitors.length === 0
-              ? `Attach to ${describeAllMonitors(others.length)}`
-              : `Attach to the other ${others.length === 1 ? "monitor" : pluralize(others.length, "monitor")}`}
-          </BusyButton>
-        </div>
       )}
       <ul className="lines">
         {shownMonitors.map(({ id, name, status, target }) => (
@@ -240,6 +231,15 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
           </li>
         ))}
       </ul>
+      {mayWrite && users !== undefined && others.length > 0 && (
+        <div className="panel-action">
+          <BusyButton loading={attaching.isPending} onClick={attaching.run}>
+            {monitors.length === 0
+              ? `Attach to ${describeAllMonitors(others.length)}`
+              : `Attach to the other ${others.length === 1 ? "monitor" : pluralize(others.length, "monitor")}`}
+          </BusyButton>
+        </div>
+      )}
     </Panel>
   );
 }

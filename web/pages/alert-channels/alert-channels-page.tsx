@@ -110,7 +110,7 @@ function ChannelList({
       </div>
       <Panel flush>
         <ul className="channels" aria-label="Alert channels">
-          {channels.map((channel) => (
+          {orderChannels(channels).map((channel) => (
             <ChannelRow
               key={channel.id}
               channel={channel}
@@ -121,6 +121,15 @@ function ChannelList({
         </ul>
       </Panel>
     </>
+  );
+}
+
+/** Failing channels first, disabled ones last, and within these by name. */
+function orderChannels(channels: readonly AlertChannel[]) {
+  const rankOf = ({ enabled, lastError }: AlertChannel) =>
+    enabled ? (lastError === null ? 1 : 0) : 2;
+  return channels.toSorted(
+    (one, other) => rankOf(one) - rankOf(other) || one.name.localeCompare(other.name),
   );
 }
 

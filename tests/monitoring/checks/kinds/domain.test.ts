@@ -144,7 +144,7 @@ test("a registry is found by the top-level domain, or must be entered", async ()
   const context = createCheckContext();
   context.addressesOf = async (host) => {
     asked.push(host);
-    throw new TargetFailure("The name does not exist.");
+    throw new TargetFailure("The host name was not found in DNS.");
   };
   const settings = { domain: "bücher.example", minDays: 14, server: null };
   const failure = await Promise.resolve(checkDomain(settings, context)).catch(String);
