@@ -41,6 +41,7 @@ const allowed = [
 const narrowed = [
   "/audit-log?q=a",
   "/audit-log?noun=monitor&actor=person&from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z",
+  "/audit-log?subjectId=0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10&action=monitor.updated&fold=true",
   "/audit-log/export.csv?q=a",
   "/overview?q=a&status=up&type=http&tag=eu",
   "/overview/rows?q=a&tag=eu",

@@ -94,7 +94,7 @@ const variables = {
 
 describe("Gatus' configuration", () => {
   test("becomes monitors, channels and groups; unsupported parts are paused or reported", async () => {
-    const { ours } = await testAppliance();
+    const { ours, database } = await testAppliance();
     const file = join(newDirectory(), "config.yaml");
     writeFileSync(file, config);
     const plan = await buildGatusPlan(file, variables);
@@ -174,6 +174,24 @@ describe("Gatus' configuration", () => {
     expect(new Set(again.report.items.map(({ decision }) => decision))).toEqual(
       new Set(["unchanged", "not-taken"]),
     );
+
+    // A later change of the source is in the audit log, with the values before and without secrets.
+    writeFileSync(file, config.replace("interval: 2m", "interval: 3m"));
+    const shop = named("shop").id;
+    await ours.api("PATCH", `/api/v1/monitors/${shop}`, { body: { interval: 90 } });
+    const secrets = { ...variables, SLACK_URL: "https://hooks.slack.com/services/other" };
+    await runImport(ours.scope, await buildGatusPlan(file, secrets), null, options);
+    const logged = database
+      .query(
+        `SELECT fields, changes ->> '$[0].before', changes ->> '$[0].after' FROM audit_entries
+         WHERE action LIKE '%.updated' ORDER BY seq DESC LIMIT 3`,
+      )
+      .values();
+    expect(logged).toEqual([
+      ['["interval","retryInterval"]', 90, 180],
+      ['["webhookUrl"]', null, null],
+      ['["interval"]', 120, 90],
+    ]);
   });
 
   test("is merged from the files of a folder", async () => {

@@ -39,6 +39,7 @@ import {
   guardChannelLimit,
   touchGroup,
 } from "../groups/store.ts";
+import { listBulkChanges } from "./bulk-rules.ts";
 import { applyMonitorPatch, assertCheckable } from "./input-service.ts";
 import { listMonitorPage } from "./list-store.ts";
 import { buildColumns, type MonitorRecord, openMonitor, toMonitorRecord } from "./record.ts";
@@ -55,6 +56,7 @@ import {
   attachChannels,
   changeMonitor,
   changeMonitors,
+  findBulkFields,
   listDefaultChannelIds,
   detachChannels,
   findMonitor,
@@ -305,11 +307,23 @@ export function changeMonitorsInBulk(scope: Scope, { monitorIds, change }: ManyM
       {
         action: change === undefined ? "monitor.deleted" : "monitor.updated",
         subjectIds: monitorIds,
-        ...(change && { fields: Object.keys(change) }),
+        ...(change && { fields: await readBulkChanges(scope, monitorIds, change) }),
       },
       { changed: monitorIds.length },
     );
   });
+}
+
+/** Returns a function that lists the changed fields of each monitor, for the audit log. */
+async function readBulkChanges(scope: Scope, ids: readonly string[], change: ChangeOfMany) {
+  const before = await findBulkFields(scope, ids);
+  const [group] = change.groupId ? await listGroups(scope, change.groupId) : [];
+  return (id: string) => {
+    const fields = before.get(id);
+    return fields === undefined
+      ? []
+      : listBulkChanges(fields, change, group?.alertChannelIds ?? []);
+  };
 }
 
 /**

@@ -26,6 +26,7 @@ import {
 } from "../../database/tables/monitoring.ts";
 import { buildEndPosition } from "../groups/store.ts";
 import { computeUptime24h } from "../uptime/store.ts";
+import type { BulkFields } from "./bulk-rules.ts";
 import type { ChangeOfMany } from "./schema.ts";
 import { watchedFields } from "./target-rules.ts";
 
@@ -318,6 +319,33 @@ export function changeMonitors(
   ];
   return sql`update ${monitors} set ${sql.join(columns, sql`, `)}
     where ${isAmong(organizationId, ids)}`;
+}
+
+const bulkFieldsText = `select id, paused, muted, group_id as groupId, tags,
+    (select json_group_array(c.channel_id order by c.position) from monitor_channels c
+      where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds
+  from monitors m where organization_id = ? and id in (select value from json_each(?))`;
+
+/** Reads the fields of monitors that a bulk change can change, by ID. */
+export async function findBulkFields(
+  { store, organizationId }: Tenant,
+  ids: readonly string[],
+): Promise<Map<string, BulkFields>> {
+  type Row = Record<"paused" | "muted", number> &
+    Record<"id" | "tags" | "alertChannelIds", string> & { groupId: string | null };
+  const rows = await store.query<Row>(bulkFieldsText, [organizationId, JSON.stringify(ids)]);
+  return new Map(
+    rows.map(({ id, paused, muted, groupId, tags, alertChannelIds }) => [
+      id,
+      {
+        paused: paused === 1,
+        muted: muted === 1,
+        groupId,
+        tags: JSON.parse(tags) as string[],
+        alertChannelIds: JSON.parse(alertChannelIds) as string[],
+      },
+    ]),
+  );
 }
 
 export function detachChannels(

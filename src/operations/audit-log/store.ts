@@ -70,11 +70,12 @@ async function findSubjectsNamed({ store, organizationId, signal }: Searching, n
 type Searching = Tenant & { signal?: AbortSignal | null };
 
 /** Returns the SQL condition of all filters except the text search. */
-function buildCondition({ noun, action, actor, actorId, from, to }: AuditFilters) {
+function buildCondition({ noun, action, subjectId, actor, actorId, from, to }: AuditFilters) {
   const parts: { text: string; parameters: string[] }[] = [];
   if (noun !== undefined)
     parts.push({ text: "e.action >= ? and e.action < ?", parameters: [`${noun}.`, `${noun}/`] });
   if (action !== undefined) parts.push({ text: "e.action = ?", parameters: [action] });
+  if (subjectId !== undefined) parts.push({ text: "e.subject_id = ?", parameters: [subjectId] });
   if (actorId !== undefined) parts.push({ text: "e.actor_id = ?", parameters: [actorId] });
   if (actor !== undefined) parts.push({ text: "e.actor_type = ?", parameters: [actor] });
   if (from !== undefined) parts.push({ text: "e.at >= ?", parameters: [formatTimestamp(from)] });
@@ -101,9 +102,9 @@ async function* findMatches(
   const { store, organizationId } = tenant;
   const { first, beyond, upTo, direction } = orders[order];
   const subjects = filters.q === undefined ? null : await findSubjectsNamed(tenant, filters.q);
-  const { text, parameters } = buildCondition(filters);
+  const { subjectId, ...others } = filters;
+  const { text, parameters } = buildCondition(others);
   const isSaid = filters.q === undefined ? () => true : createTextFilter(filters.q);
-  const { subjectId } = filters;
   const scoped = [organizationId, ...(subjectId === undefined ? [] : [subjectId])];
   const ofSubject = subjectId === undefined ? "" : "and e.subject_id = ?";
   const fromClause = `from ${getTableName(auditEntries)} e where e.organization_id = ? ${ofSubject} and e.seq ${beyond} ?`;
@@ -157,7 +158,13 @@ export async function findEntryPage(
   return { rows: (await readEntries(tenant, seqs)).reverse(), total };
 }
 
-/** Returns a page in which repeated entries are one, and the total number of such lines. */
+/** Entries that are always folded. Older ones are folded only for their own page. */
+const foldedAtLeast = 20_000;
+
+/**
+ * Returns a page in which repeated entries are one, and the total number of such lines. In longer logs, entries far
+ * beyond the page count one by one, because the first page must not read years.
+ */
 async function findFoldedPage(
   tenant: Searching,
   filters: AuditFilters,
@@ -167,7 +174,8 @@ async function findFoldedPage(
   const lines = new Map<number, FoldedEntries>();
   let last: FoldedEntries | null = null;
   let total = 0;
-  for await (const matches of findMatches(tenant, filters, "newest"))
+  let scanned = 0;
+  for await (const matches of findMatches(tenant, filters, "newest")) {
     for (const match of matches) {
       if (last !== null && isRepetition(last, match)) {
         last.count++;
@@ -179,11 +187,31 @@ async function findFoldedPage(
       if (total >= offset && total < offset + perPage) lines.set(match.seq, last);
       total++;
     }
+    scanned += matches.length;
+    const isPageFull = total > offset + perPage && scanned >= foldedAtLeast;
+    if (!isPageFull || last === null || filters.q !== undefined) continue;
+    total += await countOlder(tenant, filters, matches.at(-1)?.seq ?? 0);
+    break;
+  }
   const rows = (await readEntries(tenant, [...lines.keys()])).reverse();
   return {
     rows: rows.map((row) => ({ ...row, repeated: countRepetitions(lines.get(row.seq)) })),
     total,
   };
+}
+
+async function countOlder(
+  { store, organizationId }: Searching,
+  filters: AuditFilters,
+  seq: number,
+): Promise<number> {
+  const { text, parameters } = buildCondition(filters);
+  const [count] = await store.query<{ total: number }>(
+    `select count(*) as total from ${getTableName(auditEntries)} e
+       where e.organization_id = ? and e.seq < ?${text}`,
+    [organizationId, seq, ...parameters],
+  );
+  return count?.total ?? 0;
 }
 
 const countRepetitions = (folded: FoldedEntries | undefined) =>

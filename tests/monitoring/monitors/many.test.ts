@@ -203,7 +203,14 @@ describe("bulk changes", () => {
       database
         .query("SELECT DISTINCT fields FROM audit_entries WHERE action = 'monitor.updated'")
         .values(),
-    ).toEqual([['["muted","addTags"]']]);
+    ).toEqual([['["muted","tags"]']]);
+    expect(
+      database
+        .query(
+          "SELECT DISTINCT changes ->> '$[0]' FROM audit_entries WHERE action = 'monitor.updated'",
+        )
+        .values(),
+    ).toEqual([['{"field":"muted","before":false,"after":true,"truncated":[]}']]);
   });
 
   test("apply to hundreds of monitors in order, once each, in one atomic write", async () => {

@@ -57,6 +57,44 @@ test("a change of the interval is one field, with the value before", async () =>
   expect(entry?.changes).toEqual([{ field: "interval", before: 60, after: 300, truncated: [] }]);
 });
 
+test("a bulk change is logged per monitor, with the values before", async () => {
+  const { page, api, read } = await startLog();
+  const channelId = await createSampleRecord(api, "alert-channels", { name: "Pager" });
+  const groupId = await createSampleRecord(api, "monitor-groups", { alertChannelIds: [channelId] });
+  const tagged = await createSampleRecord(api, "monitors", { tags: ["eu", "old"], paused: true });
+  const plain = await createSampleRecord(api, "monitors");
+  const done = await createSampleRecord(api, "monitors", { tags: ["eu"], paused: true, groupId });
+  const change = { paused: true, addTags: ["eu"], removeTags: ["old"], groupId };
+  const monitorIds = [tagged, plain, done];
+  const body = { monitorIds, change };
+  expect((await page("POST", "/dashboard/monitors/bulk", { body })).status).toBe(200);
+  const entries = await read("&noun=monitor&action=monitor.updated");
+  const changesOf = (id: string) =>
+    entries
+      .find(({ subjectId }) => subjectId === id)
+      ?.changes.map(({ field, before, after }) => [field, before, after]);
+  const joined = [
+    ["groupId", null, groupId],
+    ["tags", ["eu", "old"], ["eu"]],
+    ["alertChannelIds", [], [channelId]],
+  ];
+  expect(changesOf(tagged)).toEqual(joined);
+  expect(changesOf(plain)).toEqual([
+    ["paused", false, true],
+    joined[0] ?? [],
+    ["tags", [], ["eu"]],
+    joined[2] ?? [],
+  ]);
+  expect(changesOf(done)).toBeUndefined();
+  const { tags, paused, alertChannelIds } = (await api("GET", `/api/v1/monitors/${plain}`)).json
+    .data;
+  expect({ tags, paused, alertChannelIds }).toEqual({
+    tags: ["eu"],
+    paused: true,
+    alertChannelIds: [channelId],
+  });
+});
+
 test("a change that changes nothing is not logged", async () => {
   const { api, read } = await startLog();
   const id = await createSampleRecord(api, "monitors");
@@ -264,4 +302,25 @@ test("repeated entries are one line, which counts them", async () => {
   expect([meta.total, data[0].action]).toEqual([folded.length, "subscriber.invited"]);
   // Without folding, programs still get every entry.
   expect((await read()).filter(({ action }) => action === "monitor.deleted")).toHaveLength(2);
+});
+
+test("a long log is counted without reading it all, and its first page is the same", async () => {
+  const { appliance, api, read, page } = await startLog();
+  const id = await createSampleRecord(api, "monitors");
+  appliance.database.run(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 22600)
+     INSERT INTO audit_entries (organization_id, at, actor_type, actor_id, actor_name, action, subject_id, request_id)
+     SELECT organization_id, at, actor_type, actor_id, actor_name, 'monitor.updated',
+       printf('00000000-0000-7000-8000-%012d', i), i
+     FROM n CROSS JOIN audit_entries WHERE subject_id = ?`,
+    [id],
+  );
+  const { meta, data } = (await page("GET", "/dashboard/audit-log?fold=true")).json;
+  expect(data.map((one: AuditEntry) => one.id)).toEqual(
+    (await read()).slice(0, 20).map((one) => one.id),
+  );
+  const all = (await page("GET", "/dashboard/audit-log")).json.meta.total;
+  expect(meta.total).toBe(all);
+  const narrow = (await page("GET", `/dashboard/audit-log?fold=true&noun=monitor`)).json.meta.total;
+  expect(narrow).toBe(22_601);
 });

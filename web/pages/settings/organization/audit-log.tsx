@@ -310,7 +310,7 @@ function Line({ entry }: { entry: AuditEntry }) {
         <p>
           <Actor actor={actor} /> <Sentence entry={entry} />
           {plain !== "" && <span className="faint">: {plain}</span>}
-          {repeated !== null && (
+          {repeated !== null && entry.subjectName !== null && (
             <button
               type="button"
               className="audit-more"
