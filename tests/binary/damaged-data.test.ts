@@ -1,7 +1,9 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import {
+  cpSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -9,8 +11,9 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServerClient, createMachineWithKey } from "../support/machine.ts";
+import { createMachine, createMachineWithKey, createServerClient } from "../support/machine.ts";
 
 type Damage = (file: string) => void | Promise<void>;
 
@@ -111,9 +114,21 @@ describe("unusable data exits with 3 and one line, and stays unchanged", () => {
     });
 });
 
-/** A killed machine with writes in its log. */
+let killedOnce: Promise<{ key: string; before: number }> | undefined;
+const killedData = mkdtempSync(join(tmpdir(), "signalbox-killed-"));
+afterAll(() => rmSync(killedData, { recursive: true }));
+
+/** A killed machine with writes in its log; a copy of one that was killed once. */
 async function killed() {
-  const box = await createMachineWithKey();
+  killedOnce ??= killOne();
+  const { key, before } = await killedOnce;
+  const box = createMachine();
+  cpSync(killedData, box.dataDir, { recursive: true });
+  return { ...box, key, before };
+}
+
+async function killOne() {
+  await using box = await createMachineWithKey();
   const server = await box.serve();
   const api = createServerClient(server.url, box.key);
   let before = 0;
@@ -122,8 +137,9 @@ async function killed() {
     await api("POST", "/api/v1/incidents", { title });
   }
   await server.stop("SIGKILL");
+  cpSync(box.dataDir, killedData, { recursive: true });
   return {
-    ...box,
+    key: box.key,
     /** Length of its log before the last write. */
     before,
   };

@@ -35,13 +35,11 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
 }
 
 /**
- * All methods for a plain path, two in rotation for each other spelling. This covers all pairs of
+ * All methods for a plain path, one in rotation for each other spelling. This covers all pairs of
  * path, spelling and method.
  */
 const methodsOf = (spelling: number, turn: number) =>
-  spelling === 0
-    ? everyMethod
-    : [0, 1].map((more) => everyMethod[(spelling + 2 * turn + more) % everyMethod.length] ?? "GET");
+  spelling === 0 ? everyMethod : [everyMethod[(spelling + turn) % everyMethod.length] ?? "GET"];
 
 const noBackups = {
   createBackup: () => Promise.reject(new AppError("CONFLICT", "A backup is being made.")),

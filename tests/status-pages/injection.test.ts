@@ -1,5 +1,5 @@
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
 import { parseMarkdown, renderText } from "../../src/core/text/markdown.ts";
 import { escapeTags } from "../../src/core/text/formatting.ts";
@@ -58,6 +58,16 @@ async function filledWith(text: string) {
   };
 }
 
+type FilledPage = Awaited<ReturnType<typeof filledWith>>;
+const pages = new Map<string, Promise<FilledPage>>();
+afterAll(async () => {
+  for (const page of pages.values()) await (await page)[Symbol.asyncDispose]();
+});
+
+/** Page of this text, which the tests of a text share because they only read. */
+const pageOf = (text: string): Promise<FilledPage> =>
+  pages.getOrInsertComputed(text, () => filledWith(text));
+
 /**
  * Elements of an XML document in order, with their attribute names. Throws if it is not
  * well-formed.
@@ -82,8 +92,8 @@ for (const [what, text] of Object.entries(hostile))
     const markdown = renderText(parseMarkdown(text));
 
     test("are text on the page, not markup", async () => {
-      await using plain = await filledWith("plain");
-      await using made = await filledWith(text);
+      const plain = await pageOf("plain");
+      const made = await pageOf(text);
       for (const part of ["", "/history", "/incidents/"]) {
         const html = async (of: typeof made) =>
           (await of.ours(part === "/incidents/" ? part + of.incidentId : part)).text;
@@ -101,8 +111,8 @@ for (const [what, text] of Object.entries(hostile))
     });
 
     test("are text in the feeds, not elements", async () => {
-      await using plain = await filledWith("plain");
-      await using made = await filledWith(text);
+      const plain = await pageOf("plain");
+      const made = await pageOf(text);
       for (const part of ["/feed.rss", "/feed.atom"])
         expect(xmlShape((await made.ours(part)).text)).toEqual(
           xmlShape((await plain.ours(part)).text),
@@ -128,7 +138,7 @@ for (const [what, text] of Object.entries(hostile))
     });
 
     test("are complete in the JSON, which no browser treats as a page", async () => {
-      await using made = await filledWith(text);
+      const made = await pageOf(text);
       for (const part of [".json", "/api/v2/summary.json"]) {
         const { type, headers } = await made.ours(part);
         expect([type, headers.get("x-content-type-options")]).toEqual([
@@ -151,15 +161,15 @@ for (const [what, text] of Object.entries(hostile))
     });
 
     test("are text in the badges, not markup", async () => {
-      await using plain = await filledWith("plain");
-      await using made = await filledWith(text);
+      const plain = await pageOf("plain");
+      const made = await pageOf(text);
       const badges = await made.badges();
       expect(badges.map(xmlShape)).toEqual((await plain.badges()).map(xmlShape));
     });
 
     test("start no line of the calendar", async () => {
-      await using plain = await filledWith("plain");
-      await using made = await filledWith(text);
+      const plain = await pageOf("plain");
+      const made = await pageOf(text);
       const lines = async (of: typeof made) =>
         (await of.ours("/maintenance.ics")).text
           .replace(/\r\n[ \t]/g, "")
