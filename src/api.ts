@@ -31,6 +31,7 @@ import { peopleRoutes, profileRoutes } from "./accounts/people/routes.ts";
 import { sessionRoutes } from "./accounts/sessions/routes.ts";
 import { settingsRoutes } from "./accounts/settings/routes.ts";
 import { createSignInRoutes } from "./accounts/sign-in/routes.ts";
+import { heldChangeRoutes } from "./http/held-changes/routes.ts";
 import { reportRoutes } from "./reports/routes.ts";
 import { createStatusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
@@ -54,6 +55,7 @@ export function createRoutes(dependencies: ApiDependencies) {
   const api = new Elysia({ name: "api" })
     .use(incidentRoutes)
     .use(incidentTemplateRoutes)
+    .use(heldChangeRoutes)
     .use(maintenanceRoutes)
     .use(monitorGroupRoutes)
     .use(monitorRoutes)

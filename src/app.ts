@@ -45,6 +45,8 @@ import { createAccessLimits } from "./http/access/access-limits.ts";
 import { createTrustedProxies } from "./http/access/trusted-proxies.ts";
 import { createAssetRoutes, createWebFiles } from "./http/responses/web-files.ts";
 import { createWriteContention } from "./http/write-contention.ts";
+import { HeldChangeSender } from "./http/held-changes/sender.ts";
+import type { Route } from "./http/openapi.ts";
 import { LivePages } from "./dashboard/live.ts";
 import { MaintenanceWatch } from "./monitoring/maintenance/watch.ts";
 import { createAccessTokenCache } from "./core/outgoing/access-tokens.ts";
@@ -367,7 +369,8 @@ async function createWeb(parts: Parts, folder: string) {
     (open) => listeners.splice(0, Infinity, ...open.map(({ number: port }) => ({ host, port }))),
   );
   ports.usePublic(config.publicPort);
-  return { main, ports, site };
+  const held = new HeldChangeSender({ ...parts, routes: app.routes as unknown as Route[] });
+  return { main, ports, site, held };
 }
 
 /** Creates the public pages. */
@@ -461,9 +464,9 @@ const createPortCollector = (ports: Ports, tls: Tls): Collector => ({
 type RunningParts = Parts & Awaited<ReturnType<typeof createWeb>>;
 
 async function startParts(parts: RunningParts) {
-  const { site, live, alerts, notices, maintenance, checks } = parts;
+  const { site, live, alerts, notices, maintenance, checks, held } = parts;
   await parts.node?.start();
-  for (const part of [site, live, alerts, notices, maintenance]) await part.start();
+  for (const part of [site, live, alerts, notices, maintenance, held]) await part.start();
   const { loop, cleaning, scheduled, problems, alarm } = parts;
   for (const part of [loop, cleaning, scheduled, problems, alarm]) part.start();
   // Requests are already served during this, because all parts that they use have started.
@@ -487,7 +490,8 @@ async function stopParts(
   await parts.configurations.waitUntilApplied();
   const first = [live, checks, maintenance, cleaning, problems, alarm];
   await Promise.all(first.map((part) => tryStop(() => part.stop())));
-  for (const part of [parts.notices, parts.alerts, parts.site]) await tryStop(() => part.stop());
+  for (const part of [parts.held, parts.notices, parts.alerts, parts.site])
+    await tryStop(() => part.stop());
   await tryStop(() => parts.node?.stop());
   const deadline = performance.now() + hardStopMs;
   while (ports.pendingRequests() > 0 && performance.now() < deadline) await Bun.sleep(10);

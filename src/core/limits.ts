@@ -178,6 +178,12 @@ export const requestBounds = {
     per: "organization and 24 hours",
     beyond: "Further requests with an `Idempotency-Key` are rejected: 429.",
   },
+  heldChanges: {
+    value: 100,
+    unit: "rows",
+    per: "organization",
+    beyond: "Further changes with `hold` are rejected until others are sent or undone: 429.",
+  },
   longResponses: {
     value: 32,
     unit: "requests",

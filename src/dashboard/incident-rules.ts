@@ -1,5 +1,5 @@
 import type { StateType } from "../events/catalogue.ts";
-import type { IncidentTraces } from "./incident-schema.ts";
+import type { IncidentTraces, Receiver } from "./incident-schema.ts";
 
 /** Start of a monitor's state. */
 export type StateStart = { type: StateType; at: string; message: string | null };
@@ -28,3 +28,17 @@ export function listStatesInIncident(startedStates: readonly StateStart[], from:
 
 const isTrouble = ({ type }: Pick<StateStart, "type">) =>
   type === "monitor.down" || type === "monitor.degraded";
+
+/** Assigns receivers to the update that they were notified of: the latest one at the time of the event. */
+export function buildReceipts(
+  updates: readonly { id: string; createdAt: string }[],
+  receivers: readonly (Receiver & { at: string })[],
+): IncidentTraces["receipts"] {
+  const findUpdate = (at: string) =>
+    updates.findLast(({ createdAt }) => createdAt <= at) ?? updates[0];
+  const byUpdate = Map.groupBy(receivers, ({ at }) => findUpdate(at)?.id);
+  return updates.flatMap(({ id }) => {
+    const own = byUpdate.get(id);
+    return own === undefined ? [] : [{ updateId: id, receivers: own }];
+  });
+}

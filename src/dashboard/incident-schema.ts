@@ -44,6 +44,16 @@ export const IncidentAudience = z.object({
 });
 export type IncidentAudience = z.infer<typeof IncidentAudience>;
 
+const Receiver = z.object({
+  /** Name of the channel; null for subscribers with this outcome. */
+  name: z.string().nullable(),
+  count: z.int(),
+  /** `retrying` after failed attempts, with the reason of the last one. */
+  state: z.enum(["waiting", "retrying", "delivered", "failed"]),
+  reason: z.string().nullable(),
+});
+export type Receiver = z.infer<typeof Receiver>;
+
 const author = { type: z.string(), id: z.string().nullable(), name: z.string() };
 
 export const IncidentTraces = z.object({
@@ -64,8 +74,8 @@ export const IncidentTraces = z.object({
   changes: z.array(
     z.object({ at: Timestamp, action: z.string(), fields: z.array(z.string()), ...author }),
   ),
-  /** Delivered alerts about the incident with their channels, oldest first. */
-  alerts: z.array(z.object({ at: Timestamp, type: z.string(), channels: z.array(z.string()) })),
+  /** Receivers of each update, with the outcome of their deliveries. */
+  receipts: z.array(z.object({ updateId: Id, receivers: z.array(Receiver) })),
   /** Notified channels, each with the time of its last delivery. */
   told: z.array(Channel.extend({ at: Timestamp })),
 });

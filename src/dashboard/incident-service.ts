@@ -13,13 +13,13 @@ import type {
   IncidentPreview,
   IncidentTraces,
 } from "./incident-schema.ts";
-import { listStatesInIncident } from "./incident-rules.ts";
+import { buildReceipts, listStatesInIncident } from "./incident-rules.ts";
 import {
-  findAlertsAbout,
   findAuthors,
   findChanges,
   findNames,
   findPagesShowing,
+  findReceivers,
   findNotifiedChannels,
 } from "./incident-store.ts";
 import { findStateEventsBetween } from "./timeline-store.ts";
@@ -96,25 +96,36 @@ export async function findAudience(
 }
 
 /** Maximum lines of each kind, and maximum monitors, in the timeline of an incident. */
-const limits = { lines: 100, monitors: 20 };
+const limits = { lines: 100, monitors: 20, receivers: 2_000 };
+/** Maximum time from an update to the creation of its notices, and difference between the clocks of nodes. */
+const noticeDelayMs = 3_600_000;
 
 /** Returns authors, other changes, monitor states and notified channels of an incident. Throws NOT_FOUND. */
 export async function getTraces(scope: Scope, incidentId: string): Promise<IncidentTraces> {
   const incident = await getIncident(scope, incidentId);
-  const updateIds: string[] = [];
-  await forEachListed(incident.updates, ({ id }) => void updateIds.push(id));
-  const [authors, notifiedChannels, states, changes, alerts] = await Promise.all([
+  const updates: { id: string; createdAt: string }[] = [];
+  await forEachListed(
+    incident.updates,
+    ({ id, createdAt }) => void updates.push({ id, createdAt }),
+  );
+  const latestAt = Date.parse(updates.at(-1)?.createdAt ?? incident.createdAt);
+  const [authors, notifiedChannels, states, changes, receivers] = await Promise.all([
     findAuthors(scope, incidentId),
     findNotifiedChannels(scope, incident),
     findStatesDuring(scope, incident),
     findChanges(scope, incidentId, limits.lines),
-    findAlertsAbout(scope, incidentId, limits.lines),
+    findReceivers(scope, {
+      id: incidentId,
+      from: Date.parse(incident.createdAt) - noticeDelayMs,
+      to: latestAt + noticeDelayMs,
+      limit: limits.receivers,
+    }),
   ]);
   // Each update has one audit row, in the same order. The oldest rows can be removed already.
-  const latestIds = updateIds.slice(-authors.length);
+  const latest = updates.slice(-authors.length);
   return {
-    authors: latestIds.flatMap((updateId, index) => {
-      const author = authors.slice(-latestIds.length)[index];
+    authors: latest.flatMap(({ id: updateId }, index) => {
+      const author = authors.slice(-latest.length)[index];
       return author === undefined ? [] : [{ updateId, ...author }];
     }),
     states,
@@ -122,7 +133,7 @@ export async function getTraces(scope: Scope, incidentId: string): Promise<Incid
       ...change,
       fields: fields === null ? [] : (JSON.parse(fields) as string[]),
     })),
-    alerts: alerts.toReversed(),
+    receipts: buildReceipts(updates, receivers),
     told: notifiedChannels,
   };
 }

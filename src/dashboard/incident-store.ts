@@ -1,8 +1,9 @@
 /** Reads the authors, changes, alerts and recipients of an incident for the admin page. */
+import { createId } from "../core/ids.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { AuditAction } from "../events/catalogue.ts";
 import { isShownText } from "../status-pages/store.ts";
-import type { IncidentAudience, IncidentTraces } from "./incident-schema.ts";
+import type { IncidentAudience, IncidentTraces, Receiver } from "./incident-schema.ts";
 
 /** Reads the status pages that would show an incident, with their numbers of confirmed subscribers. */
 export function findPagesShowing(
@@ -61,27 +62,36 @@ export function findChanges({ store, organizationId }: Tenant, incidentId: strin
   return store.query<IncidentChangeRow>(changeText, [organizationId, incidentId, limit]);
 }
 
-const alertedSql = `select a.type, min(d.delivered_at) as at, json_group_array(distinct c.name) as channels
-  from alerts a
-    join delivery_alerts t on t.organization_id = ?1 and t.alert_id = a.id and not t.withheld
-    join deliveries d on d.organization_id = ?1 and d.id = t.delivery_id
-    join alert_channels c on c.organization_id = ?1 and c.id = d.receiver_id
-  where a.organization_id = ?1 and a.incident_id = ?2
-    and d.receiver_type = 'channel' and d.delivered_at is not null
-  group by a.id order by at desc limit ?3`;
+type ReceiverRow = Receiver & { at: string };
 
-/** Reads the delivered alerts about an incident, newest first. */
-export async function findAlertsAbout(
+const stateSql = `case when d.status in ('delivered', 'failed') then d.status
+  when d.error is not null then 'retrying' else 'waiting' end as state,
+  case when d.status <> 'delivered' then d.error end as reason`;
+
+// IDs are ordered by time, so the notices of an incident are in a range of their primary key.
+const receiversSql = `select a.at, c.name, 1 as count, ${stateSql}
+  from alerts a
+    cross join delivery_alerts t on t.organization_id = ?1 and t.alert_id = a.id and not t.withheld
+    cross join deliveries d on d.organization_id = ?1 and d.id = t.delivery_id
+    cross join alert_channels c on c.organization_id = ?1 and c.id = d.receiver_id
+  where a.organization_id = ?1 and a.incident_id = ?2
+    and d.receiver_type = 'channel' and d.status <> 'skipped'
+  union all
+  select n.at, null, count(*), ${stateSql}
+  from notices n
+    cross join deliveries d on d.organization_id = ?1 and d.notice_id = n.id
+  where n.organization_id = ?1 and n.id between ?3 and ?4 and n.data ->> 'id' = ?2
+    and n.type <> 'incident.postmortem' and d.status <> 'skipped'
+  group by n.at, state, reason
+  order by 1, 2 limit ?5`;
+
+/** Reads the receivers of alerts and notices about an incident, by the time of their event, oldest first. */
+export function findReceivers(
   { store, organizationId }: Tenant,
-  incidentId: string,
-  limit: number,
-): Promise<IncidentTraces["alerts"]> {
-  const rows = await store.query<{ type: string; at: string; channels: string }>(alertedSql, [
-    organizationId,
-    incidentId,
-    limit,
-  ]);
-  return rows.map((row) => ({ ...row, channels: JSON.parse(row.channels) as string[] }));
+  { id, from, to, limit }: { id: string; from: number; to: number; limit: number },
+) {
+  const range = [createId(from), createId(to)];
+  return store.query<ReceiverRow>(receiversSql, [organizationId, id, ...range, limit]);
 }
 
 const nameText = `select m.id, m.name from json_each(?2) its

@@ -57,11 +57,22 @@ export type Prepared = {
   /**
    * Makes the statement a guard. Returns the error of the batch if the condition is false at the time of the write.
    */
-  otherwise?: () => AppError | StaleRead;
+  otherwise?: () => AppError | StaleRead | RehearsalPassed;
 };
 
 /** The data has changed since it was read. `retrying` catches this error and repeats the attempt. */
 export class StaleRead extends Error {}
+
+/** Ends a rehearsal. All conditions of the write hold, and nothing is written. */
+export class RehearsalPassed extends Error {
+  /** The response of the use case. */
+  readonly answer: object;
+
+  constructor(answer: object) {
+    super("The rehearsal passed.");
+    this.answer = answer;
+  }
+}
 
 const dialect = new SQLiteSyncDialect();
 

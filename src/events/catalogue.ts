@@ -57,6 +57,7 @@ type Acts = { [N in keyof typeof auditVerbs]: (typeof auditVerbs)[N][number] };
 type Occurrences = {
   appliance: "troubled" | "recovered";
   channel: "failed";
+  "held-change": "held" | "hurried" | "undone" | "sent" | "failed";
   maintenance: "started" | "ended";
   monitor: StoredStatus | "paused" | "resumed";
 };

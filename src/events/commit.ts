@@ -9,6 +9,7 @@ import {
   createInsert,
   guardText,
   type Prepared,
+  RehearsalPassed,
   type Statement,
 } from "../database/store.ts";
 import { auditEntries } from "../database/tables/events.ts";
@@ -74,6 +75,16 @@ export const commitUnchanged = <T extends object>(
   answer: T,
 ): Promise<T> => write(scope, conditions, answer);
 
+/**
+ * Writes without an audit row. For changes that are audited later, such as a held change when it is sent, and for
+ * changes without meaning for an audit.
+ */
+export const commitUnaudited = <T extends object>(
+  scope: Scope,
+  statements: readonly Statement[],
+  answer: T,
+): Promise<T> => write(scope, statements, answer);
+
 async function write<T extends object>(scope: Scope, statements: readonly Statement[], answer: T) {
   // First, so that the second of two identical requests gets the stored response, not an error of If-Match.
   const remembered = scope.remember?.(answer) ?? [];
@@ -81,9 +92,17 @@ async function write<T extends object>(scope: Scope, statements: readonly Statem
     guardOrganizationExists(scope.organizationId),
     ...remembered,
     ...statements,
+    ...(scope.isRehearsal ? [endRehearsal(answer)] : []),
   ]);
   return answer;
 }
+
+/** Rolls the whole write back after all its conditions held. */
+const endRehearsal = (answer: object): Prepared => ({
+  ...guardText("false"),
+  parameters: [],
+  otherwise: () => new RehearsalPassed(answer),
+});
 
 const organizationGuard = guardText(
   "exists (select 1 from organizations where id = ? and deleted_at is null)",

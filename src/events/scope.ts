@@ -41,6 +41,8 @@ export type Scope = {
   signal: AbortSignal | null;
   /** Statements that store the response under the request's Idempotency-Key; null without a key. */
   remember: ((answer: object) => Statement[]) | null;
+  /** Whether `commit` only verifies the conditions of the write. It then throws RehearsalPassed. */
+  isRehearsal: boolean;
 };
 
 /** Services of a scope that all organizations share. */
@@ -70,5 +72,6 @@ export function buildScope(
     ifMatch: null,
     signal: null,
     remember: null,
+    isRehearsal: false,
   };
 }

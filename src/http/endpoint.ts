@@ -26,6 +26,8 @@ import {
   assertAdministrator,
 } from "./access/authentication.ts";
 import { type BodyClient, parseMediaType, assertNoBody, parseJson, readBody } from "./body.ts";
+import { holdChange, rehearse } from "./held-changes/service.ts";
+import { getHoldSeconds, HeldChange } from "./held-changes/schema.ts";
 import { createErrorResponse } from "./responses/error-response.ts";
 import { parseIdempotencyKey, executeOnce, routeOf, acceptsIdempotencyKey } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
@@ -51,7 +53,7 @@ const NoBody = z.strictObject({}).optional();
 type Access = "read" | "write" | "administrator" | "person" | "anyone";
 
 /** Declaration of one route: access, schemas and texts for the OpenAPI document. */
-export type Endpoint = Declared & { response: z.ZodType };
+export type Endpoint = Declared & { response: z.ZodType; useCase: UseCase };
 
 type Declared<
   Q extends z.ZodType = z.ZodType,
@@ -105,6 +107,9 @@ type WithStreamed<T> =
   | T
   | (T extends readonly (infer E)[] ? StreamedList<E> : never)
   | { [K in keyof T]: T[K] extends readonly (infer E)[] ? Listed<E> : T[K] };
+
+/** Response to a request that is held. */
+const heldShape = { response: dataSchema(HeldChange), status: 202 as const };
 
 const runInStreamTurn = createOrganizationTurns();
 
@@ -184,8 +189,9 @@ export function defineEndpoint<
     get response() {
       return (responseSchema ??= data === undefined ? (response as R) : dataSchema(data));
     },
+    useCase: handle as UseCase,
   };
-  const route = new RouteHandler(spec, handle as UseCase, data !== undefined);
+  const route = new RouteHandler(spec, data !== undefined);
   // Elysia prepares the context by the handler's parameters, so they are destructured. The return type is that of the
   // body, for clients.
   const handler = ({ request, params, requestContext }: Context) =>
@@ -203,14 +209,12 @@ type UseCase = (input: unknown) => Promise<unknown>;
  */
 class RouteHandler {
   readonly #spec: Endpoint;
-  readonly #useCase: UseCase;
   /** Whether the use case returns only the `data` of the response. */
   readonly #returnsData: boolean;
   #needsBody: boolean | undefined;
 
-  constructor(spec: Endpoint, useCase: UseCase, returnsData: boolean) {
+  constructor(spec: Endpoint, returnsData: boolean) {
     this.#spec = spec;
-    this.#useCase = useCase;
     this.#returnsData = returnsData;
   }
 
@@ -250,7 +254,7 @@ class RouteHandler {
     const input = buildInput(context, caller, parsed);
     if (this.#spec.streams !== undefined) return this.#stream(request, input);
     if (this.#spec.bytes !== undefined) {
-      const bytes = (await this.#useCase(input)) as Uint8Array<ArrayBuffer> | File;
+      const bytes = (await this.#spec.useCase(input)) as Uint8Array<ArrayBuffer> | File;
       return createBytesResponse(request, this.#spec.bytes, bytes, this.#spec.long === true);
     }
     const response = await this.#respond(context, caller, input);
@@ -266,7 +270,7 @@ class RouteHandler {
   }
 
   async #stream(request: Request, input: object): Promise<Response> {
-    if (request.method !== "HEAD") return (await this.#useCase(input)) as Response;
+    if (request.method !== "HEAD") return (await this.#spec.useCase(input)) as Response;
     return new Response(null, { headers: { "Content-Type": this.#spec.streams ?? "" } });
   }
 
@@ -282,9 +286,13 @@ class RouteHandler {
     const upload = types ? { type: parseMediaType(request), bytes } : noUpload;
     const query = this.#queryOf(context);
     const parsed = { query, body: parse(bodySchema, json), upload };
+    const hold = getHoldSeconds(this.#spec.query, query);
+    const respond = (by: AnyCaller) =>
+      hold > 0 && by.principal !== null
+        ? this.#hold(context, by.scope, parsed, { seconds: hold, change: json ?? {} })
+        : this.#respond(context, by, buildInput(context, by, parsed));
     const key = acceptsIdempotencyKey(request.method) ? parseIdempotencyKey(request) : null;
-    if (key === null || caller.principal === null)
-      return this.#respond(context, caller, buildInput(context, caller, parsed));
+    if (key === null || caller.principal === null) return respond(caller);
     const { principal, scope } = caller;
     const keyed = {
       method: request.method,
@@ -296,11 +304,27 @@ class RouteHandler {
     const buildResponse = (data: object) =>
       isStreamed(data)
         ? buildUnreadResponse(request, this.#spec, data)
-        : buildApiResponse(request, this.#spec, { data });
-    return executeOnce(requestContext, principal, keyed, buildResponse, (remember) => {
-      const remembering = { principal, scope: { ...scope, remember } };
-      return this.#respond(context, remembering, buildInput(context, remembering, parsed));
-    });
+        : buildApiResponse(request, hold > 0 ? heldShape : this.#spec, { data });
+    return executeOnce(requestContext, principal, keyed, buildResponse, (remember) =>
+      respond({ principal, scope: { ...scope, remember } }),
+    );
+  }
+
+  /** Rehearses the use case, so that its errors appear now, and stores the request for later. */
+  async #hold(
+    context: HandlerContext,
+    scope: Scope,
+    parsed: object,
+    { seconds, change }: { seconds: number; change: unknown },
+  ): Promise<ApiResponse> {
+    const rehearsal = { ...scope, isRehearsal: true, remember: null };
+    // Elysia passes no parameters for a path without any.
+    const params = context.params ?? {};
+    const input = { ...parsed, scope: rehearsal, params };
+    const answer = await rehearse(() => this.#spec.useCase(input));
+    const operation = { name: this.#spec.name, params, change };
+    const held = await holdChange(scope, operation, answer, seconds);
+    return buildApiResponse(context.request, heldShape, { data: held });
   }
 
   #queryOf({ request, requestContext }: HandlerContext): unknown {
@@ -309,7 +333,7 @@ class RouteHandler {
   }
 
   async #respond(context: HandlerContext, caller: AnyCaller, input: object): Promise<ApiResponse> {
-    const result = await this.#useCase(input);
+    const result = await this.#spec.useCase(input);
     if (result instanceof Response)
       throw new Error(
         "The use case returned a Response, but its route declares no stream: no schema has filtered it.",

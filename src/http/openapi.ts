@@ -9,7 +9,9 @@ import {
 } from "zod-openapi";
 import type { ErrorCode } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
+import { dataSchema } from "../core/paging.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { HeldChange, HoldQuery } from "./held-changes/schema.ts";
 import { acceptsIdempotencyKey } from "./idempotency.ts";
 import {
   errorResponses,
@@ -110,6 +112,13 @@ function buildOperation({ method, path, hooks }: Route, tag: string): ZodOpenApi
           ? { [spec.bytes]: {} }
           : { "application/json": { schema: spec.response } },
       },
+      ...(spec.query === HoldQuery && {
+        "202": {
+          description: "Held, because `hold` is not 0.",
+          headers: z.object({ "X-Request-Id": requestIdHeader }),
+          content: { "application/json": { schema: dataSchema(HeldChange) } },
+        },
+      }),
       ...(method === "GET" && { "304": { description: "Unchanged since the ETag you sent." } }),
       ...buildErrorReferences(listErrorCodes(method, path, spec)),
     },
@@ -226,6 +235,11 @@ const tags: Record<string, { name: string; description: string }> = {
   "maintenance-windows": {
     name: "Maintenance windows",
     description: "Planned work, one-time or recurring. Alerts are held, and status pages show it.",
+  },
+  "held-changes": {
+    name: "Held changes",
+    description:
+      "Changes that were sent with `hold`. They take effect when the hold is over, and can be undone until then.",
   },
   alerts: { name: "Alerts", description: "Sent alerts, with their recipients and outcomes." },
   "status-pages": {

@@ -1,6 +1,7 @@
 /** Routes of incidents and their timelines. */
 import { z } from "zod";
 import { Deleted, pageSchema } from "../core/paging.ts";
+import { HoldQuery } from "../http/held-changes/schema.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import {
@@ -48,6 +49,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
       access: "write",
       summary: "Open an incident",
       description: "Its first update, with status `investigating`, is posted with it.",
+      query: HoldQuery,
       body: NewIncident,
       data: Incident,
       status: 201,
@@ -72,6 +74,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
       summary: "Post a status update",
       description:
         "With `status` or `message` it adds one update to the timeline: without `status` the current one is repeated, without `message` a default is used. `title`, `severity` and `public` correct the record and alone add no update.",
+      query: HoldQuery,
       body: IncidentPatch,
       data: Incident,
       errors: ["PRECONDITION_FAILED"],
@@ -119,6 +122,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
       summary: "Write or publish the postmortem of an incident",
       description:
         "A draft until it is `published`. Publishing before the incident is resolved is a conflict. `notify` notifies the subscribers of status pages.",
+      query: HoldQuery,
       body: PostmortemPatch,
       data: Incident,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],
@@ -164,6 +168,7 @@ export const incidentRoutes = createRouter("/api/v1/incidents")
       access: "write",
       summary: "Resolve an incident",
       description: "The same as a PATCH to `resolved` with the message “Incident resolved.”",
+      query: HoldQuery,
       data: Incident,
       handle: ({ scope, params }) => updateIncident(scope, params.id, { status: "resolved" }),
     }),

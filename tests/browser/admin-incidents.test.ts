@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { findLookFlaws, defineLookTests } from "../support/admin-looks.ts";
-import { createAdminWorld, selectPageFaults, findRow, visitAs } from "../support/admin-world.ts";
+import {
+  createAdminWorld,
+  selectPageFaults,
+  findRow,
+  sendHeldNow,
+  visitAs,
+} from "../support/admin-world.ts";
 import { describeInChromium, storePicture, findViolations, visitPage } from "../support/browser.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 import { replyWith } from "../support/target.ts";
@@ -45,7 +51,7 @@ describeInChromium("incidents", (browser) => {
 
   defineLookTests((path) => world.open(browser, path), {
     incidents: () => ["/incidents", "Slow search results"],
-    incident: () => [`/incidents/${incidentId}`, "Post update"],
+    incident: () => [`/incidents/${incidentId}`, "Post to 1 page, 1 channel"],
     "incident-templates": () => ["/settings/incident-templates", "Supplier"],
     "incident-template": () => ["/settings/incident-templates?new=true", "Title of a new incident"],
   });
@@ -69,6 +75,7 @@ describeInChromium("incidents", (browser) => {
     expect(await page.locator(":focus").textContent()).toBe("Keep editing");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
+    await sendHeldNow(page);
     await page.getByRole("heading", { name: "Mails arrive late" }).waitFor();
     await page.getByText("1 open").first().waitFor({ state: "detached" });
 
@@ -82,6 +89,7 @@ describeInChromium("incidents", (browser) => {
     expect(await message(page).inputValue()).toBe("A queue is stuck.");
     await message(page).focus();
     await page.keyboard.press("ControlOrMeta+Enter");
+    await sendHeldNow(page);
     await page.getByRole("listitem").getByText("A queue is stuck.").waitFor();
     await page.getByText("will notify Slack #ops").waitFor();
     await page.getByText(/· you/).first().waitFor();
@@ -90,8 +98,10 @@ describeInChromium("incidents", (browser) => {
     );
 
     await page.getByRole("button", { name: "Resolve" }).press("Enter");
+    await sendHeldNow(page);
     await page.getByText("Incident resolved.").waitFor();
     await page.getByRole("button", { name: "Reopen" }).first().press("Enter");
+    await sendHeldNow(page);
     await page.getByRole("button", { name: "Resolve" }).first().waitFor();
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
     const shown = await (await fetch(`${world.url}/status/${slug}`)).text();
@@ -242,6 +252,42 @@ describeInChromium("incidents", (browser) => {
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
+  test("with a draft, the header posts and resolves; until it is sent, nothing is public, and undo restores the draft", async () => {
+    const { ask, url } = world;
+    const { id } = await ask("POST", "/api/v1/incidents", { title: "Slow logins" });
+    const [{ slug }] = await ask("GET", "/api/v1/status-pages");
+    const readPublic = async () => (await fetch(`${url}/status/${slug}/incidents/${id}`)).text();
+    await using open = await world.open(browser, `/incidents/${id}`);
+    await using other = await world.open(browser, "/");
+    const { page } = open;
+    await message(page).fill("Logins work again.");
+    await page.getByRole("button", { name: "Post and resolve" }).click();
+    await page.getByText(/^Sending in \d+ s$/).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await storePicture(page, "admin-incident-held-1280-light.png");
+    await other.page.getByText("Resolution: Slow logins", { exact: true }).waitFor();
+    expect(await readPublic()).not.toContain("Logins work again.");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText(/^Sending in/).waitFor({ state: "detached" });
+    expect(await message(page).inputValue()).toBe("Logins work again.");
+    expect((await ask("GET", `/api/v1/incidents/${id}`)).updates).toHaveLength(1);
+    await page.getByRole("button", { name: "Post and resolve" }).first().click();
+    // Closing the tab changes nothing.
+    await page.getByText(/^Sending in \d+ s$/).waitFor();
+    await page.goto("about:blank");
+    await sendHeldNow(other.page);
+    await page.goto(`${url}/incidents/${id}`);
+    await page.getByRole("listitem").getByText("Logins work again.").waitFor();
+    await page
+      .getByRole("button", { name: /^Delivered to \d+$/ })
+      .first()
+      .click();
+    await page.getByText("Slack #ops · Delivered").filter({ visible: true }).first().waitFor();
+    expect(await readPublic()).toContain("Logins work again.");
+    await ask("DELETE", `/api/v1/incidents/${id}`);
+    expect(selectPageFaults(open.faults)).toEqual([]);
+  });
+
   test("a preview shows the public page with the unsaved update", async () => {
     await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
@@ -290,6 +336,7 @@ describeInChromium("incidents", (browser) => {
     await message(page).press("ControlOrMeta+z");
     expect(await message(page).inputValue()).toEndWith("12:48.\nall is replayed");
     await message(page).press("ControlOrMeta+Enter");
+    await sendHeldNow(page);
     await page.getByRole("listitem").getByRole("strong").getByText("Payments work again").waitFor();
     expect(await page.title()).not.toContain("hit");
     const targets = await page
@@ -304,14 +351,14 @@ describeInChromium("incidents", (browser) => {
     const { page } = open;
     const note = page.getByRole("textbox", { name: "Note" });
     await message(page).fill("Half an update.");
-    await page.getByText("Internal note", { exact: true }).first().click();
+    await page.getByRole("tab", { name: "Internal note" }).click();
     await note.fill("Ann holds the **key**.");
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("ControlOrMeta+Enter");
     const written = page.getByRole("listitem").filter({ hasText: "Ann holds the key." });
     await written.getByText("· you").waitFor();
     await storePicture(page, "admin-incident-note-1280-light.png");
-    await page.getByText("Public update", { exact: true }).click();
+    await page.getByRole("tab", { name: "Public update" }).click();
     expect(await message(page).inputValue()).toBe("Half an update.");
     await message(page).fill("");
     await page.getByText("Notes", { exact: true }).click();
@@ -331,7 +378,7 @@ describeInChromium("incidents", (browser) => {
     await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
     const note = page.getByRole("textbox", { name: "Note" });
-    const box = (name: string) => page.getByText(name, { exact: true }).first();
+    const box = (name: string) => page.getByRole("tab", { name });
     await message(page).fill("Half an update.");
     await box("Internal note").click();
     await note.fill("Half a note.");
@@ -478,9 +525,10 @@ describeInChromium("incidents", (browser) => {
     );
     await world.ask("PATCH", `/api/v1/incidents/${id}`, { message: "Found it elsewhere." });
     await page.getByText("Found it elsewhere.").waitFor();
-    await page.getByRole("button", { name: "Post update" }).click();
+    await page.getByRole("button", { name: /^Post to/ }).click();
     await dialog(page, "Someone else changed this").waitFor();
     await page.getByRole("button", { name: "Save mine" }).click();
+    await sendHeldNow(page);
     await page
       .getByRole("listitem")
       .getByText(/^We are looking into it/)
@@ -518,11 +566,12 @@ describeInChromium("incidents", (browser) => {
 
     await message(page).fill("We found the cause.");
     const first = await losing(at, 1);
-    await page.getByRole("button", { name: "Post update" }).click();
+    await page.getByRole("button", { name: /^Post to/ }).click();
     await first.lost;
     await page.waitForFunction(
       () => document.querySelector<HTMLTextAreaElement>("[aria-label=Message]")?.value === "",
     );
+    await sendHeldNow(page);
     await page.getByRole("listitem").getByText("We found the cause.").waitFor();
     expect(await dialog(page, "Someone else changed this").count()).toBe(0);
     expect(await stored()).toEqual(["We found the cause."]);
@@ -530,24 +579,25 @@ describeInChromium("incidents", (browser) => {
     // A second post of the same text is intended.
     await message(page).fill("We found the cause.");
     const second = await losing(at);
-    await page.getByRole("button", { name: "Post update" }).click();
+    await page.getByRole("button", { name: /^Post to/ }).click();
     await second.lost;
     await page.reload();
     await second.end();
     await page.getByText("What you typed earlier is back.").waitFor();
     await world.ask("PATCH", `/api/v1/incidents/${id}`, { message: "A script was here." });
     await page.getByText("A script was here.").waitFor();
-    await page.getByRole("button", { name: "Post update" }).click();
+    await page.getByRole("button", { name: /^Post to/ }).click();
     await page.getByText("What you typed earlier is back.").waitFor({ state: "detached" });
+    await sendHeldNow(page);
     expect(await stored()).toEqual([
       "We found the cause.",
-      "We found the cause.",
       "A script was here.",
+      "We found the cause.",
     ]);
     // A repeated first response does not remove later changes.
     await page.getByText("A script was here.").waitFor();
 
-    await page.getByText("Internal note", { exact: true }).first().click();
+    await page.getByRole("tab", { name: "Internal note" }).click();
     await page.getByRole("textbox", { name: "Note" }).fill("Ann knows.");
     const third = await losing(`${at}/notes`, 1);
     await page.getByRole("button", { name: "Add note" }).click();
@@ -598,7 +648,7 @@ describeInChromium("incidents", (browser) => {
     await using open = await visitAs(browser, world, "viewer", `/incidents/${incidentId}`);
     const { page } = open;
     await page.getByText("Between 8 and 12 % of payments are rejected.").waitFor();
-    for (const name of ["Post update", "Edit", "Resolve"])
+    for (const name of [/^Post/, "Edit", "Resolve"])
       expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
     await page.keyboard.press("v");
     await page.frameLocator("iframe").getByText("Between 8 and 12 %").waitFor();

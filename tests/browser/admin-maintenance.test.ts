@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { defineLookTests, findThemeViolations } from "../support/admin-looks.ts";
-import { createAdminWorld, visitAs } from "../support/admin-world.ts";
+import { createAdminWorld, sendHeldNow, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, findViolations } from "../support/browser.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
@@ -74,6 +74,7 @@ describeInChromium("maintenance", (browser) => {
     await page.keyboard.press("Escape");
     expect(await findThemeViolations(page)).toEqual([]);
     await editor.getByRole("button", { name: "Schedule and announce to 1 page" }).click();
+    await sendHeldNow(page);
     await page.getByRole("heading", { name: "Disk check" }).waitFor();
     await page.getByText("Every month on the third Thursday, 3 times").waitFor();
     const id = page.url().split("/").at(-1) ?? "";

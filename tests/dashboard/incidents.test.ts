@@ -162,7 +162,7 @@ describe("the traces of an incident", () => {
     made.time.now += 1_000;
     await shop.changeState("down");
     const { json } = await page("GET", `/dashboard/incidents/${id}/traces`);
-    const { states, changes, alerts } = json.data;
+    const { states, changes, receipts } = json.data;
     expect(hook.asked.length).toBeGreaterThan(0);
     expect(states).toMatchObject([
       { name: "Shop", status: "down", troubleSeconds: null },
@@ -170,6 +170,12 @@ describe("the traces of an incident", () => {
     ]);
     expect(changes).toMatchObject([{ name, action: "incident.updated" }]);
     expect(changes[0].fields.toSorted()).toEqual(["severity", "title"]);
-    expect(alerts).toMatchObject([{ type: "incident.opened", channels: ["On-call"] }]);
+    const { updates } = (await made.api("GET", `/api/v1/incidents/${id}`)).json.data;
+    expect(receipts).toEqual([
+      {
+        updateId: updates[0].id,
+        receivers: [{ name: "On-call", count: 1, state: "delivered", reason: null }],
+      },
+    ]);
   });
 });

@@ -232,6 +232,15 @@ export const growing: readonly Growing[] = [
     kept: 1,
   },
   {
+    what: "Changes with `hold`, and their outcomes",
+    bounds: [requestBounds.heldChanges],
+    tables: ["held_changes"],
+    bytes: rowBytes.heldChange,
+    each: "per change",
+    daily: 0,
+    kept: 1,
+  },
+  {
     what: "Sessions",
     bounds: [requestBounds.wrongPasswords],
     tables: ["sessions"],

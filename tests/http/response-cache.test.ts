@@ -139,6 +139,7 @@ const commandLine = {
   ifMatch: null,
   signal: null,
   remember: null,
+  isRehearsal: false,
 };
 
 test("a response is never older than a write of another process into the same data directory", async () => {

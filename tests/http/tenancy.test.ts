@@ -91,6 +91,7 @@ async function neighbours() {
   await createSampleRecord(appliance.theirs.api, "incidents", { monitorId: foreign!["monitors"] });
   const test = `/api/v1/alert-channels/${foreign!["alert-channels"]}/test`;
   foreign!["alerts"] = (await appliance.theirs.api("POST", test)).json.data.alertIds[0];
+  foreign!["held-changes"] = await createSampleRecord(appliance.theirs.api, "held-changes");
   const before = dumpTables(appliance);
   return {
     ...appliance,

@@ -128,6 +128,13 @@ export const selectPageFaults = (faults: readonly string[]) =>
       !/^Blocked script execution in 'about:(srcdoc|blank)'/.test(fault),
   );
 
+/** Sends the held change of the page now, and waits until it is sent. */
+export async function sendHeldNow(page: Page) {
+  const button = page.getByRole("button", { name: "Send now" });
+  await button.click();
+  await button.waitFor({ state: "detached" });
+}
+
 /** A row of the Monitors page. */
 export const findRow = (page: Page, name: string) =>
   page

@@ -24,6 +24,8 @@ import { createAlertEngine } from "../../src/alerting/deciding/engine.ts";
 import { createSubscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
 import { CheckEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
 import type { Store } from "../../src/database/store.ts";
+import { HeldChangeSender } from "../../src/http/held-changes/sender.ts";
+import type { Route } from "../../src/http/openapi.ts";
 import { LivePages } from "../../src/dashboard/live.ts";
 import { createAccessTokenCache } from "../../src/core/outgoing/access-tokens.ts";
 import type { Exchange } from "../../src/core/outgoing/http/exchange.ts";
@@ -266,6 +268,7 @@ export function createAppliance(
     addressOf: proxies.addressOf,
     push: { report: engine.report, wrongTokens: createNetworkLimit(60, clock) },
   });
+  const held = new HeldChangeSender({ ...appliance, routes: app.routes as unknown as Route[] });
   const transfers = createTransferLimit();
   const answer = createRequestHandler({ log, tls: null, proxies, requests, transfers }, (request) =>
     app.fetch(request),
@@ -279,6 +282,7 @@ export function createAppliance(
     alerts,
     live,
     proxies,
+    held,
     logged,
   };
 }
@@ -361,10 +365,8 @@ export async function testAppliance(settings: Settings = {}) {
   const time = { now: firstTime };
   const clock = () => time.now;
   const { store, database, written } = await createStoreOfTwo();
-  const { appliance, app, engine, maintenance, alerts, live, proxies, logged } = createAppliance(
-    { store, clock, vault },
-    settings,
-  );
+  const { appliance, app, engine, maintenance, alerts, live, proxies, held, logged } =
+    createAppliance({ store, clock, vault }, settings);
 
   const createClientOfKey = (key: string | null) => createApplianceClient(app, key);
 
@@ -376,6 +378,7 @@ export async function testAppliance(settings: Settings = {}) {
     alerts,
     live,
     proxies,
+    held,
     database,
     store,
     time,

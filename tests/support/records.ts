@@ -66,6 +66,10 @@ export async function createSampleRecord(
   noun: string,
   fields: object = {},
 ): Promise<string> {
+  if (noun === "held-changes") {
+    const { json } = await api("POST", "/api/v1/incidents?hold=60", { body: { title: "Held" } });
+    return json.data.id;
+  }
   const body = { ...sampleBodies[noun]?.create, ...fields };
   const { status, json, text } = await api("POST", `/api/v1/${noun}`, { body });
   if (status !== 201) throw new Error(`${noun} could not be made: ${text}`);

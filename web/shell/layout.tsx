@@ -8,6 +8,7 @@ import { useProblemCount } from "../data/problems.ts";
 import { useSession, useSignedInPerson } from "../data/session.ts";
 import { undoLast } from "../data/undoable.ts";
 import { palette } from "../components/open-dialog.ts";
+import { HeldEverywhere } from "../components/held-changes.tsx";
 import { useFavicon } from "../components/display/mark.tsx";
 import { useShortcuts } from "../components/shortcuts.ts";
 import { notify } from "../components/toasts.tsx";
@@ -63,6 +64,7 @@ function Frame() {
       <Palette onHelp={() => setHelping(true)} />
       <ShortcutSheet opened={helping} onClose={() => setHelping(false)} />
       <Dialogs />
+      <HeldEverywhere />
       <SignInDialog />
     </Zone.Provider>
   );

@@ -206,6 +206,10 @@ export const deliveries = sqliteTable(
     index("deliveries_pending")
       .on(t.receiverType, t.organizationId, t.receiverId, t.seq, t.dueAt, t.attempts, t.heldUntil)
       .where(sql`due_at is not null`),
+    // For the receipt of an update.
+    index("deliveries_by_notice")
+      .on(t.organizationId, t.noticeId, t.status)
+      .where(sql`notice_id is not null`),
     index("deliveries_held")
       .on(t.receiverType, t.organizationId, t.receiverId, t.heldUntil)
       .where(sql`due_at is not null and held_until is not null`),

@@ -1,7 +1,7 @@
 /** Tables of the audit log, events and idempotent responses. */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { organizationId } from "./columns.ts";
+import { oneOf, organizationId } from "./columns.ts";
 
 /** Audit log. Entries are appended in the same write as the change. */
 export const auditEntries = sqliteTable(
@@ -73,6 +73,43 @@ export const idempotentAnswers = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.actorId, t.route, t.idempotencyKey] }),
     index("idempotent_answers_by_age").on(t.createdAt),
+  ],
+);
+
+/** Changes that are held before they take effect, and outcomes of the last 24 hours. Undone changes are deleted. */
+export const heldChanges = sqliteTable(
+  "held_changes",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    /** Operation ID of the route that performs the change. */
+    operation: text("operation").notNull(),
+    /** JSON of the parameters of the path. */
+    params: text("params").notNull(),
+    /** JSON of the request body. */
+    change: text("change").notNull(),
+    /** ID of the changed record; null for a new record until the change is sent. */
+    subjectId: text("subject_id"),
+    title: text("title"),
+    actorType: text("actor_type", {
+      enum: ["api-key", "person", "command-line", "monitor", "visitor"],
+    }).notNull(),
+    actorId: text("actor_id"),
+    actorName: text("actor_name").notNull(),
+    requestId: text("request_id"),
+    state: text("state", { enum: ["waiting", "sent", "failed"] }).notNull(),
+    createdAt: text("created_at").notNull(),
+    dueAt: text("due_at").notNull(),
+    sentAt: text("sent_at"),
+    error: text("error"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("held_changes_waiting")
+      .on(t.dueAt)
+      .where(sql`state = 'waiting'`),
+    index("held_changes_by_age").on(t.createdAt),
+    oneOf("held_changes_state", t.state),
   ],
 );
 

@@ -34,7 +34,7 @@ const smallBody = 64 * 1024;
 /** Compressed bodies of cached responses. */
 const compressedBodies = new WeakMap<ApiResponse, Uint8Array<ArrayBuffer>>();
 
-type Shape = { response: z.ZodType; status?: 200 | 201; isLocated?: boolean; long?: boolean };
+type Shape = { response: z.ZodType; status?: 200 | 201 | 202; isLocated?: boolean; long?: boolean };
 
 /**
  * Renders a payload with the schema of its route, which drops undeclared fields. The ETag is `"version-hash"` for a

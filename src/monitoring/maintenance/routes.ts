@@ -1,5 +1,6 @@
 /** REST routes of maintenance windows. */
 import { Deleted, pageSchema } from "../../core/paging.ts";
+import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import {
@@ -29,6 +30,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
       summary: "Schedule maintenance",
       description:
         "During the window its monitors are in the state `maintenance` and send no alerts. What is still down at its end is alerted then.",
+      query: HoldQuery,
       body: NewMaintenanceWindow,
       data: MaintenanceWindow,
       status: 201,
@@ -52,6 +54,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
       summary: "Change a maintenance window",
       description:
         "Absent fields keep their value. `monitorIds` and `groupIds` are complete lists. What it changes about an occurrence under way holds at once.",
+      query: HoldQuery,
       body: MaintenanceWindowPatch,
       data: MaintenanceWindow,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { changeMonitorsInBulk, orderMonitors } from "./service.ts";
@@ -22,6 +23,7 @@ export const monitorDashboardRoutes = createRouter("/monitors")
       name: "changeMonitors",
       access: "write",
       summary: "Change or delete many monitors, all or none",
+      query: HoldQuery,
       body: ManyMonitors,
       data: z.object({ changed: z.int() }),
       errors: ["NOT_FOUND"],

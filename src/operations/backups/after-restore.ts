@@ -4,6 +4,7 @@ import { buildAuditRows } from "../../accounts/sessions/service.ts";
 import { prepareRestoredAlerts } from "../../alerting/deciding/restored-alerts.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { copiedVersion } from "../../database/backup/backup-file.ts";
+import { removeWaitingChanges } from "../../http/held-changes/store.ts";
 import type { Store } from "../../database/store.ts";
 import { commandLine } from "../../events/scope.ts";
 
@@ -18,6 +19,7 @@ export async function startRestored(store: Store, clock: Clock): Promise<boolean
   await store.atomic([
     endAllSessions,
     ...prepareRestoredAlerts(clock()),
+    removeWaitingChanges,
     ...ids.flatMap((subjectId) =>
       buildAuditRows([subjectId], { clock, requestId: null }, commandLine, {
         action: "backup.restored",

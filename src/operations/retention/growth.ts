@@ -10,6 +10,7 @@ export const rowBytes = {
   delivery: 1_670,
   notice: 700,
   idempotentAnswer: 1_200,
+  heldChange: 900,
   session: 500,
   incident: 2_000,
   maintenanceWindow: 800,

@@ -16,6 +16,7 @@ import {
 } from "../../database/backup/sweeping.ts";
 import type { Store } from "../../database/store.ts";
 import { sweepEvents } from "../../events/retention.ts";
+import { sweepHeldChanges } from "../../http/held-changes/store.ts";
 import { sweepResponses } from "../../http/idempotency.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../monitoring/uptime/retention.ts";
 import { sweepImports } from "../../imports/store.ts";
@@ -170,6 +171,7 @@ async function sweepShortLived(sweeping: Sweeping) {
   await sweepSessions(sweeping);
   await sweepInvitations(sweeping);
   await sweepResponses(sweeping);
+  await sweepHeldChanges(sweeping);
   await sweepSubscribers(sweeping);
   await sweepOrganizations(sweeping);
   await sweepImports(sweeping);

@@ -5,8 +5,23 @@ import { unwrapData, withIfMatch, v1, retryUntilConnected } from "../../data/cli
 import { recordKey } from "../../data/keys.ts";
 import { createProvisionalId } from "../../data/record.ts";
 import { queryClient } from "../../data/query.ts";
-import { deleteWithUndo, notify, notifyError, notifyWaiting } from "../../components/toasts.tsx";
-import { notifyResolved } from "./resolve.ts";
+import { hold } from "../../components/held-changes.tsx";
+import { deleteWithUndo, notifyError, notifyWaiting } from "../../components/toasts.tsx";
+
+/**
+ * Changes an incident after the hold, in which the person can undo it. Until then the page shows the
+ * incident unchanged.
+ */
+export const holdUpdate = (
+  incident: Pick<Incident, "id">,
+  patch: IncidentPatch,
+  /** The incident as the person saw it. Undefined overwrites later changes by others. */
+  known: Incident | undefined,
+  once = createProvisionalId(),
+) =>
+  hold((query) =>
+    v1.incidents({ id: incident.id }).patch(patch, { query, ...withIfMatch(known, once) }),
+  );
 
 /**
  * Changes an incident. Shows the result at once, computed by the server's rules, and reverts it on
@@ -48,9 +63,7 @@ export async function changeIncident(
 
 /** Resolves or reopens an incident without a message, so that the API uses its default text. */
 export function setStatus(incident: Incident, status: "resolved" | "investigating") {
-  changeIncident(incident, { status }, incident)
-    .then(() => (status === "resolved" ? notifyResolved(incident) : notify("Reopened")))
-    .catch(notifyError);
+  holdUpdate(incident, { status }, incident).catch(notifyError);
 }
 
 export const deleteIncident = (incident: Incident) =>

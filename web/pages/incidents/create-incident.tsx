@@ -3,10 +3,9 @@ import { Button, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
-import { unwrapData, withIdempotencyKey, v1 } from "../../data/client.ts";
+import { withIdempotencyKey, v1 } from "../../data/client.ts";
 import { listKnownMonitors, useOverview } from "../../data/overview.ts";
-import { recordKey } from "../../data/keys.ts";
-import { queryClient } from "../../data/query.ts";
+import { hold } from "../../components/held-changes.tsx";
 import { closeDialog } from "../../components/open-dialog.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
@@ -39,12 +38,11 @@ function useNewIncident() {
   return useForm<Values>(
     { title: "", severity: "minor", message: "", monitorIds, public: true },
     async (values, _, once) => {
-      const incident = await unwrapData(
-        v1.incidents.post(buildIncidentBody(values), withIdempotencyKey(once)),
-      );
-      queryClient.setQueryData(recordKey("incident", incident.id), incident);
+      const key = withIdempotencyKey(once);
+      await hold((query) => v1.incidents.post(buildIncidentBody(values), { query, ...key }));
       closeDialog();
-      await navigate({ href: `/incidents/${incident.id}` });
+      // The page of the incident opens from there when it is sent.
+      await navigate({ href: "/incidents" });
     },
     undefined,
     { key: "incident" },

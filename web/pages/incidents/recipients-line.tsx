@@ -19,13 +19,23 @@ export const describePages = (pages: IncidentAudience["pages"]): string =>
       : []),
   ].join(", ");
 
+/** Counts the receivers of an update, such as `2 pages, 32 people, 1 channel`. Empty for none. */
+export function countRecipients(
+  audience: IncidentAudience | undefined,
+  { isPublic, resolves = false }: { isPublic: boolean; resolves?: boolean },
+): string {
+  const pages = isPublic ? describePages(audience?.pages ?? []) : "";
+  const channels = (resolves ? audience?.resolution : audience?.updates)?.length ?? 0;
+  const notified = channels > 0 ? pluralize(channels, "channel") : "";
+  return [pages, notified].filter(Boolean).join(", ");
+}
+
 /** Label of the button that creates an incident, for example `Post to 2 pages, 32 people`. */
 export function describePosting(audience: IncidentAudience | undefined, isPublic: boolean): string {
-  const pages = isPublic ? describePages(audience?.pages ?? []) : "";
-  const channels = audience?.updates.length ?? 0;
-  const notified = channels > 0 ? pluralize(channels, "channel") : "";
-  if (pages === "") return notified === "" ? "Create incident" : `Create and notify ${notified}`;
-  return `Post to ${[pages, notified].filter(Boolean).join(", ")}`;
+  const recipients = countRecipients(audience, { isPublic });
+  if (recipients === "") return "Create incident";
+  const hasPages = isPublic && (audience?.pages.length ?? 0) > 0;
+  return `${hasPages ? "Post to" : "Create and notify"} ${recipients}`;
 }
 
 /**

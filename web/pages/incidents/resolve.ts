@@ -1,32 +1,13 @@
 import type { Incident } from "../../../src/incidents/schema.ts";
-import { unwrapData, withIdempotencyKey, v1, retryUntilConnected } from "../../data/client.ts";
-import { recordKey } from "../../data/keys.ts";
+import { withIdempotencyKey, v1 } from "../../data/client.ts";
 import { createProvisionalId } from "../../data/record.ts";
-import { queryClient } from "../../data/query.ts";
-import { notifyDone, notifyError, notifyWaiting } from "../../components/toasts.tsx";
+import { hold } from "../../components/held-changes.tsx";
+import { notifyError } from "../../components/toasts.tsx";
 
-type Resolvable = Pick<Incident, "id" | "title" | "status">;
-
-/** Resolves an incident from a list or the command palette, and offers to undo it. */
-export function resolveIncident(incident: Resolvable) {
-  const { id } = incident;
+/** Resolves an incident from a list or the command palette, after the hold. */
+export function resolveIncident({ id }: Pick<Incident, "id">) {
   const once = withIdempotencyKey(createProvisionalId());
-  retryUntilConnected(
-    () => unwrapData(v1.incidents({ id }).resolve.post(undefined, once)),
-    notifyWaiting,
-  )
-    .then((after) => {
-      queryClient.setQueryData(recordKey("incident", id), after);
-      notifyResolved(incident);
-    })
-    .catch(notifyError);
-}
-
-/** Confirms the resolution. Undo restores the previous status. */
-export function notifyResolved({ id, title, status }: Resolvable) {
-  const once = withIdempotencyKey(createProvisionalId());
-  notifyDone(`Resolved ${title}`, async () => {
-    const after = await unwrapData(v1.incidents({ id }).patch({ status }, once));
-    queryClient.setQueryData(recordKey("incident", id), after);
-  });
+  hold((query) => v1.incidents({ id }).resolve.post(undefined, { query, ...once })).catch(
+    notifyError,
+  );
 }

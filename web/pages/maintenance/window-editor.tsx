@@ -9,7 +9,9 @@ import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { dot } from "../../components/display/format.ts";
-import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
+import { hold } from "../../components/held-changes.tsx";
+import { drafts } from "../../data/drafts.ts";
+import { closeDialog, type Dialog, openDialog } from "../../components/open-dialog.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { Fold, type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
@@ -135,21 +137,31 @@ function useWindowForm(
   const start = window
     ? toValues(window)
     : createValues(Date.now(), zone, isNew ? what.date : undefined);
+  const draftKey = `maintenance ${isNew ? `like ${window?.id ?? ""}` : what.id}`;
   return useForm<Values>(
     start,
     async (values, force, once) => {
       const body = buildWindowBody(values);
+      if (isNew) {
+        await hold(
+          (query) => windows.post(body, { query, ...withIdempotencyKey(once) }),
+          () => {
+            drafts.write(draftKey, values);
+            openDialog(what);
+          },
+        );
+        closeDialog();
+        // The page of the window opens from there when it is sent.
+        return navigate({ to: "/maintenance" });
+      }
       const saved = await unwrapData(
-        isNew
-          ? windows.post(body, withIdempotencyKey(once))
-          : windows({ id: what.id }).patch(body, withIfMatch(force ? undefined : window, once)),
+        windows({ id: what.id }).patch(body, withIfMatch(force ? undefined : window, once)),
       );
       queryClient.setQueryData(recordKey("maintenance", saved.id), saved);
       closeDialog();
-      if (isNew) await navigate({ href: `/maintenance/${saved.id}` });
     },
     onTheirs,
-    { key: `maintenance ${isNew ? `like ${window?.id ?? ""}` : what.id}` },
+    { key: draftKey },
   );
 }
 

@@ -6,12 +6,15 @@ import type { Incident, IncidentStatus } from "../../../../src/incidents/schema.
 import { recordKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
 import { type Form, FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { HeldOfRecord } from "../../../components/held-changes.tsx";
+import { TabRow, tabPanelOf } from "../../../components/tabs.tsx";
+import { dot } from "../../../components/display/format.ts";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
-import { changeIncident } from "../actions.ts";
+import { holdUpdate } from "../actions.ts";
 import { useAudience } from "../data.ts";
 import { NoteForm } from "./note-form.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
-import { RecipientsLine } from "../recipients-line.tsx";
+import { countRecipients, RecipientsLine } from "../recipients-line.tsx";
 import { TemplatesMenu } from "../templates.tsx";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
 
@@ -22,49 +25,56 @@ export type ComposerMode = "update" | "note";
 /** Posts updates and internal notes. Each form preserves its text while the other one is open. */
 export function Composer({
   incident,
+  draft,
   box,
   writing,
   onWriting,
 }: {
   incident: Incident;
+  draft: UpdateDraft;
   box: Ref<HTMLTextAreaElement>;
   writing: ComposerMode;
   onWriting: (writing: ComposerMode) => void;
 }) {
   return (
     <section className="panel composer flex flex-col gap-10" aria-label="Post an update">
-      <SegmentedControl
-        className="composer-kind"
-        size="xs"
-        aria-label="Type of update"
+      <TabRow
+        name="composer"
+        label="Type of update"
         value={writing}
-        onChange={(next) => onWriting(next as ComposerMode)}
-        data={[
-          { value: "update", label: incident.public ? "Public update" : "Update" },
-          { value: "note", label: "Internal note" },
+        onChange={onWriting}
+        tabs={[
+          { value: "update", label: incident.public ? "Public update" : "Update", icon: "page" },
+          { value: "note", label: "Internal note", icon: "lock" },
         ]}
       />
-      <div hidden={writing !== "update"}>
-        <UpdateForm incident={incident} box={box} />
+      <HeldOfRecord subjectId={incident.id} />
+      <div {...tabPanelOf("composer", "update", writing)}>
+        <UpdateForm incident={incident} draft={draft} box={box} />
       </div>
-      <div hidden={writing !== "note"}>
+      <div {...tabPanelOf("composer", "note", writing)}>
         <NoteForm incident={incident} />
       </div>
     </section>
   );
 }
 
-/** The form of an update. Editing starts from the incident as the person last saw it. */
-function useUpdateForm(incident: Incident) {
-  const { id, status } = incident;
+export type UpdateDraft = ReturnType<typeof useUpdateDraft>;
+
+/** The draft of an update. Editing starts from the incident as the person last saw it. */
+export function useUpdateDraft(incident: Incident) {
+  const { id, status: current } = incident;
   const seen = useRef(incident);
+  /** Status of the next submission, if another button than that of the form sends it. */
+  const next = useRef<IncidentStatus | null>(null);
   const form = useForm<Values>(
-    { status, message: "" },
+    { status: current, message: "" },
     async (values, force, once) => {
       const text = values.message.trim() === "" ? {} : { message: values.message };
       const known = force ? undefined : seen.current;
-      await changeIncident(incident, { status: values.status, ...text }, known, once);
-      form.replace({ status: values.status, message: "" });
+      const status = next.current ?? values.status;
+      await holdUpdate(incident, { status, ...text }, known, `${once}-${status}`);
+      form.replace({ status: current, message: "" });
     },
     () => {
       seen.current = incident;
@@ -74,34 +84,53 @@ function useUpdateForm(incident: Incident) {
   );
   if (!form.dirty) seen.current = incident;
   // Until the person chooses a status, it follows the incident.
-  return { form, status: form.dirty ? form.values.status : status };
+  const status = form.dirty ? form.values.status : current;
+  const hasText = form.values.message.trim() !== "";
+  return {
+    form,
+    status,
+    hasText,
+    isEmpty: !hasText && status === current,
+    /** Posts the draft, with another status than the chosen one. */
+    postAs(other: IncidentStatus | null) {
+      next.current = other;
+      return form.submit();
+    },
+  };
 }
 
-function pickVerb(next: IncidentStatus, current: IncidentStatus) {
-  if (next === "resolved" && current !== "resolved") return "Resolve";
-  return next !== "resolved" && current === "resolved" ? "Reopen" : "Post update";
+/** The label of the button, such as `Post to 2 pages, 32 people`. */
+function nameSubmit(next: IncidentStatus, current: IncidentStatus, hasText: boolean, to: string) {
+  const post = to === "" ? "Post update" : `Post to ${to}`;
+  const also = to === "" ? "" : `${dot}${to}`;
+  if (next === "resolved" && current !== "resolved")
+    return `${hasText ? "Post and resolve" : "Resolve"}${also}`;
+  return next !== "resolved" && current === "resolved" ? `Reopen${also}` : post;
 }
 
 /** Posts a status and a message to the timeline, the public page and subscribers. */
-function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAreaElement> }) {
+function UpdateForm({
+  incident,
+  draft,
+  box,
+}: {
+  incident: Incident;
+  draft: UpdateDraft;
+  box: Ref<HTMLTextAreaElement>;
+}) {
   const { id, status: current } = incident;
   const { data: audience } = useAudience({ incidentId: id });
   const [previewing, setPreviewing] = useState(false);
-  const { form, status } = useUpdateForm(incident);
-  const { values, set, errorOf } = form;
-  const verb = pickVerb(status, current);
+  const { form, status, hasText, isEmpty } = draft;
+  const { values } = form;
+  const to = { isPublic: incident.public, resolves: status === "resolved" && current !== status };
   return (
     <>
       <FormFrame
-        form={form}
-        submit={verb}
-        extra={
-          <RecipientsLine
-            audience={audience}
-            isPublic={incident.public}
-            resolves={verb === "Resolve"}
-          />
-        }
+        form={{ ...form, submit: (event) => (event?.preventDefault(), draft.postAs(null)) }}
+        submit={nameSubmit(status, current, hasText, countRecipients(audience, to))}
+        disabled={isEmpty}
+        extra={<RecipientsLine audience={audience} {...to} />}
       >
         <StatusRow
           incident={incident}
@@ -109,20 +138,7 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
           status={status}
           onPreview={() => setPreviewing(true)}
         />
-        <MarkdownField
-          ref={box}
-          aria-label="Message"
-          placeholder="What happened, who is affected, what happens next"
-          value={values.message}
-          onChange={({ currentTarget }) => {
-            set("status", status);
-            set("message", currentTarget.value);
-          }}
-          onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void form.submit(event);
-          }}
-          error={errorOf("message") ?? errorOf("status")}
-        />
+        <MessageField draft={draft} box={box} />
       </FormFrame>
       {previewing && (
         <PreviewDialog
@@ -130,12 +146,41 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
             incidentId: id,
             message: values.message,
             public: incident.public,
-            ...((status !== current || values.message.trim() !== "") && { status }),
+            ...(!isEmpty && { status }),
           }}
           onClose={() => setPreviewing(false)}
         />
       )}
     </>
+  );
+}
+
+function MessageField({
+  draft: { form, status, isEmpty, postAs },
+  box,
+}: {
+  draft: UpdateDraft;
+  box: Ref<HTMLTextAreaElement>;
+}) {
+  const { values, set, errorOf } = form;
+  return (
+    <MarkdownField
+      ref={box}
+      aria-label="Message"
+      minRows={5}
+      placeholder="What happened, who is affected, what happens next"
+      value={values.message}
+      onChange={({ currentTarget }) => {
+        set("status", status);
+        set("message", currentTarget.value);
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+        event.preventDefault();
+        if (!isEmpty) void postAs(null);
+      }}
+      error={errorOf("message") ?? errorOf("status")}
+    />
   );
 }
 

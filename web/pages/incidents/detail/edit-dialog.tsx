@@ -5,7 +5,7 @@ import { v1 } from "../../../data/client.ts";
 import { recordKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
-import { changeIncident } from "../actions.ts";
+import { changeIncident, holdUpdate } from "../actions.ts";
 import { SeverityField } from "../labels.tsx";
 import { MonitorsField } from "../monitors-field.tsx";
 
@@ -28,7 +28,9 @@ export function EditDialog({
   const form = useForm<Values>(
     { title, severity, public: incident.public, monitorIds },
     async (values, force, once) => {
-      await changeIncident(incident, values, force ? undefined : incident, once);
+      // Publishing can't be called back.
+      const change = values.public && !incident.public ? holdUpdate : changeIncident;
+      await change(incident, values, force ? undefined : incident, once);
       onClose();
     },
     () => {

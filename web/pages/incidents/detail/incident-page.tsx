@@ -8,13 +8,15 @@ import { v1 } from "../../../data/client.ts";
 import { useOverview } from "../../../data/overview.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { dot } from "../../../components/display/format.ts";
+import { BusyButton } from "../../../components/forms/busy-button.tsx";
+import { useIsResolving, useUndoneCount } from "../../../components/held-changes.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
 import { Names } from "../../../components/display/name-list.tsx";
 import { Loaded, PageHeader } from "../../../components/page.tsx";
 import { useShortcuts } from "../../../components/shortcuts.ts";
 import { Time } from "../../../components/display/time.tsx";
 import { deleteIncident, setStatus } from "../actions.ts";
-import { Composer, type ComposerMode } from "./composer.tsx";
+import { Composer, type ComposerMode, type UpdateDraft, useUpdateDraft } from "./composer.tsx";
 import { useAudience, useIncident, useTraces } from "../data.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { Facts } from "../facts.tsx";
@@ -27,6 +29,8 @@ const crumbs = [{ to: "/incidents", label: "Incidents" }];
 
 export default function IncidentPage() {
   const { id = "" } = useParams({ strict: false });
+  // An undone update is a draft again.
+  const undone = useUndoneCount(id);
   return (
     <Loaded
       query={useIncident(id)}
@@ -34,7 +38,7 @@ export default function IncidentPage() {
       what="The incident"
       crumbs={crumbs}
     >
-      {(incident) => <Incident key={id} incident={incident} />}
+      {(incident) => <Incident key={`${id} ${undone}`} incident={incident} />}
     </Loaded>
   );
 }
@@ -46,6 +50,7 @@ function Incident({ incident }: { incident: IncidentRecord }) {
   const [dialog, setDialog] = useState<Dialog>(null);
   const [writing, setWriting] = useState<ComposerMode>("update");
   const message = useRef<HTMLTextAreaElement>(null);
+  const draft = useUpdateDraft(incident);
   const write = () => {
     flushSync(() => setWriting("update"));
     message.current?.focus();
@@ -58,11 +63,17 @@ function Incident({ incident }: { incident: IncidentRecord }) {
   return (
     <>
       <PageHeader title={incident.title} crumbs={crumbs} below={<Line incident={incident} />}>
-        <Actions incident={incident} onDialog={setDialog} />
+        <Actions incident={incident} draft={draft} onDialog={setDialog} />
       </PageHeader>
       <div className={mayWrite ? "incident-columns" : "incident-columns incident-read"}>
         {mayWrite && (
-          <Composer incident={incident} box={message} writing={writing} onWriting={setWriting} />
+          <Composer
+            incident={incident}
+            draft={draft}
+            box={message}
+            writing={writing}
+            onWriting={setWriting}
+          />
         )}
         <Facts incident={incident} />
       </div>
@@ -120,9 +131,11 @@ function Line({ incident }: { incident: IncidentRecord }) {
 
 function Actions({
   incident,
+  draft,
   onDialog,
 }: {
   incident: IncidentRecord;
+  draft: UpdateDraft;
   onDialog: (dialog: Dialog) => void;
 }) {
   const { mayWrite } = useSignedInPerson();
@@ -151,14 +164,26 @@ function Actions({
           }
         />
       </MoreActions>
-      {mayWrite && (
-        <Button
-          variant={isOver ? "default" : "filled"}
-          onClick={() => setStatus(incident, isOver ? "investigating" : "resolved")}
-        >
-          {isOver ? "Reopen" : "Resolve"}
-        </Button>
-      )}
+      {mayWrite && <StatusButton incident={incident} draft={draft} />}
     </>
+  );
+}
+
+/** Resolves or reopens the incident, together with the draft if there is one. */
+function StatusButton({ incident, draft }: { incident: IncidentRecord; draft: UpdateDraft }) {
+  const isOver = incident.status === "resolved";
+  const isResolving = useIsResolving(incident.id);
+  const next = isOver ? "investigating" : "resolved";
+  const verb = isOver ? "Reopen" : "Resolve";
+  return (
+    <BusyButton
+      // With a draft, the button of the composer is the primary one.
+      variant={isOver || !draft.isEmpty ? "default" : "filled"}
+      loading={draft.form.busy}
+      disabled={isResolving}
+      onClick={() => (draft.hasText ? void draft.postAs(next) : setStatus(incident, next))}
+    >
+      {draft.hasText ? `Post and ${verb.toLowerCase()}` : verb}
+    </BusyButton>
   );
 }

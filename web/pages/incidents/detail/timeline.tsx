@@ -1,7 +1,7 @@
-/** The activity of an incident: updates, notes, checks and notifications. */
+/** The activity of an incident: updates with their deliveries, notes and checks. */
 import { SegmentedControl } from "@mantine/core";
 import { useState } from "react";
-import type { IncidentTraces } from "../../../../src/dashboard/incident-schema.ts";
+import type { IncidentTraces, Receiver } from "../../../../src/dashboard/incident-schema.ts";
 import type { Incident, IncidentNote, IncidentUpdate } from "../../../../src/incidents/schema.ts";
 import { unwrapData, v1 } from "../../../data/client.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
@@ -11,6 +11,7 @@ import { Markdown } from "../../../components/display/markdown.tsx";
 import { durationInWords, Time } from "../../../components/display/time.tsx";
 import { deleteWithUndo, useDeleting } from "../../../components/toasts.tsx";
 import { useTraces } from "../data.ts";
+import { Receipt } from "./receipt.tsx";
 import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
 
@@ -42,9 +43,9 @@ const verbs: Record<string, string> = {
   "incident.postmortem-deleted": "deleted the postmortem",
 };
 
-/** State changes, edits and notifications, one line each. */
+/** State changes and edits, one line each. */
 function buildLines(
-  { states, changes, alerts }: IncidentTraces,
+  { states, changes }: IncidentTraces,
   nameOf: (author: Omit<Author, "updateId">) => string,
 ): Line[] {
   return [
@@ -69,19 +70,9 @@ function buildLines(
           ? "edited an update"
           : `changed the ${fields.map(nameOfField).join(", ")}`),
     })),
-    ...alerts.map(({ at, type, channels }) => ({
-      key: `${type} ${at}`,
-      at,
-      who: sent[type] ?? "Update sent",
-      words: `to ${channels.join(", ")}`,
-    })),
   ];
 }
 
-const sent: Record<string, string> = {
-  "incident.opened": "Alert sent",
-  "incident.resolved": "Resolution sent",
-};
 const fieldNames: Record<string, string> = { monitorIds: "monitors", public: "visibility" };
 const nameOfField = (field: string) => fieldNames[field] ?? field;
 
@@ -93,6 +84,7 @@ export function Timeline({ incident }: { incident: Incident }) {
   const deleting = useDeleting();
   const [kind, setKind] = useState<(typeof kinds)[number]>("all");
   const authors = new Map(data?.authors.map((author) => [author.updateId, author]));
+  const receipts = new Map(data?.receipts.map((one) => [one.updateId, one.receivers]));
   const nameOf = useAuthorName();
   const lines = data === undefined ? [] : buildLines(data, nameOf);
   const shownEntries = mergeEntries(incident, lines)
@@ -121,6 +113,7 @@ export function Timeline({ incident }: { incident: Incident }) {
                 key={entry.update.id}
                 update={entry.update}
                 author={authors.get(entry.update.id)}
+                receivers={receipts.get(entry.update.id)}
                 incident={incident}
               />
             ) : "note" in entry ? (
@@ -143,10 +136,12 @@ function useAuthorName() {
 function Update({
   update,
   author,
+  receivers,
   incident,
 }: {
   update: IncidentUpdate;
   author: Author | undefined;
+  receivers: readonly Receiver[] | undefined;
   incident: Incident;
 }) {
   const { status, message, createdAt, editedAt } = update;
@@ -174,14 +169,15 @@ function Update({
           </>
         )}
         {mayWrite && (
-          <>
+          <span className="timeline-edit">
             {dot}
             <button type="button" className="plain-button link" onClick={() => setDialog("edit")}>
               Edit<span className="visually-hidden"> update</span>
             </button>
-          </>
+          </span>
         )}
       </span>
+      {receivers !== undefined && <Receipt receivers={receivers} />}
       {dialog === "edit" && (
         <EditUpdateDialog incident={incident} update={update} onClose={close} />
       )}

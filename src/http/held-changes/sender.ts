@@ -1,0 +1,157 @@
+/** Sends held changes when their hold is over: runs the stored request exactly once, also after a restart. */
+import { z } from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { parse } from "../../core/validation.ts";
+import type { LoggedEvent } from "../../events/catalogue.ts";
+import { findLastSeq } from "../../events/log.ts";
+import type { EventReader, Subscription } from "../../events/reader.ts";
+import { buildScope, type Scope, type ScopeServices } from "../../events/scope.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { Route } from "../openapi.ts";
+import { computeWaitMs } from "./rules.ts";
+import { HoldQuery } from "./schema.ts";
+import { buildEvent } from "./service.ts";
+import { guardUnsent, type HeldRow, listWaitingChanges, settleHeldChange } from "./store.ts";
+
+/** Maximum sleep while changes wait, and pause after a failure, in milliseconds. The clock can be set meanwhile. */
+const maxSleepMs = 1_000;
+
+type Dependencies = ScopeServices & {
+  events: EventReader;
+  log: Log;
+  /** All routes of the API. */
+  routes: readonly Route[];
+};
+
+/** Another process sent the change, or a person undid it. */
+class Settled extends AppError {
+  constructor() {
+    super("CONFLICT", "This change was already sent or undone.");
+  }
+}
+
+/** Every node runs one. A guard in the write decides which of them sends a change. */
+export class HeldChangeSender {
+  readonly #on: Dependencies;
+  readonly #endpoints: ReadonlyMap<string, Endpoint>;
+  #subscription: Subscription | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #pending: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(dependencies: Dependencies) {
+    this.#on = dependencies;
+    this.#endpoints = new Map(
+      dependencies.routes.flatMap(({ hooks: { detail } }) =>
+        detail?.endpoint?.query === HoldQuery ? [[detail.endpoint.name, detail.endpoint]] : [],
+      ),
+    );
+  }
+
+  async start() {
+    const { events, store } = this.#on;
+    this.#subscription = events.subscribe("held-changes", await findLastSeq(store), (added) => {
+      if (added.some(wakes)) void this.#tick();
+    });
+    await this.#tick();
+  }
+
+  async stop() {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#subscription?.stop();
+    await this.#pending;
+  }
+
+  /** Sends all due changes once. Returns the milliseconds until the next attempt; null if no change waits. */
+  async runOnce(): Promise<number | null> {
+    const { store, clock, log } = this.#on;
+    let isTroubled = false;
+    for (const row of await listWaitingChanges(store)) {
+      if (computeWaitMs(row, clock()) > 0) continue;
+      await this.#send(row).catch((error: unknown) => {
+        isTroubled = true;
+        log.error("a held change can't be stored", { cause: String(error) });
+      });
+    }
+    if (isTroubled) return maxSleepMs;
+    const rest = await listWaitingChanges(store);
+    if (rest.length === 0) return null;
+    return Math.min(...rest.map((row) => computeWaitMs(row, clock())));
+  }
+
+  #tick(): Promise<void> {
+    this.#pending = this.#pending.then(async () => {
+      clearTimeout(this.#timer);
+      if (this.#isStopped) return;
+      const wait = await this.runOnce().catch((error: unknown) => {
+        this.#on.log.error("held changes can't be sent", { cause: String(error) });
+        return maxSleepMs;
+      });
+      if (wait === null) return;
+      this.#timer = setTimeout(() => void this.#tick(), Math.min(wait, maxSleepMs));
+    });
+    return this.#pending;
+  }
+
+  /** Throws if the change can't be stored now, so that it is tried again. */
+  async #send(row: HeldRow) {
+    try {
+      await this.#run(row);
+    } catch (error) {
+      if (error instanceof Settled) return;
+      if (!(error instanceof AppError) || error.code === "UNAVAILABLE") throw error;
+      await this.#fail(row, error.message);
+    }
+  }
+
+  async #run(row: HeldRow) {
+    const { clock } = this.#on;
+    const endpoint = this.#endpoints.get(row.operation);
+    if (endpoint === undefined) throw new AppError("NOT_FOUND", "This operation does not exist.");
+    const settle = (answer: object) => {
+      const now = clock();
+      const { id = null } = answer as { id?: string };
+      const outcome = { subjectId: id, at: formatTimestamp(now), error: null };
+      return [
+        guardUnsent(row, () => new Settled()),
+        settleHeldChange(row, outcome),
+        buildEvent(row, "sent", now),
+      ];
+    };
+    const actor = { type: row.actorType, id: row.actorId, name: row.actorName };
+    const scope: Scope = {
+      ...buildScope(this.#on, row.organizationId, actor),
+      requestId: row.requestId,
+      remember: settle,
+    };
+    const { body = z.unknown() } = endpoint;
+    const params = JSON.parse(row.params) as object;
+    await endpoint.useCase({
+      scope,
+      params,
+      query: {},
+      body: parse(body, JSON.parse(row.change)),
+    });
+  }
+
+  async #fail(row: HeldRow, error: string) {
+    const { store, clock, log } = this.#on;
+    log.warn("a held change could not be sent", { operation: row.operation, cause: error });
+    const now = clock();
+    await store
+      .atomic([
+        guardUnsent(row, () => new Settled()),
+        settleHeldChange(row, { subjectId: null, at: formatTimestamp(now), error }),
+        buildEvent(row, "failed", now),
+      ])
+      .catch((failure: unknown) => {
+        if (!(failure instanceof Settled)) throw failure;
+      });
+  }
+}
+
+const wakes = ({ type }: LoggedEvent) =>
+  type === "held-change.held" || type === "held-change.hurried";

@@ -1,0 +1,128 @@
+/** Reads and writes held changes. */
+import { and, desc, eq, sql } from "drizzle-orm";
+import { AppError } from "../../core/errors.ts";
+import { requestBounds } from "../../core/limits.ts";
+import { computeOffset } from "../../core/paging.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
+import { matchValues, type Tenant } from "../../database/rows.ts";
+import { createInsert, guardText, type Prepared, type Store } from "../../database/store.ts";
+import { heldChanges } from "../../database/tables/events.ts";
+import type { HeldChangeQuery } from "./schema.ts";
+
+export type HeldRow = typeof heldChanges.$inferSelect;
+
+/** How long outcomes are stored. */
+const storedMs = 24 * 3_600_000;
+/** Maximum waiting changes that are read at once. */
+const waitingPerQuery = 200;
+
+export const insertHeldChange = createInsert(heldChanges);
+
+const roomGuard = guardText(
+  "(select count(*) from held_changes where organization_id = ? and state = 'waiting') <= ?",
+);
+
+/** Guards the limit of waiting changes. Must follow the insert. */
+export const guardRoomForHeldChange = (organizationId: string): Prepared => ({
+  ...roomGuard,
+  parameters: [organizationId, requestBounds.heldChanges.value],
+  otherwise: () =>
+    new AppError(
+      "RATE_LIMITED",
+      `An organization can hold at most ${requestBounds.heldChanges.value} changes at once.`,
+      { headers: { "Retry-After": "10" } },
+    ),
+});
+
+const unsentGuard = guardText(
+  "exists (select 1 from held_changes where organization_id = ? and id = ? and state in ('waiting', ?))",
+);
+
+/** Guards that a change still waits or, with `orFailed`, that it failed. */
+export const guardUnsent = (
+  { organizationId, id }: Pick<HeldRow, "organizationId" | "id">,
+  otherwise: () => AppError,
+  orFailed = false,
+): Prepared => ({
+  ...unsentGuard,
+  parameters: [organizationId, id, orFailed ? "failed" : "waiting"],
+  otherwise,
+});
+
+export async function listHeldChangePage(
+  { store, organizationId }: Tenant,
+  { state, ...page }: HeldChangeQuery,
+): Promise<{ rows: HeldRow[]; total: number }> {
+  const matches = matchValues(heldChanges, { organizationId, state });
+  const [rows, total] = await Promise.all([
+    store.db
+      .select()
+      .from(heldChanges)
+      .where(matches)
+      .orderBy(desc(heldChanges.id))
+      .limit(page.per_page)
+      .offset(computeOffset(page)),
+    store.db.$count(heldChanges, matches),
+  ]);
+  return { rows, total };
+}
+
+export async function findHeldChange(
+  { store, organizationId }: Tenant,
+  id: string,
+): Promise<HeldRow | null> {
+  const matches = and(eq(heldChanges.organizationId, organizationId), eq(heldChanges.id, id));
+  const [row] = await store.db.select().from(heldChanges).where(matches);
+  return row ?? null;
+}
+
+/** Reads the changes of all organizations whose hold is not over, the first due first. */
+export function listWaitingChanges(store: Store): Promise<HeldRow[]> {
+  return store.db
+    .select()
+    .from(heldChanges)
+    .where(sql`state = 'waiting'`)
+    .orderBy(heldChanges.dueAt, heldChanges.id)
+    .limit(waitingPerQuery);
+}
+
+/** Ends the hold of a change now. */
+export const hurry = ({ organizationId, id }: HeldRow, at: string): Prepared => ({
+  text: "update held_changes set due_at = ? where organization_id = ? and id = ?",
+  parameters: [at, organizationId, id],
+});
+
+export const removeHeldChange = ({ organizationId, id }: HeldRow): Prepared => ({
+  text: "delete from held_changes where organization_id = ? and id = ?",
+  parameters: [organizationId, id],
+});
+
+/** Stores the outcome of a change. */
+export const settleHeldChange = (
+  { organizationId, id }: HeldRow,
+  { subjectId, at, error }: { subjectId: string | null; at: string; error: string | null },
+): Prepared => ({
+  text: `update held_changes set state = ?, subject_id = coalesce(subject_id, ?), sent_at = ?, error = ?
+    where organization_id = ? and id = ?`,
+  parameters: [
+    error === null ? "sent" : "failed",
+    subjectId,
+    error === null ? at : null,
+    error,
+    organizationId,
+    id,
+  ],
+});
+
+/** Removes changes of a restored backup: people who restore it don't expect it to send. */
+export const removeWaitingChanges: Prepared = {
+  text: "delete from held_changes where state = 'waiting'",
+  parameters: [],
+};
+
+/** Removes old outcomes. */
+export function sweepHeldChanges(sweeping: Sweeping): Promise<void> {
+  const before = formatTimestamp(sweeping.now - storedMs);
+  return sweepRows(sweeping, "held_changes", "created_at < ? and state <> 'waiting'", [before]);
+}
