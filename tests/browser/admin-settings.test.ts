@@ -240,6 +240,9 @@ describeInChromium("the settings", (browser) => {
   test("two people who change the organization at once get a choice", async () => {
     await using open = await world.open(browser, "/settings/organization");
     const { page } = open;
+    const save = page.getByRole("button", { name: "Save", exact: true });
+    await save.waitFor();
+    expect(await save.isDisabled()).toBe(true);
     await page.getByLabel("Name", { exact: true }).fill("Acme one");
     await world.ask("PATCH", "/organization", { name: "Acme two", timeZone: "Europe/Berlin" });
     await page.locator(".rail-person-words").getByText("Acme two").waitFor();

@@ -38,7 +38,7 @@ export const monitorFields = {
   timeout: integer(1, 60)
     .optional()
     .meta({
-      description: `Seconds until a check fails, at most the interval. Default: ${defaultTimeout}, or the interval where that is shorter.`,
+      description: `Seconds until a check fails. At most the interval, and by default ${defaultTimeout} s if the interval allows it.`,
     }),
   retries: integer(0, 10)
     .default(1)

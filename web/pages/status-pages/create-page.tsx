@@ -86,7 +86,7 @@ const VisibilityField = ({
 }) => (
   <Select
     label="Visibility"
-    description="The page starts with a section for each group. Make it public once it is ready."
+    description="The page gets one section per group. Make it public once it is ready."
     data={(["hidden", "public"] as const).map((option) => ({
       value: option,
       label: visibilities[option].label,

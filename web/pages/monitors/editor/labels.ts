@@ -48,7 +48,7 @@ const monitorLabels: Record<string, FieldLabels> = {
       form: "Form (URL-encoded)",
       multipart: "Form (multipart)",
     },
-    hint: "All but text set the Content-Type header.",
+    hint: "JSON and forms set the Content-Type header.",
   },
   body: { label: "Body", long: true, mono: true, hint: "Sent with each check." },
   form: { label: "Form fields", item: "field" },
@@ -168,7 +168,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   "mqtt.topic": { label: "Topic", mono: true, placeholder: "plant/+/state" },
   waitForMessage: {
     label: "Wait for a message",
-    hint: "Down when none arrives within the timeout. Assertions are about the first one, and wait for it, too.",
+    hint: "Down when none arrives within the timeout. Assertions apply to the first message.",
   },
   ignoreRetained: {
     label: "Ignore retained messages",
@@ -232,7 +232,11 @@ const monitorLabels: Record<string, FieldLabels> = {
   maxOffsetMs: { label: "Largest offset", unit: "ms", hint: "From the clock of this machine." },
   maxStratum: { label: "Largest stratum", hint: "Leave empty to accept any." },
   domain: { label: "Domain", mono: true, placeholder: "example.org" },
-  minDays: { label: "Days left", unit: "days", hint: "Down when it expires sooner." },
+  minDays: {
+    label: "Days left",
+    unit: "days",
+    hint: "Down when the domain expires within this many days.",
+  },
   server: {
     label: "RDAP server",
     mono: true,
@@ -284,7 +288,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   retries: { label: "Retries", hint: "Further failed checks before the monitor is down." },
   confirmations: {
     label: "Confirmations",
-    hint: "How many machines must see a failure before the monitor is down, if several run Signalbox.",
+    hint: "Number of machines that must see a failure before the monitor is down. One machine ignores it.",
   },
   retryInterval: { label: "Retry interval", unit: "s" },
   successThreshold: {

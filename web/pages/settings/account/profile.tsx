@@ -44,7 +44,7 @@ function Names() {
   const { values } = form;
   return (
     <Panel title="You">
-      <FormFrame form={form} submit="Save">
+      <FormFrame form={form} submit="Save" disabled={!form.dirty}>
         <div className="field-row">
           <TextInput label="Name" autoComplete="name" {...form.input("name")} />
           <TextInput

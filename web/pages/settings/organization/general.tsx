@@ -71,7 +71,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
   );
   const { values, set, errorOf } = form;
   return (
-    <FormFrame form={form} submit="Save">
+    <FormFrame form={form} submit="Save" disabled={!form.dirty}>
       <TextInput
         label="Name"
         {...form.input("name")}

@@ -214,7 +214,7 @@ function AuthenticationFields(parts: Parts) {
             label="Tenant"
             autoComplete="off"
             placeholder="team.onmicrosoft.com"
-            description="Directory (tenant) ID, or a domain of it."
+            description="The directory (tenant) ID, or one of its domains."
             {...createInputProps(parts, "smtp.tenant")}
           />
         )}
