@@ -440,6 +440,7 @@ describeInChromium("incidents", (browser) => {
     await dialog(page, "Publish the postmortem?").waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Publish" }).last().click();
+    await sendHeldNow(page);
     await page.getByText(/^Published \d/).waitFor();
     expect(await findLookFlaws(page, "incident-postmortem")).toEqual([]);
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");

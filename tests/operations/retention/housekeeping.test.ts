@@ -85,6 +85,7 @@ const dated: Record<
   deliveries: ["created_at", formatTimestamp, { due_at: null, status: "delivered" }],
   notices: ["at", formatTimestamp],
   idempotent_answers: ["created_at", formatTimestamp],
+  held_changes: ["created_at", formatTimestamp, { state: "sent" }],
   screenshots: ["at", (at) => at],
 };
 const withParent = ["delivery_alerts", "delivery_attempts"];

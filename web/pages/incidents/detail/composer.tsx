@@ -92,7 +92,7 @@ export function useUpdateDraft(incident: Incident) {
     hasText,
     isEmpty: !hasText && status === current,
     /** Posts the draft, with another status than the chosen one. */
-    postAs(other: IncidentStatus | null) {
+    postAs: (other: IncidentStatus | null) => {
       next.current = other;
       return form.submit();
     },

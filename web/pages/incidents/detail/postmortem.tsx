@@ -15,6 +15,7 @@ import { Markdown } from "../../../components/display/markdown.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
 import { Time } from "../../../components/display/time.tsx";
+import { hold } from "../../../components/held-changes.tsx";
 import { notifyError, useDeleting } from "../../../components/toasts.tsx";
 import { deletePostmortem, postmortemKeyOf } from "../actions.ts";
 import { useAudience } from "../data.ts";
@@ -171,8 +172,12 @@ function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () 
   const pages = incident.public ? (audience?.pages ?? []) : [];
   const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
   const { mutate, isPending } = useMutation({
-    mutationFn: () =>
-      savePostmortem(incident.id, { published: true, notify }, incident, `${once}-${notify}`),
+    mutationFn: () => {
+      const patch = { published: true, notify };
+      const headers = withIfMatch(incident, `${once}-${notify}`);
+      const route = v1.incidents({ id: incident.id }).postmortem;
+      return hold((query) => route.patch(patch, { query, ...headers }));
+    },
     onSuccess: onClose,
     onError: notifyError,
   });
