@@ -10,7 +10,6 @@ const without: Record<string, string[]> = {
   "a single switch, independent of other changes": [
     "getChannelRoutes(id).patch({ enabled })",
     "v1.monitors({ id }).patch(change)",
-    "v1.incidents({ id }).patch({ status }, once)",
     "dashboard.people({ id }).patch({ role })",
     "v1.settings.patch({ smtp: null })",
     "logo.put(file)",
@@ -30,6 +29,7 @@ const without: Record<string, string[]> = {
     "dashboard.sessions({ id }).delete()",
     "dashboard.organizations({ id }).delete()",
     "dashboard.invitations({ id }).delete()",
+    "route(held).delete()",
   ],
   "of the person or the appliance, whose routes have no versions": [
     "dashboard.backup.schedule.patch(buildPatch(values))",
@@ -86,8 +86,8 @@ async function listCalls(method: RegExp, within = /./): Promise<string[]> {
   for await (const file of new Glob("**/*.{ts,tsx}").scan(web)) {
     const source = await Bun.file(join(web, file)).text();
     if (!within.test(source)) continue;
-    for (const { index } of source.matchAll(/\bunwrapData\(/g)) {
-      const asked = readBrackets(source, index + "unwrapData".length);
+    for (const { index, 0: name } of source.matchAll(/\b(unwrapData|hold)(?=\()/g)) {
+      const asked = readBrackets(source, index + name.length);
       if (method.test(asked)) calls.push(asked);
     }
   }

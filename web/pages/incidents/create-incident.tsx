@@ -38,8 +38,9 @@ function useNewIncident() {
   return useForm<Values>(
     { title: "", severity: "minor", message: "", monitorIds, public: true },
     async (values, _, once) => {
-      const key = withIdempotencyKey(once);
-      await hold((query) => v1.incidents.post(buildIncidentBody(values), { query, ...key }));
+      await hold((query) =>
+        v1.incidents.post(buildIncidentBody(values), { query, ...withIdempotencyKey(once) }),
+      );
       closeDialog();
       // The page of the incident opens from there when it is sent.
       await navigate({ href: "/incidents" });

@@ -172,12 +172,15 @@ function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () 
   const pages = incident.public ? (audience?.pages ?? []) : [];
   const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
   const { mutate, isPending } = useMutation({
-    mutationFn: () => {
-      const patch = { published: true, notify };
-      const headers = withIfMatch(incident, `${once}-${notify}`);
-      const route = v1.incidents({ id: incident.id }).postmortem;
-      return hold((query) => route.patch(patch, { query, ...headers }));
-    },
+    mutationFn: () =>
+      hold((query) =>
+        v1
+          .incidents({ id: incident.id })
+          .postmortem.patch(
+            { published: true, notify },
+            { query, ...withIfMatch(incident, `${once}-${notify}`) },
+          ),
+      ),
     onSuccess: onClose,
     onError: notifyError,
   });
