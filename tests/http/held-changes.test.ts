@@ -75,9 +75,9 @@ test("an undone change leaves no trace but two entries of the event log", async 
   expect((await api("DELETE", `${path}/${id}`)).json).toEqual({ data: { deleted: true } });
   expect(await sendAfter(60)).toBeNull();
   expect((await api("GET", `${path}/${id}`)).status).toBe(404);
-  expect(database.query("delete from events where type like 'held-change.%'").run().changes).toBe(
-    2,
-  );
+  const logged = "from events where type like 'held-change.%'";
+  expect(database.query(`select count(*) as count ${logged}`).get()).toEqual({ count: 2 });
+  database.run(`delete ${logged}`);
   database.run(
     "update sqlite_sequence set seq = (select max(seq) from events) where name = 'events'",
   );
