@@ -159,10 +159,13 @@ describe("a monitor with steps", () => {
   });
 
   test("releases each response after its step", async () => {
-    const kept = { now: 0, most: 0 };
+    const reserved = { now: 0, peak: 0 };
     const memory = {
-      take: (bytes: number) => void (kept.most = Math.max(kept.most, (kept.now += bytes))),
-      giveBack: (bytes: number) => void (kept.now -= bytes),
+      reserve(bytes: number) {
+        reserved.now += bytes;
+        reserved.peak = Math.max(reserved.peak, reserved.now);
+      },
+      release: (bytes: number) => void (reserved.now -= bytes),
       end() {},
     };
     const long = json({ token: "x", filler: "y".repeat(600 * 1024) });
@@ -175,7 +178,7 @@ describe("a monitor with steps", () => {
     );
     const { outcome } = await found(replies, { jsonPath: "$.token", steps }, { memory });
     expect(outcome.status).toBe("up");
-    expect(kept.most).toBeLessThan(2 * 1024 * 1024);
+    expect(reserved.peak).toBeLessThan(2 * 1024 * 1024);
   });
 
   test("connects to no blocked step", async () => {
