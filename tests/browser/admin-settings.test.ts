@@ -117,8 +117,8 @@ describeInChromium("the settings", (browser) => {
       (await world.ask("GET", "/api/v1/monitors?type=tcp")).find(
         ({ name }: { name: string }) => name === "Database",
       ).interval;
-    await page.getByText("Database").first().waitFor();
-    await page.getByRole("button", { name: "Actions for Database" }).click();
+    const row = page.getByRole("list", { name: "Monitors by group" });
+    await row.getByRole("button", { name: "Actions for Database" }).click();
     await page.getByRole("menuitem", { name: "History" }).click();
     const change = page.getByText("interval: 60 s, was 120 s");
     await change.waitFor();
