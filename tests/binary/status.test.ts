@@ -152,7 +152,7 @@ describe("a public page over the wire", () => {
     const monitors: { uptime: number }[] = JSON.parse(json ?? "").sections.flatMap(
       (section: { monitors: { uptime: number }[] }) => section.monitors,
     );
-    const told = [...(page ?? "").matchAll(/Uptime (?:of 90 days|since [^"]+?): ([\d.]+)/g)].map(
+    const told = [...(page ?? "").matchAll(/uptime (?:of 90 days|since [^"]+?): ([\d.]+)/g)].map(
       ([, text]) => text,
     );
     const exact = monitors.map(({ uptime }) => (Math.floor(uptime * 10_000) / 100).toFixed(2));

@@ -124,7 +124,7 @@ test("a young monitor's uptime counts from its first result, not from 90 days ag
   expect(badge).toBe("100\u202f% since 10:00");
   const html = (await read("/status/ours")).text;
   expect(readWords(html, ".since")).toEqual(["since 10:00"]);
-  expect(html).toContain('aria-label="Uptime since 10:00: 100\u202f%"');
+  expect(html).toContain('aria-label="Router, uptime since 10:00: 100\u202f%"');
 });
 
 /** Parses a displayed percentage to 0–1; null for a dash. */

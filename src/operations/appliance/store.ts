@@ -112,6 +112,7 @@ export const organizationTables = [
   ["alerts", "id"],
   ["alert_memory", "monitor_id"],
   ["idempotent_answers", "actor_id"],
+  ["held_changes", "id"],
   ["incidents", "id"],
   ["incident_counts", "status"],
   ["incident_templates", "id"],

@@ -111,6 +111,8 @@ async function full() {
   await api("PATCH", `/api/v1/incidents/${slowId}/postmortem`, {
     body: { message: "A full disk." },
   });
+  const held = await api("POST", "/api/v1/incidents?hold=60", { body: { title: "Held" } });
+  expect(held.status).toBe(202);
   await api("POST", "/api/v1/incident-templates", { body: { name: "Slow", message: "We look." } });
   const owner = await signInMember(made, "owner", { name: "Olga" });
   const both = await signInMember(made, "admin", { name: "Bea" });

@@ -229,10 +229,7 @@ describe.concurrent("a page with a password", () => {
   test("accepts sign-ups of visitors with the password, and notifies them", async () => {
     await using made = await createPublisher(locked);
     const stranger = await made.signUp(ann);
-    expect([stranger.status, stranger.text.includes("protected by a password")]).toEqual([
-      403,
-      true,
-    ]);
+    expect([stranger.status, stranger.text.includes("Enter the password")]).toEqual([403, true]);
     expect(await made.subscribers()).toEqual([]);
     const form = { password: "open sesame" };
     const opened = await made.get("/status/ours", { method: "POST", form });
