@@ -9,6 +9,7 @@ import { checkDashboardRoutes } from "./monitoring/checks/dashboard-routes.ts";
 import { createTestMailRoutes, createTryChannelRoutes } from "./alerting/dashboard-routes.ts";
 import { apiKeyRoutes } from "./accounts/api-keys/routes.ts";
 import { auditLogRoutes } from "./operations/audit-log/routes.ts";
+import { deletedRecordRoutes } from "./operations/deleted-records/routes.ts";
 import { createBackupRoutes } from "./operations/backups/routes.ts";
 import { configDashboardRoutes } from "./configuration/dashboard-routes.ts";
 import { configRoutes } from "./configuration/routes.ts";
@@ -66,6 +67,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(statusPageRoutes)
     .use(subscriberRoutes)
     .use(reportRoutes)
+    .use(deletedRecordRoutes)
     .use(settingsRoutes)
     .use(configRoutes);
   /** Routes of the admin page. They include those of `/api/v1`, with a session instead of a key. */

@@ -44,6 +44,7 @@ const folders = [
   "operations/audit-log",
   "operations/appliance",
   "operations/backups",
+  "operations/deleted-records",
   "operations/retention",
   "operations/metrics",
   "operations/diagnostics",

@@ -76,6 +76,22 @@ export const organizationBounds = {
   },
 } satisfies Section;
 
+/** Deleted records that can be restored. */
+export const deletedBounds = {
+  records: {
+    value: 20_000,
+    unit: "entries",
+    per: "organization",
+    beyond: "The oldest can no longer be restored.",
+  },
+  bytes: {
+    value: 256 * MiB,
+    unit: "bytes",
+    per: "organization",
+    beyond: "Results of monitors don't count. The oldest can no longer be restored.",
+  },
+} satisfies Section;
+
 /** Request bodies, request rates and queues. */
 export const requestBounds = {
   body: {
@@ -769,6 +785,7 @@ export const bounds = {
   "Sign-ups on status pages": signUpBounds,
   Imports: importBounds,
   "Live pages": livePageBounds,
+  "Deleted records": deletedBounds,
 } satisfies Readonly<Record<string, Section>>;
 
 export type LimitName = keyof typeof organizationBounds;

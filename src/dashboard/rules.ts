@@ -222,6 +222,7 @@ const effects: EventEffects<"access" | "rows" | "overview" | null> = {
   "monitor.created": "overview",
   "monitor.updated": "overview",
   "monitor.deleted": "overview",
+  "monitor.restored": "overview",
   "monitor.paused": "rows",
   "monitor.resumed": "rows",
   "organization.deleted": "access",

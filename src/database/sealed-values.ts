@@ -10,6 +10,11 @@ const sources: Record<string, string> = {
   organization_settings: buildRecordsQuery("organization_settings", "'/settings'"),
   subscribers: buildRecordsQuery("subscribers", "'/subscriber/' || t.id"),
   external_records: buildRecordsQuery("external_records", "'/external-record/' || t.record_id"),
+  deleted_rows: `select t.organization_id || case t.table_name when 'monitors' then '/monitor/'
+      when 'alert_channels' then '/alert-channel/' else '/subscriber/' end
+      || (t.content ->> 'id') || '/' || key as place, value as sealed
+    from deleted_rows t, json_each(t.content ->> 'secrets')
+    where t.table_name in ('monitors', 'alert_channels', 'subscribers')`,
   backup_schedule: `select 'appliance/backup/' || key as place, value as sealed
     from backup_schedule t, json_each(t.secrets)`,
   people: `select 'person/' || t.id || '/totp' as place, value as sealed

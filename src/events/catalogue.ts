@@ -3,17 +3,21 @@ import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
 const edits = ["created", "updated", "deleted"] as const;
+/** Edits of records that can be restored. A purged record no longer can. */
+const restorableEdits = [...edits, "restored", "purged"] as const;
 
 /** Actions by subject. The audit log stores each action under the name of its event. */
 export const auditVerbs = {
-  monitor: edits,
-  group: [...edits, "paused", "resumed", "muted", "unmuted", "reordered"],
+  monitor: restorableEdits,
+  group: [...restorableEdits, "paused", "resumed", "muted", "unmuted", "reordered"],
   incident: [
     "opened",
     "updated",
     "resolved",
     "reopened",
     "deleted",
+    "restored",
+    "purged",
     "noted",
     "note-deleted",
     "postmortem-updated",
@@ -21,9 +25,9 @@ export const auditVerbs = {
     "postmortem-deleted",
   ],
   "incident-template": edits,
-  maintenance: edits,
-  "alert-channel": edits,
-  "status-page": edits,
+  maintenance: restorableEdits,
+  "alert-channel": restorableEdits,
+  "status-page": restorableEdits,
   subscriber: ["added", "invited", "asked", "confirmed", "unsubscribed", "deleted"],
   person: [
     "added",

@@ -1,4 +1,5 @@
 /** Use cases of incidents, timeline updates, notes and postmortems. */
+import { removeRecords } from "../database/deleted-records.ts";
 import { sql } from "drizzle-orm";
 import { commit, commitUnchanged, guardCurrent, guardUnconditional } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
@@ -9,13 +10,7 @@ import { deletedBody } from "../core/paging.ts";
 import { type StreamedList, appendEntry, replaceEntry } from "../core/text/streamed-list.ts";
 import { guardExists } from "../database/references.ts";
 import { invalidFieldError } from "../core/validation.ts";
-import {
-  assertFound,
-  matchValues,
-  guardFieldExists,
-  notFoundError,
-  removeRow,
-} from "../database/rows.ts";
+import { assertFound, matchValues, guardFieldExists, notFoundError } from "../database/rows.ts";
 import { guard, retryOnStaleRead } from "../database/store.ts";
 import { incidentNotes, incidents } from "../database/tables/incidents.ts";
 import { monitors } from "../database/tables/monitoring.ts";
@@ -245,7 +240,10 @@ export function deleteIncident(scope: Scope, id: string): Promise<typeof deleted
     const incident = await getHead(scope, id);
     return commit(
       scope,
-      [...guardCurrent(scope, incidents, incident), removeRow(scope, incidents, id)],
+      [
+        ...guardCurrent(scope, incidents, incident),
+        ...removeRecords(scope, "incident", [id], formatTimestamp(scope.clock())),
+      ],
       { action: "incident.deleted", subjectId: id },
       deletedBody,
     );

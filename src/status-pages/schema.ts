@@ -19,7 +19,7 @@ const maxMonitors = statusPageBounds.monitorsInSections.value;
 /** Accepted media types of a logo. */
 export const logoTypes = ["image/png", "image/webp", "image/svg+xml"] as const;
 
-const slug = z
+export const slug = z
   .string()
   .regex(
     /^(?=.{1,63}$)[a-z0-9]+(?:-[a-z0-9]+)*$/,

@@ -1,4 +1,5 @@
 /** Lists, creates, updates and deletes status pages, and sets their logos. */
+import { removeRecords } from "../database/deleted-records.ts";
 import { commit, guardCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { listChangedFields } from "../core/field-changes.ts";
@@ -9,7 +10,7 @@ import { hashPassword } from "../core/security/passwords.ts";
 import { deletedBody } from "../core/paging.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { guardLimit } from "../database/references.ts";
-import { guardFieldExists, removeRow, buildNextVersion } from "../database/rows.ts";
+import { guardFieldExists, buildNextVersion } from "../database/rows.ts";
 import { retryOnStaleRead, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
@@ -199,7 +200,10 @@ export function deleteStatusPage(scope: Scope, id: string): Promise<typeof delet
       );
     return commit(
       scope,
-      [...guardCurrent(scope, statusPages, page), removeRow(scope, statusPages, id)],
+      [
+        ...guardCurrent(scope, statusPages, page),
+        ...removeRecords(scope, "status-page", [id], formatTimestamp(scope.clock())),
+      ],
       { action: "status-page.deleted", subjectId: id },
       deletedBody,
     );

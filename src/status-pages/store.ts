@@ -136,7 +136,7 @@ export async function findBranding(
 }
 
 /** Guards that no other page, in any organization, has the slug; else CONFLICT. */
-function guardFreeSlug(organizationId: string, id: string, slug: string): Prepared {
+export function guardFreeSlug(organizationId: string, id: string, slug: string): Prepared {
   return guard(
     sql`not exists (select 1 from ${statusPages}
       where slug = ${slug} and (organization_id, id) <> (${organizationId}, ${id}))`,
@@ -145,7 +145,7 @@ function guardFreeSlug(organizationId: string, id: string, slug: string): Prepar
 }
 
 /** Guards that no other page, in any organization, has one of the host names; else CONFLICT. */
-function guardFreeHosts(organizationId: string, id: string, hosts: readonly string[]) {
+export function guardFreeHosts(organizationId: string, id: string, hosts: readonly string[]) {
   return guard(
     sql`not exists (select 1 from ${statusPageHosts}
       where host in (select value from ${buildIdTable(hosts)})

@@ -3,6 +3,7 @@ import { deliveryDays } from "../../src/alerting/sending/retention.ts";
 import { parseConfig } from "../../src/config.ts";
 import {
   alertBounds,
+  deletedBounds,
   type Bound,
   importBounds,
   incidentBounds,
@@ -167,7 +168,7 @@ export const growing: readonly Growing[] = [
     kept: "as long as the monitor exists",
   },
   {
-    what: "Results of deleted monitors",
+    what: "Results of deleted monitors that can't be restored",
     bounds: [ofOrganization.monitors],
     tables: ["removed_monitors"],
     bytes: rowBytes.removedMonitor,
@@ -239,6 +240,15 @@ export const growing: readonly Growing[] = [
     each: "per change",
     daily: 0,
     kept: 1,
+  },
+  {
+    what: "Deleted records",
+    bounds: [deletedBounds.records, deletedBounds.bytes],
+    tables: ["deleted_records", "deleted_rows"],
+    bytes: rowBytes.deletedRecord,
+    each: "per record",
+    daily: 1,
+    kept: "30 days (the setting `keepDeletedDays`)",
   },
   {
     what: "Sessions",

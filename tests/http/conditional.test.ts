@@ -7,6 +7,7 @@ import {
   nounOf,
   sampleBodies,
   fillIds,
+  createRecordForRoute,
 } from "../support/records.ts";
 
 async function etagOf(api: Client, path: string): Promise<string> {
@@ -151,6 +152,7 @@ test("every change and deletion is rejected if its If-Match does not match", asy
     ).id,
     updates: (await api("GET", within)).json.data.updates[0].id,
   };
+  const deletedId = await createRecordForRoute(api, { path: "/api/v1/deleted-records/:id" });
   await api("PATCH", within, { body: { status: "resolved" } });
   await api("PATCH", `${within}/postmortem`, { body: { message: "Why" } });
   const routes = apiRoutes.filter(({ method }) => ["PATCH", "PUT", "DELETE"].includes(method));
@@ -158,7 +160,11 @@ test("every change and deletion is rejected if its If-Match does not match", asy
   const before = dumpTables(appliance);
   for (const route of routes) {
     const kind = Object.keys(childIds).find((name) => route.path.includes(`/${name}/:`)) ?? "";
-    const path = fillIds(route.path, idOf(nounOf(route.path)), childIds[kind]);
+    const path = fillIds(
+      route.path,
+      route.path.includes("deleted-records") ? deletedId : idOf(nounOf(route.path)),
+      childIds[kind],
+    );
     const own = { settings: { smtp: null }, config: {} }[nounOf(route.path)];
     const input = own === undefined ? buildInput(route) : { body: own };
     for (const stale of ['"0-x"', '"x-gzip"', 'W/"1-x"', "nonsense"]) {

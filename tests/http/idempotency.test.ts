@@ -3,7 +3,13 @@ import type { Route } from "../../src/http/openapi.ts";
 import { sweepResponses } from "../../src/http/idempotency.ts";
 import { createSweeping } from "../../src/database/backup/sweeping.ts";
 import { type Client, dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
-import { apiRoutes, buildInput, createSampleRecord, nounOf, fillIds } from "../support/records.ts";
+import {
+  apiRoutes,
+  buildInput,
+  createSampleRecord,
+  fillIds,
+  createRecordForRoute,
+} from "../support/records.ts";
 
 const path = "/api/v1/incidents";
 const day = 24 * 3600 * 1000;
@@ -80,7 +86,7 @@ describe("an idempotency key", () => {
     const appliance = await testAppliance();
     const { api } = appliance.ours;
     const isOfRecord = route.path.includes(":id");
-    const id = isOfRecord ? await createSampleRecord(api, nounOf(route.path)) : unknownId;
+    const id = isOfRecord ? await createRecordForRoute(api, route) : unknownId;
     const childId = route.path.includes(":updateId")
       ? (await api("GET", `${path}/${id}`)).json.data.updates[0].id
       : unknownId;

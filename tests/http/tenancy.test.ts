@@ -15,6 +15,7 @@ import {
   nounOf,
   sampleBodies,
   fillIds,
+  createRecordForRoute,
 } from "../support/records.ts";
 
 type Schema = {
@@ -89,6 +90,9 @@ async function neighbours() {
     foreign![noun] = await createSampleRecord(appliance.theirs.api, noun);
   }
   await createSampleRecord(appliance.theirs.api, "incidents", { monitorId: foreign!["monitors"] });
+  foreign!["deleted-records"] = await createRecordForRoute(appliance.theirs.api, {
+    path: "/api/v1/deleted-records/:id",
+  });
   const test = `/api/v1/alert-channels/${foreign!["alert-channels"]}/test`;
   foreign!["alerts"] = (await appliance.theirs.api("POST", test)).json.data.alertIds[0];
   foreign!["held-changes"] = await createSampleRecord(appliance.theirs.api, "held-changes");

@@ -50,6 +50,7 @@ const children: Record<string, object> = {
   notes: { message: "The key is cached." },
   postmortem: { message: "The key was cached." },
   updates: { message: "We found the cause." },
+  restore: {},
 };
 
 /** The resource of a path of the API or the admin page. */
@@ -74,6 +75,18 @@ export async function createSampleRecord(
   const { status, json, text } = await api("POST", `/api/v1/${noun}`, { body });
   if (status !== 201) throw new Error(`${noun} could not be made: ${text}`);
   return json.data.id;
+}
+
+/** Creates the record that this route needs: a deleted one for a restoration. Returns its id. */
+export async function createRecordForRoute(
+  api: Client,
+  { path }: Pick<Route, "path">,
+): Promise<string> {
+  const isDeleted = nounOf(path) === "deleted-records";
+  const noun = isDeleted ? "incidents" : nounOf(path);
+  const id = await createSampleRecord(api, noun);
+  if (isDeleted || path.endsWith("/restore")) await api("DELETE", `/api/v1/${noun}/${id}`);
+  return id;
 }
 
 /** A valid body for this route; undefined without a body. */

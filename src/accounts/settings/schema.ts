@@ -159,6 +159,11 @@ export const settingsKinds = {
 /** A patch of the mail server. An absent value leaves it unchanged; null removes it. */
 export const SmtpPatch = z.strictObject(toPatchShape(smtp)).nullable().meta({ id: "SmtpPatch" });
 
+const keepDeletedDays = z.int().min(0).max(365).meta({
+  description:
+    "Days for which deleted records can be restored. With 0 they are removed within a minute.",
+});
+
 export const SettingsPatch = bodySchema(
   ["secretsSet", "updatedAt"],
   z
@@ -168,6 +173,7 @@ export const SettingsPatch = bodySchema(
         description:
           "Certificates of additional authorities, in PEM, one after the other; null for none.",
       }),
+      keepDeletedDays: keepDeletedDays.optional(),
     })
     .meta({
       id: "SettingsPatch",
@@ -201,6 +207,7 @@ export const Settings = z
       description:
         "Certificates of authorities, in PEM, that the checks of all monitors trust in addition to the public ones; null for none.",
     }),
+    keepDeletedDays,
     secretsSet: z.array(z.string()).meta({
       description: "Paths of the secret fields that are set; their values are never shown.",
     }),
@@ -221,6 +228,7 @@ export const Settings = z
         tls: "starttls",
       },
       certificateAuthorities: null,
+      keepDeletedDays: 30,
       secretsSet: ["smtp.password"],
       updatedAt: "2026-11-20T23:02:00.000Z",
     },

@@ -49,11 +49,12 @@ export async function listAuthorities(scope: Scope): Promise<TrustedAuthority[]>
 }
 
 function toSettingsRecord(row: SettingsRow): SettingsRecord {
-  const { id, smtp, certificateAuthorities, secrets, version, updatedAt } = row;
+  const { id, smtp, certificateAuthorities, keepDeletedDays, secrets, version, updatedAt } = row;
   return {
     id,
     smtp: smtp === null ? null : { ...addedDefaults, ...(JSON.parse(smtp) as StoredSmtp) },
     certificateAuthorities,
+    keepDeletedDays,
     secretsSet: listSecretPaths(settingsKinds, kind, secrets),
     version,
     updatedAt,
@@ -117,6 +118,7 @@ export async function patchSettings(
     ...before,
     smtp: smtp === null ? null : JSON.stringify(settings["smtp"]),
     certificateAuthorities,
+    keepDeletedDays: patch.keepDeletedDays ?? before.keepDeletedDays,
     secrets: sealAll(vault, settingsPathOf(organizationId), secrets),
     ...buildNextVersion(before, formatTimestamp(scope.clock())),
   };

@@ -15,6 +15,7 @@ import type { Fields } from "../../core/collections/objects.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
 import { assertTargetsAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
+import { type Remover, removeRecords } from "../../database/deleted-records.ts";
 import { guardLimit } from "../../database/references.ts";
 import { retryOnStaleRead, type Statement } from "../../database/store.ts";
 import {
@@ -25,14 +26,8 @@ import {
 } from "../../database/tables/alerting.ts";
 import { type AlertChannel, type AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import { addressOf, channelKinds } from "./kinds-schema.ts";
-import { desc, sql } from "drizzle-orm";
-import {
-  assertFound,
-  matchValues,
-  removeRow,
-  type Tenant,
-  buildNextVersion,
-} from "../../database/rows.ts";
+import { and, desc, isNotNull, sql } from "drizzle-orm";
+import { assertFound, matchValues, type Tenant, buildNextVersion } from "../../database/rows.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 
 type AlertChannelRecord = AlertChannel & { version: number };
@@ -253,9 +248,9 @@ export function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
     .where(matchValues(alertChannels, { organizationId, id }));
 }
 
-/** Detaches a channel from its monitors and groups, and removes it with its deliveries. */
-export function removeChannel(tenant: Tenant, id: string, at: string): Statement[] {
-  const { store, organizationId } = tenant;
+/** Detaches a channel from its monitors and groups, and removes it with its unfinished deliveries. */
+export function removeChannel(scope: Tenant & Remover, id: string, at: string): Statement[] {
+  const { store, organizationId } = scope;
   const users = [
     [monitors, monitorChannels, monitorChannels.monitorId] as const,
     [monitorGroups, monitorGroupChannels, monitorGroupChannels.groupId] as const,
@@ -266,7 +261,14 @@ export function removeChannel(tenant: Tenant, id: string, at: string): Statement
         where organization_id = ${organizationId} and id in (select ${userId} from ${attached}
           where ${attached.organizationId} = ${organizationId} and ${attached.channelId} = ${id})`,
     ),
-    store.db.delete(deliveries).where(matchValues(deliveries, { organizationId, receiverId: id })),
-    removeRow(tenant, alertChannels, id),
+    store.db
+      .delete(deliveries)
+      .where(
+        and(
+          matchValues(deliveries, { organizationId, receiverId: id }),
+          isNotNull(deliveries.dueAt),
+        ),
+      ),
+    ...removeRecords(scope, "alert-channel", [id], at),
   ];
 }

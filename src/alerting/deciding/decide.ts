@@ -33,6 +33,7 @@ import type { StoredStatus } from "../../core/statuses.ts";
  */
 const alertingEvents = {
   "alert-channel.created": true,
+  "alert-channel.restored": "reopening",
   "alert-channel.updated": "reopening",
   "appliance.recovered": true,
   "appliance.troubled": true,
@@ -102,6 +103,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
       return reopenAll(decision, event);
     case "group.updated":
     case "group.unmuted":
+    case "alert-channel.restored":
     case "alert-channel.updated":
       return reopenAll(decision, event);
     case "monitor.pending":

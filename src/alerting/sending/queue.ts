@@ -316,10 +316,10 @@ export function makeDeliveriesDue(
   };
 }
 
-/** Removes all deliveries of a deleted receiver. */
+/** Removes the unfinished deliveries of a deleted receiver. */
 export function removeDeliveries({ organizationId, receiverId }: ReceiverKey): Statement {
   return {
-    text: "delete from deliveries where organization_id = ? and receiver_id = ?",
+    text: "delete from deliveries where organization_id = ? and receiver_id = ? and due_at is not null",
     parameters: [organizationId, receiverId],
   };
 }

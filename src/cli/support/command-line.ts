@@ -13,6 +13,7 @@ import { addCompletion } from "../completion.ts";
 import { addDoctor } from "../doctor.ts";
 import { Exit, exitCodes } from "./exit.ts";
 import { addImport } from "../import.ts";
+import { addDeleted } from "../deleted.ts";
 import { addIncident } from "../incident.ts";
 import { addKeys } from "../keys.ts";
 import { addLogin } from "../login.ts";
@@ -60,6 +61,7 @@ export function createCommandLine(
     addLogin,
     addStatus,
     addIncident,
+    addDeleted,
     addMonitor,
     addMaintenance,
     addApply,

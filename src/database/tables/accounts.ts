@@ -29,6 +29,8 @@ export const organizationSettings = sqliteTable(
     slaTarget: real("sla_target"),
     /** Additional CA certificates for checks, in PEM; null for none. */
     certificateAuthorities: text("certificate_authorities"),
+    /** Days for which deleted records can be restored. */
+    keepDeletedDays: integer("keep_deleted_days").notNull().default(30),
     version: integer("version").notNull(),
     updatedAt: text("updated_at").notNull(),
   },

@@ -10,7 +10,6 @@ import { guardLimit } from "../../database/references.ts";
 import {
   assertFound,
   guardFieldExists,
-  removeRow,
   buildFirstVersion,
   buildNextVersion,
 } from "../../database/rows.ts";
@@ -26,6 +25,7 @@ import {
   type GroupRecord,
   insertGroup,
   leaveGroup,
+  removeGroup,
   containsEveryGroup,
   replaceOrder,
 } from "./store.ts";
@@ -142,8 +142,7 @@ export function deleteGroup(scope: Scope, id: string): Promise<typeof deletedBod
       scope,
       [
         ...guardCurrent(scope, monitorGroups, group),
-        leaveGroup(organizationId, id, [], at),
-        removeRow(scope, monitorGroups, id),
+        ...removeGroup(scope, id, at),
         ...applyPauses(organizationId, at, group.monitorIds),
       ],
       { action: "group.deleted", subjectId: id },

@@ -2,7 +2,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Limits } from "../../core/limits.ts";
 import { buildIdTable, overLimitError } from "../../database/references.ts";
-import { matchValues, replaceLinks, type Tenant } from "../../database/rows.ts";
+import { copyToDeleted, type Remover } from "../../database/deleted-records.ts";
+import { matchValues, removeRow, replaceLinks, type Tenant } from "../../database/rows.ts";
 import {
   splitIntoPortions,
   guard,
@@ -163,6 +164,13 @@ export function leaveGroup(
     where organization_id = ${organizationId} and group_id = ${groupId}
       and id not in (select value from ${buildIdTable(stayingIds)})`;
 }
+
+/** Removes a group. Its monitors become ungrouped. Must be followed by `applyPauses`. */
+export const removeGroup = (scope: Tenant & Remover, id: string, at: string): Statement[] => [
+  ...copyToDeleted(scope, "group", [id], at),
+  leaveGroup(scope.organizationId, id, [], at),
+  removeRow(scope, monitorGroups, id),
+];
 
 /** Increments the version of a group whose members changed. */
 export function touchGroup({ store, organizationId }: Tenant, id: string, at: string): Statement {

@@ -1,4 +1,5 @@
 /** Creates, changes and deletes maintenance windows, and lists their occurrences. */
+import { removeRecords } from "../../database/deleted-records.ts";
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { listChangedFields } from "../../core/field-changes.ts";
@@ -14,7 +15,6 @@ import { guardLimit } from "../../database/references.ts";
 import {
   assertFound,
   guardFieldExists,
-  removeRow,
   buildFirstVersion,
   buildNextVersion,
 } from "../../database/rows.ts";
@@ -135,7 +135,7 @@ export function deleteWindow(scope: Scope, id: string): Promise<typeof deletedBo
       scope,
       [
         ...guardCurrent(scope, maintenanceWindows, window),
-        removeRow(scope, maintenanceWindows, id),
+        ...removeRecords(scope, "maintenance", [id], formatTimestamp(scope.clock())),
       ],
       { action: "maintenance.deleted", subjectId: id },
       deletedBody,

@@ -6,9 +6,11 @@ const concerns: EventEffects<"monitor" | "group" | "organization" | "windows"> =
   "maintenance.created": "windows",
   "maintenance.updated": "windows",
   "maintenance.deleted": "windows",
+  "maintenance.restored": "windows",
   "monitor.created": "monitor",
   "monitor.updated": "monitor",
   "monitor.deleted": "monitor",
+  "monitor.restored": "monitor",
   "organization.deleted": "organization",
 };
 

@@ -234,7 +234,7 @@ function guardChannels(scope: Scope, givenIds: readonly string[], all: readonly 
 }
 
 /**
- * Deletes a monitor with its results. Its incidents stay. Incidents that it opened automatically are resolved.
+ * Deletes a monitor. It can be restored with its results. Its incidents stay. Incidents that it opened automatically are resolved.
  * Throws NOT_FOUND, PRECONDITION_FAILED.
  */
 export function deleteMonitor(scope: Scope, id: string): Promise<typeof deletedBody> {
@@ -246,7 +246,7 @@ export function deleteMonitor(scope: Scope, id: string): Promise<typeof deletedB
       [
         ...guardCurrent(scope, monitors, monitor),
         ...(await buildResolvingStatements(scope, [id])),
-        ...removeMonitors(scope.organizationId, [id], at),
+        ...removeMonitors(scope, [id], at),
       ],
       { action: "monitor.deleted", subjectId: id },
       deletedBody,
@@ -290,7 +290,6 @@ export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrde
  * tags.
  */
 export function changeMonitorsInBulk(scope: Scope, { monitorIds, change }: ManyMonitors) {
-  const { organizationId } = scope;
   return retryOnStaleRead(async () => {
     const at = formatTimestamp(scope.clock());
     return commitEach(
@@ -300,7 +299,7 @@ export function changeMonitorsInBulk(scope: Scope, { monitorIds, change }: ManyM
         ...(change === undefined
           ? [
               ...(await buildResolvingStatements(scope, monitorIds)),
-              ...removeMonitors(organizationId, monitorIds, at),
+              ...removeMonitors(scope, monitorIds, at),
             ]
           : buildBulkStatements(scope, monitorIds, change, at)),
       ],

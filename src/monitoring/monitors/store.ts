@@ -20,10 +20,11 @@ import {
   monitorGroups,
   monitors,
   monitorStates,
-  removedMonitors,
   screenshots,
   uptimeHours,
 } from "../../database/tables/monitoring.ts";
+import { type Remover, removeRecords } from "../../database/deleted-records.ts";
+import type { EventType } from "../../events/catalogue.ts";
 import { buildEndPosition } from "../groups/store.ts";
 import { computeUptime24h } from "../uptime/store.ts";
 import type { BulkFields } from "./bulk-rules.ts";
@@ -224,8 +225,9 @@ export function replaceMonitorChannels(
   return replaceLinks(store, monitorChannels, { organizationId, monitorId }, "channelId", ids);
 }
 
-/** Removes monitors. Their incidents stay and list the remaining monitors. Their results are deleted later. */
-export function removeMonitors(organizationId: string, ids: readonly string[], at: string) {
+/** Removes monitors. Their incidents stay and list the remaining monitors. Their history ends with a pause. */
+export function removeMonitors(remover: Remover, ids: readonly string[], at: string) {
+  const { organizationId } = remover;
   const among = sql`(select value from ${buildIdTable(ids)})`;
   return [
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
@@ -239,14 +241,13 @@ export function removeMonitors(organizationId: string, ids: readonly string[], a
               and its.incident_id = incidents.id and its.monitor_id not in ${among}))
       where organization_id = ${organizationId} and id in (select incident_id from ${incidentMonitors}
         where organization_id = ${organizationId} and monitor_id in ${among})`,
-    ...splitIntoPortions(ids, (some) => {
-      const removedIds = sql`(select value from ${buildIdTable(some)})`;
-      return [
-        sql`insert into ${removedMonitors} (key) select key from ${monitorStates}
-          where organization_id = ${organizationId} and monitor_id in ${removedIds}`,
-        sql`delete from ${monitors} where organization_id = ${organizationId} and id in ${removedIds}`,
-      ];
-    }),
+    ...splitIntoPortions(ids, (some) => [
+      sql`insert into events (organization_id, at, type, subject_id)
+        select ${organizationId}, ${at}, ${"monitor.paused" satisfies EventType}, monitor_id
+        from ${monitorStates} where organization_id = ${organizationId} and not paused
+          and monitor_id in (select value from ${buildIdTable(some)})`,
+    ]),
+    ...removeRecords(remover, "monitor", ids, at),
   ];
 }
 

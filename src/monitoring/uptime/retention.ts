@@ -14,8 +14,10 @@ const periodsInTurn = 1_000;
 export async function sweepResults(sweeping: Sweeping, { heartbeatDays, hourDays }: Retention) {
   const { store, now, isOver } = sweeping;
   const oldest = now - heartbeatDays * dayMs;
+  // Deleted monitors are included, because they can be restored.
   const live = `select key, exists (select 1 from heartbeats where monitor_key = key and at < ?) as isOld
-    from monitor_states where key > ? order by key limit ${keysInTurn}`;
+    from (select key from monitor_states union all
+      select monitor_key from deleted_records where monitor_key is not null) where key > ? order by key limit ${keysInTurn}`;
   for (let last = -1; !isOver();) {
     const keys = await store.query<{ key: number; isOld: 0 | 1 }>(live, [oldest, last]);
     for (const { key, isOld } of keys) if (isOld) await sweepHeartbeats(sweeping, key, oldest);

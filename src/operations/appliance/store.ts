@@ -130,6 +130,8 @@ export const organizationTables = [
   ["events", "seq"],
   ["problems", "name"],
   ["organization_settings", "id"],
+  ["deleted_rows", "seq"],
+  ["deleted_records", "id"],
   ["organization_usage", "table_name"],
 ] as const;
 
@@ -174,6 +176,15 @@ async function sweepTable(
             {
               text: `insert into removed_monitors (key) select key from monitor_states
                 where organization_id = ? and monitor_id in (select value from json_each(?))`,
+              parameters,
+            },
+          ]
+        : []),
+      ...(table === "deleted_records"
+        ? [
+            {
+              text: `insert into removed_monitors (key) select monitor_key from deleted_records
+                where ${rowCondition} and monitor_key is not null`,
               parameters,
             },
           ]

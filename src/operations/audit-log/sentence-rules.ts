@@ -71,6 +71,8 @@ const verbs: Record<VerbOf<ComposedAction>, string> = {
   created: "created",
   updated: "changed",
   deleted: "deleted",
+  restored: "restored",
+  purged: "removed for good",
   revoked: "revoked",
   resolved: "resolved",
   paused: "paused",

@@ -4,6 +4,7 @@ export const rowBytes = {
   hour: 100,
   day: 140,
   removedMonitor: 10,
+  deletedRecord: 3_000,
   stateChange: 385,
   event: 250,
   auditEntry: 500,

@@ -23,6 +23,7 @@ import { sweepImports } from "../../imports/store.ts";
 import { sweepSubscribers } from "../../status-pages/subscribers/store.ts";
 import { sweepOrganizations } from "../appliance/store.ts";
 import { sweepAuditLog } from "../audit-log/store.ts";
+import { sweepDeletedRecords } from "../deleted-records/store.ts";
 import { clockAfter, doubtMs, isDue } from "./rules.ts";
 import { readMemory, rememberClock } from "./store.ts";
 
@@ -175,5 +176,6 @@ async function sweepShortLived(sweeping: Sweeping) {
   await sweepSubscribers(sweeping);
   await sweepOrganizations(sweeping);
   await sweepImports(sweeping);
+  await sweepDeletedRecords(sweeping);
   await sweepRemovedMonitors(sweeping);
 }

@@ -4,6 +4,7 @@ import { createSweeping } from "../../../src/database/backup/sweeping.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
 import { dayMs, hourMs } from "../../../src/monitoring/uptime/rules.ts";
 import { findMeasured, insertHeartbeats } from "../../../src/monitoring/uptime/store.ts";
+import { sweepDeletedRecords } from "../../../src/operations/deleted-records/store.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 
@@ -38,7 +39,12 @@ async function archive() {
       const { id } = await made.monitor();
       return { id: id as string, key: (await findMeasured(store, ours.id, id))?.key ?? 0 };
     },
-    remove: (id: string) => made.api("DELETE", `/api/v1/monitors/${id}`),
+    /** Deletes a monitor for good. */
+    remove: async (id: string) => {
+      await made.api("DELETE", `/api/v1/monitors/${id}`);
+      await made.api("DELETE", `/api/v1/deleted-records/${id}`);
+      await sweepDeletedRecords(createSweeping(made.store, time.now));
+    },
     /** Stores one result of the monitor per age in days. */
     past: async (monitorKey: number, ...ages: number[]) => {
       const row = { monitorKey, status: "up", latencyMs: 3, seconds: 60, message: null } as const;

@@ -89,6 +89,7 @@ async function full() {
       groupIds: [(await made.group({ name: "Empty" })).id],
     },
   });
+  await api("DELETE", `/api/v1/monitors/${(await made.monitor({ name: "Old" })).id}`);
   const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
   const put = await api("PATCH", `/api/v1/status-pages/${page.id}`, {
     body: {

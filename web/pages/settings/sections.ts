@@ -80,6 +80,13 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         page: lazy(createChunk(() => import("./organization/configuration.tsx"))),
       },
       {
+        path: "deleted",
+        label: "Recently deleted",
+        icon: "trash",
+        role: "viewer",
+        page: lazy(createChunk(() => import("./organization/deleted-records.tsx"))),
+      },
+      {
         path: "audit-log",
         label: "Audit log",
         icon: "list",

@@ -1,0 +1,10 @@
+/** Nouns of records that can be restored after their deletion, as in events and the audit log. */
+export const deletableNouns = [
+  "monitor",
+  "group",
+  "alert-channel",
+  "status-page",
+  "incident",
+  "maintenance",
+] as const;
+export type DeletableNoun = (typeof deletableNouns)[number];
