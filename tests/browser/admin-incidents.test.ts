@@ -46,14 +46,39 @@ describeInChromium("incidents", (browser) => {
     });
     const past = await ask("POST", "/api/v1/incidents", { title: "Slow search results" });
     await ask("POST", `/api/v1/incidents/${past.id}/resolve`);
+    const wrong = await ask("POST", "/api/v1/incidents", { title: "Wrong customer" });
+    await ask("DELETE", `/api/v1/incidents/${wrong.id}`);
+    const job = { name: "Old job", type: "push" };
+    const old = await ask("POST", "/api/v1/monitors", job);
+    await ask("DELETE", `/api/v1/monitors/${old.id}`);
+    await ask("POST", "/api/v1/monitors", job);
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
   defineLookTests((path) => world.open(browser, path), {
     incidents: () => ["/incidents", "Slow search results"],
+    "recently-deleted": () => ["/settings/deleted", "Wrong customer"],
     incident: () => [`/incidents/${incidentId}`, "Post to 1 page, 1 channel"],
     "incident-templates": () => ["/settings/incident-templates", "Supplier"],
     "incident-template": () => ["/settings/incident-templates?new=true", "Title of a new incident"],
+  });
+
+  test("recently deleted records are restored; one whose name is taken asks for another", async () => {
+    await using open = await world.open(browser, "/settings/deleted");
+    const { page } = open;
+    await page.getByRole("button", { name: "Restore Wrong customer" }).click();
+    await page.getByText("Restored Wrong customer").waitFor();
+    await page
+      .getByRole("button", { name: "Restore Wrong customer" })
+      .waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Restore Old job" }).click();
+    const asked = dialog(page, "Restore Old job");
+    await asked.getByRole("textbox", { name: "Name" }).fill("Older job");
+    await asked.getByRole("button", { name: "Restore" }).click();
+    await page.getByText("Nothing was deleted").waitFor();
+    await page.goto(`${world.url}/incidents`);
+    await page.getByText("Wrong customer").first().waitFor();
+    expect(await page.getByText("Wrong customer").count()).toBeGreaterThan(0);
   });
 
   test("by keyboard alone, an incident is created, identified, resolved and reopened, and the public page follows", async () => {

@@ -25,6 +25,7 @@ const record = {
   statusSince: at,
   createdAt: at,
   startsAt: at,
+  noun: "monitor",
   rrule: null,
   current: { endsAt: at },
   latencyMs: 5,
@@ -48,7 +49,7 @@ const refusal = {
   error: { code: "CONFLICT", message: hostile, details: [{ path: hostile, message: hostile }] },
 };
 
-const lists = /\/(monitors|incidents|maintenance-windows|monitor-groups)$/;
+const lists = /\/(deleted-records|monitors|incidents|maintenance-windows|monitor-groups)$/;
 let refuses = false;
 const server = Bun.serve({
   hostname: "127.0.0.1",
@@ -74,6 +75,8 @@ const commands: Record<string, string[]> = {
   "monitor check": ["n"],
   "maintenance start": ["title", "--for", "5m", "--monitor", "n"],
   "maintenance end": ["t"],
+  "deleted list": [],
+  "deleted restore": ["n"],
   apply: ["-f", "a.yaml"],
   export: [],
 };
