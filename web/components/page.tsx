@@ -174,14 +174,22 @@ export function Dash() {
   return <span className="faint">–</span>;
 }
 
-/** Shows why a request failed. Offers a retry unless the error is final (4xx). */
+/** Shows why a request failed, with a retry, or with a way back if the error is final (4xx). */
 export function LoadFailed({ what, error }: { what: string; error: Error }) {
   const isFinal = error instanceof ApiError && error.status < 500;
   return (
     <EmptyState
       icon={<Icon name="warning" size={28} />}
       title={`${what} could not be loaded`}
-      action={!isFinal && <Button onClick={() => void refetchFailed()}>Try again</Button>}
+      action={
+        isFinal ? (
+          <Button component={Link} to="/">
+            Go to Monitors
+          </Button>
+        ) : (
+          <Button onClick={() => void refetchFailed()}>Try again</Button>
+        )
+      }
     >
       {error.message}
     </EmptyState>
