@@ -192,9 +192,9 @@ async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string) {
     external: ["*.woff2"],
     define: { "process.env.NODE_ENV": JSON.stringify("production") },
   });
-  // A classic script, which runs before module scripts.
+  // Classic scripts: one runs before module scripts, the other is a shared worker.
   const early = await Bun.build({
-    entrypoints: ["web/early.ts"],
+    entrypoints: ["web/early.ts", "web/live-worker.ts"],
     outdir: assets,
     target: "browser",
     format: "iife",
@@ -221,6 +221,7 @@ async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string) {
     script: `/assets/${script}`,
     styles,
     early: `/assets/${nameOf(/early-\w+\.js$/)}`,
+    worker: `/assets/${nameOf(/live-worker-\w+\.js$/)}`,
   });
   console.log(`admin page  first script load ${await firstLoad(assets, script)} kB as gzip`);
 }

@@ -27,6 +27,9 @@ describeInChromium("an edit", (browser) => {
 
   /** Requests of the page that an edit causes. */
   async function readsOf(page: Page, edit: () => Promise<unknown>): Promise<string[]> {
+    // With a shared worker, Playwright never considers the network idle.
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, "SharedWorker"));
+    await page.reload({ waitUntil: "networkidle" });
     await settled(page);
     const reads: string[] = [];
     page.on("request", (request) => {
@@ -62,8 +65,8 @@ describeInChromium("an edit", (browser) => {
     const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Backup" });
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;
-    await page.getByRole("button", { name: "Edit", exact: true }).click();
     const reads = await readsOf(page, async () => {
+      await page.getByRole("button", { name: "Edit", exact: true }).click();
       await page.getByLabel("Name", { exact: true }).fill("Nightly backup");
       await save(page);
       await page.getByRole("heading", { name: "Nightly backup" }).waitFor();
@@ -120,10 +123,39 @@ describeInChromium("an edit", (browser) => {
     expect(reads).toContain("/overview");
   });
 
+  test("reaches ten tabs of one browser by one stream, also after the first tab is closed", async () => {
+    const context = await browser.newContext({
+      storageState: world.storageState,
+      viewport: { width: 1440, height: 900 },
+    });
+    const tabs: Page[] = [];
+    for (let index = 0; index < 10; index++) {
+      const page = await context.newPage();
+      tabs.push(page);
+      await page.goto(world.url);
+      await page.getByText("Live", { exact: true }).waitFor();
+    }
+    const [first, ...others] = tabs;
+    for (const [name, pages] of [
+      ["Tenth", tabs],
+      ["After the first", others],
+    ] as const) {
+      await world.ask("POST", "/api/v1/monitors", { type: "push", name });
+      await Promise.all(
+        pages.map((page) => page.getByText(name, { exact: true }).first().waitFor()),
+      );
+      await first?.close();
+    }
+    expect(others).toHaveLength(9);
+    await context.close();
+  });
+
   test("is shown without the live stream, too", async () => {
     const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Archive" });
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;
+    // Requests of a shared worker can't be blocked.
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, "SharedWorker"));
     await page.route(/\/dashboard\/live/, (route) => route.abort());
     await page.reload();
     await page.getByRole("button", { name: "Edit", exact: true }).click();

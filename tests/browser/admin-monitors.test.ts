@@ -809,7 +809,7 @@ describeInChromium("the Monitors page", (browser) => {
     // All parts of the page's script load while the page is idle.
     const assets = join(import.meta.dir, "..", "..", "dist", "web", "assets");
     const parts = (await readdir(assets))
-      .filter((name) => /^(?!main|early|docs|reference).*\.js$/.test(name))
+      .filter((name) => /^(?!main|early|live-worker|docs|reference).*\.js$/.test(name))
       // Empty parts are not requested.
       .filter((name) => Bun.gunzipSync(readFileSync(join(assets, name))).length > 1);
     await page.waitForFunction((parts) => {

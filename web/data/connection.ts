@@ -10,6 +10,7 @@ const restoredListeners = new Set<() => void>();
 export const connection = {
   use: connectionState.use,
   get: connectionState.get,
+  subscribe: connectionState.subscribe,
   markAnswered() {
     if (connectionState.get() === "good") return;
     connectionState.set("good");

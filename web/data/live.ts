@@ -2,7 +2,7 @@
 import { effectOf, expandMonitor } from "../../src/dashboard/rules.ts";
 import type { CompactMonitor } from "../../src/dashboard/schema.ts";
 import { type EventNoun, type EventType, nounOf } from "../../src/events/catalogue.ts";
-import { dashboard, onWrite } from "./client.ts";
+import { onWrite } from "./client.ts";
 import { connection } from "./connection.ts";
 import { attentionKey, listKey, recordKey, tracesKey } from "./keys.ts";
 import {
@@ -17,9 +17,20 @@ import { queryClient } from "./query.ts";
 import { loadSession, type Session } from "./session.ts";
 import { signedOut } from "./signed-out.ts";
 import { createStore } from "./store.ts";
+import { openStream } from "./stream-source.ts";
 
 /** Whether the page currently receives changes. */
 export const liveState = createStore<"starting" | "live" | "lost">("starting");
+
+/** Since when changes do not arrive, in Unix milliseconds; null while they do. */
+export const staleSince = createStore<number | null>(null);
+
+function updateStaleness() {
+  const isStale = connection.get() === "lost" || liveState.get() === "lost";
+  staleSince.set(isStale ? (staleSince.get() ?? Date.now()) : null);
+}
+liveState.subscribe(updateStaleness);
+connection.subscribe(updateStaleness);
 
 type Change = {
   type: EventType;
@@ -49,7 +60,9 @@ class LiveStream {
   readonly #organizationId: string;
   /** Position in the event log. */
   #after = "";
-  #source: EventSource | null = null;
+  #source: { close: () => void } | null = null;
+  /** Time from which messages are needed, in Unix milliseconds. */
+  #since = performance.timeOrigin;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #isStopped = false;
   /** True while the stream itself reports that the server is back. */
@@ -60,7 +73,7 @@ class LiveStream {
     this.#organizationId = organizationId;
     // Browsers do not notice a lost network: the stream could stay silent forever.
     this.#stopListening = connection.onRestored(() => {
-      if (this.#source !== null && !this.#isGreeting) this.#open();
+      if (this.#source !== null && !this.#isGreeting) this.#open(true);
     });
   }
 
@@ -77,7 +90,7 @@ class LiveStream {
   stop() {
     this.#isStopped = true;
     this.#stopListening();
-    this.#source?.close();
+    this.#close();
     clearTimeout(this.#retry);
   }
 
@@ -97,37 +110,37 @@ class LiveStream {
     }
   }
 
-  #open() {
+  #open(isRestored = false) {
     if (this.#isStopped) return;
-    this.#source?.close();
+    this.#close();
     clearTimeout(this.#retry);
-    const query = `organization=${this.#organizationId}&after=${this.#after}`;
-    const source = new EventSource(`${dashboard.live["~path"]}?${query}`);
-    this.#source = source;
-    const listenToEvent = <T>(name: string, act: (data: T, position: string) => void) =>
-      source.addEventListener(name, ({ data, lastEventId }) =>
-        act(JSON.parse(data as string) as T, lastEventId),
-      );
-    source.addEventListener("hello", () => this.#greet());
-    listenToEvent<Change>("change", (change, position) => {
-      this.#after = position;
-      applyChange(change);
-    });
-    listenToEvent<Rows>("monitors", applyRows);
-    listenToEvent<{ channelIds: string[] }>("deliveries", ({ channelIds }) => {
-      scheduleRefresh(listKey("alert-channel"), tracesKey);
-      scheduleRefresh(...channelIds.map((id) => recordKey("alert-channel", id)));
-    });
-    source.addEventListener("reset", ({ lastEventId }) => {
-      this.#after = lastEventId;
-      void queryClient.invalidateQueries();
-    });
-    source.addEventListener("error", () => {
+    const [organizationId, after, since] = [this.#organizationId, this.#after, this.#since];
+    this.#source = openStream(
+      { organizationId, after, since, isRestored },
+      (name, data, position) => this.#receive(name, data, position),
+    );
+  }
+
+  #close() {
+    if (this.#source === null) return;
+    this.#source.close();
+    this.#source = null;
+    this.#since = Date.now();
+  }
+
+  #receive(name: string, data: string, position: string) {
+    if (name === "change" || name === "reset") this.#after = position;
+    if (name === "hello") this.#greet();
+    else if (name === "change") applyChange(JSON.parse(data) as Change);
+    else if (name === "monitors") applyRows(JSON.parse(data) as Rows);
+    else if (name === "deliveries") applyDeliveries(JSON.parse(data) as { channelIds: string[] });
+    else if (name === "reset") void queryClient.invalidateQueries();
+    else {
       // The browser's own retry knows neither about the session nor about our position.
-      source.close();
+      this.#close();
       liveState.set("lost");
       this.#retryLater(() => this.#reopen());
-    });
+    }
   }
 
   #greet() {
@@ -136,6 +149,11 @@ class LiveStream {
     connection.markAnswered();
     this.#isGreeting = false;
   }
+}
+
+function applyDeliveries({ channelIds }: { channelIds: string[] }) {
+  scheduleRefresh(listKey("alert-channel"), tracesKey);
+  scheduleRefresh(...channelIds.map((id) => recordKey("alert-channel", id)));
 }
 
 /** Lists of other nouns that an event also changes. */

@@ -29,12 +29,21 @@ export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry
   );
 }
 
-/** Shown while the script of a page loads or waits for the server. */
+/** Shown while the script of a page loads or waits for the server: its outline, and the reason of a longer wait. */
 export function Arriving() {
   const isLost = connection.use() === "lost";
   return (
-    <main className="plain" role="status">
-      <p className="quiet">{isLost ? "Reconnecting…" : "Loading…"}</p>
+    <main className="arriving" role="status">
+      <p className="quiet">
+        {isLost
+          ? "This page is not loaded yet, because Signalbox is not responding. Reconnecting…"
+          : "Loading…"}
+      </p>
+      <div aria-hidden="true">
+        <i />
+        <i />
+        <i />
+      </div>
     </main>
   );
 }

@@ -3,6 +3,7 @@ import { Tooltip } from "@mantine/core";
 import { createContext, useContext } from "react";
 import { formatDuration as inWords } from "../../../src/core/text/formatting.ts";
 import { getFormatter, minuteFormat, formatDateTime } from "../../../src/core/time/times.ts";
+import { staleSince } from "../../data/live.ts";
 import { createStore } from "../../data/store.ts";
 
 /** The viewer's time zone, by default the organization's. All times are shown in it. */
@@ -56,11 +57,15 @@ export function Time({
   at: string;
   as?: "ago" | "short" | "seconds" | "for" | "until" | "clock";
 }) {
-  const now = useNow();
+  const present = useNow();
+  // Without updates nobody knows whether a state lasts: durations stop.
+  const stale = staleSince.use();
+  const now = stale ?? present;
+  const atLeast = stale === null ? "" : "at least ";
   const zone = useZone();
   const words = {
-    ago: () => formatAgo(at, now),
-    for: () => formatAgo(at, now).replace(/ ago$/, ""),
+    ago: () => atLeast + formatAgo(at, now),
+    for: () => atLeast + formatAgo(at, now).replace(/ ago$/, ""),
     until: () => formatUntil(at, now),
     short: () => formatDateTime(zone, Date.parse(at), now),
     clock: () => getFormatter(zone, minuteFormat).format(new Date(at)),

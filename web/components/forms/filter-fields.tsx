@@ -10,9 +10,10 @@ import {
   useRef,
   useState,
 } from "react";
-import { liveState } from "../../data/live.ts";
+import { liveState, staleSince } from "../../data/live.ts";
 import { formatCount } from "../display/format.ts";
 import { Icon } from "../display/icons.tsx";
+import { Time } from "../display/time.tsx";
 import { findFirstRowBelow } from "../row-keys.ts";
 
 /**
@@ -171,10 +172,22 @@ function ChoiceItems({
 
 export function LiveDot() {
   const state = liveState.use();
+  const stale = staleSince.use();
+  const isLive = state === "live" && stale === null;
   return (
-    <span className={`live-dot ${state === "live" ? "" : "live-off"}`}>
+    <span className={`live-dot ${isLive ? "" : "live-off"}`}>
       <i />
-      {state === "live" ? "Live" : state === "lost" ? "Not live" : "Connecting"}
+      {stale === null ? (
+        isLive ? (
+          "Live"
+        ) : (
+          "Connecting"
+        )
+      ) : (
+        <>
+          Stale since <Time at={new Date(stale).toISOString()} as="clock" />
+        </>
+      )}
     </span>
   );
 }

@@ -1,0 +1,16 @@
+/** Shared worker of all tabs of the admin page. It holds their live streams. */
+import { SharedStreams, type StreamRequest } from "./data/shared-streams.ts";
+
+const streams = new SharedStreams(
+  (organizationId, after) =>
+    new EventSource(`/dashboard/live?organization=${organizationId}&after=${after}`),
+);
+
+addEventListener("connect", (event) => {
+  const [tab] = (event as MessageEvent).ports;
+  if (tab === undefined) return;
+  tab.addEventListener("message", ({ data }: MessageEvent<StreamRequest>) =>
+    streams.handle(tab, data, Date.now()),
+  );
+  tab.start();
+});
