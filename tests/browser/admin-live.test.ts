@@ -26,10 +26,15 @@ describeInChromium("an edit", (browser) => {
   }
 
   /** Requests of the page that an edit causes. */
-  async function readsOf(page: Page, edit: () => Promise<unknown>): Promise<string[]> {
+  async function readsOf(
+    page: Page,
+    edit: () => Promise<unknown>,
+    prepare?: () => Promise<unknown>,
+  ): Promise<string[]> {
     // With a shared worker, Playwright never considers the network idle.
     await page.addInitScript(() => Reflect.deleteProperty(globalThis, "SharedWorker"));
-    await page.reload({ waitUntil: "networkidle" });
+    await page.reload();
+    await prepare?.();
     await settled(page);
     const reads: string[] = [];
     page.on("request", (request) => {
@@ -65,12 +70,14 @@ describeInChromium("an edit", (browser) => {
     const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Backup" });
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;
-    const reads = await readsOf(page, async () => {
-      await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const rename = async () => {
       await page.getByLabel("Name", { exact: true }).fill("Nightly backup");
       await save(page);
       await page.getByRole("heading", { name: "Nightly backup" }).waitFor();
-    });
+    };
+    const reads = await readsOf(page, rename, () =>
+      page.getByRole("button", { name: "Edit", exact: true }).click(),
+    );
     once(reads);
     expect(reads).toContain("/overview");
     expect(reads).toContain(`/api/v1/monitors/${id}`);

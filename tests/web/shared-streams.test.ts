@@ -24,7 +24,7 @@ function createWorld() {
   });
   return {
     sources,
-    createTab() {
+    createTab: () => {
       const received: string[] = [];
       const tab = {
         postMessage: ({ name, position }: StreamMessage) =>
