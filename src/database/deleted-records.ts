@@ -210,12 +210,13 @@ const replacedValues: Record<string, Record<string, string>> = {
 
 /** SQL for the section with the same name and group, or for a position without a section; null for neither. */
 function buildSectionSql(): string {
-  const ofPage = "s.organization_id = ?1 and s.page_id = d.content ->> 'page_id'";
-  const same = "s.position = d.content ->> 'section'";
-  return `coalesce((select s.position from status_page_sections s where ${ofPage}
-      and json_array(s.name, s.group_id) = d.content ->> 'its_section'
-      order by ${same} desc, s.position limit 1),
-    case when not exists (select 1 from status_page_sections s where ${ofPage} and ${same})
+  const sections = `status_page_sections s
+    where s.organization_id = ?1 and s.page_id = d.content ->> 'page_id'`;
+  const isSamePlace = "s.position = d.content ->> 'section'";
+  const isSame = "json_array(s.name, s.group_id) = d.content ->> 'its_section'";
+  return `coalesce((select s.position from ${sections} and ${isSamePlace} and ${isSame}),
+    (select min(s.position) from ${sections} and ${isSame}),
+    case when not exists (select 1 from ${sections} and ${isSamePlace})
       then d.content ->> 'section' end)`;
 }
 

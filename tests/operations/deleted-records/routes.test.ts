@@ -157,11 +157,13 @@ describe("retention", () => {
 
   test("removes the oldest records of an organization beyond the bound", async () => {
     const { sweep, count, database, ours, time } = await setUp();
-    const insert = database.prepare(
-      "insert into deleted_records values (?, ?, 'monitor', 'x', ?, 'x', null, 1)",
+    database.run(
+      `with recursive numbers (value) as (
+          select 0 union all select value + 1 from numbers where value < ?3)
+        insert into deleted_records
+        select ?1, printf('%08d', value), 'monitor', 'x', ?2 + value, 'x', null, 1 from numbers`,
+      [ours.id, time.now - 1_000_000, deletedBounds.records.value + 2],
     );
-    for (let i = 0; i < deletedBounds.records.value + 3; i++)
-      insert.run(ours.id, String(i).padStart(8, "0"), time.now - 1_000_000 + i);
     await sweep();
     expect(count("deleted_records")).toBe(deletedBounds.records.value);
     const oldest = database.query("select min(id) as id from deleted_records").get();
