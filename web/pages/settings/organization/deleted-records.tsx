@@ -128,18 +128,20 @@ function DeletedRow({ record }: { record: DeletedRecord }) {
           </>
         }
         facts={[["Until", <Time key="until" at={restorableUntil} as="short" />]]}
-        menu={atLeast("admin") && <RemovalMenu record={record} />}
         action={
-          atLeast("member") && (
-            <Button
-              size="xs"
-              loading={action.isPending}
-              onClick={action.run}
-              aria-label={`Restore ${name}`}
-            >
-              Restore
-            </Button>
-          )
+          <span className="flex gap-8 items-center">
+            {atLeast("member") && (
+              <Button
+                size="xs"
+                loading={action.isPending}
+                onClick={action.run}
+                aria-label={`Restore ${name}`}
+              >
+                Restore
+              </Button>
+            )}
+            {atLeast("admin") && <RemovalMenu record={record} />}
+          </span>
         }
       />
       {taken !== null && (
