@@ -33,7 +33,9 @@ describeInChromium("an edit", (browser) => {
   ): Promise<string[]> {
     // With a shared worker, Playwright never considers the network idle.
     await page.addInitScript(() => Reflect.deleteProperty(globalThis, "SharedWorker"));
+    const stream = page.waitForResponse(/\/dashboard\/live\?/);
     await page.reload();
+    await stream;
     await prepare?.();
     await settled(page);
     const reads: string[] = [];

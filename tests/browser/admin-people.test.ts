@@ -48,6 +48,7 @@ describeInChromium("people and organizations", (browser) => {
       "People",
       "Incident templates",
       "Configuration",
+      "Recently deleted",
       "My profile",
       "About",
     ]);

@@ -25,6 +25,7 @@ const without: Record<string, string[]> = {
     "v1.incidents({ id: incidentId }).notes({ noteId: id }).delete()",
     "getPageRoutes(pageId).subscribers({ subscriberId: id }).delete()",
     "dashboard.people({ id }).delete()",
+    'v1["deleted-records"]({ id }).delete()',
     "dashboard.administrators({ id }).delete()",
     "dashboard.sessions({ id }).delete()",
     "dashboard.organizations({ id }).delete()",
