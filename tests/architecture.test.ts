@@ -254,7 +254,7 @@ test("the admin page reaches the server only through its typed client", async ()
   for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
     const text = await Bun.file(join(root, file)).text();
     if (/\b(fetch\(|XMLHttpRequest|sendBeacon)/.test(text) && !mayFetch.test(file))
-      wrong.push(`${file} asks by itself`);
+      wrong.push(`${file} sends its own requests`);
     if (/["'`]\/(api|dashboard)\b/.test(text) && !mayFetch.test(file))
       wrong.push(`${file} spells out a path of the API`);
   }

@@ -15,7 +15,7 @@ import { type Beat, type LeaseRow, leaseNames } from "./rules.ts";
 /** A node, identified by its data directory, and its current process. */
 type Run = { id: string; run: string };
 
-/** A node as described by itself. */
+/** A node as it registers itself. */
 type NodeRow = Run & {
   name: string;
   version: string;

@@ -13,7 +13,7 @@ import { findLastSeq, readSince } from "./log.ts";
 const pollMs = 100;
 /** Maximum events that a follower handles at once. */
 const batchSize = 500;
-/** Number of recent events that followers share. A follower that is further behind reads the log by itself. */
+/** Number of recent events that followers share. Followers further behind read the log themselves. */
 const recentSize = 2_000;
 /** Pause after a failure of a follower, in milliseconds. */
 const retryMs = 1_000;

@@ -42,7 +42,7 @@ function buildRequestHeaders(method: string, spec: Endpoint) {
   return {
     ...(acceptsIdempotencyKey(method) && {
       "Idempotency-Key": headerSchema(
-        "1 to 255 visible ASCII characters. The response is stored for 24 h and replayed with `Idempotency-Replayed: true`, whatever `If-Match` says. Above 64 KiB only status and location are stored, and a replay reads the resource again.",
+        "1 to 255 visible ASCII characters. The response is stored for 24 h and replayed with `Idempotency-Replayed: true`, for any `If-Match`. Above 64 KiB only status and location are stored, and a replay reads the resource again.",
       ),
     }),
     ...(method === "GET" && {

@@ -379,7 +379,7 @@ describe("the machine stops", () => {
     expect(hook.listTitles()).toEqual([down]);
   });
 
-  test("and starts again, twenty times: nothing is repeated, whatever is down or up", async () => {
+  test("and starts again, twenty times: nothing is repeated, in any state", async () => {
     const made = await createPager();
     await using hook = await made.inbox();
     const alertChannelIds = [hook.id];

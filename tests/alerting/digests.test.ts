@@ -88,7 +88,7 @@ test("the size of a digest is that of its encoding, also across a restart", asyn
   for (const { body } of hook.asked) expect(Buffer.byteLength(body)).toBeLessThan(maxBytes);
 });
 
-test("more than 1,000 alerts are several messages, whatever the service accepts", async () => {
+test("more than 1,000 alerts are several messages for every service", async () => {
   await using chat = await startTarget(replyWith(200, "ok"));
   const { channel, store, ours, time, later, readDeliveries: deliveriesOf } = await createPager();
   const team = await channel({ type: "mattermost", webhookUrl: chat.at(), default: true });
@@ -284,7 +284,7 @@ describe("while a channel is down", () => {
     expect(hook.listTitles().slice(before)).toEqual(expected);
   });
 
-  test("each alert arrives with one id and in order, whatever the responses and restarts", async () => {
+  test("each alert arrives with one id and in order, despite failures and restarts", async () => {
     const {
       inbox,
       createWatchedJob: watched,

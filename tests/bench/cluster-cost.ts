@@ -29,7 +29,7 @@ type Way = {
 };
 
 const ways: readonly Way[] = [
-  { name: "each result by itself", batch: 1, writes: 200 },
+  { name: "each result alone", batch: 1, writes: 200 },
   { name: "a quarter of a second of 40 checks/s", batch: 10, writes: 100 },
   { name: "a second of them", batch: 40, writes: 50 },
   { name: "a full write", batch: 250, writes: 40 },

@@ -48,7 +48,7 @@ export async function typesSuite() {
     const mixed = await measure(wanted);
     console.log(
       `${good} good http monitors @ ${interval} s: gap p99 ${alone.gap99} ms, most ${alone.gapMax} ms\n` +
-        `beside ${hanging} hanging ones of ${hangers.length} types (not ${left.join(", ")}): ` +
+        `with ${hanging} hanging ones of ${hangers.length} types (not ${left.join(", ")}): ` +
         `gap p99 ${mixed.gap99} ms (goal ≤ ${interval * 1000 + 100}), most ${mixed.gapMax} ms, ` +
         `false failures ${mixed.failed} (goal 0), without a result a period ${mixed.starved} (goal 0)`,
     );

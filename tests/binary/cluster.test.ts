@@ -63,7 +63,7 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
       ["orgs", "list", "--database", `rqlite://box:${password}@${node.host}`],
       { env: { PATH } },
     );
-    expect(inArguments.stderr).toContain("whoever lists the processes");
+    expect(inArguments.stderr).toContain("other users of this machine can read the password");
     expect((await run("cluster", "export")).exitCode).toBe(5);
     expect(await server.stop()).toBe(0);
     expect(readdirSync(box.dataDir).toSorted()).toEqual([

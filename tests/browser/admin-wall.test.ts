@@ -35,11 +35,11 @@ describeInChromium("the wall", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("is legible from afar, shows down monitors first, and updates by itself", async () => {
+  test("is legible from afar, shows down monitors first, and updates automatically", async () => {
     await using open = await world.open(browser, "/wall", { colorScheme: "light" });
     const { page } = open;
     await page.getByRole("heading", { name: "Everything is up" }).waitFor();
-    // Dark, whatever the browser prefers.
+    // Dark, regardless of the browser's preference.
     await page.locator("html[data-mantine-color-scheme=dark]").waitFor({ state: "attached" });
     expect(await page.locator(".wall-tile h2").allTextContents()).toEqual([
       "Production",

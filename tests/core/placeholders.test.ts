@@ -47,7 +47,7 @@ const scalar: fc.Arbitrary<Scalar> = fc.oneof(
 const runs = { numRuns: 100 };
 const origin = "http://shop.lan:8080";
 
-describe("a value stays in its place, whatever it is:", () => {
+describe("any value is inserted only at its placeholder:", () => {
   test("in the path and the query of a URL", () => {
     fc.assert(
       fc.property(scalar, (value) => {

@@ -4,7 +4,7 @@ import { openAll, sealAll, createVault } from "../../src/core/security/secrets.t
 const vault = createVault(new Uint8Array(32).fill(7));
 const place = "organization/monitor/1/bearerToken";
 
-test("an encrypted value can be decrypted in its place, whatever it is", () => {
+test("any encrypted value can be decrypted at its location", () => {
   for (const plain of ["", "p", "pässwörd 😀", "x".repeat(10_000), "a.b.c"]) {
     const sealed = vault.seal(plain, place);
     expect(vault.open(sealed, place)).toBe(plain);

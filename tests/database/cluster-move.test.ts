@@ -307,7 +307,9 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     });
     expect(await refusal(moveDown(directory, proxy))).toMatchObject({
       code: "ALREADY_RUNNING",
-      message: expect.stringContaining("Somebody has written to the cluster meanwhile (kinds)"),
+      message: expect.stringContaining(
+        "Another client has written to the cluster meanwhile (kinds)",
+      ),
     });
     expect(existsSync(join(directory, "signalbox.db"))).toBe(false);
   });

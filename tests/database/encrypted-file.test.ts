@@ -61,7 +61,7 @@ defineTestWith(["age"], "the age program opens an encrypted file, and vice versa
 });
 
 describe("an encrypted file", () => {
-  test("is decrypted to the same bytes, whatever its length", async () => {
+  test("is decrypted to the same bytes, for any length", async () => {
     for (const length of [0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 2.5 * chunk]) {
       const plain = randomBytes(length);
       const file = await encrypt(plain);

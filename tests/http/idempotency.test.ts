@@ -43,7 +43,7 @@ test("a POST without a body is done once, too", async () => {
   expect((await api("GET", resolve.replace("/resolve", ""))).json.data.updates).toHaveLength(2);
 });
 
-test("a repeated PATCH is done once and gets the first response again, whatever its If-Match", async () => {
+test("a repeated PATCH is done once and gets the first response again, with any If-Match", async () => {
   const { api } = (await testAppliance()).ours;
   const at = `${path}/${await createSampleRecord(api, "incidents")}`;
   const headers = {

@@ -66,7 +66,7 @@ describe("large bodies in flight", () => {
   const many = (ask: ReturnType<typeof limited>["ask"], address: (number: number) => string) =>
     Array.from({ length: 500 }, (_, number) => ask(address(number))).filter((one) => one !== null);
 
-  test("of one network get a small share of the free bytes, whatever its addresses", () => {
+  test("of one network get a small share of the free bytes, from any of its addresses", () => {
     for (const address of [
       (number: number) => `192.0.2.${number % 256}`,
       (number: number) => `2001:db8:1:2::${number.toString(16)}`,

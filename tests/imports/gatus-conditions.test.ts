@@ -170,7 +170,7 @@ describe("an imported condition", () => {
       for (const one of down) expect([one, await stateAt(conditions, one)]).toEqual([one, "down"]);
     });
 
-  test("on the latency is compared in milliseconds, whatever its unit", async () => {
+  test("on the latency is compared in milliseconds, for any unit", async () => {
     for (const [condition, op, value] of [
       ["[RESPONSE_TIME] < 0.5s", "lessThan", 500],
       ["[RESPONSE_TIME] <= 200", "lessThanOrEqual", 200],

@@ -319,13 +319,13 @@ describe("figures", () => {
     const open = async (title: string, monitorIds: string[]) =>
       (await api("POST", "/api/v1/incidents", { body: { title, monitorIds } })).json.data.id;
     const both = await open("Both", [checkout, cards]);
-    await open("Nobody's", []);
+    await open("No monitor's", []);
     time.now = at("2026-11-02T08:00:00.000Z");
     await api("POST", `/api/v1/incidents/${both}/resolve`);
     await open("Blog", [blog]);
     time.now = at("2026-11-20T10:00:00.000Z");
     const october = await report({ month: "2026-10" });
-    expect(october.incidents.map(({ title }) => title)).toEqual(["Nobody's", "Both"]);
+    expect(october.incidents.map(({ title }) => title)).toEqual(["No monitor's", "Both"]);
     expect(october.summary.incidents).toBe(2);
     expect(october.groups.map(({ incidents }) => incidents)).toEqual([1, 0]);
     expect(october.monitors.map(({ incidents }) => incidents)).toEqual([1, 1, 0]);

@@ -131,7 +131,7 @@ async function start() {
   if (!isUp) throw new Error(`serve ended with ${started.exitCode}: ${tail()}`);
   count("starts");
   void started.exited.then((code) => {
-    if (expectedExit === null) violated(`serve ended by itself with ${code}: ${tail()}`);
+    if (expectedExit === null) violated(`serve exited unexpectedly with ${code}: ${tail()}`);
     return null;
   });
 }
@@ -442,7 +442,7 @@ const work = [
   ...Array.from({ length: 50 }, () => repeat(() => 1_000, drip)),
 ];
 await trouble(startedAt + minutes * 60_000);
-say("the end: all is well from now on, and what is left is told");
+say("the end: all targets recover, and the remaining alerts are sent");
 isEnding = true;
 // Writers continue until no server responds, and reports until they are acknowledged.
 await stop("SIGTERM");

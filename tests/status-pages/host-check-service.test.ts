@@ -124,10 +124,7 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
       false,
       `${here}, but its certificate is for another name.`,
     ]);
-    expect(await said("https", null)).toEqual([
-      false,
-      `${here}, which does not speak TLS by itself.`,
-    ]);
+    expect(await said("https", null)).toEqual([false, `${here}, which does not use TLS.`]);
     expect(server.asked).toEqual([]);
   });
 

@@ -207,7 +207,7 @@ describe("outputs of at most a megabyte", () => {
     "characters of three bytes": "漢".repeat(4_990),
   };
   for (const [what, written] of Object.entries(texts))
-    test(`are complete, whatever the text: ${what}`, async () => {
+    test(`are complete, with any text: ${what}`, async () => {
       await using made = await createVisitor();
       const { get, createIncident: incident, api } = made;
       const ids: string[] = [];

@@ -129,7 +129,7 @@ describe("a day", () => {
       expect(shownDay(fields)).toEqual({ tone: tone as "up", text: `2026-11-20: ${thin(text)}` }),
     );
 
-  test("is placed by its date in UTC, whatever the page's time zone; today is the last", () => {
+  test("is placed by its date in UTC, in any time zone of the page; today is the last", () => {
     const days = new Map([[today - 89, totals({ downSeconds: 60 })]]);
     const timeZone = "Pacific/Auckland";
     const shown = view({ monitors: [monitor({ days })], page: { timeZone } }).sections[0];

@@ -113,7 +113,7 @@ describe("text of an automatic incident", () => {
 });
 
 describe("text of a person", () => {
-  test("is not mistaken for an automatic text, whatever it says", async () => {
+  test("is never mistaken for an automatic text", async () => {
     await using made = await story();
     const title = "The north is down with our supplier";
     const message = "Our supplier says the network is up again. We keep looking.";

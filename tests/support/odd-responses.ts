@@ -186,7 +186,7 @@ export const charsets: Readonly<Record<string, Charset>> = {
     bytes: joinBytes(parseHex("fffe"), encodeUtf16("größe")),
     text: "größe",
   },
-  "utf-16be by its mark, whatever the type says": {
+  "utf-16be by its mark, despite another type": {
     type: "text/plain; charset=utf-8",
     bytes: joinBytes(parseHex("feff"), encodeUtf16Big("plain")),
     text: "plain",

@@ -36,7 +36,7 @@ function saidOf(type: MonitorType, values: Record<string, unknown>) {
 }
 
 test("each field is in one place of its editor, and never closed if it is required", () => {
-  // A push job reports by itself, so there is no response to wait for.
+  // A push job sends its own results, so there is no response to wait for.
   const without = { push: ["timeout", "retryInterval", "confirmations"] } as Record<
     string,
     string[]

@@ -165,7 +165,7 @@ test("undoing a bulk change affects only the monitors that it changed", () => {
   expect(back({ removeAlertChannelIds: ["chat"] })).toEqual([
     { monitorIds: ["one"], change: { addAlertChannelIds: ["chat"] } },
   ]);
-  expect(back({ removeTags: ["nobody's"], groupId: "A" })).toEqual([]);
+  expect(back({ removeTags: ["unused"], groupId: "A" })).toEqual([]);
 });
 
 test("a pasted address determines the type of monitor", () => {

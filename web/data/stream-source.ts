@@ -49,7 +49,7 @@ function openShared(
   };
   const fail = () => listener("error", "", "");
   const leave = () => post({ leave: organizationId });
-  // A closed tab reports nothing by itself. One that returns from the back-forward cache joins again.
+  // Only `pagehide` reports a closed tab. A tab restored from the back-forward cache joins again.
   const rejoin = ({ persisted }: PageTransitionEvent) => persisted && fail();
   shared.addEventListener("message", receive);
   addEventListener("pagehide", leave);

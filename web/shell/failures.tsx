@@ -22,7 +22,7 @@ export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry
     <Plain title="Signalbox is not responding">
       <p className="quiet">
         {reason ??
-          "The server is not running or cannot be reached. This page continues by itself as soon as the server responds."}
+          "The server is not running or cannot be reached. This page continues automatically when the server responds."}
       </p>
       <Button onClick={onRetry}>Try again</Button>
     </Plain>

@@ -11,7 +11,7 @@ export const channelFields = {
   default: z.boolean().default(false).meta({ description: "Added to every new monitor." }),
   incidents: z.boolean().default(true).meta({
     description:
-      "Also alerted of incidents: when one is opened, updated and resolved. An incident that a monitor opened by itself alerts only channels that are not attached to that monitor.",
+      "Also alerted of incidents: when one is opened, updated and resolved. An incident that a monitor opened automatically alerts only channels that are not attached to that monitor.",
   }),
 };
 

@@ -54,7 +54,7 @@ export function resolvePlace({ dataDir, database, databasePasswordFile }: DataOp
 export function warnOfPassword(database: string | undefined) {
   if (database !== undefined && hasPassword(database))
     process.stderr.write(
-      "signalbox: whoever lists the processes of this machine sees the password in --database: " +
+      "signalbox: other users of this machine can read the password in --database: " +
         "use SIGNALBOX_DATABASE or --database-password-file\n",
     );
 }

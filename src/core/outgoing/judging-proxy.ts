@@ -17,7 +17,7 @@ const rejectedReply = Buffer.from([5, 4, 0, 1, 0, 0, 0, 0, 0, 0]);
 const acceptedReply = Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
 
 /**
- * A SOCKS5 proxy on loopback for a program that resolves names by itself. It connects only to addresses that the
+ * A SOCKS5 proxy on loopback for a program that resolves names on its side. It connects only to addresses that the
  * context allows, limits the bytes in both directions, and closes with the context.
  */
 export class JudgingProxy {

@@ -186,7 +186,7 @@ class Writer {
         for (const statement of write.statements) run(database, statement, tables);
         database.run("RELEASE write");
       } catch (error) {
-        // SQLite ends the transaction by itself on a full disk or an I/O error.
+        // SQLite rolls back automatically on a full disk or an I/O error.
         if (!database.inTransaction || isDamage(error)) throw error;
         database.run("ROLLBACK TO write");
         database.run("RELEASE write");

@@ -176,7 +176,7 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
     if (wrong.length > 0)
       throw new DataError(
         "ALREADY_RUNNING",
-        `Somebody has written to the cluster meanwhile (${wrong.join(", ")}). Nothing was changed. Stop whoever does, and try again.`,
+        `Another client has written to the cluster meanwhile (${wrong.join(", ")}). Nothing was changed. Stop that client, and try again.`,
       );
     const { size: bytes } = statSync(work.image);
     removeLog(to);

@@ -55,7 +55,7 @@ const catalog: Partial<Record<TableName, Columns>> = {
     internal: "created_date modified_date analytics_type",
     lost: {
       analytics_script_url: {},
-      auto_refresh_interval: { usual: ["300"], words: "pages refresh by themselves here" },
+      auto_refresh_interval: { usual: ["300"], words: "pages refresh automatically here" },
       search_engine_index: { usual: ["1"], words: "search engines can index the page here" },
       show_only_last_heartbeat: {},
       show_powered_by: { usual: ["1"] },

@@ -66,7 +66,7 @@ function convertTimes(
 ): Times | { reason: string } {
   const formatInstant = (wall: number) => new Date(toInstant(wall, timeZone)).toISOString();
   if (strategy === "manual") {
-    notes.push("Ends by itself after 31 days: end it earlier, or plan it again.");
+    notes.push("Ends automatically after 31 days. End it earlier, or schedule it again.");
     const start = Math.floor(now / 60_000) * 60_000;
     return {
       startsAt: new Date(start).toISOString(),

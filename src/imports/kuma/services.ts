@@ -70,7 +70,7 @@ export function startTls(m: Fields): MappedMonitor {
   return {
     type: port === 143 ? "imap" : "smtp",
     fields: { ...hostAndPortOf(m), tls: "starttls", ...convertExpiry(m) },
-    notes: port === 143 ? [] : ["Speaks SMTP, whatever the server greets with."],
+    notes: port === 143 ? [] : ["Uses SMTP, regardless of the server's greeting."],
   };
 }
 

@@ -14,7 +14,7 @@ export const connectionFields = {
   clientKey: nullable(pemSchema("PRIVATE KEY").meta({ writeOnly: true })),
   proxyUrl: nullable(ProxyUrl).meta({
     description:
-      "Every request goes through it: an HTTP proxy (with CONNECT for https) or a SOCKS5 proxy, which finds the address of the target by itself.",
+      "Every request goes through it: an HTTP proxy (with CONNECT for https) or a SOCKS5 proxy, which resolves the name of the target.",
   }),
   proxyUsername: nullable(
     line(255)

@@ -80,7 +80,7 @@ export const http = {
   ...conditionFields,
   save: Save.default([]),
   variables: Variables.default({}).meta({
-    description: "Secret values for which `{{name}}` stands in URL, headers and body.",
+    description: "Secret values that replace `{{name}}` in URL, headers and body.",
   }),
   steps: Steps.default([]),
   followRedirects: z.boolean().default(true).meta({ description: "Up to 5 redirects." }),

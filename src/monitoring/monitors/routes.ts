@@ -66,7 +66,7 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
       access: "write",
       summary: "Delete a monitor",
       description:
-        "Its incidents stay and no longer name it: `monitorId` becomes the next of their monitors, or null. What it opened by itself and is still open is resolved.",
+        "Its incidents stay and no longer name it: `monitorId` becomes the next of their monitors, or null. Open incidents that it opened automatically are resolved.",
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteMonitor(scope, params.id),

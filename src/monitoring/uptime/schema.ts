@@ -7,7 +7,7 @@ import { cappedCount } from "../../core/paging.ts";
 export const HeartbeatStatus = z.enum(heartbeatStatuses).meta({
   id: "HeartbeatStatus",
   description:
-    "What one check found. `unknown`: the appliance itself was the trouble, or the check did not have its turn, so the target was not judged. `maintenance`: found during a maintenance window.",
+    "Result of one check. `unknown`: not judged, because the appliance had a problem or could not start the check. `maintenance`: checked during a maintenance window.",
 });
 export type HeartbeatStatus = z.infer<typeof HeartbeatStatus>;
 

@@ -26,7 +26,7 @@ export async function examineMailServer(
 ): Promise<Finding[]> {
   if (smtp === null) {
     if (channels.length === 0) return [];
-    const message = `none is set in ${organization}, but alerts are to go by it: ${formatNames(channels)}`;
+    const message = `none is set in ${organization}, but channels need it: ${formatNames(channels)}`;
     return [problemFinding("mail server", message, "Name one under Settings → Mail server.")];
   }
   const subject = `${smtp.host}:${smtp.port}`;

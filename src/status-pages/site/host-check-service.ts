@@ -120,8 +120,7 @@ function checkOwnCertificate(
 ): HostCheck {
   const prefix = "The name leads to this appliance";
   if (url.protocol === "http:") return buildCheck(true, `${prefix}.`);
-  if (certificate === null)
-    return buildCheck(false, `${prefix}, which does not speak TLS by itself.`);
+  if (certificate === null) return buildCheck(false, `${prefix}, which does not use TLS.`);
   const own = new X509Certificate(certificate);
   if (own.checkHost(host) === undefined)
     return buildCheck(false, `${prefix}, but its certificate is for another name.`);

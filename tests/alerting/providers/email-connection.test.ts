@@ -140,7 +140,7 @@ describe("a connection", () => {
     return { context, end: () => ending.abort() };
   };
 
-  test("is opened to the checked address, whatever the name resolves to later", async () => {
+  test("is opened to the checked address, even if the name resolves to another later", async () => {
     await using server = await startMailServer();
     const { context, end } = through("127.0.0.2", "127.0.0.1");
     expect(await submitMail(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(

@@ -152,7 +152,7 @@ describe("a response ends", () => {
       "hello",
     ],
     [
-      "after its chunks, whatever its Content-Length",
+      "after its chunks, regardless of its Content-Length",
       buildMessageHead("HTTP/1.1 200 OK", "Content-Length: 1", "Transfer-Encoding: Chunked") +
         encodeChunks("hello") +
         "000\r\n\r\n",

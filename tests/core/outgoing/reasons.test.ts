@@ -37,7 +37,7 @@ describe("of a failure", () => {
       expect([code, classifyFailure(failed(code))]).toEqual([code, expect.any(LocalFailure)]);
   });
 
-  test("in the program, there is no reason, whatever its code", () => {
+  test("in the program, there is no reason, for any code", () => {
     for (const error of [
       new Error("secret"),
       new TypeError("secret"),

@@ -195,7 +195,7 @@ test("the body is not read while a header's search waits in the queue", async ()
 describe("the memory of all responses", () => {
   const limits = { reserved: 32 * mib, shared: 32 * mib };
 
-  test("is limited, and each organization's share is available whatever the others use", () => {
+  test("is limited, and each organization's share stays available", () => {
     const take = fc.record({
       organization: fc.constantFrom("a", "b", "c", "d"),
       bytes: fc.integer({ min: 1, max: mib }),

@@ -116,7 +116,7 @@ describe("a check on a machine without a network is not judged", () => {
       });
 });
 
-describe("a check without free file handles is not judged, whatever its error", () => {
+describe("a check without free file handles is not judged, for any error", () => {
   for (const type of types)
     test(type, async () => {
       const machine = machineOf();

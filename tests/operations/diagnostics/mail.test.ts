@@ -25,7 +25,7 @@ test("a server that greets is ok, and is sent nothing more", async () => {
 test("a missing mail server is a problem only for organizations with e-mail channels", async () => {
   expect(await found(null)).toEqual([]);
   expect(await found(null, ["On-call"])).toMatchObject([
-    { verdict: "problem", message: "none is set in Acme, but alerts are to go by it: On-call" },
+    { verdict: "problem", message: "none is set in Acme, but channels need it: On-call" },
   ]);
 });
 

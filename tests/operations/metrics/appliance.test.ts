@@ -46,7 +46,7 @@ test("requests are counted by route pattern, and requests without a route under 
   expectHistograms(scrape);
 });
 
-test("every route is counted under its pattern, whatever its path contains", async () => {
+test("every route is counted under its pattern, with any path", async () => {
   const made = await testAppliance();
   const { app, ours } = made;
   // The files below `/assets` have a route each, and are counted together.

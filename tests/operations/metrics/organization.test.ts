@@ -58,7 +58,7 @@ test("each monitor has its state, whether it is up, latency, uptime and the days
 
 defineTestWith(
   ["promtool"],
-  "Prometheus' own linter accepts it, whatever the names of monitors",
+  "Prometheus' own linter accepts it with any names of monitors",
   async () => {
     const { text } = await watched();
     expect(await lintMetrics(text)).toBe("");

@@ -53,7 +53,7 @@ describe.concurrent("an organization with silent webhooks", () => {
 
   // Writes to rqlite can overtake each other by a few receivers.
   test.skipIf(isOnRqlite)(
-    "releases its slots after each delivery, whatever else waits for the same receivers",
+    "releases its slots after each delivery, regardless of other waiting deliveries",
     async () => {
       await using made = await many(60);
       made.time.now += 1;

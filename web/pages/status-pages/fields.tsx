@@ -34,7 +34,7 @@ type Name = keyof typeof statusPageFields;
 const labels: Partial<Record<Name, FieldLabels>> = {
   title: { label: "Title" },
   description: { label: "Description", hint: "Shown at the top of the page.", markdown: true },
-  showLatency: { label: "Show latency", hint: "Beside the uptime of each monitor." },
+  showLatency: { label: "Show latency", hint: "Next to the uptime of each monitor." },
   historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
   hosts: {
     label: "Host names",

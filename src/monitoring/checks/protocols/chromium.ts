@@ -126,7 +126,7 @@ async function runPage<T>(
 }
 
 const notStartedError = () =>
-  new LocalFailure("the browser of this machine ended by itself, or did not start");
+  new LocalFailure("the browser of this machine exited unexpectedly, or did not start");
 
 /** Starts the browser; null if the program does not exist. */
 function spawnBrowser(command: string[], home: string) {

@@ -347,7 +347,7 @@ test("a blocked or missing target starts no browser", async () => {
 
 test("a browser that exits or does not start makes the monitor unknown", async () => {
   const url = `http://127.0.0.1:${getFreePort()}/`;
-  const ended = "Not judged: the browser of this machine ended by itself, or did not start.";
+  const ended = "Not judged: the browser of this machine exited unexpectedly, or did not start.";
   for (const browser of [program("exit 1"), join(folder, "none")])
     expect((await found(url, {}, { browser })).message).toBe(ended);
   const hanging = program("sleep 1000 & echo $! >> $0.child; wait");

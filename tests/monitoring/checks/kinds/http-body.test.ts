@@ -203,7 +203,7 @@ describe("a text", () => {
   });
 });
 
-test("a truncated body is down, whatever was found in it", async () => {
+test("a truncated body is down, even if it contains the keyword", async () => {
   const start = "HTTP/1.1 200 OK\r\n";
   for (const bytes of [
     `${start}Content-Length: 10\r\n\r\nhello`,

@@ -123,7 +123,7 @@ describe("a redirect leads", () => {
     });
   });
 
-  test("to the response that is judged, whatever the first one was", async () => {
+  test("to the response that is judged, regardless of the first response", async () => {
     await using shop = await startTarget(replyWith(200, "here"));
     shop.setReply(replyWithRedirect("/b"), "/a");
     const fields = { url: shop.at("/a"), expectedStatus: ["302"], keyword: "here" };

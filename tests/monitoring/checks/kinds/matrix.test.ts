@@ -260,7 +260,7 @@ test("details of a target are limited in size and repeat no secret", async () =>
   expect(details?.["message"]).toHaveLength(201);
 });
 
-test("optional queries do not affect the result, whatever the response", async () => {
+test("optional queries do not affect the result, regardless of the response", async () => {
   const onHello: ((socket: Duplex) => unknown)[] = [
     () => null,
     (socket) => socket.end(),

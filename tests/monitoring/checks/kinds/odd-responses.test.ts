@@ -172,7 +172,7 @@ describe("a text is found, and a forbidden one detected, in", () => {
 
 describe("without a body", () => {
   for (const start of ["HTTP/1.1 204 No Content", "HTTP/1.1 304 Not Modified"])
-    test(`${start} ends after its header, whatever that says about a body`, async () => {
+    test(`${start} ends after its header, even if that announces a body`, async () => {
       for (const field of [
         "Content-Length: 7",
         "Transfer-Encoding: chunked",
@@ -300,7 +300,7 @@ describe("a WebSocket", () => {
     });
   });
 
-  test("sends each header once, whatever its case in the monitor", async () => {
+  test("sends each header once, regardless of its case in the monitor", async () => {
     let asked = "";
     await using server = await startListener((socket) => {
       socket.once("data", (request: Buffer) => {

@@ -161,7 +161,7 @@ test("an unexpected error while reading a response counts as the target's failur
   expect(logged.join()).toContain("a check failed unexpectedly");
 });
 
-test("MQTT: text of another protocol is an invalid response, whatever its apparent length", async () => {
+test("MQTT: text of another protocol is an invalid response, regardless of its apparent length", async () => {
   for (const text of [
     "SSH-2.0-x",
     "220 mail.test ESMTP",

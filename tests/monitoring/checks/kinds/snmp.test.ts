@@ -46,7 +46,7 @@ const values: [ber: Buffer, text: string][] = [
   [bytes("04 08 07 ea 0d 1a 0e 05 09 00"), "07 EA 0D 1A 0E 05 09 00"],
 ];
 
-test("a value is decoded by its type, whatever its length", async () => {
+test("a value of any length is decoded by its type", async () => {
   for (const [ber, shown] of values)
     expect([ber.toString("hex"), await valueOf(ber)]).toEqual([ber.toString("hex"), shown]);
 });

@@ -106,7 +106,7 @@ describe("a port is down", () => {
     });
 });
 
-test("every check closes its connection, whatever its result", async () => {
+test("every check closes its connection, regardless of its result", async () => {
   for (const fields of [{}, { expect: "220" }, { expect: "nothing" }]) {
     await using server = await startListener(
       (socket) => void socket.resume().write("220 mail\r\n"),
