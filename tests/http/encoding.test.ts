@@ -54,7 +54,7 @@ const decoded = {
 type Get = (path: string, headers: Record<string, string>) => Promise<Response | null>;
 
 /** Checks that each encoding of this path has the same content, its own ETag, and is accepted. */
-async function mustNegotiate(get: Get, path: string, offersBrotli: boolean) {
+async function assertNegotiated(get: Get, path: string, offersBrotli: boolean) {
   const tags = new Map<string, string>();
   let content: string | null = null;
   for (const [accepted, all, gzipOnly] of headers) {
@@ -95,7 +95,7 @@ async function mustNegotiate(get: Get, path: string, offersBrotli: boolean) {
 test("the API reference and its documents are sent in an accepted encoding", async () => {
   const { app } = await testAppliance();
   for (const path of ["/docs", "/api/v1/openapi.json", "/api/v1/config.schema.json"])
-    await mustNegotiate(
+    await assertNegotiated(
       (path, headers) =>
         app.handle(
           new Request(`http://localhost${path}`, { headers: { Host: "localhost", ...headers } }),
@@ -116,7 +116,7 @@ test("all parts of the public pages are sent in an accepted encoding", async () 
       new Request(`http://localhost${path}`, { headers: { Host: "localhost", ...headers } }),
     );
   paths.push("/status/ours/api/v2/summary.json", `/badge/monitor/${id}/status.svg`);
-  for (const path of paths) await mustNegotiate(get, path, true);
+  for (const path of paths) await assertNegotiated(get, path, true);
 });
 
 test("all long responses of the admin page are sent in an accepted encoding", async () => {
@@ -129,7 +129,7 @@ test("all long responses of the admin page are sent in an accepted encoding", as
   expect(routes.length).toBeGreaterThan(5);
   for (const { path } of routes) {
     const id = path.includes(":id") ? await created(made.ours.api, nounOf(path)) : "";
-    await mustNegotiate(
+    await assertNegotiated(
       (path, headers) =>
         made.app.handle(
           new Request(`http://localhost${path.replace(":id", id)}${buildRouteQuery(path)}`, {

@@ -47,7 +47,7 @@ const report = ({ records, notTaken, hints }: Plan) =>
   ].join("\n");
 
 /** Whether the key changes what is imported, or the report names it. */
-async function mustCount(before: Map, after: Map, key: string) {
+async function assertCounted(before: Map, after: Map, key: string) {
   const [one, other] = [await planOf(before), await planOf(after)];
   const name = key.split(".").at(-1) ?? key;
   const [linesBefore, lines] = [report(one).split("\n"), report(other).split("\n")];
@@ -72,7 +72,7 @@ const base: Map = { alerting, endpoints: [shop] };
 function each(keys: readonly Key[], within: Map, place: (map: Map) => Map) {
   for (const { path, value } of keys)
     test(`${path} is imported or named in the report`, () =>
-      mustCount(place(within), place(changed(within, path, value)), path));
+      assertCounted(place(within), place(changed(within, path, value)), path));
 }
 
 describe("a top-level key", () => each(topLevel, base, (config) => config));
@@ -142,7 +142,7 @@ for (const [type, { base: own, keys }] of Object.entries(providers)) {
   describe(`a key in a group override of ${type}`, () => {
     for (const { path, value } of keys)
       test(`${path} is imported or named in the report`, () =>
-        mustCount(
+        assertCounted(
           withProvider(own),
           withProvider({ ...own, overrides: [{ group: "core", [path]: value }] }),
           ["gotify", "pushover", "opsgenie"].includes(type) ? "overrides" : path,
@@ -152,7 +152,7 @@ for (const [type, { base: own, keys }] of Object.entries(providers)) {
   describe(`a key in the override of an alert by ${type}`, () => {
     for (const { path, value } of keys)
       test(`${path} is imported or named in the report`, () =>
-        mustCount(withProvider(own), withProvider(own, { [path]: value }), path));
+        assertCounted(withProvider(own), withProvider(own, { [path]: value }), path));
   });
 }
 

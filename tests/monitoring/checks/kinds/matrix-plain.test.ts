@@ -177,7 +177,12 @@ const cells = [
 ] as const satisfies readonly (keyof Matrix)[];
 const rows = Object.entries(matrix) as [TypeWithoutFake, Matrix][];
 
-async function mustBeFound(type: TypeWithoutFake, cell: keyof Matrix, row: Matrix, wanted: Case) {
+async function assertFoundResult(
+  type: TypeWithoutFake,
+  cell: keyof Matrix,
+  row: Matrix,
+  wanted: Case,
+) {
   const { server = silent, certificate, fields = {}, found } = wanted;
   await using target = await startFake(server, server.answers, certificate ?? null);
   const port = cell === "refused" ? getFreePort() : target.port;
@@ -208,9 +213,9 @@ describe.each(rows)("%s", (type, row) => {
     const wanted = row[cell];
     if (typeof wanted === "string") continue;
     const needed = wanted.certificate === undefined ? [] : (["openssl"] as const);
-    defineTestWith(needed, cell, () => mustBeFound(type, cell, row, wanted));
+    defineTestWith(needed, cell, () => assertFoundResult(type, cell, row, wanted));
   }
 });
 
 test("each type is down at its timeout", () =>
-  Promise.all(rows.map(([type, row]) => mustBeFound(type, "hanging", row, row.hanging))));
+  Promise.all(rows.map(([type, row]) => assertFoundResult(type, "hanging", row, row.hanging))));

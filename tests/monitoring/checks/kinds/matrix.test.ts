@@ -46,7 +46,7 @@ const sourceOf = (text: string | RegExp) =>
   typeof text === "string" ? RegExp.escape(text) : text.source;
 
 /** Expects no secret in the outcome, plain or in Base64 as servers receive it. */
-function mustNotTell(outcome: unknown) {
+function assertNothingRevealed(outcome: unknown) {
   const text = JSON.stringify(outcome);
   expect(text).not.toContain(canary);
   for (const word of text.match(/[\w+/=]{8,}/g) ?? [])
@@ -131,7 +131,7 @@ describe.each(types)("%s", (type, fake) => {
           message: typeof message === "string" ? message : expect.stringMatching(message),
         }),
       ]);
-      mustNotTell(outcome);
+      assertNothingRevealed(outcome);
     }
   });
 
@@ -141,7 +141,7 @@ describe.each(types)("%s", (type, fake) => {
     const { fields, message } = fake.refused;
     const outcome = await found(type, fake, fake.answers, fields);
     expect(outcome).toMatchObject({ status: "down", message });
-    mustNotTell(outcome);
+    assertNothingRevealed(outcome);
   });
 
   test("connects to no blocked address behind a name", async () => {
