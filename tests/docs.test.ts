@@ -84,6 +84,19 @@ test("every source file that the documents name without its folder exists", asyn
   expect(missing).toEqual([]);
 });
 
+test("the index of test helpers lists each helper and each function by its name", async () => {
+  const index = await read("tests/support/README.md");
+  const helpers = [...new Glob("**/*.ts").scanSync(join(root, "tests/support"))];
+  const listed = [...index.matchAll(/`([\w/-]+\.ts)`/g)].map(([, name = ""]) => name);
+  expect(listed.filter((name) => !helpers.includes(name))).toEqual([]);
+  // The fakes of monitor types are listed in `fakes/all.ts`.
+  const needed = helpers.filter((name) => !name.startsWith("fakes/"));
+  expect(needed.filter((name) => !listed.includes(name))).toEqual([]);
+  const code = (await Promise.all(helpers.map((name) => read(`tests/support/${name}`)))).join("\n");
+  const functions = [...index.matchAll(/`(\w+)\(/g)].map(([, name = ""]) => name);
+  expect(functions.filter((name) => !new RegExp(`\\b${name}\\b`).test(code))).toEqual([]);
+});
+
 test("the generated parts of the documents are up to date (bun run docs)", async () => {
   for (const [name, text] of Object.entries(await generated()))
     expect(await read(`docs/${name}`)).toBe(text);
