@@ -1,12 +1,13 @@
+import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { startRestored } from "../../src/operations/backups/after-restore.ts";
 import { copiedVersion } from "../../src/database/backup/backup-file.ts";
 import { createSweeping } from "../../src/database/backup/sweeping.ts";
 import { sweepHeldChanges } from "../../src/http/held-changes/store.ts";
-
 import { requestBounds } from "../../src/core/limits.ts";
 import { apiRoutes } from "../support/records.ts";
 import { createAppliance, dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
+import { signInMember } from "../support/people.ts";
 import { createPublisher } from "../support/publisher.ts";
 
 const path = "/api/v1/held-changes";
@@ -33,6 +34,16 @@ async function held(change: object = { status: "resolved", message: "Back to nor
       return world.held.runOnce();
     },
   };
+}
+
+/** Fills the limit of each organization with copies of its held change. */
+function copyHeld(database: Database) {
+  for (let index = 1; index < requestBounds.heldChanges.value; index++)
+    database.run(
+      `insert into held_changes select organization_id, id || ${index}, operation, params, change,
+        subject_id, title, actor_type, actor_id, actor_name, request_id, state, created_at, due_at,
+        sent_at, error from held_changes where length(id) = 36`,
+    );
 }
 
 test("a held update changes nothing until its hold is over, then it is sent once", async () => {
@@ -156,6 +167,141 @@ test("a change that can no longer be stored is reported, and can be dismissed", 
   expect((await api("DELETE", `${path}/${id}`)).status).toBe(200);
 });
 
+describe("rights that end during the hold stop the change", () => {
+  const body = { message: "Back to normal." };
+  const failed = {
+    state: "failed",
+    sentAt: null,
+    error: "Its author no longer has the right to make this change.",
+  };
+
+  test.each([
+    ["a person who becomes a viewer", "PATCH", { role: "viewer" }],
+    ["a person who is removed", "DELETE", undefined],
+  ])("of %s", async (_, method, change) => {
+    const world = await held();
+    const { incident, sendAfter, api, read } = world;
+    await sendAfter(10);
+    const owner = await signInMember(world, "owner");
+    const author = await signInMember(world, "member");
+    const asking = await author.page("PATCH", `/dashboard${incident}?hold=10`, { body });
+    expect(asking.status).toBe(202);
+    const before = await read();
+    const options = change && { body: change };
+    const at = `/dashboard/people/${author.id}`;
+    expect((await owner.page(method, at, options)).status).toBe(200);
+    await sendAfter(10);
+    expect((await api("GET", `${path}/${asking.json.data.id}`)).json.data).toMatchObject(failed);
+    expect(await read()).toEqual(before);
+  });
+
+  test("of an API key that is revoked or expires", async () => {
+    for (const ends of ["revoked", "expired"]) {
+      const world = await held();
+      const { incident, ours, client, sendAfter, read } = world;
+      await sendAfter(10);
+      const { id, key } = await ours.keyOf("write", ends === "expired" ? 5_000 : null);
+      const asking = await client(key)("PATCH", `${incident}?hold=10`, { body });
+      expect(asking.status).toBe(202);
+      const before = await read();
+      const { page } = await signInMember(world, "owner");
+      if (ends === "revoked") await page("POST", `/dashboard/api-keys/${id}/revoke`);
+      await sendAfter(10);
+      const { json } = await ours.api("GET", `${path}/${asking.json.data.id}`);
+      expect(json.data).toMatchObject(failed);
+      expect(await read()).toEqual(before);
+    }
+  });
+});
+
+describe("If-Match", () => {
+  async function holdConditionally(change: object) {
+    const world = await held();
+    const { api, incident, sendAfter } = world;
+    await sendAfter(10);
+    const etag = (await api("GET", incident)).headers.get("etag") ?? "";
+    const hold = async (body: object, seconds = 10) =>
+      (await api("PATCH", `${incident}?hold=${seconds}`, { body, headers: { "If-Match": etag } }))
+        .json.data.id as string;
+    return {
+      ...world,
+      hold,
+      id: await hold(change),
+      outcome: async (id: string) => (await api("GET", `${path}/${id}`)).json.data,
+    };
+  }
+  const stale = { state: "failed", error: expect.stringContaining("was changed since") };
+
+  test("is a condition at the end of the hold, too", async () => {
+    const { api, incident, id, sendAfter, outcome, read } = await holdConditionally({
+      title: "Slow checkout",
+    });
+    await api("PATCH", incident, { body: { title: "Checkout fails" } });
+    await sendAfter(10);
+    expect(await outcome(id)).toMatchObject(stale);
+    expect((await read()).title).toBe("Checkout fails");
+  });
+
+  test("ignores changes of the record that were held earlier, but no others", async () => {
+    const { api, incident, id, hold, time, sendAfter, outcome, read } = await holdConditionally({
+      status: "monitoring",
+    });
+    time.now += 1_000;
+    const next = await hold({ status: "resolved" });
+    const last = await hold({ title: "Slow checkout" }, 20);
+    await sendAfter(10);
+    expect(await outcome(id)).toMatchObject({ state: "sent" });
+    expect(await outcome(next)).toMatchObject({ state: "sent" });
+    expect((await read()).status).toBe("resolved");
+    await api("PATCH", incident, { body: { title: "Checkout fails" } });
+    await sendAfter(11);
+    expect(await outcome(last)).toMatchObject(stale);
+  });
+
+  test("fails after a change that was held later, but sent earlier", async () => {
+    const {
+      id,
+      hold,
+      time,
+      held: sender,
+      sendAfter,
+      outcome,
+    } = await holdConditionally({
+      status: "monitoring",
+    });
+    time.now += 1_000;
+    const next = await hold({ status: "resolved" }, 1);
+    time.now += 1_000;
+    await sender.runOnce();
+    expect(await outcome(next)).toMatchObject({ state: "sent" });
+    await sendAfter(10);
+    expect(await outcome(id)).toMatchObject(stale);
+  });
+});
+
+test("a change of an incident that was deleted and restored during the hold is sent", async () => {
+  const { api, incident, readHeld, sendAfter, read } = await held();
+  await api("DELETE", incident);
+  await api("POST", `${incident}/restore`);
+  await sendAfter(10);
+  expect(await readHeld()).toMatchObject({ state: "sent" });
+  expect((await read()).status).toBe("resolved");
+});
+
+test("organizations take turns, so that one with many due changes delays no other", async () => {
+  const { database, ours, theirs, sendAfter } = await held();
+  await theirs.api("POST", "/api/v1/incidents?hold=1", { body: { title: "Slow" } });
+  copyHeld(database);
+  await sendAfter(10);
+  const sent = database
+    .query<{ id: string }, []>(
+      "select organization_id as id from events where type = 'held-change.sent' order by seq",
+    )
+    .all();
+  expect(sent).toHaveLength(2 * requestBounds.heldChanges.value);
+  expect(sent.slice(0, 2).map(({ id }) => id)).toContain(ours.id);
+});
+
 describe("errors appear at once, and nothing is held", () => {
   test.each([
     ["a wrong field", {}, { status: "gone" }, 422],
@@ -202,13 +348,7 @@ test("an organization can hold a limited number of changes", async () => {
   const { api } = ours;
   const body = { title: "Slow" };
   await api("POST", "/api/v1/incidents?hold=60", { body });
-  const most = requestBounds.heldChanges.value;
-  for (let index = 1; index < most; index++)
-    database.run(
-      `insert into held_changes select organization_id, id || ${index}, operation, params, change,
-        subject_id, title, actor_type, actor_id, actor_name, request_id, state, created_at, due_at,
-        sent_at, error from held_changes where length(id) = 36`,
-    );
+  copyHeld(database);
   const { status } = await api("POST", "/api/v1/incidents?hold=60", { body });
   expect(status).toBe(429);
 });

@@ -126,8 +126,22 @@ type Row = Pick<
   "organizationId" | "id" | "name" | "scope" | "expiresAt"
 >;
 
-const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
-  expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;
+const unrevoked = `SELECT organization_id AS "organizationId", id, name, scope,
+  expires_at AS "expiresAt" FROM api_keys WHERE revoked_at IS NULL`;
+const byHash = `${unrevoked} AND hash = ?`;
+const byId = `${unrevoked} AND organization_id = ? AND id = ?`;
+
+/** Reads the principal of a key and the end of its validity, in Unix milliseconds; null if it is not valid. */
+async function readHolder(store: Store, text: string, parameters: string[], now: number) {
+  const [row] = await store.query<Row>(text, parameters);
+  if (row === undefined) return null;
+  const { organizationId, id, name, scope, expiresAt } = row;
+  const expires = expiresAt === null ? Infinity : Date.parse(expiresAt);
+  if (expires <= now) return null;
+  const actor = { type: "api-key" as const, id, name };
+  const principal: Principal = { organizationId, actor, scope, role: null };
+  return { principal, expires };
+}
 
 /** Caches the principal of each API key. */
 export function createApiKeyCache(store: Store, clock: Clock): Keys {
@@ -145,13 +159,9 @@ export function createApiKeyCache(store: Store, clock: Clock): Keys {
       return known.principal;
     trusted.delete(keyHash);
     const asOf = commits;
-    const [row] = await store.query<Row>(byHash, [keyHash]);
-    if (row === undefined) return null;
-    const { organizationId, id, name, scope, expiresAt } = row;
-    const actor = { type: "api-key" as const, id, name };
-    const principal = { organizationId, actor, scope, role: null };
-    const expires = expiresAt === null ? Infinity : Date.parse(expiresAt);
-    if (expires <= now) return null;
+    const holder = await readHolder(store, byHash, [keyHash], now);
+    if (holder === null) return null;
+    const { principal, expires } = holder;
     if (trusted.size >= maxTrusted) trusted.clear();
     if (asOf === commits)
       trusted.set(keyHash, { principal, until: Math.min(now + trustedMs, expires) });
@@ -164,6 +174,10 @@ export function createApiKeyCache(store: Store, clock: Clock): Keys {
       const principal = await findHolder(keyHash, now);
       if (principal !== null) usedAt.set(principal.actor.id, now);
       return principal;
+    },
+    async findById(organizationId, id) {
+      const holder = await readHolder(store, byId, [organizationId, id], clock());
+      return holder?.principal ?? null;
     },
     collectLastUses() {
       const last = usedAt;

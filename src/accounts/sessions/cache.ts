@@ -41,12 +41,14 @@ export function createSessionCache(store: Store, clock: Clock): Sessions {
   const lastSeenOf = ({ id, lastSeenAt }: StoredSession) =>
     Math.max(Date.parse(lastSeenAt), seenAt.get(id) ?? 0);
 
+  const listMemberships = (personId: string) => store.query<Membership>(membershipsOf, [personId]);
+
   async function open(text: string, key: string): Promise<Session | null> {
     const [row] = await store.query<StoredSession>(text, [key]);
     if (row === undefined) return null;
     const times = { createdAtMs: Date.parse(row.createdAt), lastSeenAtMs: lastSeenOf(row) };
     if (isOver({ stage: row.stage, ...times }, clock())) return null;
-    return toSession(row, await store.query<Membership>(membershipsOf, [row.personId]));
+    return toSession(row, await listMemberships(row.personId));
   }
 
   return {
@@ -73,6 +75,7 @@ export function createSessionCache(store: Store, clock: Clock): Sessions {
       const session = await open(byId, sessionId);
       return session?.stage === "signed-in" && may(session);
     },
+    listMemberships,
     collectLastSeen() {
       const last = seenAt;
       seenAt = new Map();

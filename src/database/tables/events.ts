@@ -84,7 +84,7 @@ export const heldChanges = sqliteTable(
     id: text("id").notNull(),
     /** Operation ID of the route that performs the change. */
     operation: text("operation").notNull(),
-    /** JSON of the parameters of the path. */
+    /** JSON of the parameters of the path, and of the header If-Match. */
     params: text("params").notNull(),
     /** JSON of the request body. */
     change: text("change").notNull(),

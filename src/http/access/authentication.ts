@@ -4,6 +4,7 @@ import { sha256 } from "../../core/ids.ts";
 import { isAtLeast, type Role } from "../../core/roles.ts";
 import { consume } from "./rate-limit.ts";
 import {
+  type Membership,
   type Principal,
   resolveOrganization,
   type Session,
@@ -70,13 +71,29 @@ export function getSignedInSession({ session }: RequestContext): Session {
 export function resolvePrincipal(requestContext: RequestContext, request: Request): Principal {
   if (requestContext.principal !== null) return requestContext.principal;
   const session = getSignedInSession(requestContext);
-  const { id, role } = resolveOrganization(request, session);
-  return {
-    organizationId: id,
-    actor: { type: "person", id: session.person.id, name: session.person.name },
-    scope: isAtLeast(role, "member") ? "write" : "read",
-    role,
-  };
+  return buildPersonPrincipal(session.person, resolveOrganization(request, session));
+}
+
+const buildPersonPrincipal = (
+  { id, name }: { id: string; name: string },
+  { id: organizationId, role }: Membership,
+): Principal => ({
+  organizationId,
+  actor: { type: "person", id, name },
+  scope: isAtLeast(role, "member") ? "write" : "read",
+  role,
+});
+
+/** Finds the author of an earlier request with the current rights; null if the access was revoked. */
+export async function findPrincipal(
+  { keys, sessions }: Pick<RequestServices, "keys" | "sessions">,
+  organizationId: string,
+  { type, id, name }: Principal["actor"],
+): Promise<Principal | null> {
+  if (type === "api-key") return keys.findById(organizationId, id);
+  const memberships = await sessions.listMemberships(id);
+  const membership = memberships.find((one) => one.id === organizationId);
+  return membership === undefined ? null : buildPersonPrincipal({ id, name }, membership);
 }
 
 /** Throws FORBIDDEN unless the person is an administrator of the appliance. */
@@ -88,16 +105,27 @@ export function assertAdministrator({ person }: Session) {
 /** Checks permission and rate limit. Throws FORBIDDEN, then RATE_LIMITED. */
 export function authorize(
   { requestLimit, personLimit }: Pick<RequestServices, "requestLimit" | "personLimit">,
-  { actor, scope, role }: Principal,
+  principal: Principal,
   access: "read" | "write",
-  needed: Role = access === "write" ? "member" : "viewer",
+  needed?: Role,
 ) {
-  if (role !== null && !isAtLeast(role, needed))
+  const { actor, role } = principal;
+  if (!isPermitted(principal, access, needed))
     throw new AppError(
       "FORBIDDEN",
-      `This needs the role ${needed} in this organization; yours is ${role}.`,
+      role === null
+        ? "This API key can only read. Use a key with the scope write."
+        : `This needs the role ${needed ?? defaultRoles[access]} in this organization; yours is ${role}.`,
     );
-  if (access === "write" && scope !== "write")
-    throw new AppError("FORBIDDEN", "This API key can only read. Use a key with the scope write.");
   consume(role === null ? requestLimit : personLimit, actor.id);
 }
+
+const defaultRoles = { read: "viewer", write: "member" } as const;
+
+/** Whether the principal has the permission, and the role if it is a person. */
+export const isPermitted = (
+  { scope, role }: Principal,
+  access: "read" | "write",
+  needed: Role = defaultRoles[access],
+): boolean =>
+  (role === null || isAtLeast(role, needed)) && (access === "read" || scope === "write");

@@ -47,6 +47,8 @@ export type Sessions = {
   find(tokenHash: string): Promise<Session | null>;
   /** Whether a session still exists with the required rights. Does not count as activity. */
   isStillOpen(sessionId: string, may: (session: Session) => boolean): Promise<boolean>;
+  /** Reads the organizations of a person, in the order of joining. */
+  listMemberships(personId: string): Promise<Membership[]>;
   /** Statements that store the activity of sessions since the previous call. */
   collectLastSeen(): Statement[];
 };

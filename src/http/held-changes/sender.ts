@@ -1,29 +1,39 @@
 /** Sends held changes when their hold is over: runs the stored request exactly once, also after a restart. */
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { Log } from "../../core/log.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { parse } from "../../core/validation.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { buildScope, type Scope, type ScopeServices } from "../../events/scope.ts";
+import { findPrincipal, isPermitted } from "../access/authentication.ts";
+import type { Principal } from "../access/session.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { Route } from "../openapi.ts";
+import type { RequestServices } from "../services.ts";
 import { computeWaitMs } from "./rules.ts";
 import { HoldQuery } from "./schema.ts";
 import { buildEvent } from "./service.ts";
-import { guardUnsent, type HeldRow, listWaitingChanges, settleHeldChange } from "./store.ts";
+import {
+  expectVersion,
+  findHeldChange,
+  guardUnsent,
+  type HeldRow,
+  listWaitingChanges,
+  parseHeldRequest,
+  settleHeldChange,
+} from "./store.ts";
 
 /** Maximum sleep while changes wait, and pause after a failure, in milliseconds. The clock can be set meanwhile. */
 const maxSleepMs = 1_000;
 
-type Dependencies = ScopeServices & {
-  events: EventReader;
-  log: Log;
-  /** All routes of the API. */
-  routes: readonly Route[];
-};
+type Dependencies = ScopeServices &
+  Pick<RequestServices, "keys" | "sessions" | "log"> & {
+    events: EventReader;
+    /** All routes of the API. */
+    routes: readonly Route[];
+  };
 
 /** Another process sent the change, or a person undid it. */
 class Settled extends AppError {
@@ -97,7 +107,10 @@ export class HeldChangeSender {
   }
 
   /** Throws if the change can't be stored now, so that it is tried again. */
-  async #send(row: HeldRow) {
+  async #send({ organizationId, id }: HeldRow) {
+    // Read again, because an earlier change of the same record can have changed its If-Match.
+    const row = await findHeldChange({ store: this.#on.store, organizationId }, id);
+    if (row === null) return;
     try {
       await this.#run(row);
     } catch (error) {
@@ -111,24 +124,34 @@ export class HeldChangeSender {
     const { clock } = this.#on;
     const endpoint = this.#endpoints.get(row.operation);
     if (endpoint === undefined) throw new AppError("NOT_FOUND", "This operation does not exist.");
+    // Only API keys and people send requests.
+    const actor = {
+      type: row.actorType,
+      id: row.actorId,
+      name: row.actorName,
+    } as Principal["actor"];
+    const principal = await findPrincipal(this.#on, row.organizationId, actor);
+    if (principal === null || !isPermitted(principal, "write", endpoint.role))
+      throw new AppError("FORBIDDEN", "Its author no longer has the right to make this change.");
+    const { params, ifMatch } = parseHeldRequest(row);
     const settle = (answer: object) => {
       const now = clock();
-      const { id = null } = answer as { id?: string };
+      const { id = null, version } = answer as { id?: string; version?: number };
       const outcome = { subjectId: id, at: formatTimestamp(now), error: null };
       return [
         guardUnsent(row, () => new Settled()),
         settleHeldChange(row, outcome),
+        ...expectVersion(row, ifMatch, version),
         buildEvent(row, "sent", now),
       ];
     };
-    const actor = { type: row.actorType, id: row.actorId, name: row.actorName };
     const scope: Scope = {
       ...buildScope(this.#on, row.organizationId, actor),
       requestId: row.requestId,
+      ifMatch,
       remember: settle,
     };
     const { body = z.unknown() } = endpoint;
-    const params = JSON.parse(row.params) as object;
     await endpoint.useCase({
       scope,
       params,

@@ -41,13 +41,13 @@ export function holdChange(
   rehearsed: { title?: unknown },
   seconds: number,
 ): Promise<HeldChange> {
-  const { organizationId, actor, requestId } = scope;
+  const { organizationId, actor, requestId, ifMatch } = scope;
   const now = scope.clock();
   const row: HeldRow = {
     organizationId,
     id: createId(now),
     operation: name,
-    params: JSON.stringify(params),
+    params: JSON.stringify({ ...params, "If-Match": ifMatch }),
     change: JSON.stringify(change),
     subjectId: (params as { id?: string }).id ?? null,
     title: typeof rehearsed.title === "string" ? rehearsed.title : null,

@@ -77,13 +77,48 @@ export async function findHeldChange(
   return row ?? null;
 }
 
-/** Reads the changes of all organizations whose hold is not over, the first due first. */
+/** Parameters of a held request. */
+export function parseHeldRequest({ params }: HeldRow): { params: object; ifMatch: string | null } {
+  const parsed = JSON.parse(params) as { "If-Match"?: string | null };
+  const { "If-Match": ifMatch = null, ...rest } = parsed;
+  return { params: rest, ifMatch };
+}
+
+/**
+ * Lets the If-Match of later changes of the same record accept the version that this one creates. Their authors could
+ * see that it waits.
+ */
+export function expectVersion(
+  { organizationId, id, subjectId }: HeldRow,
+  ifMatch: string | null,
+  version: number | undefined,
+): Prepared[] {
+  const [known] = /^"\d+-/.exec(ifMatch ?? "") ?? [];
+  if (known === undefined || version === undefined) return [];
+  return [
+    {
+      text: `update held_changes set params = json_set(params, '$."If-Match"', ?)
+        where organization_id = ? and subject_id = ? and id > ? and state = 'waiting'
+          and substr(params ->> '$."If-Match"', 1, ?) = ?`,
+      parameters: [`"${version}-"`, organizationId, subjectId, id, known.length, known],
+    },
+  ];
+}
+
+/**
+ * Reads the changes of all organizations whose hold is not over, the first due first. Organizations take turns, so that
+ * none delays another.
+ */
 export function listWaitingChanges(store: Store): Promise<HeldRow[]> {
   return store.db
     .select()
     .from(heldChanges)
     .where(sql`state = 'waiting'`)
-    .orderBy(heldChanges.dueAt, heldChanges.id)
+    .orderBy(
+      sql`row_number() over (partition by organization_id order by due_at, id)`,
+      heldChanges.dueAt,
+      heldChanges.id,
+    )
     .limit(waitingPerQuery);
 }
 
