@@ -4,6 +4,7 @@ import { searchBounds } from "./limits.ts";
 import { severities } from "./statuses.ts";
 import { z } from "zod";
 import { toAsciiEmail } from "./text/email-address.ts";
+import { listPlaceholderNames } from "./text/placeholders.ts";
 import {
   formatPlaceholders,
   isBlank,
@@ -44,8 +45,7 @@ export const paragraphs = (max: number) => text(1, max, validateParagraphs, vali
 export function limitPlaceholders<T extends z.ZodType<string>>(text: T, names: readonly string[]) {
   const known = new Set(names);
   return text.refine(
-    (value) =>
-      [...value.matchAll(/\{\{([^{}]*)\}\}/g)].every(([, name = ""]) => known.has(name.trim())),
+    (value) => listPlaceholderNames(value).every((name) => known.has(name)),
     `must use no other placeholders than ${formatPlaceholders(names).join(", ")}`,
   );
 }

@@ -115,7 +115,7 @@ export async function* findMatchingIds(
 }
 
 /** Sorts after all IDs, which are lower-case hexadecimal. */
-const afterAllIds = "~";
+export const afterAllIds = "~";
 
 /** Returns one page of matching IDs, and the total number of matches. */
 export async function collectPage(

@@ -11,7 +11,7 @@ import type { WriteHealth } from "./write-health.ts";
 
 /**
  * Database access, for a SQLite file or a cluster. It has no transactions: other requests can run between a read and
- * a write. A condition of a write must be a guard in the same write (see `must`).
+ * a write. A condition of a write must be a guard in the same write (see `guard`).
  */
 export type Store = {
   /** Drizzle's query builders. They are asynchronous, so that a forgotten await is a type error. */

@@ -17,6 +17,7 @@ import {
   Timestamp,
   nullable,
 } from "../../core/fields.ts";
+import { parseJsonOrNull } from "../../core/collections/objects.ts";
 import { defineKind } from "../../core/kinds.ts";
 import { pemSchema } from "../../core/security/pem.ts";
 
@@ -61,7 +62,7 @@ const ServiceAccountKey = z
   .string()
   .max(16_384)
   .transform((text, context) => {
-    const key = ServiceAccount.safeParse(parseJsonText(text));
+    const key = ServiceAccount.safeParse(parseJsonOrNull(text));
     if (key.success) return JSON.stringify(key.data);
     context.addIssue({
       code: "custom",
@@ -70,14 +71,6 @@ const ServiceAccountKey = z
     return z.NEVER;
   })
   .meta({ writeOnly: true });
-
-function parseJsonText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
 
 const smtp = {
   host: Host,

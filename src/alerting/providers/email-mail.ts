@@ -3,7 +3,7 @@ import { domainToASCII } from "node:url";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { Message } from "../sending/messages.ts";
-import { colours, splitMessage } from "./formatting.ts";
+import { colours, escapeEntities, splitMessage } from "./formatting.ts";
 
 export type Mail = { envelope: { from: string; to: string[]; size: number }; bytes: Buffer };
 
@@ -114,8 +114,4 @@ ${table}
 `;
 }
 
-const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
-}
+const escapeHtml = (text: string) => escapeEntities(text).replaceAll('"', "&quot;");

@@ -9,6 +9,7 @@ import {
   type ErrorDetail,
   unknownPathMessage,
 } from "../../core/errors.ts";
+import { parseJsonOrNull } from "../../core/collections/objects.ts";
 import { explainErrorCode } from "../../core/outgoing/failure-reasons.ts";
 import { excerptText } from "../../core/text/formatting.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
@@ -203,7 +204,7 @@ type Body = {
  * because Eden would replace an error thrown later.
  */
 function unwrapResponse(server: string, { ok, status, headers }: Response, text: string): unknown {
-  const body = parseBody(text);
+  const body = parseJsonOrNull(text) as Body;
   if (ok && body?.data !== undefined) return body;
   const { code, message = "", details } = body?.error ?? {};
   if (code === undefined) {
@@ -219,14 +220,6 @@ function unwrapResponse(server: string, { ok, status, headers }: Response, text:
     throw new NoResponse(`${server} does not accept this key: it is wrong, expired or revoked.`);
   if (status === 429 || status >= 500) throw new NoResponse(`${server} answers: ${message}`);
   throw new AppError(code, message, { ...(details && { details }) });
-}
-
-function parseBody(text: string): Body {
-  try {
-    return JSON.parse(text) as Body;
-  } catch {
-    return null;
-  }
 }
 
 type Result<T> = { data: T | null; error: unknown };

@@ -11,10 +11,9 @@ import {
   parseYaml,
   type Place,
   findPlace,
-  setOwn,
   createScalarReader,
 } from "../../core/text/yaml.ts";
-import { type Fields, isObject } from "../../core/collections/objects.ts";
+import { type Fields, isObject, setOwn } from "../../core/collections/objects.ts";
 
 const sectionNames: readonly string[] = configSections;
 const maxBytes = 8 * 1024 * 1024;

@@ -1,16 +1,30 @@
-/** Whether a value is an object and not an array. Its fields are unchecked. */
-
 export type Fields = Record<string, unknown>;
 
+/** Whether a value is an object and not an array. Its fields are unchecked. */
 export const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Parses a JSON object; null for any other text. */
-export function parseObject(text: string): Fields | null {
+/** Sets a property. Also supports `__proto__`, which an assignment would treat as the prototype. */
+export function setOwn(object: object, name: string, value: unknown) {
+  Object.defineProperty(object, name, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+}
+
+/** Parses JSON; null for any other text. */
+export function parseJsonOrNull(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
+    return JSON.parse(text);
   } catch {
     return null;
   }
+}
+
+/** Parses a JSON object; null for any other text. */
+export function parseObject(text: string): Fields | null {
+  const value = parseJsonOrNull(text);
+  return isObject(value) ? value : null;
 }

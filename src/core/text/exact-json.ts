@@ -1,4 +1,5 @@
 /** Parses JSON without rounding numbers, and finds numbers that would be rounded. */
+import { setOwn } from "../collections/objects.ts";
 import { parseExactNumber, LongNumber } from "./decimals.ts";
 import { formatFieldPath } from "./formatting.ts";
 
@@ -76,8 +77,7 @@ function restoreLongNumbers(value: unknown, mark: string): unknown {
       const field = fields[name];
       if (typeof field !== "string" && typeof field !== "object") continue;
       const exact = restoreLongNumbers(field, mark);
-      // An assignment to `__proto__` would change the prototype.
-      if (name === "__proto__") Object.defineProperty(fields, name, { value: exact });
+      if (name === "__proto__") setOwn(fields, name, exact);
       else fields[name] = exact;
     }
   }

@@ -1,5 +1,6 @@
 /** Reads YAML 1.2 with the position of each value. Rejects repeated keys and excessive aliases. */
 import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from "yaml";
+import { setOwn } from "../collections/objects.ts";
 import { parseExactNumber, tooManyDigitsIssue } from "./decimals.ts";
 import { formatFieldPath } from "./formatting.ts";
 
@@ -215,16 +216,6 @@ class YamlReader {
 }
 
 type Positioned = { range?: readonly number[] | null | undefined };
-
-/** Sets a property. Also supports `__proto__`, which an assignment would treat as the prototype. */
-export function setOwn(object: object, name: string, value: unknown) {
-  Object.defineProperty(object, name, {
-    value,
-    enumerable: true,
-    writable: true,
-    configurable: true,
-  });
-}
 
 const getFirstLine = (message: string) => message.split("\n")[0] ?? message;
 

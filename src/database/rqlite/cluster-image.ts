@@ -1,9 +1,9 @@
 /** Downloads the database of a cluster, and replaces it. */
 import { Database } from "bun:sqlite";
 import { rmSync, statSync } from "node:fs";
-import { DataError } from "../../core/errors.ts";
 import { formatBytes } from "../../core/text/formatting.ts";
 import { type Content, readContent, listDifferences } from "../backup/content.ts";
+import { unusableError } from "../file/data-files.ts";
 import type { RqliteClient } from "./client.ts";
 
 /**
@@ -67,10 +67,10 @@ export async function replaceAll(
       failure !== null &&
       listDifferences(readContentOfFile(before), readContentOfFile(after)).length === 0
     )
-      throw unusableError(`The cluster did not take it and is as it was: ${failure.message}`);
+      throw unusableError(`The cluster did not take it and is as it was: ${failure.message}.`);
     await client.load(Bun.file(before));
     throw unusableError(
-      `What the cluster has taken is not what was loaded (${wrong.join(", ")}). It has been given back what it had`,
+      `What the cluster has taken is not what was loaded (${wrong.join(", ")}). It has been given back what it had.`,
     );
   } finally {
     rmSync(after, { force: true });
@@ -81,8 +81,6 @@ async function assertFits(client: RqliteClient, image: string) {
   const bytes = statSync(image).size;
   if (bytes <= maxBytesForSeveralNodes || (await client.listNodes()).length === 1) return;
   throw unusableError(
-    `These are ${formatBytes(bytes)}, and several nodes take at most ${formatBytes(maxBytesForSeveralNodes)} at once. Nothing was changed. Load it into one node that is alone, and have the others join it`,
+    `These are ${formatBytes(bytes)}, and several nodes take at most ${formatBytes(maxBytesForSeveralNodes)} at once. Nothing was changed. Load it into one node that is alone, and have the others join it.`,
   );
 }
-
-const unusableError = (message: string) => new DataError("DATA_UNUSABLE", `${message}.`);

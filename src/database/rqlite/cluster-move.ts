@@ -29,6 +29,7 @@ import {
   getDataFiles,
   measureFreeBytes,
   moveIntoPlace,
+  unusableError,
   syncDirectory,
 } from "../file/data-files.ts";
 import { lockDirectory } from "../file/directory-lock.ts";
@@ -281,5 +282,3 @@ function createWorkPaths(path: string, clock: Clock) {
     },
   };
 }
-
-const unusableError = (message: string) => new DataError("DATA_UNUSABLE", message);

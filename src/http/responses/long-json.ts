@@ -1,4 +1,5 @@
 /** Parses long JSON bodies in slices of the event loop. */
+import { setOwn } from "../../core/collections/objects.ts";
 import { AppError } from "../../core/errors.ts";
 import { tooManyDigitsIssue } from "../../core/text/decimals.ts";
 import { findLossyInteger } from "../../core/text/exact-json.ts";
@@ -87,14 +88,7 @@ class LongJson {
       names.add(name);
       this.#skipSpace();
       if (!this.#take(colon)) throw notJsonError();
-      const value = await this.readValue(at);
-      // Assigning `__proto__` would change the prototype instead.
-      Object.defineProperty(object, name, {
-        value,
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      });
+      setOwn(object, name, await this.readValue(at));
       await this.#yield();
       this.#skipSpace();
       if (this.#take(closeBrace)) return object;

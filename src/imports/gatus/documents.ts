@@ -4,10 +4,10 @@ import { basename, join, relative } from "node:path";
 import type { Scalar } from "yaml";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
-import { type Fields, isObject } from "../../core/collections/objects.ts";
+import { type Fields, isObject, setOwn } from "../../core/collections/objects.ts";
 import { formatBytes, excerptText } from "../../core/text/formatting.ts";
 import { invalidFieldError } from "../../core/validation.ts";
-import { InvalidFiles, type Parsed, parseYaml, type Place, setOwn } from "../../core/text/yaml.ts";
+import { InvalidFiles, type Parsed, parseYaml, type Place } from "../../core/text/yaml.ts";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { createUnreadableError } from "../limits.ts";
 

@@ -1,7 +1,7 @@
 /** Converts notifications of Uptime Kuma to alert channels. */
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
-import { toCleanLine, isOn, parseJsonOrNull, toNumber, toTextOrNull } from "./values.ts";
+import { toCleanLine, isOn, parseColumn, toNumber, toTextOrNull } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { type Converted, findIssue, toText } from "../values.ts";
 
@@ -84,7 +84,7 @@ const types: Record<string, (config: Fields) => MappedChannel> = {
     ],
   }),
   webhook(c) {
-    const headers = parseJsonOrNull(c["webhookAdditionalHeaders"]);
+    const headers = parseColumn(c["webhookAdditionalHeaders"]);
     return {
       type: "webhook",
       fields: {
@@ -171,7 +171,7 @@ const types: Record<string, (config: Fields) => MappedChannel> = {
 
 /** Converts a notification to a channel; disabled if it can't be converted. Never throws. */
 export function convertChannel(row: Fields): Result {
-  const { config, unread } = recordReads((parseJsonOrNull(row["config"]) ?? {}) as Fields);
+  const { config, unread } = recordReads((parseColumn(row["config"]) ?? {}) as Fields);
   const type = toText(config["type"]);
   const common = {
     name: toCleanLine(toText(row["name"])).slice(0, 255) || `Notification ${toText(row["id"])}`,
@@ -253,7 +253,7 @@ export function findMailServer(rows: readonly Fields[]): { smtp: Fields | null; 
   const servers = rows
     .map((row) => ({
       name: toText(row["name"]),
-      config: (parseJsonOrNull(row["config"]) ?? {}) as Fields,
+      config: (parseColumn(row["config"]) ?? {}) as Fields,
     }))
     .filter(({ config }) => config["type"] === "smtp");
   const [first, ...others] = servers;

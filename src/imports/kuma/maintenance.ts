@@ -2,7 +2,7 @@
 import { dayMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { type Times, validateTimes } from "../../monitoring/maintenance/rules.ts";
-import { toCleanLine, isOn, parseJsonOrNull, toNumber, toParagraphs } from "./values.ts";
+import { toCleanLine, isOn, parseColumn, toNumber, toParagraphs } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { isTimeZone } from "../../core/fields.ts";
 import { toText } from "../values.ts";
@@ -145,7 +145,7 @@ function convertRecurrence(row: Fields, strategy: string): Recurring | { reason:
       };
     }
     case "recurring-day-of-month": {
-      const all = parseJsonOrNull(row["days_of_month"]);
+      const all = parseColumn(row["days_of_month"]);
       const listed = Array.isArray(all) ? all : [];
       const days = listed.flatMap((day) =>
         day === "lastDay1" ? [-1] : Number(day) >= 1 ? [Number(day)] : [],
@@ -162,7 +162,7 @@ function convertRecurrence(row: Fields, strategy: string): Recurring | { reason:
 }
 
 const parseNumbers = (value: unknown) => {
-  const list = parseJsonOrNull(value);
+  const list = parseColumn(value);
   return (Array.isArray(list) ? list : []).map(Number).filter(Number.isInteger);
 };
 

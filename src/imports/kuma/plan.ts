@@ -17,7 +17,7 @@ import {
 import { type Tags, joinTags } from "./tags.ts";
 import { groupPageContent, convertIncident, convertPage } from "./pages.ts";
 import type { KumaSource } from "./source.ts";
-import { groupById, idOf, isGroup, parseJsonOrNull, toNumber } from "./values.ts";
+import { groupById, idOf, isGroup, parseColumn, toNumber } from "./values.ts";
 import { convertProxy } from "./web.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { toText } from "../values.ts";
@@ -82,7 +82,7 @@ type Settings = ReturnType<typeof readSettings>;
 
 function readSettings(rows: Rows) {
   const values = new Map(rows.setting.map((row) => [toText(row["key"]), row["value"]]));
-  return { values, value: (key: string) => parseJsonOrNull(values.get(key)) ?? values.get(key) };
+  return { values, value: (key: string) => parseColumn(values.get(key)) ?? values.get(key) };
 }
 
 /** Returns an ID of the installation that stays the same in repeated imports. */

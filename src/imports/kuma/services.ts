@@ -4,7 +4,7 @@ import {
   hostOf,
   hostAndPortOf,
   isOn,
-  parseJsonOrNull,
+  parseColumn,
   parseList,
   toNumber,
   toTextOrNull,
@@ -133,7 +133,7 @@ export function convertGrpc(m: Fields): MappedMonitor {
     toText(m["grpc_method"]).toLowerCase() === "check" &&
     toText(m["keyword"]) === "SERVING" &&
     !isOn(m["invert_keyword"]);
-  const body = parseJsonOrNull(m["grpc_body"]) as { service?: unknown } | null;
+  const body = parseColumn(m["grpc_body"]) as { service?: unknown } | null;
   return {
     type: "grpc",
     fields: {
@@ -204,7 +204,7 @@ const mechanisms = ["plain", "scram-sha-256", "scram-sha-512"];
 export function convertKafka(m: Fields): MappedMonitor {
   const [first = "", ...others] = parseList(m["kafka_producer_brokers"]).map(toText);
   const [, name = first, port] = /^(.+):(\d+)$/.exec(first) ?? [];
-  const sasl = (parseJsonOrNull(m["kafka_producer_sasl_options"]) ?? {}) as Fields;
+  const sasl = (parseColumn(m["kafka_producer_sasl_options"]) ?? {}) as Fields;
   const mechanism = toText(sasl["mechanism"]).toLowerCase();
   const hasSasl = mechanism !== "" && mechanism !== "none";
   return {

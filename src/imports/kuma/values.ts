@@ -1,4 +1,4 @@
-import type { Fields } from "../../core/collections/objects.ts";
+import { type Fields, parseJsonOrNull } from "../../core/collections/objects.ts";
 import { toText } from "../values.ts";
 
 export { toCleanLine, toParagraphs } from "../values.ts";
@@ -7,16 +7,12 @@ export const toNumber = (value: unknown): number => Number(value) || 0;
 export const isOn = (value: unknown): boolean => value === true || Number(value) === 1;
 export const toTextOrNull = (value: unknown) => (toText(value) === "" ? null : toText(value));
 
-export function parseJsonOrNull(value: unknown): unknown {
-  if (typeof value !== "string") return value ?? null;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return null;
-  }
-}
+/** Parses the JSON of a column; null if it is invalid. JSON backups contain some of these values parsed. */
+export const parseColumn = (value: unknown): unknown =>
+  typeof value === "string" ? parseJsonOrNull(value) : (value ?? null);
+
 export const parseList = (value: unknown): unknown[] => {
-  const list = parseJsonOrNull(value);
+  const list = parseColumn(value);
   return Array.isArray(list) ? list : [];
 };
 

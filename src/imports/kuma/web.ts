@@ -1,6 +1,6 @@
 /** Converts HTTP monitors of Uptime Kuma, including proxies and JSON queries. */
 import { describeComparison, type MappedMonitor } from "./databases.ts";
-import { isOn, parseJsonOrNull, parseList, toNumber, toTextOrNull } from "./values.ts";
+import { isOn, parseColumn, parseList, toNumber, toTextOrNull } from "./values.ts";
 import { parseExactNumber } from "../../core/text/decimals.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { isJson } from "../../core/text/placeholders.ts";
@@ -22,7 +22,7 @@ export function convertExpiry(m: Fields) {
 }
 
 export function parseHeaders(m: Fields): Record<string, string> {
-  const headers = parseJsonOrNull(m["headers"]);
+  const headers = parseColumn(m["headers"]);
   if (typeof headers !== "object" || headers === null || Array.isArray(headers)) return {};
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

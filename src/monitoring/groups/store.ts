@@ -1,6 +1,7 @@
 /** Reads and writes monitor groups, their members, and the pauses that members inherit. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Limits } from "../../core/limits.ts";
+import { afterAllIds } from "../../database/search.ts";
 import { buildIdTable, overLimitError } from "../../database/references.ts";
 import { copyToDeleted, type Remover } from "../../database/deleted-records.ts";
 import { matchValues, removeRow, replaceLinks, type Tenant } from "../../database/rows.ts";
@@ -252,6 +253,3 @@ export async function applyAllPauses(
     return rangeTexts.map((text) => ({ text, parameters, rows: portionRows }));
   });
 }
-
-/** Greater than every ID, because IDs are lower-case hexadecimal. */
-const afterAllIds = "~";
