@@ -1,4 +1,5 @@
 /** Builds the admin page's views of an incident: preview, audience and traces. */
+import { hourMs } from "../core/time/clock.ts";
 import { loadSnapshot } from "../alerting/deciding/snapshot.ts";
 import { selectIncidentAudience, type IncidentStep } from "../alerting/deciding/rules.ts";
 import type { IncidentRecord, UpdateRecord } from "../incidents/store.ts";
@@ -98,7 +99,7 @@ export async function findAudience(
 /** Maximum lines of each kind, and maximum monitors, in the timeline of an incident. */
 const limits = { lines: 100, monitors: 20, receivers: 2_000 };
 /** Maximum time from an update to the creation of its notices, and difference between the clocks of nodes. */
-const noticeDelayMs = 3_600_000;
+const noticeDelayMs = hourMs;
 
 /** Returns authors, other changes, monitor states and notified channels of an incident. Throws NOT_FOUND. */
 export async function getTraces(scope: Scope, incidentId: string): Promise<IncidentTraces> {

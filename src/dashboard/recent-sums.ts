@@ -1,10 +1,9 @@
 /** Caches the measurements of complete hours and days for the Monitors page. */
-import { dayMs, formatTimestamp } from "../core/time/clock.ts";
+import { dayMs, formatTimestamp, hourMs } from "../core/time/clock.ts";
 import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import { cachePerStore, type Store } from "../database/store.ts";
 import {
   computeSpanStart,
-  hourMs,
   isMeasured,
   listLastPeriods,
   type Measured,

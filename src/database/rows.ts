@@ -12,7 +12,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { formatTimestamp } from "../core/time/clock.ts";
+import { formatTimestamp, hourMs } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { buildIdTable, guardExists, unknownReferenceError } from "./references.ts";
 import type { Prepared, Statement, Store } from "./store.ts";
@@ -43,7 +43,7 @@ export function matchValues<T extends SQLiteTable>(table: T, values: Wanted<T>):
 }
 
 /** Upper bound for clock differences between processes. */
-const clockToleranceMs = 3_600_000;
+const clockToleranceMs = hourMs;
 
 /** Whether `at` replaces the stored time: it is later, or the stored time is too far in the future. */
 export function isLaterThan(stored: SQLiteColumn, at: number): SQL | undefined {

@@ -1,14 +1,8 @@
 /** Computes the outages, uptime and other figures of a monthly report, and writes the report as CSV. */
-import { formatTimestamp } from "../core/time/clock.ts";
+import { formatTimestamp, dayMs, hourMs } from "../core/time/clock.ts";
 import { formatCsvRow } from "../core/text/formatting.ts";
 import { toInstant, toLocal } from "../core/time/time-zones.ts";
-import {
-  computeSpanStart,
-  dayMs,
-  hourMs,
-  computeRatio,
-  type Seconds,
-} from "../monitoring/uptime/rules.ts";
+import { computeSpanStart, computeRatio, type Seconds } from "../monitoring/uptime/rules.ts";
 import type { Outage, Report, ReportFigures } from "./schema.ts";
 
 export type { Seconds };

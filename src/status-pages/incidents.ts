@@ -1,5 +1,5 @@
 /** Reads the incidents that a status page shows, with their updates and postmortems. */
-import { formatTimestamp } from "../core/time/clock.ts";
+import { formatTimestamp, dayMs } from "../core/time/clock.ts";
 import { buildFirstId } from "../core/ids.ts";
 import { statusPageBounds } from "../core/limits.ts";
 import type { Store } from "../database/store.ts";
@@ -17,7 +17,7 @@ import {
   type ShownIncident,
 } from "../incidents/store.ts";
 import { yieldToEventLoop } from "../core/time/event-loop.ts";
-import { dayMs } from "../monitoring/uptime/rules.ts";
+
 import type { IncidentMark, PublicIncident } from "./formats/public-data.ts";
 import { bytesOfText, createTextBudget, limitUpdates } from "./site/text-budget.ts";
 

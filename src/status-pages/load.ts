@@ -1,9 +1,10 @@
 /** Loads the published data of a status page: its sections, monitors, incidents and maintenance. */
+import { dayMs } from "../core/time/clock.ts";
 import { deriveId } from "../core/ids.ts";
 import { forEachYielding, yieldToEventLoop } from "../core/time/event-loop.ts";
 import { cachePerStore, type Store } from "../database/store.ts";
 import { findSettings } from "../accounts/settings/service.ts";
-import { dayMs } from "../monitoring/uptime/rules.ts";
+
 import { badgeDays } from "./rendering/badges.ts";
 import { createDayReader } from "./rendering/days.ts";
 import { createIncidentReader } from "./incidents.ts";

@@ -1,20 +1,17 @@
 /** Reads the maintenance that a status page shows: running, announced and recently completed work. */
-import { formatTimestamp } from "../core/time/clock.ts";
+import { formatTimestamp, dayMs } from "../core/time/clock.ts";
 import { deriveId } from "../core/ids.ts";
 import { toLocal } from "../core/time/time-zones.ts";
 import { mapYielding } from "../core/time/event-loop.ts";
 import type { Store } from "../database/store.ts";
 import { describePlan, parseRule } from "../monitoring/maintenance/recurrence-rules.ts";
-import { listOccurrences } from "../monitoring/maintenance/rules.ts";
+import { listOccurrences, searchedMs } from "../monitoring/maintenance/rules.ts";
 import { listPublicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";
-import { dayMs } from "../monitoring/uptime/rules.ts";
 
 /** Time before its start from which maintenance is announced. */
 const announcedMs = 30 * dayMs;
 /** Maximum occurrences of a window in a list. */
 const maxOccurrences = 3;
-/** How far ahead the next occurrence of a window is searched: 50 years, as in the maintenance service. */
-const plannedMs = 50 * 366 * dayMs;
 /** How long feeds list completed maintenance. */
 const endedWindowsMs = 8 * dayMs;
 /** Maximum occurrences of a window in that time: a rule repeats at most hourly, so 192. */
@@ -83,7 +80,7 @@ export function createWindowReader(
       const found = (await readAnnounced(now)).find(([window]) => window.id === id);
       if (found === undefined) return null;
       const [window, monitors] = found;
-      const [next] = listOccurrences(window, now, now + plannedMs, 1);
+      const [next] = listOccurrences(window, now, now + searchedMs, 1);
       return next === undefined ? null : buildPublicWindow(window, next, monitors, now);
     },
   };

@@ -1,3 +1,4 @@
+import { dayMs } from "../../src/core/time/clock.ts";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { createSweeping } from "../../src/database/backup/sweeping.ts";
 import { createEmbeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { sweepResults } from "../../src/monitoring/uptime/retention.ts";
-import { dayMs, listLastPeriods } from "../../src/monitoring/uptime/rules.ts";
+import { listLastPeriods } from "../../src/monitoring/uptime/rules.ts";
 import { insertHeartbeats, listSums, computeUptime24h } from "../../src/monitoring/uptime/store.ts";
 import { quantile } from "./process.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatTimestamp } from "../../src/core/time/clock.ts";
+import { formatTimestamp, hourMs } from "../../src/core/time/clock.ts";
 import { monthSpan, findOutages, splitPeriods } from "../../src/reports/rules.ts";
 import type { Report, ReportFigures } from "../../src/reports/schema.ts";
-import { hourMs } from "../../src/monitoring/uptime/rules.ts";
+
 import { type HeartbeatRow, insertHeartbeats } from "../../src/monitoring/uptime/store.ts";
 import { unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";

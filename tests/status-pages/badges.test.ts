@@ -1,8 +1,9 @@
+import { dayMs } from "../../src/core/time/clock.ts";
 import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { badgeKinds, renderMonitorBadge } from "../../src/status-pages/rendering/badges.ts";
 import type { PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
-import { dayMs } from "../../src/monitoring/uptime/rules.ts";
+
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { unknownId } from "../support/appliance.ts";
 import { buildSection, createVisitor } from "../support/visitor.ts";

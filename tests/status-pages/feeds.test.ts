@@ -1,7 +1,8 @@
+import { dayMs } from "../../src/core/time/clock.ts";
 import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
-import { dayMs } from "../../src/monitoring/uptime/rules.ts";
+
 import { escapeTags } from "../../src/core/text/formatting.ts";
 import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts";
 

@@ -1,11 +1,12 @@
 /** Uptime figures are the same in REST, on pages and in badges, and match the heartbeats. */
+import { dayMs, hourMs } from "../../src/core/time/clock.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { formatPercent } from "../../src/core/text/formatting.ts";
 import { formatSince } from "../../src/core/time/times.ts";
 import { expandMonitor } from "../../src/dashboard/rules.ts";
 import { readRows } from "../../src/dashboard/service.ts";
-import { dayMs, hourMs, computeRatio } from "../../src/monitoring/uptime/rules.ts";
+import { computeRatio } from "../../src/monitoring/uptime/rules.ts";
 import { buildSection, type Visitor, createVisitor, readWords } from "../support/visitor.ts";
 import type { Json } from "../support/json.ts";
 

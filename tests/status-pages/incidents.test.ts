@@ -1,5 +1,6 @@
+import { dayMs } from "../../src/core/time/clock.ts";
 import { describe, expect, test } from "bun:test";
-import { dayMs } from "../../src/monitoring/uptime/rules.ts";
+
 import { buildSection, type Visitor, createVisitor, readWords } from "../support/visitor.ts";
 
 /** Titles of the incidents on a page, newest first. */

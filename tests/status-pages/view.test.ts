@@ -1,3 +1,4 @@
+import { dayMs } from "../../src/core/time/clock.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type {
@@ -8,7 +9,6 @@ import type {
 } from "../../src/status-pages/formats/public-data.ts";
 import { formatPercent } from "../../src/core/text/formatting.ts";
 import { buildView } from "../../src/status-pages/rendering/view.ts";
-import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);

@@ -1,10 +1,9 @@
+import { dayMs } from "../../core/time/clock.ts";
 import { z } from "zod";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { ApiKey, MadeApiKey, NewApiKey } from "./schema.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./service.ts";
-
-const dayMs = 86_400_000;
 
 export const apiKeyRoutes = createRouter("/api-keys")
   .get(

@@ -3,7 +3,7 @@ import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { buildAuditAndEvent, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId, createToken, sha256 } from "../../core/ids.ts";
 import { deletedBody } from "../../core/paging.ts";
@@ -44,7 +44,7 @@ import { matchValues, type Tenant } from "../../database/rows.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 
-const validMs = 7 * 86_400_000;
+const validMs = 7 * dayMs;
 
 export function listInvitations(scope: Scope): Promise<Invitation[]> {
   return openInvitations(scope, scope.clock());

@@ -1,4 +1,5 @@
 /** Pure rules of alerting: flapping, recipients, reminders, certificates, delivery order and retries. */
+import { dayMs, hourMs } from "../../core/time/clock.ts";
 import type { AlertType } from "../schema.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
@@ -189,7 +190,7 @@ export function findCertificateStep(
   now: number,
 ): { step: number; daysLeft: number } | null {
   if (withinDays === null) return null;
-  const daysLeft = Math.floor((Date.parse(expiresAt) - now) / 86_400_000);
+  const daysLeft = Math.floor((Date.parse(expiresAt) - now) / dayMs);
   const step = certificateDays.findLast((days) => daysLeft < days && days <= withinDays);
   if (step === undefined) return null;
   if (before?.expiresAt === expiresAt && before.days <= step && !isWeeksBack(daysLeft, before.days))
@@ -287,7 +288,7 @@ export type Queued = {
 };
 
 /** Longest planned wait. A delivery due later was scheduled before the clock went back, and is due now. */
-export const longestWaitMs = 2 * 3_600_000;
+export const longestWaitMs = 2 * hourMs;
 /** Minimum time between an attempt and an early retry that a new alert causes. */
 const promptMs = 15_000;
 
@@ -352,9 +353,9 @@ export function isDue(
 
 const retrySeconds = [5, 15, 60, 300] as const;
 const laterSeconds = 900;
-const giveUpMs = 24 * 3_600_000;
+const giveUpMs = dayMs;
 /** Failures that look permanent are retried this long, because a proxy can cause them temporarily. */
-const doubtMs = 3_600_000;
+const doubtMs = hourMs;
 /**
  * Maximum attempts if the service does not report which recipients have the message. Each retry can
  * cause duplicates.

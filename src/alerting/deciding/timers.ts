@@ -1,5 +1,5 @@
 /** Processes timers: reminders, the end of flapping, certificate expiry, and cases to close. */
-import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import type { FairFollower } from "../../events/fair-follower.ts";
@@ -217,7 +217,7 @@ async function findDueCertificates(store: Store, now: number): Promise<Timer[]> 
     days: number | null;
   };
   const rows = await store.query<Row>(certificatesText, [
-    formatTimestamp(now + certificateDays[0] * 86_400_000),
+    formatTimestamp(now + certificateDays[0] * dayMs),
   ]);
   const due = rows.filter(({ expiresAt, withinDays, toldOf, days }) => {
     const notified = toldOf === null || days === null ? null : { expiresAt: toldOf, days };

@@ -1,4 +1,5 @@
 /** Sends mail over an SMTP session, connected through the target guard. */
+import { hourMs } from "../../core/time/clock.ts";
 import { connect, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
@@ -31,7 +32,7 @@ export type SessionError = Error & {
 const attemptMs = 2_000;
 
 /** Longer than any delivery. The context's own timeout aborts first. */
-const neverMs = 3_600_000;
+const neverMs = hourMs;
 
 /**
  * Sends the mail and returns the errors of rejected recipients. Throws SessionError, also if all

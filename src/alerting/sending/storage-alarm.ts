@@ -1,6 +1,6 @@
 /** Sends alerts from memory, without the database, when check results can't be stored and when they can be again. */
 import { type Leases, assignProblemToNode } from "../../cluster/leases.ts";
-import { formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
 import { type Problem, storageRecoveredMessage } from "../../core/problems.ts";
 import type { Store } from "../../database/store.ts";
@@ -21,7 +21,7 @@ const calmMs = 10_000;
 /** Maximum number of alerts in flight. */
 const maxSending = 20;
 /** An alert is abandoned after a day, like any other. */
-const giveUpMs = 24 * 3_600_000;
+const giveUpMs = dayMs;
 
 type Dependencies = SendingContext & {
   leases: Pick<Leases, "node">;

@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { readFileSync } from "node:fs";
 import { formatDuration } from "../../core/text/formatting.ts";
 import { invalidFieldError } from "../../core/validation.ts";
@@ -18,8 +19,8 @@ export const readSecret = (option: string, file: string): string =>
 const unitMs: Record<string, number> = {
   s: 1_000,
   m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  h: hourMs,
+  d: dayMs,
   w: 604_800_000,
 };
 

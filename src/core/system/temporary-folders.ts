@@ -1,10 +1,11 @@
+import { hourMs } from "../time/clock.ts";
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const prefix = "signalbox-check-";
 /** Age from which a folder is a leftover. No check takes this long. */
-const leftoverMs = 3_600_000;
+const leftoverMs = hourMs;
 
 let hasSwept = false;
 

@@ -1,3 +1,5 @@
+import { dayMs } from "./clock.ts";
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function getFormatter(timeZone: string): Intl.DateTimeFormat {
@@ -29,8 +31,6 @@ function computeOffset(at: number, timeZone: string): number {
 export function toLocal(at: number, timeZone: string): number {
   return at + computeOffset(at, timeZone);
 }
-
-const dayMs = 86_400_000;
 
 /** Converts local time to an instant. Ambiguous times take the first offset; skipped times use the offset before the gap. */
 export function toInstant(local: number, timeZone: string): number {

@@ -1,4 +1,5 @@
 /** Removes old rows in small batches that don't delay other requests. */
+import { hourMs } from "../../core/time/clock.ts";
 import type { Parameter, Statement, Store } from "../store.ts";
 
 /** Target duration of one cleanup write, in milliseconds. */
@@ -133,7 +134,7 @@ function limitRows(entries: readonly LogEntry[], size: number): readonly LogEntr
 }
 
 /** Tolerated clock correction, in milliseconds. */
-const toleranceMs = 3_600_000;
+const toleranceMs = hourMs;
 /** Earliest plausible time. The first release is newer. */
 const earliestMs = Date.UTC(2025, 0);
 

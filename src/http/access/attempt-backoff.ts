@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/time/clock.ts";
+import { type Clock, dayMs } from "../../core/time/clock.ts";
 import { setRecent } from "../../core/collections/recent-set.ts";
 
 export type AttemptBackoff = ReturnType<typeof createAttemptBackoff>;
@@ -11,7 +11,7 @@ const maxWaitMs = 15 * 60_000;
 /** Additional wait of a network per wrong attempt from it, so that networks without wrong attempts are first. */
 const networkPenaltyMs = 10_000;
 const maxNetworkPenaltyMs = 120_000;
-const forgottenMs = 24 * 3_600_000;
+const forgottenMs = dayMs;
 const maxSubjects = 10_000;
 const maxNetworks = 1_000;
 

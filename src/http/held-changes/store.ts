@@ -3,7 +3,7 @@ import { and, desc, eq, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { requestBounds } from "../../core/limits.ts";
 import { computeOffset } from "../../core/paging.ts";
-import { formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
 import { matchValues, type Tenant } from "../../database/rows.ts";
 import { createInsert, guardText, type Prepared, type Store } from "../../database/store.ts";
@@ -13,7 +13,7 @@ import type { HeldChangeQuery } from "./schema.ts";
 export type HeldRow = typeof heldChanges.$inferSelect;
 
 /** How long outcomes are stored. */
-const storedMs = 24 * 3_600_000;
+const storedMs = dayMs;
 /** Maximum waiting changes that are read at once. */
 const waitingPerQuery = 200;
 

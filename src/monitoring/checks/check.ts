@@ -2,9 +2,8 @@
 import type { Details, DetailsOf, FoundDetails } from "../monitors/details-rules.ts";
 import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
-import { formatUtcMinute } from "../../core/time/clock.ts";
+import { formatUtcMinute, dayMs } from "../../core/time/clock.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
-import { dayMs } from "../uptime/rules.ts";
 
 /** Result of one check. `unknown` means that a fault of this appliance prevented a judgement. */
 export type CheckResult<D extends FoundDetails = Details> = {

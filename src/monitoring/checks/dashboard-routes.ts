@@ -3,10 +3,7 @@ import { createRouter } from "../../http/request-context.ts";
 import { MonitorPatch, NewMonitor } from "../monitors/schema.ts";
 import { previewMonitorPatch } from "../monitors/service.ts";
 import { TestCheck } from "./schema.ts";
-import { type CheckOnDemand, tryMonitor } from "./service.ts";
-
-/** The longest timeout of a monitor (60 s) plus the overhead of the request. */
-const timeoutSeconds = 75;
+import { type CheckOnDemand, timeoutSeconds, tryMonitor } from "./service.ts";
 
 /** Routes of “Test now”, which checks a monitor before it is saved. */
 export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck">) =>

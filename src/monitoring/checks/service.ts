@@ -10,6 +10,9 @@ import { listMonitorHeartbeats } from "../uptime/service.ts";
 import type { TestCheck } from "./schema.ts";
 import type { CheckCaller, CheckTarget } from "./check.ts";
 
+/** Timeout of a request with a check: the longest timeout of a monitor (60 s) plus its overhead. */
+export const timeoutSeconds = 75;
+
 export type CheckOnDemand = {
   /** Checks a monitor outside its schedule. Resolves when the result is stored, with false for a paused monitor. */
   checkNow: (caller: CheckCaller, monitorId: string) => Promise<boolean>;

@@ -1,4 +1,5 @@
 /** Reads and writes RRULEs as the fields of the recurrence editor, and describes them in words. */
+import { dayMs } from "../../core/time/clock.ts";
 
 export type Repeats = "never" | "daily" | "weekly" | "monthly" | "rule";
 
@@ -25,7 +26,6 @@ export type Plan = {
 
 const names = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 const frequencies = { daily: "DAILY", weekly: "WEEKLY", monthly: "MONTHLY" } as const;
-const dayMs = 86_400_000;
 
 export const compareNumbers = (one: number, other: number): number => one - other;
 

@@ -1,5 +1,6 @@
 /** Computes when maintenance windows occur. Evaluates rules with `rrule-temporal` in local time and limits its work. */
 import type { RRuleTemporal } from "rrule-temporal";
+import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { neverOccursIssue, findRruleIssue, tooOftenIssue } from "./rrule-rules.ts";
 import type { MaintenanceState } from "./schema.ts";
@@ -10,9 +11,9 @@ export type Times = { startsAt: string; endsAt: string; timeZone: string; rrule:
 /** One occurrence in Unix milliseconds; `end` is exclusive. */
 export type Occurrence = { start: number; end: number };
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 export const maxLengthMs = 31 * dayMs;
+/** How far ahead the next occurrence of a window is searched: 50 years. */
+export const searchedMs = 50 * 366 * dayMs;
 /** Minimum length of a gap between occurrences to cache. Long gaps are slow to search. */
 const longGapMs = 100 * dayMs;
 const maxSeries = 10_000;

@@ -27,6 +27,7 @@ import {
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
   type Occurrence,
+  searchedMs,
   listOccurrences,
   computeSituation,
   type Times,
@@ -189,7 +190,6 @@ export const guardWindowLimit = ({ organizationId }: Scope): Prepared => ({
 
 /** Queue for evaluating one rule at a time, because some rules take milliseconds. Organizations take turns. */
 const evaluations = createFairQueue({ atOnce: 1 });
-const searchedMs = 50 * 366 * dayMs;
 const maxCalendarMs = 62 * dayMs;
 /** Maximum occurrences per window. Six weeks of hourly occurrences have 1,008. */
 const maxCalendarEntries = 1_100;

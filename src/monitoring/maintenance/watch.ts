@@ -1,6 +1,6 @@
 /** Tracks which monitors are in maintenance, and appends an event when a window starts or ends. */
 import { type Lease, type Leases, LeaseLost, guardStoreWithLease } from "../../cluster/leases.ts";
-import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { mapYielding } from "../../core/time/event-loop.ts";
 import { guardVersion } from "../../database/references.ts";
@@ -255,7 +255,7 @@ type MaintenanceEffect = { countsUptime: boolean };
 type Running = Occurrence & { window: StoredWindow };
 
 /** Time span of one search. A longer search of a rare rule would take long. */
-const lookAheadMs = 86_400_000;
+const lookAheadMs = dayMs;
 
 type Situation = { window: StoredWindow; current: Occurrence | null; until: number };
 

@@ -1,6 +1,6 @@
 /** Deletes results past their retention, and the results of deleted monitors. */
+import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
-import { dayMs, hourMs } from "./rules.ts";
 
 /** Retention of results in days. Daily sums are never deleted. */
 type Retention = { heartbeatDays: number; hourDays: number };

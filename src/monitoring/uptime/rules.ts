@@ -3,8 +3,6 @@ import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { addCounts, bucketOf, type LatencyCounts } from "../../core/collections/percentiles.ts";
 import { HeartbeatStatus, type LatencyQuery } from "./schema.ts";
 
-export { dayMs, hourMs };
-
 /** Seconds of a period in each heartbeat status. */
 export type Seconds = Record<`${HeartbeatStatus}Seconds`, number>;
 

@@ -1,13 +1,11 @@
 /** Returns the heartbeats, uptime, latency and screenshots of a monitor to API clients. */
-import { formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp, dayMs, hourMs } from "../../core/time/clock.ts";
 import { assertFound } from "../../database/rows.ts";
 import type { Scope } from "../../events/scope.ts";
 import { computePercentiles } from "../../core/collections/percentiles.ts";
 import {
   addSums,
   computeSpanStart,
-  dayMs,
-  hourMs,
   isMeasured,
   listLastPeriods,
   chooseLatencySpan,

@@ -1,4 +1,5 @@
 /** Stores heartbeats with their hourly and daily sums, and reads them for uptime and latency. */
+import { hourMs, dayMs } from "../../core/time/clock.ts";
 import { heartbeatStatuses } from "../../core/statuses.ts";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Prepared, Store } from "../../database/store.ts";
@@ -13,9 +14,7 @@ import {
 import {
   addSums,
   codeOf,
-  hourMs,
   type LatencySpan,
-  dayMs,
   listLastPeriods,
   computeRatio,
   type Seconds,

@@ -1,7 +1,7 @@
 /** Examines the free disk space, and the size and growth of the database. */
 import { existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
-import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
+import { type Clock, dayMs, formatTimestamp, hourMs } from "../../core/time/clock.ts";
 import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
 import { formatBytes } from "../../core/text/formatting.ts";
 import { getDataFiles } from "../../database/file/data-files.ts";
@@ -169,7 +169,7 @@ async function estimateGrowth(
     {
       bytesPerDay: count("monitors") * 24 * rowBytes.hour,
       daysLeft:
-        retentionDays.keepHours - countDaysSince(firstHour == null ? null : firstHour * 3_600_000),
+        retentionDays.keepHours - countDaysSince(firstHour == null ? null : firstHour * hourMs),
     },
     { bytesPerDay: count("monitors") * rowBytes.day, daysLeft: Infinity },
     { bytesPerDay: changes / observedDays, daysLeft: Infinity },

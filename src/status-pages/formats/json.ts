@@ -1,5 +1,6 @@
 /** Writes a status page as JSON, with figures instead of words. */
-import { dayMs, computeRatio } from "../../monitoring/uptime/rules.ts";
+import { dayMs } from "../../core/time/clock.ts";
+import { computeRatio } from "../../monitoring/uptime/rules.ts";
 import { type Totals, type PublicData, type PublicMonitor, computeUptime } from "./public-data.ts";
 import type { StatusView } from "../rendering/view.ts";
 

@@ -1,5 +1,6 @@
 /** Defines the published data of a status page, and computes uptime from its daily sums. */
-import { computeSpanStart, dayMs, computeRatio, type Sums } from "../../monitoring/uptime/rules.ts";
+import { dayMs } from "../../core/time/clock.ts";
+import { computeSpanStart, computeRatio, type Sums } from "../../monitoring/uptime/rules.ts";
 import type { Severity } from "../../core/fields.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";

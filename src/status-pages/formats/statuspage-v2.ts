@@ -1,9 +1,10 @@
 /** Serves a status page in the format of Statuspage's public API, version 2. */
+import { dayMs } from "../../core/time/clock.ts";
 import { statusPageBounds } from "../../core/limits.ts";
 import { deriveId } from "../../core/ids.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import { escapeTags } from "../../core/text/formatting.ts";
-import { dayMs } from "../../monitoring/uptime/rules.ts";
+
 import type { LoadedPage } from "../load.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import { formatMaintenanceAnchor } from "../rendering/view.ts";

@@ -1,7 +1,8 @@
 /** Draws SVG badges that show the status, uptime or latency of a monitor. */
+import { dayMs } from "../../core/time/clock.ts";
 import { escapeXml, formatLatency, formatPercent } from "../../core/text/formatting.ts";
 import { formatSince } from "../../core/time/times.ts";
-import { dayMs } from "../../monitoring/uptime/rules.ts";
+
 import { findPartialStart, type PublicMonitor, computeUptime } from "../formats/public-data.ts";
 import type { ShownStatus } from "../../monitoring/monitors/shown-status-rules.ts";
 import { stateTones, type Tone } from "./view.ts";

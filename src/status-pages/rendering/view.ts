@@ -1,4 +1,5 @@
 /** Turns the data of a status page into its displayed words: headline, states, uptime, incidents, maintenance. */
+import { dayMs } from "../../core/time/clock.ts";
 import {
   capitalize,
   formatCount,
@@ -8,7 +9,7 @@ import {
 } from "../../core/text/formatting.ts";
 import { toLocal } from "../../core/time/time-zones.ts";
 import { formatDay, minuteFormat, formatSince, formatTimeSpan } from "../../core/time/times.ts";
-import { dayMs, computeRatio, determineTone } from "../../monitoring/uptime/rules.ts";
+import { computeRatio, determineTone } from "../../monitoring/uptime/rules.ts";
 import {
   type IncidentMark,
   type Totals,

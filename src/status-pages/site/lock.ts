@@ -1,5 +1,5 @@
 /** Protects status pages with a password, and remembers visitors who entered it by a cookie. */
-import type { Clock } from "../../core/time/clock.ts";
+import { type Clock, dayMs } from "../../core/time/clock.ts";
 import { networkOf } from "../../core/security/client-network.ts";
 import { AppError } from "../../core/errors.ts";
 import { isPassword } from "../../core/security/passwords.ts";
@@ -11,7 +11,7 @@ import { findBranding, type PageBranding, type PageHead } from "../store.ts";
 import { readCookie, buildSetCookie } from "../../http/cookies.ts";
 
 /** How long a visitor can read the page after entering the password. */
-const openMs = 30 * 86_400_000;
+const openMs = 30 * dayMs;
 
 export type PageLock = ReturnType<typeof createPageLock>;
 

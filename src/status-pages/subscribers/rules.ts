@@ -1,3 +1,4 @@
+import { dayMs } from "../../core/time/clock.ts";
 import { signUpBounds } from "../../core/limits.ts";
 import type { EventType, LoggedEvent } from "../../events/catalogue.ts";
 
@@ -6,7 +7,7 @@ const maxQuestions = 3;
 /** Minimum time between two confirmation mails to the same address. */
 const questionIntervalMs = 10 * 60_000;
 /** Lifetime of a confirmation link. Unconfirmed subscribers are deleted after it. */
-export const pendingMs = 7 * 86_400_000;
+export const pendingMs = 7 * dayMs;
 /** Days after which notices are deleted, as are their deliveries. */
 export const noticeDays = 90;
 /** Maximum unconfirmed sign-ups per page. */
@@ -14,7 +15,7 @@ export const maxPending = signUpBounds.unconfirmed.value;
 /** With more unconfirmed sign-ups than `size`, a page deletes them after `pendingMs`. */
 export const manyPending = {
   size: signUpBounds.unconfirmedForOneDay.value,
-  pendingMs: 86_400_000,
+  pendingMs: dayMs,
 };
 
 /** Whether an address can get another confirmation mail. Prevents flooding a mailbox through our form. */

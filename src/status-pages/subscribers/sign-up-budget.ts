@@ -1,10 +1,8 @@
 import { networkOf } from "../../core/security/client-network.ts";
-import type { Clock } from "../../core/time/clock.ts";
+import { type Clock, dayMs, hourMs } from "../../core/time/clock.ts";
 import { signUpBounds } from "../../core/limits.ts";
 import { createRateLimit } from "../../http/access/rate-limit.ts";
 import { mailboxOf } from "./rules.ts";
-
-const hourMs = 3_600_000;
 
 /** Limits the e-mails that strangers can trigger. A restart resets the counts. */
 export function createSignUpBudget(clock: Clock) {
@@ -14,7 +12,7 @@ export function createSignUpBudget(clock: Clock) {
   const newNetworks = createHourlyLimit(signUpBounds.perPageFromNewNetworks.value);
   const sites = createHourlyLimit(1);
   const mailboxes = createRateLimit(signUpBounds.confirmationMails.value, clock, {
-    windowMs: 24 * hourMs,
+    windowMs: dayMs,
   });
   return {
     /** Counts a sign-up and returns the seconds to wait, 0 if it is accepted. */

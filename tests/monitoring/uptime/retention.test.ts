@@ -1,8 +1,9 @@
+import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
 import { describe, expect, test } from "bun:test";
 import type { Store } from "../../../src/database/store.ts";
 import { createSweeping } from "../../../src/database/backup/sweeping.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
-import { dayMs, hourMs } from "../../../src/monitoring/uptime/rules.ts";
+
 import { findMeasured, insertHeartbeats } from "../../../src/monitoring/uptime/store.ts";
 import { sweepDeletedRecords } from "../../../src/operations/deleted-records/store.ts";
 import { createDashboard } from "../../support/dashboard.ts";

@@ -1,5 +1,6 @@
+import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
 import { describe, expect, test } from "bun:test";
-import { dayMs, hourMs } from "../../../src/monitoring/uptime/rules.ts";
+
 import {
   findMeasured,
   type HeartbeatRow,

@@ -1,9 +1,8 @@
+import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   codeOf,
-  dayMs,
-  hourMs,
   listLastPeriods,
   chooseLatencySpan,
   computeRatio,

@@ -1,5 +1,5 @@
 /** The domain check: queries the registry over RDAP for the expiry of a domain, and caches the response. */
-import { formatUtcMinute } from "../../../core/time/clock.ts";
+import { formatUtcMinute, dayMs, hourMs } from "../../../core/time/clock.ts";
 import { setRecent } from "../../../core/collections/recent-set.ts";
 import { parseJsonBody, readWholeBody } from "../../../core/outgoing/http/decoded-body.ts";
 import { BlockedTarget, TargetFailure } from "../../../core/outgoing/failures.ts";
@@ -8,7 +8,7 @@ import { parseLocation } from "../../../core/outgoing/http/head.ts";
 import { parseRetryAfterHeader } from "../../../core/outgoing/http/retry-after.ts";
 import { send } from "../../../core/outgoing/http/request.ts";
 import { parseHostName } from "../../../core/security/destinations.ts";
-import { dayMs, hourMs } from "../../uptime/rules.ts";
+
 import { type CheckContext, type CheckKind, countDaysUntil, measureElapsedMs } from "../check.ts";
 import { retryAbandoned, awaitUnlessAbandoned } from "../engine/shared-request.ts";
 import { findRdapServer } from "./rdap-registries.ts";
