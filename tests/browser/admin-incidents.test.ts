@@ -615,6 +615,11 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("button", { name: /^Post to/ }).click();
     await page.getByText("What you typed earlier is back.").waitFor({ state: "detached" });
     await sendHeldNow(page);
+    // The person has not seen the script's update when the change was held.
+    await page.getByText("Not sent: The record was changed").first().waitFor();
+    await page.getByRole("button", { name: "Dismiss" }).click();
+    await page.getByRole("button", { name: /^Post to/ }).click();
+    await sendHeldNow(page);
     expect(await stored()).toEqual([
       "We found the cause.",
       "A script was here.",
