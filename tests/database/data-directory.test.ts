@@ -15,7 +15,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { type OpenOptions, openDataDirectory } from "../../src/database/file/data-directory.ts";
+import {
+  createEmptyDatabase,
+  type OpenOptions,
+  openDataDirectory,
+} from "../../src/database/file/data-directory.ts";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
 import { formatBytes } from "../../src/core/text/formatting.ts";
 import { writeMigrationFolder } from "../support/migration-folder.ts";
@@ -75,6 +79,14 @@ async function slugsIn(path: string, options: Partial<OpenOptions> = {}) {
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
 describe("creation and access", () => {
+  test("a new database is in WAL mode, because two processes that switch a file at once fail", () => {
+    const file = join(newDirectory(), "empty.db");
+    createEmptyDatabase(file, assets.migrations);
+    // Versions for writing and reading (https://sqlite.org/fileformat2.html, 1.3.3); 2 is WAL.
+    expect([...readFileSync(file).subarray(18, 20)]).toEqual([2, 2]);
+    expect(existsSync(`${file}-wal`)).toBe(false);
+  });
+
   test("a new directory is created with its parents, private to its owner, and so are its files", () => {
     const path = join(newDirectory(), "a", "b");
     const data = open(path, { exclusive: true });

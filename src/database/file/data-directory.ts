@@ -188,6 +188,8 @@ export const emptyDatabaseName = "empty.db";
 export function createEmptyDatabase(file: string, migrations: string) {
   const newDatabase = new Database(file, { create: true });
   newDatabase.run(`PRAGMA application_id = ${applicationId}`);
+  // Two processes that switch a file to WAL at once fail, even with a busy timeout.
+  newDatabase.run("PRAGMA journal_mode = WAL");
   migrate(newDatabase, migrations);
   newDatabase.close();
 }

@@ -2,7 +2,7 @@
  * Detects damage in the write-ahead log of a SQLite database. SQLite silently treats the first damaged frame as the
  * end of the log, and ignores all frames after it (https://sqlite.org/walformat.html).
  */
-import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 
 export const logHeaderBytes = 32;
 const frameHeaderBytes = 24;
@@ -55,7 +55,7 @@ export function countMissingFrames(database: string): number {
   for (;;) {
     const index = readIndex(`${database}-shm`);
     if (index === null || index.frames <= index.copied) return 0;
-    const log = existsSync(`${database}-wal`) ? readLog(`${database}-wal`) : null;
+    const log = nullIfMissing(() => readLog(`${database}-wal`));
     const missing = index.frames - (log?.salt.equals(index.salt) ? log.intactFrames : 0);
     if (missing <= 0) return 0;
     // Reads the index again, because another process can have started a new log in the meantime.
@@ -63,10 +63,20 @@ export function countMissingFrames(database: string): number {
   }
 }
 
+/** Returns null if the file does not exist. Another process can delete it at any time. */
+function nullIfMissing<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
 /** Reads the index of the log; null if it is missing or damaged, as after a power loss. */
 function readIndex(file: string) {
-  const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
-  if (bytes.length < 2 * indexHeaderBytes + 8) return null;
+  const bytes = nullIfMissing(() => readFileSync(file));
+  if (bytes === null || bytes.length < 2 * indexHeaderBytes + 8) return null;
   const header = bytes.subarray(0, indexHeaderBytes);
   const secondHeader = bytes.subarray(indexHeaderBytes, 2 * indexHeaderBytes);
   const isInitialized = header[12] === 1;
