@@ -115,7 +115,7 @@ function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: Re
     <ol className="timeline">
       {updates.map((update) => (
         <li key={update.id}>
-          <b>{update.status}</b>
+          <b>{update.status}</b>{" "}
           <span className="posted">
             <Time moment={update.time} />
             {update.edited !== null && (
@@ -144,8 +144,7 @@ export function Past({ incidents, words, base, level: Title }: PastProps) {
   return incidents.map(
     ({ id, title, severity, tone, day, hours, length, isOpen, summary, postmortem }) => (
       <article className="row" key={id}>
-        <span className="day">{day}</span>
-        <span className={`sev ${tone}`}>{severity}</span>
+        <span className="day">{day}</span> <span className={`sev ${tone}`}>{severity}</span>
         <Title dir="auto">
           <a href={`${base}/incidents/${id}`}>{title}</a>
         </Title>

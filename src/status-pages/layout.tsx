@@ -72,13 +72,11 @@ export function renderDocument(
           </header>
           <main id="status">{content}</main>
           <footer>
-            <span>Times in {page.timeZone}</span>
+            <span>Times in {page.timeZone}</span>{" "}
             <span className="links">
-              <a href={`${base}/feed.rss`}>RSS</a>
-              <a href={`${base}/feed.atom`}>Atom</a>
-              <a href={`${base}/maintenance.ics`}>Calendar</a>
-              <a href={`${base === "" ? "/status" : base}.json`}>JSON</a>
-              <span>Signalbox</span>
+              <a href={`${base}/feed.rss`}>RSS</a> <a href={`${base}/feed.atom`}>Atom</a>{" "}
+              <a href={`${base}/maintenance.ics`}>Calendar</a>{" "}
+              <a href={`${base === "" ? "/status" : base}.json`}>JSON</a> <span>Signalbox</span>
             </span>
           </footer>
         </div>

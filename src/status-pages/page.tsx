@@ -62,10 +62,9 @@ function Overview({ document: { view, words, base } }: { document: PageDocument 
             )}
           </h1>
           <p>
-            {headline.detail}
+            {headline.detail}{" "}
             {checked !== null && (
               <span className="checked">
-                {" "}
                 Checked <Time moment={checked} />.
               </span>
             )}
@@ -81,9 +80,8 @@ function Overview({ document: { view, words, base } }: { document: PageDocument 
       {sections.some(({ monitors }) => monitors.length > 0) && (
         <div className="legend" aria-hidden="true">
           <span>
-            <span className="whole">{page.historyDays}</span>{" "}
-            <span className="recent" hidden>
-              {Math.min(recentDays, page.historyDays)}
+            <span data-recent={Math.min(recentDays, page.historyDays)}>
+              <span className="whole">{page.historyDays}</span>
             </span>{" "}
             days, today on the right
           </span>
@@ -284,22 +282,18 @@ function* renderMonitor(monitor: MonitorView, { words, base }: PageDocument): Ge
   const about =
     description === null ? "" : `<div class="about md">${words(description).html}</div>`;
   const known = lastKnown === null ? "" : `<p class="quiet">${Bun.escapeHTML(lastKnown)}</p>`;
-  yield `<li class="comp"><div class="line"><h3 class="what">${renderIcon(tone)}<b dir="auto">${name}</b></h3> <p class="num"><span class="word ${tone}">${word}</span>${began} ${renderByWidth("uptime", uptime, recent.uptime)} ${renderByWidth("since", since, recent.since)}${took}</p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${name}, uptime ${since ?? `of ${count} days`}: ${uptime}">`;
+  yield `<li class="comp"><div class="line"><h3 class="what">${renderIcon(tone)}<b dir="auto">${name}</b></h3> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span> <span class="figures">${renderByWidth("uptime", uptime, recent.uptime)} ${renderByWidth("since", since, recent.since)}${took}</span></p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${name}, uptime ${since ?? `of ${count} days`}: ${uptime}">`;
   yield renderSettledBars(monitor);
   yield `${renderBars(daysBetween(settled.count, count))}</div></li>`;
 }
 
-/** Wraps a figure in a `span`. Text for narrow windows stays hidden without the style sheet. */
-function renderSpan(names: string, text: string): string {
-  return `<span class="${names}"${names.endsWith("recent") ? " hidden" : ""}>${text}</span>`;
-}
-
-/** Renders a figure of all days, and the figure that narrow windows show instead. */
+/**
+ * Renders a figure of all days. Narrow windows show `recent` instead. It is an attribute, so that text browsers show
+ * one figure.
+ */
 function renderByWidth(name: string, whole: string | null, recent: string | null): string {
-  if (whole === recent) return whole === null ? "" : renderSpan(name, whole);
-  const wide = whole === null ? "" : renderSpan(`${name} whole`, whole);
-  const narrow = recent === null ? "" : renderSpan(`${name} recent`, recent);
-  return `${wide} ${narrow}`;
+  if (whole === recent) return whole === null ? "" : `<span class="${name}">${whole}</span>`;
+  return `<span class="${name}" data-recent="${recent ?? ""}"><span class="whole">${whole ?? ""}</span></span>`;
 }
 
 /** Cached bars of days that no longer change. A large page has 90,000 days; only two per monitor are rendered again. */

@@ -41,8 +41,7 @@ export function renderSubscribePage(
       <section className="sec way">
         <h2>With a feed reader or a calendar</h2>
         <p className="feeds">
-          <a href={`${base}/feed.rss`}>RSS feed</a>
-          <a href={`${base}/feed.atom`}>Atom feed</a>
+          <a href={`${base}/feed.rss`}>RSS feed</a> <a href={`${base}/feed.atom`}>Atom feed</a>{" "}
           <a href={`${base}/maintenance.ics`}>Calendar of maintenance</a>
         </p>
       </section>

@@ -120,7 +120,9 @@ describeInChromium("the status page", (browser) => {
       await page.screenshot();
       // The script shows the age of the last check instead of its time.
       const text = await page.locator("body").innerText();
-      expect(text).toMatch(javaScriptEnabled ? /Checked \d+.(?:s|min) ago/ : /Checked \d+ \w+ \d/);
+      expect(text).toMatch(
+        javaScriptEnabled ? /\. Checked \d+.(?:s|min) ago/ : /\. Checked \d+ \w+ \d/,
+      );
       texts.push(text.replace(/Checked .*/, "Checked"));
       // With the script, the days can be selected.
       const bars = page.getByRole(javaScriptEnabled ? "group" : "img", {
@@ -145,7 +147,7 @@ describeInChromium("the status page", (browser) => {
     expect(plain).toContain("1 earlier update");
   });
 
-  for (const name of ["typical", "calm", "a-week", "one"])
+  for (const name of ["typical", "calm", "a-week", "one", "locked"])
     test(`nothing moves while ${name} loads, however late its font is`, async () => {
       let delayed = 0;
       await using open = await visitPage(browser, pageOf(name).address, {}, (page) =>

@@ -419,8 +419,8 @@ test("without the style sheet, name, state, uptime, since and latency are separa
   const [line = ""] = readWords(text, ".line").map((words) => words.replace(/\s+/g, " ").trim());
   expect(line).toMatch(/^database Up \d+(\.\d\d)? % since \S.* 34 ms$/);
   const [legend = ""] = readWords(text, ".legend").map((words) => words.replace(/\s+/g, " "));
-  expect(legend).toContain("90 30 days, today on the right");
-  expect(text).toContain('<span class="recent" hidden="">30</span>');
+  expect(legend).toContain("90 days, today on the right");
+  expect(text).toContain('<span data-recent="30"><span class="whole">90</span></span>');
 });
 
 test("a link to an incident has a preview with its title, its state and the page's logo", async () => {
