@@ -51,17 +51,20 @@ async function applyFiles(flags: Flags) {
   const { InvalidFiles } = await import("../core/text/yaml.ts");
   try {
     const configurations = await readConfigurations(flags.file, getEnvironment());
-    const results = await withTarget(flags, async (target) => {
-      const all: ConfigResult[] = [];
-      for (const { document, organization, located } of configurations)
-        try {
-          all.push(await target.apply(document, options, organization));
-        } catch (error) {
-          throw located(error);
-        }
-      return all;
-    });
-    printReport(results, flags);
+    const results: ConfigResult[] = [];
+    try {
+      await withTarget(flags, async (target) => {
+        for (const { document, organization, located } of configurations)
+          try {
+            results.push(await target.apply(document, options, organization));
+          } catch (error) {
+            throw located(error);
+          }
+      });
+    } finally {
+      // Sources before a failed one stay applied.
+      if (results.length > 0) printReport(results, flags);
+    }
     if (results.some(({ changes }) => changes.length > 0)) throw new Exit(exitCodes.changed);
   } catch (error) {
     if (error instanceof InvalidFiles) throw new Exit(exitCodes.wrongUsage, error.message);

@@ -75,3 +75,18 @@ test("the documented example is applied, exported and applied again, offline and
     await server.child.exited;
   }
 });
+
+test("apply reports the sources that stay applied when a later one is rejected", async () => {
+  await using box = await createMachineWithKey();
+  const folder = join(box.directory, "configuration");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "a.yaml"), "source: first\nmonitors:\n  job: { type: push }\n");
+  const wrong = "source: second\nmonitors:\n  job: { type: push, intervall: 30 }\n";
+  writeFileSync(join(folder, "b.yaml"), wrong);
+  const run = await runSignalbox(["apply", "-f", folder, "--data-dir", box.dataDir]);
+  expect(run).toEqual({
+    exitCode: 2,
+    stdout: expect.stringMatching(/^\+ monitors\.job .*\nfirst: 1 to make, .* Applied\.\n$/),
+    stderr: expect.stringContaining("b.yaml:3:"),
+  });
+});

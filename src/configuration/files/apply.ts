@@ -20,19 +20,25 @@ const options = { prune: true };
 
 /**
  * Applies the configurations of a folder, one run at a time. The first error ends the run and is
- * logged. A failed configuration changes nothing.
+ * logged. A failed configuration changes nothing; those before it stay applied.
  */
 export function createConfigurationFiles(dependencies: Dependencies, variables: Variables) {
   const { log } = dependencies;
   let done = Promise.resolve();
   const tryApply = async (from: string) => {
+    const applied: string[] = [];
     try {
-      await applyFiles(from, dependencies, variables);
+      await applyFiles(from, dependencies, variables, applied);
     } catch (error) {
       const { InvalidFiles } = await import("../../core/text/yaml.ts");
       const isSaid = error instanceof AppError || error instanceof InvalidFiles;
-      log.error("the configuration was not applied, and nothing was changed", {
+      const message =
+        applied.length === 0
+          ? "the configuration was not applied, and nothing was changed"
+          : "a configuration was not applied; the ones before it were";
+      log.error(message, {
         from,
+        applied: applied.length === 0 ? undefined : applied.join(", "),
         cause: isSaid ? error.message : String(error),
       });
     }
@@ -46,7 +52,13 @@ export function createConfigurationFiles(dependencies: Dependencies, variables: 
   };
 }
 
-async function applyFiles(from: string, services: Dependencies, variables: Variables) {
+/** Adds the source of each applied configuration to `applied`. */
+async function applyFiles(
+  from: string,
+  services: Dependencies,
+  variables: Variables,
+  applied: string[],
+) {
   const { log, store, origin } = services;
   const { readConfigurations } = await import("./read.ts");
   const { applyConfiguration } = await import("../service.ts");
@@ -57,12 +69,16 @@ async function applyFiles(from: string, services: Dependencies, variables: Varia
         ? organizations[0]
         : organizations.find(({ slug }) => slug === organization);
     if (found === undefined) {
-      log.warn("a configuration names no organization that there is", { from, organization });
+      log.warn("a configuration was skipped: it must name an organization of this appliance", {
+        from,
+        organization,
+      });
       continue;
     }
     const scope = { ...buildScope(services, found.id, actor), origin: origin() };
     try {
       const { source, changes, unchanged } = await applyConfiguration(scope, document, options);
+      applied.push(source);
       log.info("the configuration was applied", {
         source,
         organization: found.slug,
