@@ -1,4 +1,4 @@
-/** Encrypts secrets that an older version stored as plain settings. */
+/** Encrypts secrets that an older version stored as plain settings, also those of deleted records. */
 import { splitSecrets } from "../core/security/kind-secrets.ts";
 import type { Kinds } from "../core/kinds.ts";
 import { sealAll, type Vault } from "../core/security/secrets.ts";
@@ -12,6 +12,7 @@ type Row = {
   type: string;
   settings: string;
   secrets: string;
+  isDeleted: 0 | 1;
 };
 
 /** A table with the columns `settings` and `secrets`, and its noun in the vault paths. */
@@ -36,9 +37,7 @@ export async function sealPlainSecrets(
   );
   await store.atomic([
     ...changes.map(({ table, row, sealed }) => ({
-      // Skips rows that have changed meanwhile, because their new values are already encrypted.
-      text: `update ${table.name} set settings = ?, secrets = ?
-        where organization_id = ? and id = ? and settings = ?`,
+      text: buildUpdateText(table, row),
       parameters: [sealed.settings, sealed.secrets, row.organizationId, row.id, row.settings],
     })),
     setHousekeepingValue("sealed by", computeFingerprint(tables)),
@@ -66,11 +65,25 @@ function listRows(store: Store, { name, kinds }: SealedTable): Promise<Row[]> {
     (type) => Object.keys(kinds[type]?.secrets ?? {}).length > 0,
   );
   return store.query<Row>(
-    `select organization_id as organizationId, id, type, settings, secrets from ${name}
-     where type in (select value from json_each(?))`,
+    `with types as (select value from json_each(?))
+     select organization_id as organizationId, id, type, settings, secrets, 0 as isDeleted
+     from ${name} where type in types
+     union all
+     select organization_id, record_id, content ->> 'type', content ->> 'settings',
+       content ->> 'secrets', 1
+     from deleted_rows where table_name = '${name}' and content ->> 'type' in types`,
     [JSON.stringify(types)],
   );
 }
+
+/** Skips rows that have changed meanwhile, because their new values are already encrypted. */
+const buildUpdateText = ({ name }: SealedTable, { isDeleted }: Row) =>
+  isDeleted
+    ? `update deleted_rows set content = json_set(content, '$.settings', ?, '$.secrets', ?)
+       where organization_id = ? and record_id = ? and content ->> 'settings' = ?
+         and table_name = '${name}'`
+    : `update ${name} set settings = ?, secrets = ?
+       where organization_id = ? and id = ? and settings = ?`;
 
 function sealRow(
   vault: Vault,

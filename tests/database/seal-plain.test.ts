@@ -71,6 +71,20 @@ test("unencrypted secrets of an older version are encrypted, and read as before"
   expect(secretsOf("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
 });
 
+test("those of deleted records, too", async () => {
+  const { shop, bot, seal, readSecrets, database, api } = await older();
+  const paths = [`/api/v1/monitors/${shop}`, `/api/v1/alert-channels/${bot}`];
+  for (const path of paths) await api("DELETE", path);
+  expect(await seal()).toBe(2);
+  const deleted = database.query("select content from deleted_rows").values();
+  expect(JSON.stringify(deleted)).not.toContain(canary);
+  for (const path of paths)
+    expect((await api("POST", `${path}/restore`, { body: { name: "Back" } })).status).toBe(200);
+  const headers = { "headers.X-Api-Key": canary, "headers.X.Team": "" };
+  expect(readSecrets("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
+  expect(readSecrets("alert-channel", bot)).toEqual({ secret: signingCanary, ...headers });
+});
+
 test("that happens once, and to nothing else", async () => {
   const { seal, database } = await older();
   const rows = () => database.query("select id, settings, secrets, version from monitors").values();
