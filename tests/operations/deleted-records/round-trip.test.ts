@@ -4,6 +4,7 @@ import { getTableName } from "drizzle-orm";
 import fc from "fast-check";
 import { listTakenTables, momentaryTables } from "../../../src/database/deleted-records.ts";
 import { type DeletableNoun, deletableNouns } from "../../../src/core/deletable-nouns.ts";
+import { dumpTables } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 import { limitTries } from "../../support/property-runs.ts";
 
@@ -202,4 +203,25 @@ describe("deleted records", () => {
       { ...limitTries(40), endOnFailure: true },
     );
   }, 120_000);
+
+  test("a deletion or restoration that fails at its last statement changes nothing", async () => {
+    const world = await createWorld();
+    const { api, records, database } = world;
+    const failAtEnd = async (method: string, path: string) => {
+      const before = dumpTables(world);
+      database.run(
+        "create trigger fails before insert on events begin select raise(abort, 'killed'); end",
+      );
+      expect((await api(method, path)).status).toBeGreaterThanOrEqual(500);
+      database.run("drop trigger fails");
+      expect(dumpTables(world)).toBe(before);
+    };
+    for (const noun of deletableNouns) {
+      const path = `/api/v1/${paths[noun]}/${records.find((one) => one.noun === noun)?.id}`;
+      await failAtEnd("DELETE", path);
+      expect((await api("DELETE", path)).status).toBe(200);
+      await failAtEnd("POST", `${path}/restore`);
+      expect((await api("POST", `${path}/restore`)).status).toBe(200);
+    }
+  });
 });

@@ -116,6 +116,33 @@ describe("a taken name", () => {
     expect((await restore(`/api/v1/monitors/${old.id}`, { name: "Shop" })).status).toBe(200);
   });
 
+  test("of a record that a configuration has created again does not prevent a restoration", async () => {
+    const { api, remove, restore } = await setUp();
+    const apply = async () => {
+      const body = {
+        source: "acme",
+        monitors: { shop: { type: "tcp", name: "Shop", host: "shop.team.example", port: 443 } },
+      };
+      const { json } = await api("PUT", "/api/v1/config", { body });
+      return json.data.changes.map(({ action }: { action: string }) => action);
+    };
+    const list = async () => (await api("GET", "/api/v1/monitors")).json.data;
+    expect(await apply()).toEqual(["create"]);
+    const [old] = await list();
+    await remove(`/api/v1/monitors/${old.id}`);
+    expect(await apply()).toEqual(["create"]);
+    const [created] = await list();
+    expect(created.id).not.toBe(old.id);
+    expect((await restore(`/api/v1/monitors/${old.id}`)).status).toBe(409);
+    expect((await restore(`/api/v1/monitors/${old.id}`, { name: "Old shop" })).status).toBe(200);
+    // The configuration still manages the new one only.
+    expect(await apply()).toEqual([]);
+    expect((await list()).map(({ name }: { name: string }) => name).toSorted()).toEqual([
+      "Old shop",
+      "Shop",
+    ]);
+  });
+
   test("so is a slug or host of another page, also of another organization", async () => {
     const { theirs, api, remove, restore } = await setUp();
     const page = { title: "Shop", slug: "shop", hosts: ["shop.team.example"] };
