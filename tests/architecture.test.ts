@@ -186,7 +186,7 @@ test("only database and cli know how the data is stored", async () => {
 
 test("the admin page imports schemas, rules, texts and the event catalogue from the server, all else only as types", async () => {
   const may =
-    /^src\/([\w/-]+[/-](schema|rules)\.ts|core\/(security\/kind-secrets|limits|text\/markdown|statuses|text\/formatting|time\/time-zones|time\/times)\.ts|events\/catalogue\.ts)$/;
+    /^src\/([\w/-]+[/-](schema|rules)\.ts|core\/(security\/kind-secrets|limits|text\/markdown|statuses|text\/formatting|time\/(clock|time-zones|times))\.ts|events\/catalogue\.ts)$/;
   const wrong: string[] = [];
   for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
     const text = await Bun.file(join(root, file)).text();
@@ -249,7 +249,7 @@ test("the admin page reaches the server only through its typed client", async ()
   // Exceptions: requests before the client is loaded, and addresses outside its routes, such as
   // health and the page itself.
   const mayFetch =
-    /^web\/(live-worker|data\/(client|early-requests|connection)|pages\/wall\/upgrades)\.ts$/;
+    /^web\/(data\/(client|early-requests|connection|shared-streams)|pages\/wall\/upgrades)\.ts$/;
   const wrong: string[] = [];
   for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
     const text = await Bun.file(join(root, file)).text();

@@ -1,10 +1,9 @@
 /** Wire format of monthly reports. */
 import { z } from "zod";
 import { Id, Timestamp, TimeZone } from "../core/fields.ts";
+import { monthPattern } from "../core/time/clock.ts";
 
-const Month = z
-  .string()
-  .regex(/^(19[7-9]\d|2\d{3})-(0[1-9]|1[0-2])$/, "must be a month such as 2026-11");
+const Month = z.string().regex(monthPattern, "must be a month such as 2026-11");
 
 /** Query of a report about a monitor, a group or a status page, by default about the whole organization. */
 export const ReportQuery = z

@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { addMonths } from "../../src/core/time/clock.ts";
 import { toLocal } from "../../src/core/time/time-zones.ts";
 import { listOccurrences } from "../../src/monitoring/maintenance/rules.ts";
-import {
-  toDate,
-  groupEntriesByDay,
-  shiftMonth,
-  listWeeks,
-} from "../../web/pages/maintenance/calendar.ts";
+import { toDate, groupEntriesByDay, listWeeks } from "../../web/pages/maintenance/calendar.ts";
 import {
   describePlan,
   parseRule,
@@ -92,7 +88,7 @@ describe("the recurrence editor", () => {
 
 describe("the calendar", () => {
   test("has whole weeks from Monday, for any month", () => {
-    for (let month = "2026-01"; month < "2029-01"; month = shiftMonth(month, 1)) {
+    for (let month = "2026-01"; month < "2029-01"; month = addMonths(month, 1)) {
       const days = listWeeks(month).flat();
       expect(days.length % 7).toBe(0);
       expect(toDate(days[0] ?? 0).getUTCDay()).toBe(1);

@@ -7,6 +7,15 @@ export const readSystemClock: Clock = () => Date.now();
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
+/** Months such as `2026-11`. */
+export const monthPattern = /^(19[7-9]\d|2\d{3})-(0[1-9]|1[0-2])$/;
+
+/** Adds months to a month such as `2026-11`. */
+export function addMonths(month: string, count: number): string {
+  const [year = 0, number = 1] = month.split("-").map(Number);
+  return new Date(Date.UTC(year, number - 1 + count, 1)).toISOString().slice(0, 7);
+}
+
 /**
  * Formats an RFC 3339 time in UTC with milliseconds, the format of all timestamps in the API and in stored records.
  */

@@ -1,3 +1,4 @@
+import { addMonths } from "../../core/time/clock.ts";
 import type { LoadedPage } from "../load.ts";
 import { createTimeFormats, buildView } from "../rendering/view.ts";
 import { renderWords, collectTexts } from "../rendering/words.ts";
@@ -17,7 +18,7 @@ export function formatUtcMonth(now: number): string {
 
 /** Returns the end of a UTC month, in Unix milliseconds. */
 export function endOfMonth(month: string): number {
-  return Date.parse(`${addMonthsTo(month, 1)}-01T00:00:00.000Z`);
+  return Date.parse(`${addMonths(month, 1)}-01T00:00:00.000Z`);
 }
 
 export type History = NonNullable<Awaited<ReturnType<typeof loadMonthlyHistory>>>;
@@ -41,13 +42,8 @@ export async function loadMonthlyHistory(published: LoadedPage, month: string, n
   return {
     month: createTimeFormats("UTC", now).month(new Date(from).toISOString()),
     incidents: buildView({ ...published, incidents }, now).all,
-    earlier: hasEarlier ? addMonthsTo(wanted, -1) : null,
-    later: wanted < current ? addMonthsTo(wanted, 1) : null,
+    earlier: hasEarlier ? addMonths(wanted, -1) : null,
+    later: wanted < current ? addMonths(wanted, 1) : null,
     words,
   };
-}
-
-function addMonthsTo(month: string, count: number): string {
-  const [year = 0, number = 1] = month.split("-").map(Number);
-  return new Date(Date.UTC(year, number - 1 + count, 1)).toISOString().slice(0, 7);
 }

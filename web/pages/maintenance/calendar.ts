@@ -1,7 +1,6 @@
 /** Days and weeks of the maintenance calendar, and the occurrences on each day. */
+import { addMonths, dayMs } from "../../../src/core/time/clock.ts";
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
-
-const dayMs = 86_400_000;
 
 /** A day of the local calendar: days since 1 January 1970. */
 export type DayNumber = number;
@@ -15,12 +14,6 @@ export const toDate = (day: DayNumber): Date => new Date(day * dayMs);
 /** Month of a day, such as `2026-11`. */
 export const formatMonth = (day: DayNumber): string => toDate(day).toISOString().slice(0, 7);
 
-export function shiftMonth(month: string, step: number): string {
-  const date = new Date(`${month}-01T00:00:00Z`);
-  date.setUTCMonth(date.getUTCMonth() + step);
-  return date.toISOString().slice(0, 7);
-}
-
 /** Start of a day as an ISO instant. */
 export const startOfDay = (day: DayNumber, zone: string): string =>
   new Date(toInstant(day * dayMs, zone)).toISOString();
@@ -28,7 +21,7 @@ export const startOfDay = (day: DayNumber, zone: string): string =>
 /** Weeks that contain the month, each from Monday to Sunday. */
 export function listWeeks(month: string): DayNumber[][] {
   const first = Date.parse(`${month}-01T00:00:00Z`) / dayMs;
-  const behind = Date.parse(`${shiftMonth(month, 1)}-01T00:00:00Z`) / dayMs;
+  const behind = Date.parse(`${addMonths(month, 1)}-01T00:00:00Z`) / dayMs;
   const weeks: DayNumber[][] = [];
   // 1 January 1970 was a Thursday.
   for (let monday = first - ((first + 3) % 7); monday < behind; monday += 7)

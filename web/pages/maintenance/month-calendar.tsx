@@ -1,4 +1,5 @@
 /** The calendar view of the maintenance page, one month at a time. */
+import { addMonths } from "../../../src/core/time/clock.ts";
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -14,7 +15,6 @@ import {
   type DayNumber,
   groupEntriesByDay,
   type Entry,
-  shiftMonth,
   formatMonth,
   startOfDay,
   listWeeks,
@@ -114,7 +114,7 @@ function MonthHead({ title, month, isNow, onMonth }: HeadProps) {
         variant="default"
         size={30}
         aria-label="Previous month"
-        onClick={() => onMonth(shiftMonth(month, -1))}
+        onClick={() => onMonth(addMonths(month, -1))}
       >
         <span className="calendar-back">
           <Icon name="right" size={14} />
@@ -124,7 +124,7 @@ function MonthHead({ title, month, isNow, onMonth }: HeadProps) {
         variant="default"
         size={30}
         aria-label="Next month"
-        onClick={() => onMonth(shiftMonth(month, 1))}
+        onClick={() => onMonth(addMonths(month, 1))}
       >
         <Icon name="right" size={14} />
       </ActionIcon>

@@ -1,3 +1,5 @@
+import { monthPattern } from "../../../src/core/time/clock.ts";
+
 /** URL parameters of the page. Without a view it shows running and scheduled windows. */
 export type MaintenanceSearch = { view?: "calendar" | "over"; month?: string; page?: number };
 
@@ -9,8 +11,7 @@ export function parseMaintenanceSearch({
   const number = Number(page);
   return {
     ...((view === "calendar" || view === "over") && { view }),
-    ...(typeof month === "string" &&
-      /^(19[7-9]\d|[2-8]\d{3})-(0[1-9]|1[0-2])$/.test(month) && { month }),
+    ...(typeof month === "string" && monthPattern.test(month) && { month }),
     ...(Number.isSafeInteger(number) && number > 1 && { page: number }),
   };
 }

@@ -1,4 +1,5 @@
 /** The Reports page: chooses a subject and a month, and shows their report. */
+import { addMonths } from "../../../src/core/time/clock.ts";
 import { ActionIcon, Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -14,7 +15,7 @@ import { Icon } from "../../components/display/icons.tsx";
 import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useNow, useZone } from "../../components/display/time.tsx";
-import { addMonths, describeMonth, type ReportSearch, parseReportSearch } from "./search.ts";
+import { describeMonth, type ReportSearch, parseReportSearch } from "./search.ts";
 import { ReportView } from "./report-view.tsx";
 
 /** Refresh interval of the current month, in milliseconds. */

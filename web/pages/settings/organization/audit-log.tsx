@@ -10,6 +10,7 @@ import { dashboard } from "../../../data/client.ts";
 import { createPageQuery } from "../../../data/query.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { Icon } from "../../../components/display/icons.tsx";
+import { dayMs } from "../../../../src/core/time/clock.ts";
 import { toInstant } from "../../../../src/core/time/time-zones.ts";
 import { Choice, SearchField } from "../../../components/forms/filter-fields.tsx";
 import { Loaded, EmptyState, Panel } from "../../../components/page.tsx";
@@ -25,6 +26,7 @@ import {
 import {
   describeChange,
   findRestorable,
+  type RestorableNoun,
 } from "../../../../src/operations/audit-log/value-rules.ts";
 import { formatCount } from "../../../components/display/format.ts";
 import { useAction } from "../../../components/toasts.tsx";
@@ -86,7 +88,6 @@ function buildAuditQuery(
   { from, to, record, by, ...filters }: Filters,
   zone: string,
 ): Record<string, string> {
-  const dayMs = 86_400_000;
   const begin = (date: string, days: number) =>
     new Date(toInstant(Date.parse(`${date}T00:00Z`) + days * dayMs, zone)).toISOString();
   return {
@@ -370,11 +371,12 @@ function Changes({ entry }: { entry: AuditEntry }) {
     <ul className="audit-changes">
       {changes.map((change) => {
         const [after, before] = describeChange(change, names);
+        const noun = findRestorable(entry, change);
         return (
           <li key={change.field}>
             <span>{describeField(change.field)}:</span> <b>{after}</b>
             {before !== null && <span>, was {before}</span>}
-            <Restore entry={entry} change={change} />
+            {noun !== null && <Restore noun={noun} entry={entry} change={change} />}
           </li>
         );
       })}
@@ -382,14 +384,18 @@ function Changes({ entry }: { entry: AuditEntry }) {
   );
 }
 
-function Restore({ entry, change }: { entry: AuditEntry; change: FieldChange }) {
-  const noun = findRestorable(entry, change);
-  const { subjectId: id, subjectName: name } = entry;
-  const [, before] = describeChange(change, entry.names);
-  const { run, isPending } = useAction(() =>
-    noun === null ? Promise.resolve() : restoreField(noun, { id, name }, change),
-  );
-  if (noun === null) return null;
+function Restore({
+  noun,
+  entry,
+  change,
+}: {
+  noun: RestorableNoun;
+  entry: AuditEntry;
+  change: FieldChange;
+}) {
+  const { subjectId: id, subjectName: name, names } = entry;
+  const [, before] = describeChange(change, names);
+  const { run, isPending } = useAction(() => restoreField(noun, { id, name }, change));
   return (
     <button
       type="button"
