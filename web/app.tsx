@@ -3,7 +3,6 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { queryClient } from "./data/query.ts";
 import { nonce } from "./first.ts";
-import "./components/forms/list-keys.ts";
 import { Toasts } from "./components/toasts.tsx";
 import { router } from "./router.tsx";
 import { Entrance } from "./shell/entrance.tsx";

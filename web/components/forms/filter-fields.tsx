@@ -177,16 +177,14 @@ export function LiveDot() {
   return (
     <span className={`live-dot ${isLive ? "" : "live-off"}`}>
       <i />
-      {stale === null ? (
-        isLive ? (
-          "Live"
-        ) : (
-          "Connecting"
-        )
-      ) : (
+      {stale !== null ? (
         <>
           Stale since <Time at={new Date(stale).toISOString()} as="clock" />
         </>
+      ) : isLive ? (
+        "Live"
+      ) : (
+        "Connecting"
       )}
     </span>
   );

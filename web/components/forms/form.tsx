@@ -1,6 +1,6 @@
 /** The frame of forms, with dialogs and common fields. */
 import { Alert, Button, Group, Modal, SegmentedControl, Text } from "@mantine/core";
-import { type ReactNode, useEffect, useRef, useState, useId } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState, useId } from "react";
 import { BusyButton } from "./busy-button.tsx";
 import { Confirm } from "../confirm.tsx";
 import { type Action, CurlButton } from "../copy.tsx";
@@ -44,6 +44,7 @@ export function FormFrame<V extends Values>(props: FrameProps<V>) {
         if (question === null) void form.submit();
         else setAsking("send");
       }}
+      onKeyDown={handleEnter}
       noValidate
       className="form"
     >
@@ -73,6 +74,19 @@ export function FormFrame<V extends Values>(props: FrameProps<V>) {
   );
 }
 
+/**
+ * Enter in a field with a list does not submit the form: it selects the active option, or opens the
+ * list. Mantine handles the key first. With Ctrl or ⌘, Enter submits on purpose.
+ */
+function handleEnter(event: KeyboardEvent) {
+  if (event.key !== "Enter" || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+  const { target } = event;
+  if (!(target instanceof HTMLInputElement)) return;
+  if (target.getAttribute("aria-haspopup") !== "listbox") return;
+  event.preventDefault();
+  if (target.getAttribute("aria-expanded") !== "true") target.click();
+}
+
 const FormButtons = <V extends Values>({
   form,
   submit,
@@ -90,7 +104,7 @@ const FormButtons = <V extends Values>({
     </div>
     {onCancel && (
       <Button
-        onClick={() => (form.asksFirst && form.pending ? onAskDiscard() : onCancel())}
+        onClick={() => (form.asksFirst && form.dirty ? onAskDiscard() : onCancel())}
         variant="default"
       >
         {cancel}

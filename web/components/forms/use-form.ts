@@ -45,11 +45,10 @@ export type Form<V extends Values> = {
   /** Errors that belong to no visible field. */
   rest: string | null;
   busy: boolean;
+  /** Whether values differ from the saved record. */
   dirty: boolean;
   /** Whether the fields contain a stored draft. */
   restored: boolean;
-  /** Whether values differ from the saved record. */
-  pending: boolean;
   /** Drops all changes. */
   discard: () => void;
   /** Whether `discard` needs a confirmation. */
@@ -92,12 +91,11 @@ export function useForm<V extends Values>(
     errors.clearField(name);
   };
 
-  const { values, restored, pending, dirty } = typed;
+  const { values, restored, dirty } = typed;
   return {
     values,
     set,
     restored,
-    pending,
     dirty,
     busy,
     conflict,
@@ -123,7 +121,7 @@ export function useForm<V extends Values>(
     settle(choice) {
       setConflict(false);
       if (choice === "mine") return void run(true);
-      if (draft?.staysOnConflict !== true) typed.markSaved();
+      if (draft?.staysOnConflict !== true) typed.forget();
       onTheirs?.();
     },
   };
@@ -227,7 +225,6 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
   const [start, setStart] = useState(initial);
   const [values, setValues] = useState<V>({ ...initial, ...stored });
   const [restored, setRestored] = useState(stored !== undefined);
-  const [dirty, setDirty] = useState(stored !== undefined);
   const changed = useRef(new Set(Object.keys(stored ?? {})));
   const once = useOnceKey(draft, stored !== undefined);
   const typed: DraftValues = Object.fromEntries(
@@ -235,44 +232,48 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
       isSame(values[name], start[name]) ? [] : [[name, values[name]]],
     ),
   );
-  const pending = Object.keys(typed).length > 0;
-  const announces = useStoredDraft(draft, typed, pending && !busy, values);
+  const dirty = Object.keys(typed).length > 0;
+  const announces = useStoredDraft(draft, typed, dirty && !busy, values);
 
-  function markSaved() {
+  /** Drops the draft. */
+  function forget() {
     once.set(undefined);
     changed.current.clear();
     announces.current = false;
     setRestored(false);
-    setDirty(false);
     if (draft) drafts.write(draft.key, {});
+  }
+  function replace(next: V) {
+    once.set(undefined);
+    // A copy, so that `markSaved` can tell it from the values before.
+    setStart({ ...next });
+    setValues(next);
   }
   return {
     values,
     restored,
     dirty,
-    pending,
-    markSaved,
+    forget,
+    markSaved() {
+      // Not if `save` has replaced the values.
+      setStart((current) => (current === start ? values : current));
+      forget();
+    },
     onceKey: once.get,
     closesSilently: () => void (announces.current = false),
     set(name: string, value: unknown) {
       once.set(undefined);
-      setDirty(true);
       changed.current.add(name);
       setValues((current) => ({ ...current, [name]: value }));
     },
-    replace: (next: V) => {
-      once.set(undefined);
-      setStart(next);
-      setValues(next);
-    },
+    replace,
     reset: (next: V) => {
-      setStart(next);
-      setValues(next);
-      markSaved();
+      replace(next);
+      forget();
     },
     discard: () => {
       setValues(start);
-      markSaved();
+      forget();
     },
   };
 }
@@ -281,11 +282,11 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
 function useStoredDraft(
   draft: Draft | undefined,
   typed: DraftValues,
-  isPending: boolean,
+  isDirty: boolean,
   values: Values,
 ) {
   const announces = useRef(false);
-  announces.current = draft !== undefined && isPending;
+  announces.current = draft !== undefined && isDirty;
   const key = draft?.key;
   useEffect(() => {
     if (draft === undefined) return;

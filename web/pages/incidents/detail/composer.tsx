@@ -18,7 +18,13 @@ import { countRecipients, RecipientsLine } from "../recipients-line.tsx";
 import { TemplatesMenu } from "../templates.tsx";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
 
-type Values = { status: IncidentStatus; message: string };
+type Values = {
+  /** Null follows the incident until the person writes something. */
+  status: IncidentStatus | null;
+  message: string;
+};
+
+const emptyDraft: Values = { status: null, message: "" };
 
 export type ComposerMode = "update" | "note";
 
@@ -68,13 +74,13 @@ export function useUpdateDraft(incident: Incident) {
   /** Status of the next submission, if another button than that of the form sends it. */
   const next = useRef<IncidentStatus | null>(null);
   const form = useForm<Values>(
-    { status: current, message: "" },
+    emptyDraft,
     async (values, force, once) => {
       const text = values.message.trim() === "" ? {} : { message: values.message };
       const known = force ? undefined : seen.current;
-      const status = next.current ?? values.status;
+      const status = next.current ?? values.status ?? current;
       await holdUpdate(incident, { status, ...text }, known, `${once}-${status}`);
-      form.replace({ status: current, message: "" });
+      form.replace(emptyDraft);
     },
     () => {
       seen.current = incident;
@@ -83,8 +89,7 @@ export function useUpdateDraft(incident: Incident) {
     { key: `update ${id}`, staysOnConflict: true },
   );
   if (!form.dirty) seen.current = incident;
-  // Until the person chooses a status, it follows the incident.
-  const status = form.dirty ? form.values.status : current;
+  const status = form.values.status ?? current;
   const hasText = form.values.message.trim() !== "";
   return {
     form,

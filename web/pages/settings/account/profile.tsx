@@ -24,17 +24,24 @@ export default function Profile() {
   );
 }
 
+type NameFields = { name: string; email: string; timeZone: string | null };
+
+const toFields = ({ name, email, timeZone }: NameFields) => ({
+  name,
+  email,
+  timeZone,
+  password: "",
+});
+
 function Names() {
   const { person } = useSignedInPerson();
-  const { name, email, timeZone } = person;
-  const initial = { name, email, timeZone, password: "" };
   const form = useForm(
-    initial,
+    toFields(person),
     async ({ password, ...fields }) => {
       const saved = await unwrapData(
         dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) }),
       );
-      form.set("password", "");
+      form.replace(toFields(saved));
       cachePerson(saved);
       notify("Saved");
     },
@@ -87,7 +94,7 @@ function TimeZoneField({
   return (
     <Select
       label="Time zone"
-      description={<>In which you see times. Now: {now}</>}
+      description={<>For all times that you see. Now: {now}</>}
       placeholder={`The organization's: ${organization.timeZone}`}
       data={listZones(organization.timeZone)}
       searchable

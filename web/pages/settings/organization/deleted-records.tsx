@@ -12,6 +12,7 @@ import { Confirm } from "../../../components/confirm.tsx";
 import { Icon, type IconName } from "../../../components/display/icons.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { FormDialog, FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { NumberField } from "../../../components/forms/number-field.tsx";
 import { DangerItem, RowMenu } from "../../../components/menus.tsx";
 import { EmptyState, Loaded, Panel } from "../../../components/page.tsx";
 import { Pager } from "../../../components/pager.tsx";
@@ -209,9 +210,8 @@ type RetentionProps = { organizationId: string; settings: Settings; onTheirs: ()
 
 function RetentionFields({ organizationId, settings, onTheirs }: RetentionProps) {
   const form = useForm(
-    { keepDeletedDays: String(settings.keepDeletedDays) },
-    async ({ keepDeletedDays }, force, once) => {
-      const body = { keepDeletedDays: Number(keepDeletedDays) };
+    { keepDeletedDays: settings.keepDeletedDays },
+    async (body, force, once) => {
       const saved = await unwrapData(
         v1.settings.patch(body, withIfMatch(force ? undefined : settings, once)),
       );
@@ -222,12 +222,11 @@ function RetentionFields({ organizationId, settings, onTheirs }: RetentionProps)
     { key: "deleted-records" },
   );
   return (
-    <FormFrame form={form} submit="Save">
-      <TextInput
+    <FormFrame form={form} submit="Save" disabled={!form.dirty}>
+      <NumberField
         label="Days until deleted records are removed"
         description="From 0 to 365. With 0 they are removed within a minute."
-        inputMode="numeric"
-        {...form.input("keepDeletedDays")}
+        {...form.field("keepDeletedDays")}
       />
     </FormFrame>
   );

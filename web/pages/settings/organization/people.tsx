@@ -73,7 +73,7 @@ function ConfirmChange({
       onConfirm={() => (role === null ? removeMember(member) : changeRole(member, role))}
     >
       {role === null &&
-        `They lose access to ${organization.name} at once. Their actions stay in the audit log.  `}
+        `They lose access to ${organization.name} at once. Their actions stay in the audit log. `}
       {keys.length > 0 &&
         `${keys.length === 1 ? "The API key" : "The API keys"} ${keys.join(", ")}, which they created, ${keys.length === 1 ? "stops" : "stop"} working. Create ${keys.length === 1 ? "another" : "others"} first if something depends on ${keys.length === 1 ? "it" : "them"}.`}
     </Confirm>
