@@ -1,10 +1,7 @@
 /** Shared worker of all tabs of the admin page. It holds their live streams. */
-import { SharedStreams, type StreamRequest } from "./data/shared-streams.ts";
+import { openEventSource, SharedStreams, type StreamRequest } from "./data/shared-streams.ts";
 
-const streams = new SharedStreams(
-  (organizationId, after) =>
-    new EventSource(`/dashboard/live?organization=${organizationId}&after=${after}`),
-);
+const streams = new SharedStreams(openEventSource);
 
 addEventListener("connect", (event) => {
   const [tab] = (event as MessageEvent).ports;

@@ -3,7 +3,8 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import { prefetchFirstScreen } from "./data/first-screen.ts";
 import { queryClient } from "./data/query.ts";
-import { wasSignedIn, sessionQuery } from "./data/session.ts";
+import { sessionQuery } from "./data/session.ts";
+import { wasSignedIn } from "./data/stored-organization.ts";
 
 void queryClient.prefetchQuery(sessionQuery);
 if (wasSignedIn()) prefetchFirstScreen();

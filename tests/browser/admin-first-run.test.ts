@@ -68,7 +68,8 @@ describeInChromium("the first run", (browser) => {
     expect(bot.asked.map(({ path }) => path)).toEqual(["/alerts"]);
     const clicks = () => page.evaluate(() => (globalThis as unknown as { clicks: number }).clicks);
     expect(await clicks()).toBeLessThanOrEqual(4);
-    await page.getByText("Alerts are not set up yet").waitFor({ state: "detached" });
+    const missing = page.getByText(/^(Alerts are not set up|No monitor sends alerts) yet$/);
+    await missing.waitFor({ state: "detached" });
     const uses = await page.evaluate(async () =>
       (await fetch("/dashboard/alert-channel-uses")).json(),
     );

@@ -1,4 +1,4 @@
-import { remembered, readOrganization } from "./stored-organization.ts";
+import { readOrganization, wasSignedIn } from "./stored-organization.ts";
 
 /** Requests that the frame of every page needs, in addition to the session. */
 const frameRequests = ["overview", "problems"] as const;
@@ -28,9 +28,8 @@ export const buildRequestHeaders = (organizationId: string | null): Record<strin
 /** Sends the requests of the first page while its script is still loading. */
 export function sendEarly() {
   const organizationId = readOrganization();
-  const isKnown = localStorage.getItem(remembered.here) !== null;
   const responses = new Map<string, Promise<Response>>();
-  for (const name of ["session", ...(isKnown ? listFirstRequests(location.pathname) : [])]) {
+  for (const name of ["session", ...(wasSignedIn() ? listFirstRequests(location.pathname) : [])]) {
     const url = `/dashboard/${name}`;
     const response = fetch(url, { headers: buildRequestHeaders(organizationId) });
     // The caller of `takeEarlyResponse` handles the error. Until then, it must not count as unhandled.

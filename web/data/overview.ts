@@ -84,7 +84,7 @@ const groupByFolder = memoizeByRows((rows) => Map.groupBy(rows, ({ groupId }) =>
 const noRows: Rows = [];
 
 /** The loaded monitors of a folder: its first ones, in order. */
-const membersOf = ({ monitors }: Overview, groupId: string | null): Rows =>
+export const membersOf = ({ monitors }: Overview, groupId: string | null): Rows =>
   groupByFolder(monitors).get(groupId) ?? noRows;
 
 /**

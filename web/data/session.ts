@@ -7,7 +7,7 @@ import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import { ApiError, dashboard, unwrapData, setOrganization } from "./client.ts";
 import { setDraftOwner } from "./drafts.ts";
 import { queryClient } from "./query.ts";
-import { remembered, readOrganization, rememberOrganization } from "./stored-organization.ts";
+import { readOrganization, rememberOrganization, rememberSignedIn } from "./stored-organization.ts";
 import { signedOut } from "./signed-out.ts";
 import { finishUndoable } from "./undoable.ts";
 
@@ -27,11 +27,9 @@ function chooseOrganization(id: string) {
 
 export async function loadSession(): Promise<Session> {
   const data = await unwrapData(dashboard.session.get());
-  if (data.state !== "signed-in") {
-    localStorage.removeItem(remembered.here);
-    return data;
-  }
-  localStorage.setItem(remembered.here, "yes");
+  const isSignedIn = data.state === "signed-in";
+  rememberSignedIn(isSignedIn);
+  if (!isSignedIn) return data;
   const id = findChosenOrganization(data)?.id ?? null;
   // Without an organization ID, the server used the person's first one.
   const answered = chosenId ?? data.organizations[0]?.id ?? null;
@@ -63,9 +61,6 @@ export const sessionQuery = {
   queryFn: loadPresentSession,
   staleTime: Infinity,
 };
-
-/** Whether a person was signed in on this browser at the last load of the session. */
-export const wasSignedIn = (): boolean => localStorage.getItem(remembered.here) !== null;
 
 export function useSession() {
   return useQuery(sessionQuery);
@@ -142,7 +137,7 @@ export async function renewSession() {
 /** Signs out, and reloads so that no data stays in memory. */
 export async function signOut() {
   await unwrapData(dashboard["sign-out"].post());
-  localStorage.removeItem(remembered.here);
+  rememberSignedIn(false);
   location.assign("/");
 }
 

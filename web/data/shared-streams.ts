@@ -24,7 +24,11 @@ export type StreamMessage = {
 type Tab = { postMessage: (message: StreamMessage) => void };
 type Source = Pick<EventSource, "addEventListener" | "close">;
 
-const names = ["hello", "change", "monitors", "deliveries", "reset"];
+export const messageNames = ["hello", "change", "monitors", "deliveries", "reset"];
+
+export const openEventSource = (organizationId: string, after: string) =>
+  new EventSource(`/dashboard/live?organization=${organizationId}&after=${after}`);
+
 /** Stored messages, for tabs that join while their overview is older than the stream. */
 const maxStored = 100;
 /** A stream that was opened this recently is not replaced after the connection was restored. */
@@ -107,7 +111,7 @@ class SharedStream {
     const source = this.#open(this.#after);
     this.#source = source;
     this.#openedAt = now;
-    for (const name of names)
+    for (const name of messageNames)
       source.addEventListener(name, (event) => {
         const { data, lastEventId } = event as MessageEvent<string>;
         this.#receive(this.#toMessage(name, data, lastEventId));

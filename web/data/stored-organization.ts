@@ -1,14 +1,21 @@
-const key = "signalbox.organization";
-
-/** Local storage key that is set while a person is signed in on this browser. */
-export const remembered = { here: "signalbox.here" };
+/** Browser storage of the sign-in: the organization, and whether a person is signed in. */
+const organizationKey = "signalbox.organization";
+const signedInKey = "signalbox.here";
 
 /** The organization last opened in this tab, otherwise in any tab. */
 export function readOrganization(): string | null {
-  return sessionStorage.getItem(key) ?? localStorage.getItem(key);
+  return sessionStorage.getItem(organizationKey) ?? localStorage.getItem(organizationKey);
 }
 
 export function rememberOrganization(id: string) {
-  sessionStorage.setItem(key, id);
-  localStorage.setItem(key, id);
+  sessionStorage.setItem(organizationKey, id);
+  localStorage.setItem(organizationKey, id);
+}
+
+/** Whether a person was signed in on this browser at the last load of the session. */
+export const wasSignedIn = (): boolean => localStorage.getItem(signedInKey) !== null;
+
+export function rememberSignedIn(is: boolean) {
+  if (is) localStorage.setItem(signedInKey, "yes");
+  else localStorage.removeItem(signedInKey);
 }

@@ -1,6 +1,10 @@
-/** Opens the live stream of an organization: the one of all tabs, or an own one without shared workers. */
-import { dashboard } from "./client.ts";
-import type { StreamMessage, StreamRequest } from "./shared-streams.ts";
+/** Opens the live stream of an organization: the shared one of all tabs, or without shared workers its own one. */
+import {
+  messageNames,
+  openEventSource,
+  type StreamMessage,
+  type StreamRequest,
+} from "./shared-streams.ts";
 
 export type StreamOptions = {
   organizationId: string;
@@ -68,9 +72,8 @@ function openShared(
 }
 
 function openOwn({ organizationId, after }: StreamOptions, listener: Listener) {
-  const query = `organization=${organizationId}&after=${after}`;
-  const source = new EventSource(`${dashboard.live["~path"]}?${query}`);
-  for (const name of ["hello", "change", "monitors", "deliveries", "reset"])
+  const source = openEventSource(organizationId, after);
+  for (const name of messageNames)
     source.addEventListener(name, ({ data, lastEventId }) =>
       listener(name, data as string, lastEventId),
     );

@@ -4,19 +4,20 @@ import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { formatDateTime } from "../../src/core/time/times.ts";
 import { useAlertChannels } from "../data/alert-channels.ts";
-import { v1 } from "../data/client.ts";
+import { v1, withIdempotencyKey } from "../data/client.ts";
 import { listKey } from "../data/keys.ts";
 import { isPartly, listKnownMonitors, overviewQuery } from "../data/overview.ts";
 import { createPageQuery } from "../data/query.ts";
+import { createProvisionalId } from "../data/record.ts";
 import { useSignedInPerson } from "../data/session.ts";
 import { useStatusPages } from "../data/status-pages.ts";
+import { hold } from "../components/held-changes.tsx";
 import { type Dialog, openDialog } from "../components/open-dialog.ts";
 import type { IconName } from "../components/display/icons.tsx";
 import { StateIcon } from "../components/display/state-icon.tsx";
 import { useZone } from "../components/display/time.tsx";
 import { notifyError, notify } from "../components/toasts.tsx";
 import { testFromList } from "../pages/alert-channels/actions.ts";
-import { resolveIncident } from "../pages/incidents/resolve.ts";
 import { useWindows } from "../pages/maintenance/data.ts";
 import { addMonitor, pauseMonitor } from "../pages/monitors/actions.ts";
 import { parseTarget } from "../pages/monitors/quick-add.ts";
@@ -221,7 +222,7 @@ function useIncidentCommands(text: string, goTo: (href: string) => void): Comman
     ),
     ...(open?.data ?? []).flatMap((incident) => {
       const { id, title } = incident;
-      const resolve = () => resolveIncident(incident);
+      const resolve = () => resolveIncident(id);
       return [
         createCommand(title, "warning", visit(id), { key: id, hint: "Incident" }),
         ...(mayWrite
@@ -230,6 +231,14 @@ function useIncidentCommands(text: string, goTo: (href: string) => void): Comman
       ];
     }),
   ];
+}
+
+/** Resolves an incident after the hold. */
+function resolveIncident(id: string) {
+  const once = withIdempotencyKey(createProvisionalId());
+  hold((query) => v1.incidents({ id }).resolve.post(undefined, { query, ...once })).catch(
+    notifyError,
+  );
 }
 
 /** Commands for alert channels and status pages. */

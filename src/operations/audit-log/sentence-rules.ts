@@ -147,7 +147,7 @@ function describeSingleAction({
     if (after === undefined) return [before, "", ""];
     if (name === null)
       return [`${before}${noun === "incident" ? "(deleted)" : "someone"}${after}`, "", ""];
-    return [before, name, isGone && noun === "incident" ? `${after} (deleted)` : after];
+    return [before, name, isGone && noun === "incident" ? `${after}, since deleted` : after];
   }
   const deed = (verbs as Record<string, string>)[verb] ?? verb.replaceAll("-", " ");
   const plain = noun.replaceAll("-", " ");

@@ -37,6 +37,14 @@ test("a deleted record has no name, and is called deleted only once", () => {
   expect(said("monitor.updated", "person", ["url"], null)).toBe("changed a monitor, since deleted");
   expect(said("group.created", "person", [], null)).toBe("created a group, since deleted");
   expect(said("api-key.revoked", "person", [], null)).toBe("revoked an API key");
+  const deletedIncident = {
+    action: "incident.resolved",
+    subjectName: "Shop is down",
+    subjectExists: false,
+    actor: { type: "person", id: null, name: "Ada" },
+    fields: [],
+  };
+  expect(describeAction(deletedIncident).join("")).toEndWith(" Shop is down, since deleted");
 });
 
 test("fields are named in words, with the usual abbreviations", () => {

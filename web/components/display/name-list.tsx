@@ -1,3 +1,5 @@
+import { formatCount } from "./format.ts";
+
 const listing = new Intl.ListFormat("en-GB");
 
 /**
@@ -7,4 +9,11 @@ export function Names({ names }: { names: readonly string[] }) {
   return listing
     .formatToParts(names)
     .map(({ type, value }, index) => (type === "element" ? <bdi key={index}>{value}</bdi> : value));
+}
+
+/** Shortens a list of more than three names, for example to `Shop`, `Search` and `3 more`. */
+export function shortenNames(names: readonly string[]): string[] {
+  const shown = names.length > 3 ? names.slice(0, 2) : names;
+  const more = names.length - shown.length;
+  return [...shown, ...(more > 0 ? [`${formatCount(more)} more`] : [])];
 }

@@ -3,16 +3,9 @@ import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
 import { ChoiceField } from "../../components/forms/form.tsx";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
-import { capitalize, formatCount } from "../../../src/core/text/formatting.ts";
+import { capitalize } from "../../../src/core/text/formatting.ts";
 
 type Severity = IncidentSummary["severity"];
-
-/** Shortens a list of more than three names, for example to `Shop`, `Search` and `3 more`. */
-export function shortenNames(names: readonly string[]): string[] {
-  const shown = names.length > 3 ? names.slice(0, 2) : names;
-  const more = names.length - shown.length;
-  return [...shown, ...(more > 0 ? [`${formatCount(more)} more`] : [])];
-}
 
 /** Help texts for the choice of a severity. */
 const severityHints: Record<Severity, string> = {

@@ -1,11 +1,8 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import { useProblems } from "../../data/problems.ts";
 import { dot, pluralize } from "../../components/display/format.ts";
-import { Names } from "../../components/display/name-list.tsx";
+import { Names, shortenNames } from "../../components/display/name-list.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
-
-/** Maximum number of channels to name. More are only counted. */
-const maxNamedChannels = 3;
 
 const countSubscribers = (pages: IncidentAudience["pages"]) =>
   pages.reduce((sum, page) => sum + page.subscribers, 0);
@@ -57,13 +54,10 @@ export function RecipientsLine({
   const pages = isPublic ? audience.pages : [];
   const channels = resolves ? audience.resolution : audience.updates;
   const subscribers = countSubscribers(pages);
-  const shortenChannels = (some: typeof channels) =>
-    some.length > maxNamedChannels
-      ? [pluralize(some.length, "channel")]
-      : some.map(({ name }) => name);
+  const shorten = (some: typeof channels) => shortenNames(some.map(({ name }) => name));
   const recipients = [
     ...(subscribers > 0 ? [pluralize(subscribers, "subscriber")] : []),
-    ...shortenChannels(channels),
+    ...shorten(channels),
   ];
   const failing = channels.filter(({ id }) => problems?.channels.some((one) => one.id === id));
   return (
@@ -81,7 +75,7 @@ export function RecipientsLine({
         <b className="degraded">
           <StateIcon state="degraded" size={13} />{" "}
           <span>
-            <Names names={shortenChannels(failing)} /> {failing.length === 1 ? "is" : "are"} failing
+            <Names names={shorten(failing)} /> {failing.length === 1 ? "is" : "are"} failing
           </span>
         </b>
       )}

@@ -11,7 +11,7 @@ import { dot } from "../../../components/display/format.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { useIsResolving, useUndoneCount } from "../../../components/held-changes.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
-import { Names } from "../../../components/display/name-list.tsx";
+import { Names, shortenNames } from "../../../components/display/name-list.tsx";
 import { Loaded, PageHeader } from "../../../components/page.tsx";
 import { useShortcuts } from "../../../components/shortcuts.ts";
 import { Time } from "../../../components/display/time.tsx";
@@ -20,7 +20,7 @@ import { Composer, type ComposerMode, type UpdateDraft, useUpdateDraft } from ".
 import { useAudience, useIncident, useTraces } from "../data.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { Facts } from "../facts.tsx";
-import { SeverityPill, StatusPill, shortenNames } from "../labels.tsx";
+import { SeverityPill, StatusPill } from "../labels.tsx";
 import { Postmortem } from "./postmortem.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
 import { Timeline } from "./timeline.tsx";

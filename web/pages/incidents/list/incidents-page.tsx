@@ -10,7 +10,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { CurlButton } from "../../../components/copy.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { Icon } from "../../../components/display/icons.tsx";
-import { Names } from "../../../components/display/name-list.tsx";
+import { Names, shortenNames } from "../../../components/display/name-list.tsx";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../../components/page.tsx";
 import { isComing } from "../../../data/query.ts";
 import { type Meta, Pager } from "../../../components/pager.tsx";
@@ -22,7 +22,7 @@ import { useIncidents } from "../data.ts";
 import { Duration } from "../facts.tsx";
 import { IncidentFilterBar } from "./filter-bar.tsx";
 import { type IncidentFilters, parseIncidentFilters, isNarrowed, shownPartsOf } from "./filters.ts";
-import { IncidentIcon, shortenNames, SeverityPill, StatusPill } from "../labels.tsx";
+import { IncidentIcon, SeverityPill, StatusPill } from "../labels.tsx";
 
 const openOne = () => openDialog({ kind: "create-incident" });
 

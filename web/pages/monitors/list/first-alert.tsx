@@ -121,8 +121,8 @@ function Unattached({ channel }: { channel: AlertChannel }) {
   const attach = useAction(() => attachToMonitors(channel, monitorIds));
   return (
     <Strip
-      title="Alerts are not set up yet"
-      words={`${channel.name} works, but no monitor sends its alerts there.`}
+      title="No monitor sends alerts yet"
+      words={`${channel.name} works, but no monitor uses it.`}
     >
       <BusyButton variant="filled" loading={attach.isPending} onClick={attach.run}>
         Attach to {describeAllMonitors(monitorIds.length)}

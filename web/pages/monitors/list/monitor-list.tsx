@@ -11,10 +11,11 @@ import {
   useRef,
   useState,
 } from "react";
+import { flushSync } from "react-dom";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { waitUntilIdle } from "../../../data/chunks.ts";
+import { createStore } from "../../../data/store.ts";
 import { pluralize } from "../../../components/display/format.ts";
-import { usePrinting } from "../../../components/print-state.ts";
 import { useRowKeys } from "../../../components/row-keys.ts";
 import { isSecondKey, singleKeys, useShortcuts } from "../../../components/shortcuts.ts";
 import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "../actions.ts";
@@ -51,7 +52,7 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
   const { virtual, top } = useVirtualRows(items, list);
   const inSight = virtual.getVirtualItems();
   useReadAhead(items, inSight[0]?.index ?? 0, inSight.at(-1)?.index ?? 0, onUnread);
-  const isPrinted = usePrinting();
+  const isPrinted = printing.use();
   const rendered = isPrinted ? listPrintedItems(items) : inSight;
   const { active, focus } = useActiveItem(items, (index) =>
     virtual.scrollToIndex(index, { align: "auto" }),
@@ -104,6 +105,16 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
     </div>
   );
 }
+
+const paper = matchMedia("print");
+/** Whether the page is being printed. The list then shows all rows. */
+const printing = createStore(paper.matches);
+
+// Synchronous: the browser takes its snapshot as soon as the listener returns.
+const setPrinting = (is: boolean) => flushSync(() => printing.set(is));
+addEventListener("beforeprint", () => setPrinting(true));
+addEventListener("afterprint", () => setPrinting(false));
+paper.addEventListener("change", ({ matches }) => setPrinting(matches));
 
 /** All items except rows that are not loaded yet. */
 const listPrintedItems = (items: readonly Item[]) =>

@@ -2,6 +2,7 @@
 import {
   sumCounts,
   isPartly,
+  membersOf,
   type Overview,
   type OverviewGroup,
   type OverviewMonitor,
@@ -85,8 +86,8 @@ export function buildItems(
 }
 
 /** IDs of a group's monitors, in order. */
-export const memberIdsOf = ({ monitors }: Overview, groupId: string | null): string[] =>
-  monitors.filter((monitor) => monitor.groupId === groupId).map(({ id }) => id);
+export const memberIdsOf = (overview: Overview, groupId: string | null): string[] =>
+  membersOf(overview, groupId).map(({ id }) => id);
 
 /** Moves monitors to a group, before `beforeId` or to its end. */
 export function moveMonitorsTo(
