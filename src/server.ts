@@ -250,7 +250,7 @@ function noRouteError({ table }: Server, request: Request): AppError {
   if (allow === null) return unknownPathError();
   return new AppError(
     "METHOD_NOT_ALLOWED",
-    `This path does not take ${request.method}; it takes ${allow}.`,
+    `This path does not support ${request.method}; it supports ${allow}.`,
     { headers: { Allow: allow } },
   );
 }

@@ -14,12 +14,14 @@ const phrases: Record<string, RegExp> = {
   "regardless of, or any": /, whatever\b/i,
   "must or will": /\b(is|are) to (be|have|go|come)\b/i,
   "is in, or is": /\bstands? (in|at|there|under|behind|as)\b/i,
+  "imported, in use or accepted": /\bnot taken\b|\bis taken by\b/i,
+  "reports or shows": /\b[A-Z]\w+ says that\b/,
   "take turns": /\b(have|has|get|gets) (their|its) turns?\b/i,
 };
 
 const files = ["*.md", "docs/**/*.md", "{src,web,tests,release}/**/*.{ts,tsx}"];
 const commentOrText =
-  /\/\*[^]*?\*\/|(?<=^|[\s,;{}()])\/\/.*$|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/gm;
+  /\/\*[^]*?\*\/|(?<=^|[\s,;{}()])\/\/.*$|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=[>}]\s*)[^<>{}=;()]{8,}(?=[<{])/gm;
 
 test("comments, messages and documents use plain English", async () => {
   const root = join(import.meta.dir, "..");

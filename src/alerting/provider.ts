@@ -158,7 +158,7 @@ const doubtful = new Set([401, 403, 404]);
 export function judgeStatus({ status }: Pick<ShortAnswer, "status">): Verdict {
   if (status >= 200 && status < 300) return delivered;
   const redirected = status >= 300 && status < 400 ? "; give the final address instead" : "";
-  const reason = `The receiver answered ${formatStatus(status)}${redirected}.`;
+  const reason = `The receiver responded with ${formatStatus(status)}${redirected}.`;
   if (status === 410) return failFinally(reason);
   return doubtful.has(status) ? failPermanently(reason) : failTemporarily(reason);
 }

@@ -54,11 +54,11 @@ const deliveryExample = {
     {
       at: "2026-11-20T23:02:05.120Z",
       outcome: "failed" as const,
-      message: "The receiver answered HTTP 500 (Internal Server Error).",
+      message: "The receiver responded with HTTP 500 (Internal Server Error).",
       durationMs: 41,
     },
   ],
-  error: "The receiver answered HTTP 500 (Internal Server Error).",
+  error: "The receiver responded with HTTP 500 (Internal Server Error).",
   nextAttemptAt: "2026-11-20T23:02:10.161Z",
   createdAt: "2026-11-20T23:02:00.102Z",
   deliveredAt: null,

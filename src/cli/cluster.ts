@@ -32,7 +32,7 @@ export function addCluster(program: Command) {
       const { keptAside, replaced, key } = moved;
       printMoved(moved, options, [
         `The cluster holds ${describeMoved(moved)}, each table compared: the same rows in the same order.`,
-        `The file is kept as ${keptAside}.`,
+        `The file was renamed to ${keptAside}.`,
         ...(replaced === null ? [] : [`The former data of the cluster is stored as ${replaced}.`]),
         `Copy ${key} into the data directory of every other machine before it starts.`,
       ]);
@@ -46,7 +46,7 @@ export function addCluster(program: Command) {
       const moved = await exportFromCluster(buildMoveOptions(options));
       printMoved(moved, options, [
         `${moved.file} holds ${describeMoved(moved)}, each table compared: the same rows in the same order.`,
-        "Start `signalbox serve` without --database, and stop the nodes of the database: they keep what they have.",
+        "Start `signalbox serve` without --database, and stop the nodes of the database. Their data is unchanged.",
       ]);
     });
 

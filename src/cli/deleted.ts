@@ -39,8 +39,8 @@ export function addDeleted(program: Command) {
     deleted.command("restore").argument("<record>", "id, name or unique start of a name"),
   )
     .description("restore a deleted record with its history")
-    .option("--name <name>", "new name of a monitor, group or channel, if the old one is taken")
-    .option("--slug <slug>", "new slug of a status page, if the old one is taken")
+    .option("--name <name>", "new name of a monitor, group or channel, if the old one is in use")
+    .option("--slug <slug>", "new slug of a status page, if the old one is in use")
     .action(async (words: string, options: RestoreOptions) => {
       const client = await connectToServer(options);
       const found = await listDeleted(client);

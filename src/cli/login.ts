@@ -68,7 +68,9 @@ export function addLogin(program: Command) {
         throw invalidFieldError("--server", "must be one that `login` has stored a key for");
       const { [server]: _, ...others } = servers;
       writeCredentials({ current: current === server ? null : current, servers: others });
-      process.stderr.write(`The key for ${server} is forgotten; it stays valid there.\n`);
+      process.stderr.write(
+        `The key for ${server} was removed here. It stays valid on the server.\n`,
+      );
     });
 }
 

@@ -10,7 +10,7 @@ import { type DataOptions, resolveExistingPlace, addDataOptions } from "./suppor
 export function addMigrate(program: Command) {
   addDataOptions(program.command("migrate"))
     .description("upgrade older data to this version; stop the server first")
-    .option("--require-copy", "refuse to upgrade if the disk has no space for a copy of the data")
+    .option("--require-copy", "do not upgrade if the disk has no space for a copy of the data")
     .action(async ({ json, ...options }: DataOptions & { requireCopy?: boolean }) => {
       const migrated = await upgradeData(
         resolveExistingPlace(options),

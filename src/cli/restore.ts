@@ -36,9 +36,9 @@ function describeRestored(restored: Restored, dryRun: boolean): string[] {
   const what = `${formatCount(organizations, "organization")}, ${formatCount(monitors, "monitor")}`;
   return [
     dryRun
-      ? `It is whole and could be restored to ${dataDir}: ${what}. Nothing was changed.`
+      ? `The backup is complete and can be restored to ${dataDir}: ${what}. Nothing was changed.`
       : `Restored to ${dataDir}: ${what}.`,
-    ...(keptAside !== null && !dryRun ? [`The data that was there is kept in ${keptAside}.`] : []),
+    ...(keptAside !== null && !dryRun ? [`The previous data is in ${keptAside}.`] : []),
     ...(migrations > 0 ? ["It is of an older version: the next start upgrades it."] : []),
     ...(secrets === "closed"
       ? [

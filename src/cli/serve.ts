@@ -68,7 +68,7 @@ export function serveOptions(command: Command): Command {
       "--accept-missing-log",
       "start once although signalbox.db-wal is missing, and lose the last writes of that run",
     )
-    .option("--require-copy", "refuse to upgrade if the disk has no space for a copy of the data");
+    .option("--require-copy", "do not upgrade if the disk has no space for a copy of the data");
 }
 
 export function addServe(program: Command) {

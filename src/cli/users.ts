@@ -165,7 +165,7 @@ async function createUser(data: Data, options: NewUserOptions) {
     if (options.name !== undefined || options.passwordStdin)
       throw invalidFieldError(
         "--existing",
-        "goes without --name and --password-stdin: they keep theirs",
+        "can't be combined with --name and --password-stdin, because the person keeps both",
       );
     const { id: memberOf } = await getOrganization(data.store, options.existing);
     const person = await addExisting(scope, { email, role, memberOf });
@@ -183,7 +183,7 @@ async function createUser(data: Data, options: NewUserOptions) {
   const { id, isShared } = await addMember(scope, { email, name, role, password });
   if (isShared)
     process.stderr.write(
-      `Somebody else signs in with ${email}, too, in another organization: ${name} is a new person.\n`,
+      `Another person signs in with ${email}, too, in another organization: ${name} is a new person.\n`,
     );
   printPerson({ id, email, role }, isMade ? password : null, options.json);
 }

@@ -99,7 +99,7 @@ export class Forwarding {
     const until = performance.now() + timeoutMs;
     while (await findRequest(store, row.id)) {
       if (performance.now() > until)
-        throw new AppError("UNAVAILABLE", "The machine that does this does not answer yet.", {
+        throw new AppError("UNAVAILABLE", "The machine that does this does not respond yet.", {
           headers: { "Retry-After": "5" },
         });
       await Bun.sleep(pollMs / 2);

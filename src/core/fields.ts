@@ -172,7 +172,7 @@ const headerValue = z
   .string({
     error: ({ input }) =>
       input === null
-        ? "needs its value: null keeps one that is stored, and there is none"
+        ? "needs its value: null leaves a stored value unchanged, but none is stored"
         : undefined,
   })
   .max(4096);
@@ -185,7 +185,7 @@ export const Headers = headersSchema(headerValue).meta({
 /** Headers in a PATCH, where null leaves a stored value unchanged. */
 const HeadersPatch = headersSchema(headerValue.nullable()).meta({
   description:
-    "The complete list: null keeps the stored value of a name, and a missing name is removed.",
+    "The complete list. null leaves the stored value of a name unchanged; a missing name is removed.",
   example: { "X-Team": null },
 });
 
@@ -225,7 +225,7 @@ export const Variables = variablesSchema(headerValue).meta({
 
 const VariablesPatch = variablesSchema(headerValue.nullable()).meta({
   description:
-    "The complete list: null keeps the stored value of a name, and a missing name is removed.",
+    "The complete list. null leaves the stored value of a name unchanged; a missing name is removed.",
   example: { token: null },
 });
 

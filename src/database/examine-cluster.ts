@@ -36,10 +36,10 @@ export async function examineCluster(
     for (const host of address.hosts)
       findings.push(
         answering.has(host)
-          ? okFinding("node", `${host} answers`)
+          ? okFinding("node", `${host} responds`)
           : warningFinding(
               "node",
-              `${host} does not answer`,
+              `${host} does not respond`,
               `Start it again; \`curl ${host}/readyz\`.`,
             ),
       );

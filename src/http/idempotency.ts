@@ -252,7 +252,7 @@ function keyReusedError() {
 }
 
 function busyError() {
-  return new AppError("CONFLICT", "A request with this Idempotency-Key is still being answered.", {
+  return new AppError("CONFLICT", "A request with this Idempotency-Key is still in progress.", {
     headers: { "Retry-After": "1" },
   });
 }

@@ -15,7 +15,7 @@ const errorTexts: Record<ErrorCode, string> = {
   PAYLOAD_TOO_LARGE: "The body has more than 256 KiB.",
   UNSUPPORTED_MEDIA_TYPE:
     "The body has a media type that the route does not accept, or is compressed.",
-  MISDIRECTED_REQUEST: "The admin page does not answer under this host name.",
+  MISDIRECTED_REQUEST: "The admin page is not served under this host name.",
   VALIDATION_ERROR: "The JSON is readable but values are wrong; `details` names the fields.",
   IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used with another body.",
   RATE_LIMITED: "Too many requests; `Retry-After` contains the seconds to wait.",

@@ -46,11 +46,11 @@ function buildRequestHeaders(method: string, spec: Endpoint) {
       ),
     }),
     ...(method === "GET" && {
-      "If-None-Match": headerSchema("ETags you already have; a match answers 304 without a body."),
+      "If-None-Match": headerSchema("ETags you already have; a match returns 304 without a body."),
     }),
     ...(spec.errors?.includes("PRECONDITION_FAILED") && {
       "If-Match": headerSchema(
-        "The ETag you read; the write is refused if the record changed since.",
+        "The ETag you read; the write is rejected if the record changed since.",
       ),
     }),
   };
@@ -96,11 +96,11 @@ function buildOperation({ method, path, hooks }: Route, tag: string): ZodOpenApi
       [String(spec.status ?? 200)]: {
         description: spec.status === 201 ? "Created." : "Done.",
         headers: z.object({
-          ETag: z.string().meta({ description: "Version of this answer." }),
+          ETag: z.string().meta({ description: "Version of this response." }),
           "X-Request-Id": requestIdHeader,
           ...(acceptsIdempotencyKey(method) && {
             "Idempotency-Replayed": headerSchema(
-              "`true` where the answer was kept from an earlier request.",
+              "`true` if the response was stored for an earlier request.",
             ),
           }),
           ...(spec.status === 201 &&
@@ -125,15 +125,15 @@ function buildOperation({ method, path, hooks }: Route, tag: string): ZodOpenApi
   };
 }
 
-const introduction = `Scripts on the LAN talk to Signalbox here. Make a key with
+const introduction = `Scripts use this API to work with Signalbox. Create a key with
 \`signalbox keys create --org SLUG --name NAME\` and send it as \`Authorization: Bearer KEY\`.
 
 - Bodies are JSON in UTF-8 (a logo's is the image itself), at most 256 KiB, or 8 MiB for a
-  configuration. Unknown fields are refused, so that a typo does not pass silently; a record's read-only fields are accepted and ignored, so what GET returned can be sent back.
+  configuration. Unknown fields are rejected, so that a typo does not pass silently. A record's read-only fields are accepted and ignored, so a GET response can be sent back.
 - Timestamps are RFC 3339 in UTC with milliseconds. Durations are whole seconds, latencies milliseconds.
 - Lists are newest first. \`page\` and \`per_page\` choose a part; a page past the end is empty.
 - Every GET has an \`ETag\`: send it as \`If-None-Match\` to save the body, or as \`If-Match\` with a PATCH
-  or DELETE to refuse the write when somebody else was first. A monitor's results don't break an edit.
+  or DELETE to reject the write when another client was first. A monitor's results don't break an edit.
 - A POST or PATCH with an \`Idempotency-Key\` is done once, however often it is sent: the first answer is
   given again, before \`If-Match\` is looked at.
 - HEAD works wherever GET does, except at push URLs; OPTIONS lists the methods of a path.`;
@@ -219,18 +219,18 @@ const tags: Record<string, { name: string; description: string }> = {
   incidents: { name: "Incidents", description: "Records of service problems and their timelines." },
   "incident-templates": {
     name: "Incident templates",
-    description: "Texts to begin an incident or an update with.",
+    description: "Texts from which an incident or an update can start.",
   },
   "monitor-groups": { name: "Monitor groups", description: "Folders of the Monitors page." },
   monitors: {
     name: "Monitors",
     description:
-      "The things being watched. A new monitor is checked at once. `retries` further failures in a row make it `down`, `successThreshold` successes in a row make it `up` again; a check that failed because of the appliance itself is `unknown` and changes nothing.",
+      "A monitor is a target that is checked. A new monitor is checked at once. `retries` further failures in a row make it `down`, `successThreshold` successes in a row make it `up` again; a check that failed because of the appliance itself is `unknown` and changes nothing.",
   },
   "alert-channels": {
     name: "Alert channels",
     description:
-      "Places where alerts go. A delivery that fails is tried again for 24 hours; one that can't succeed is flagged at once.",
+      "Destinations of alerts. A failed delivery is retried for 24 hours. A delivery that can't succeed is flagged at once.",
   },
   "maintenance-windows": {
     name: "Maintenance windows",

@@ -149,7 +149,7 @@ export async function prepareImport(preparing: ImportContext): Promise<Prepared>
         ...mail.hints,
         ...(options.paused === true
           ? [
-              "Every monitor is paused. Import again without --paused to resume those that were active there.",
+              "Every monitor is paused. To resume the monitors that were active there, import again without --paused.",
             ]
           : []),
       ],
@@ -194,7 +194,7 @@ async function prepareRecord(preparation: Preparation, one: PlannedRecord): Prom
   } else if (here.has(record.recordId)) await updateRecord(preparation, one, record);
   else
     addReportItem(preparation, one, "not-taken", [
-      "Not taken: it was imported once, and deleted here since. Undo that import to have it again.",
+      "Not imported: it was imported earlier and has been deleted since. Undo that import to import it again.",
     ]);
 }
 

@@ -19,4 +19,4 @@ const titles: Record<Noun, string> = {
 };
 
 /** Returns the title of a kind of record in the report. Records of other kinds are never imported. */
-export const titleOf = (noun: string): string => titles[noun as Noun] ?? "Not taken";
+export const titleOf = (noun: string): string => titles[noun as Noun] ?? "Not imported";

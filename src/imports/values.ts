@@ -15,7 +15,7 @@ export function findIssue(schema: z.ZodType, input: Fields): string | null {
   const result = schema.safeParse(input);
   if (result.success) return null;
   const [issue] = result.error.issues;
-  return `its field ${issue?.path.join(".")} can't be taken (${issue?.message ?? "not valid"})`;
+  return `its field ${issue?.path.join(".")} can't be imported (${issue?.message ?? "not valid"})`;
 }
 
 /** Reduces text to one valid line. */

@@ -23,7 +23,7 @@ export const IncidentUpdate = z
     status: IncidentStatus,
     message: z.string().meta({ example: "The upstream provider confirmed an outage." }),
     createdAt: Timestamp,
-    editedAt: Timestamp.nullable().meta({ description: "When its text was changed last." }),
+    editedAt: Timestamp.nullable().meta({ description: "Time of the last change of its text." }),
   })
   .meta({ id: "IncidentUpdate", description: "One entry of an incident's timeline." });
 export type IncidentUpdate = z.infer<typeof IncidentUpdate>;
@@ -36,7 +36,7 @@ export const Postmortem = z
   })
   .meta({
     id: "Postmortem",
-    description: "What happened, why, and what changes; Markdown.",
+    description: "Impact, root cause and next steps, as Markdown.",
     example: {
       message: "**Root cause**\n\nWorkers read the signing key once, at start.",
       publishedAt: null,
@@ -93,14 +93,15 @@ export type IncidentNote = z.infer<typeof IncidentNote>;
 
 const record = {
   id: Id,
-  title: z.string().meta({ example: "Checkout answers slowly" }),
+  title: z.string().meta({ example: "Checkout is slow" }),
   status: IncidentStatus,
   severity: Severity,
   monitorId: Id.nullable().meta({ description: "The first of the affected monitors." }),
   monitorIds: z.array(Id).meta({ description: "All affected monitors." }),
-  origin: z
-    .enum(["manual", "monitor"])
-    .meta({ description: "Who opened it: people and scripts, or a monitor that went down." }),
+  origin: z.enum(["manual", "monitor"]).meta({
+    description:
+      "`manual` if a person or script opened it, `monitor` if a monitor did when it went down.",
+  }),
   public: z.boolean().meta({ description: "Whether status pages show it." }),
   resolvedAt: Timestamp.nullable().meta({
     description: "Set exactly while the status is `resolved`.",
@@ -127,7 +128,7 @@ export const Incident = z
     description: "A record of a service problem with its timeline.",
     example: {
       id: "01a1fb99-1f06-7255-b6bc-740f65e2dffd",
-      title: "Checkout answers slowly",
+      title: "Checkout is slow",
       status: "identified",
       severity: "major",
       monitorId: null,
@@ -159,7 +160,7 @@ export const Incident = z
   });
 export type Incident = z.infer<typeof Incident>;
 
-const title = line(500).meta({ example: "Checkout answers slowly" });
+const title = line(500).meta({ example: "Checkout is slow" });
 const message = paragraphs(5000).meta({
   description: "Update text, as Markdown; shown on the timeline and on the public status page.",
   example: "We found the cause and are rolling back.",
@@ -197,11 +198,11 @@ export const NewIncident = bodySchema(
         monitorId === undefined ||
         monitorIds === undefined ||
         monitorId === (monitorIds[0] ?? null),
-      { path: ["monitorId"], error: "must be the first of monitorIds where both are given" },
+      { path: ["monitorId"], error: "must be the first of monitorIds if both are given" },
     )
     .meta({
       id: "NewIncident",
-      example: { title: "Checkout answers slowly", severity: "major" },
+      example: { title: "Checkout is slow", severity: "major" },
     }),
 );
 export type NewIncident = z.infer<typeof NewIncident>;

@@ -104,7 +104,7 @@ export function assertLogo({ type, bytes }: { type: string; bytes: Uint8Array })
     throw new Error(`The route accepted a logo of the type ${type}.`);
   const name = type === "image/png" ? "PNG" : "WebP";
   if (!hasSignature(type, bytes))
-    throw invalidFieldError("logo", `must be a ${name} image, as its Content-Type says`);
+    throw invalidFieldError("logo", `must be a ${name} image, because of its Content-Type`);
 }
 
 function assertSvg(text: string) {

@@ -140,7 +140,7 @@ export function guardFreeSlug(organizationId: string, id: string, slug: string):
   return guard(
     sql`not exists (select 1 from ${statusPages}
       where slug = ${slug} and (organization_id, id) <> (${organizationId}, ${id}))`,
-    () => createTakenError("slug", "The slug is taken by another status page."),
+    () => createTakenError("slug", "Another status page uses this slug."),
   );
 }
 

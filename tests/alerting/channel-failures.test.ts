@@ -24,7 +24,7 @@ describe("a channel that fails permanently is reported", () => {
         type: "channel.failed",
         data: {
           channel: { id: failing.id, name: "Broken", type: "webhook" },
-          message: "The receiver answered HTTP 410 (Gone).",
+          message: "The receiver responded with HTTP 410 (Gone).",
           url: `http://signalbox.lan:3210/alert-channels/${failing.id}`,
         },
       },
@@ -123,7 +123,7 @@ test("a channel shows its last failure until a delivery arrives, and edits do no
   await backup.changeState("down");
   await later();
   expect(await channelOf(hook)).toMatchObject({
-    lastError: "The receiver answered HTTP 500 (Internal Server Error).",
+    lastError: "The receiver responded with HTTP 500 (Internal Server Error).",
     lastDeliveryAt: null,
     updatedAt,
   });
@@ -150,7 +150,7 @@ describe("a problem of the appliance is reported", () => {
         await using first = await inbox({ default: isDefault });
         await using second = await inbox();
         await using off = await inbox({ default: true, enabled: false });
-        const message = "The name servers of this machine don't answer.";
+        const message = "The name servers of this machine don't respond.";
         const at = new Date(time.now).toISOString();
         const event = {
           organizationId: ours.id,

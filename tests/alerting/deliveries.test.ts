@@ -49,7 +49,7 @@ describe("a failed delivery is retried", () => {
     const [delivery] = await deliveriesOf(hook);
     expect(delivery).toMatchObject({
       status: "failed",
-      error: "The receiver answered HTTP 500 (Internal Server Error).",
+      error: "The receiver responded with HTTP 500 (Internal Server Error).",
       nextAttemptAt: null,
       deliveredAt: null,
     });

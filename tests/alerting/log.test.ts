@@ -135,7 +135,7 @@ describe("the log of a channel's deliveries", () => {
     };
     expect(await deliveriesOf(hook)).toEqual([waiting]);
     await later(10);
-    const error = "The receiver answered HTTP 500 (Internal Server Error).";
+    const error = "The receiver responded with HTTP 500 (Internal Server Error).";
     const durationMs = expect.any(Number);
     const failed = { at: at(10), outcome: "failed", message: error, durationMs };
     const failing = { ...waiting, attempts: [failed], error, nextAttemptAt: at(15) };

@@ -49,7 +49,7 @@ describe("a mailbox that temporarily rejects mails", () => {
     const [waiting] = await made.readDeliveries(made.team);
     expect(waiting).toMatchObject({
       status: "pending",
-      error: "The mail server refused 1 of 3 recipients for now.",
+      error: "The mail server rejected 1 of 3 recipients for now.",
     });
     expect(waiting.attempts).toHaveLength(5);
     made.codes.clear();
@@ -98,7 +98,7 @@ describe("a mailbox that temporarily rejects mails", () => {
       "monitor.down delivered",
       "monitor.up delivered",
     ]);
-    expect(all[0].error).toBe("The mail server refused 1 of 3 recipients for now.");
+    expect(all[0].error).toBe("The mail server rejected 1 of 3 recipients for now.");
   });
 
   test("for a day is given up; the channel is not, because the others get their mails", async () => {
@@ -108,7 +108,7 @@ describe("a mailbox that temporarily rejects mails", () => {
     for (let hours = 0; hours < 26; hours += 2) await made.later(7_200);
     expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`]);
     expect(await made.readDeliveries(made.team)).toMatchObject([
-      { status: "delivered", error: "The mail server refused 1 of 3 recipients for now." },
+      { status: "delivered", error: "The mail server rejected 1 of 3 recipients for now." },
     ]);
     expect(fallback.asked).toEqual([]);
     await made.backup.changeState("up");
@@ -125,7 +125,7 @@ describe("a mailbox that temporarily rejects mails", () => {
     expect(made.sent()).toEqual([`${down}: ${ann}`, `${down}: ${cid}`]);
     expect(await made.readDeliveries(made.team)).toMatchObject([{ status: "delivered" }]);
     expect((await made.readChannel(made.team)).lastError).toBe(
-      "The mail server refused 1 of 3 recipients.",
+      "The mail server rejected 1 of 3 recipients.",
     );
   });
 

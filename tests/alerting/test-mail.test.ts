@@ -83,7 +83,7 @@ describe("a test mail", () => {
     const wrong = await send({ to, smtp: server.smtp({ user: "box", password: "wrong" }) });
     expect([wrong.status, wrong.json.data]).toEqual([
       200,
-      { delivered: false, message: "The mail server refused the user name or password." },
+      { delivered: false, message: "The mail server rejected the user name or password." },
     ]);
     expect((await send({ to })).json.data).toEqual({
       delivered: false,

@@ -70,7 +70,7 @@ describe("a test alert", () => {
     } = await tester();
     await using hook = await inbox({}, replyWith(500, "gossip"));
     const delivery = await sent(hook);
-    const error = "The receiver answered HTTP 500 (Internal Server Error).";
+    const error = "The receiver responded with HTTP 500 (Internal Server Error).";
     expect(delivery).toMatchObject({ status: "failed", error, deliveredAt: null });
     expect(delivery.attempts).toMatchObject([{ outcome: "failed", message: error }]);
     expect((await channelOf(hook)).lastError).toBe(error);

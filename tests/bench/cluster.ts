@@ -101,7 +101,7 @@ async function requestsOf(bench: Bench): Promise<string> {
   await Promise.all(
     Array.from({ length: 32 }, async (_, i) => {
       while (performance.now() < until) {
-        const body = { title: "Checkout answers slowly" };
+        const body = { title: "Checkout is slow" };
         const answer = await clients[i % clients.length]?.("POST", "/api/v1/incidents", { body });
         if (answer?.status !== 201) throw new Error(`A write was answered with ${answer?.status}.`);
         writes++;

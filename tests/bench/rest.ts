@@ -152,7 +152,7 @@ async function pairsPerSecond(url: string, key: string): Promise<number> {
   await Promise.all(
     Array.from({ length: 16 }, async () => {
       while (performance.now() < until) {
-        const id = await send("POST", "/api/v1/incidents", { title: "Checkout answers slowly" });
+        const id = await send("POST", "/api/v1/incidents", { title: "Checkout is slow" });
         await send("PATCH", `/api/v1/incidents/${id}`, { status: "identified" });
         pairs++;
       }
@@ -188,7 +188,7 @@ function seed(file: string, count: number): { organizationId: string; ids: strin
       incident.run(
         organizationId,
         id,
-        `Checkout answers slowly for some customers (${index})`,
+        `Checkout is slow for some customers (${index})`,
         resolved ? "resolved" : "investigating",
         severities[index % 3] ?? "minor",
         resolved ? at : null,

@@ -149,11 +149,11 @@ test("a hanging test alert or check gets a response", async () => {
   ]);
   expect([sent.status, sent.json.data.error]).toEqual([
     200,
-    "Timed out after 10 s while waiting for the answer.",
+    "Timed out after 10 s while waiting for the response.",
   ]);
   // On a busy machine the result can be “not judged”.
   expect([checked.status, checked.json.data.message]).toEqual([
     200,
-    expect.stringMatching(/^(Timed out after 13 s|Not judged: this appliance stalled)/),
+    expect.stringMatching(/^(Timed out after 13 s|Not judged: Signalbox was briefly blocked)/),
   ]);
 });

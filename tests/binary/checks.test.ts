@@ -121,7 +121,7 @@ test("a suspended process that continues turns no monitor down, whether checked 
   expect([status, json.data.status, json.data.message]).toEqual([
     200,
     "unknown",
-    "Not judged: this appliance stalled for a moment.",
+    "Not judged: Signalbox was briefly blocked and could not check.",
   ]);
   shop.setReply((response) => void response.end());
   await until(api, job.id, ({ lastMessage }) => lastMessage.startsWith("Not judged"));

@@ -87,7 +87,7 @@ test("the command line adds and removes administrators, but never the last one",
   const last = await users("revoke-administrator", "ada@team.example");
   expect([last.exitCode, last.stderr]).toEqual([
     1,
-    "signalbox: The appliance needs an administrator. Make somebody else an administrator first.\n",
+    "signalbox: The appliance needs an administrator. Make another person an administrator first.\n",
   ]);
   const unsaid = await users("grant-administrator", "BEA@team.example");
   expect([unsaid.exitCode, unsaid.stderr]).toEqual([2, expect.stringContaining("--org")]);
@@ -105,7 +105,7 @@ test("the command line adds and removes administrators, but never the last one",
   ]);
   await expectSuccess(users("revoke-administrator", "ada@team.example"));
   expect(await administrators()).toEqual(["bea@team.example"]);
-  expect((await grant("nobody@team.example")).stderr).toContain("Nobody signs in");
+  expect((await grant("nobody@team.example")).stderr).toContain("No person signs in");
   await expectSuccess(box.run(["orgs", "delete", "acme", "--yes"]));
   expect(await administrators()).toEqual(["bea@team.example"]);
 });

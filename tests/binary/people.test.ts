@@ -163,7 +163,7 @@ describe("users on the command line", () => {
     const made = await box.run([...ceo, "--name", "Cleo"]);
     expect([made.exitCode, made.stderr]).toEqual([
       0,
-      "Somebody else signs in with ceo@acme.example, too, in another organization: Cleo is a new person.\nKeep this password: it is not shown again.\n",
+      "Another person signs in with ceo@acme.example, too, in another organization: Cleo is a new person.\nKeep this password: it is not shown again.\n",
     ]);
     const users = (...args: string[]) => box.run(["users", ...args]);
     const listed = async () =>
@@ -213,7 +213,7 @@ describe("users on the command line", () => {
     const bea = ["users", "create", "--org", "umbrella", "--email", "bea@acme.example"];
     const cases: [string[], number, string][] = [
       [[...join, "--existing", "acme"], 1, "already belongs to the organization"],
-      [[...bea, "--existing", "acme"], 1, "Nobody signs in"],
+      [[...bea, "--existing", "acme"], 1, "No person signs in"],
       [[...bea, "--existing", "none"], 1, "no organization"],
       [[...bea, "--existing", "acme", "--name", "Bea"], 2, "--existing goes without --name"],
       [bea, 2, "--name is required"],
@@ -238,7 +238,7 @@ describe("users on the command line", () => {
         2,
         "Allowed choices are viewer, member, admin, owner",
       ],
-      [["users", "reset-password", "nobody@acme.example"], 1, "Nobody signs in"],
+      [["users", "reset-password", "nobody@acme.example"], 1, "No person signs in"],
     ];
     for (const [args, code, message] of cases) {
       const { exitCode, stdout, stderr } = await box.run(args);

@@ -34,7 +34,7 @@ test("the commands “From a script” work as the README shows them, one after 
     expect(await child.exited).toBe(0);
     expect(output).toContain("acme");
     expect(output).toContain('"status":"up"');
-    expect(output).toContain('"title":"Checkout answers slowly"');
+    expect(output).toContain('"title":"Checkout is slow"');
   } finally {
     await server.stop();
   }

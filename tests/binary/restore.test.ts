@@ -194,7 +194,7 @@ test("a backup is encrypted and restored with a passphrase from a file, a variab
   const child = Bun.spawn(piped, { stdin: Buffer.from("correct horse battery"), stdout: "pipe" });
   expect([await child.exited, await new Response(child.stdout).text()]).toEqual([
     0,
-    expect.stringContaining("is kept in"),
+    expect.stringContaining("The previous data is in"),
   ]);
   const server = await other.serve();
   const { json } = await createServerClient(server.url, box.key)("GET", "/api/v1/monitors");

@@ -148,7 +148,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.getByText("Deploy bot").waitFor();
     status = 503;
     await world.ask("POST", `${path}/${id}/test`);
-    const issue = page.getByText("The receiver answered HTTP 503");
+    const issue = page.getByText("The receiver responded with HTTP 503");
     await issue.waitFor();
     await page.getByRole("link", { name: /Deploy bot/ }).click();
     await page.getByRole("button", { name: "Test failed" }).click();

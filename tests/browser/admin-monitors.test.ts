@@ -60,7 +60,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   defineLookTests((path) => world.open(browser, path), {
-    monitors: () => ["/", "Nobody reached"],
+    monitors: () => ["/", "No one reached"],
     monitor: () => [`/monitors/${world.idOf("Web shop")}`, "Recent checks"],
   });
 
@@ -69,8 +69,8 @@ describeInChromium("the Monitors page", (browser) => {
     const { page } = open;
     const section = page.getByRole("region", { name: /^Needs attention/ });
     const row = section.getByRole("listitem").filter({ hasText: "Blog" });
-    await row.getByText("Nobody reached").waitFor();
-    expect(await row.textContent()).toContain("Chat: The receiver answered HTTP 503");
+    await row.getByText("No one reached").waitFor();
+    expect(await row.textContent()).toContain("Chat: The receiver responded with HTTP 503");
     expect(await page.title()).toBe("(2) Monitors – Signalbox");
     const navigation = page.getByRole("navigation", { name: "Main" });
     await navigation.getByRole("link", { name: "Alert channels 1 failing" }).waitFor();
@@ -212,7 +212,7 @@ describeInChromium("the Monitors page", (browser) => {
     });
     const failing = panel.getByRole("listitem").filter({ hasText: "Chat" });
     await failing.getByText("Failing").waitFor();
-    expect(await failing.textContent()).toContain("The receiver answered HTTP 503");
+    expect(await failing.textContent()).toContain("The receiver responded with HTTP 503");
     expect(await panel.getByRole("listitem").count()).toBe(1);
     await panel.getByRole("button", { name: "Edit" }).click();
     await page.getByRole("dialog", { name: "Edit monitor" }).waitFor();

@@ -215,7 +215,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByLabel("Client ID").fill("9f3a");
     await page.getByLabel("From").fill("Signalbox <box@acme.example>");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByText("Is required where auth is microsoft").waitFor();
+    await page.getByText("Is required when auth is microsoft").waitFor();
     await page.getByLabel("Client secret").fill("s3cret");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved", { exact: true }).waitFor();

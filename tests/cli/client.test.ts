@@ -72,7 +72,7 @@ test("times come from the server's clock", async () => {
 });
 
 const unanswered: [name: string, answer: Answer, message: RegExp][] = [
-  ["another program", () => new Response("<html>"), /is not a Signalbox: it answers 200\.$/],
+  ["another program", () => new Response("<html>"), /is not a Signalbox: it returned 200\.$/],
   ["JSON of another program", () => Response.json([]), /not a Signalbox.* 200\.$/],
   [
     "an error of another program",
@@ -82,7 +82,7 @@ const unanswered: [name: string, answer: Answer, message: RegExp][] = [
   [
     "a redirection, which is not followed with the key",
     () => new Response("", { status: 302, headers: { Location: "http://127.0.0.1:1/else" } }),
-    /is not a Signalbox: it answers 302 and leads to http:\/\/127\.0\.0\.1:1\/else\.$/,
+    /is not a Signalbox: it returned 302 and leads to http:\/\/127\.0\.0\.1:1\/else\.$/,
   ],
   [
     "a rejected key",
@@ -112,12 +112,14 @@ for (const [name, answer, message] of unanswered)
 
 test("no response: closed port, or a timeout in header or body", async () => {
   const gone = `http://127.0.0.1:${getFreePort()}`;
-  expect((await failure(gone)).message).toBe(`${gone} can't be asked: The connection was refused.`);
+  expect((await failure(gone)).message).toBe(
+    `${gone} can't be reached: The connection was refused.`,
+  );
   const silent = serve(() => new Promise<Response>(() => {}));
   const endless = serve(() => new Response(new ReadableStream({ start: (to) => to.enqueue("{") })));
   for (const server of [silent, endless])
     expect((await failure(server, null, 1)).message).toBe(
-      `${server} can't be asked: no answer within 1 s.`,
+      `${server} can't be reached: no response within 1 s.`,
     );
 });
 
@@ -146,7 +148,7 @@ defineTestWith(
     const wrongName = serve(list, { cert: file("wrongName.pem"), key: file("wrongName.key") });
     const authority = join(folder, "authority.pem");
     expect((await failure(good)).message).toMatch(
-      /can't be asked: The certificate.*not trusted\.$/,
+      /can't be reached: The certificate.*not trusted\.$/,
     );
     expect((await failure(wrongName, authority)).message).toContain("is for another name");
     const { v1 } = await clientAt(good, authority);

@@ -158,5 +158,5 @@ for (const [what, answer] of Object.entries(endless))
     } finally {
       spy.mockRestore();
     }
-    expect(shown).toContain("answers without an end");
+    expect(shown).toContain("sends an endless response");
   });

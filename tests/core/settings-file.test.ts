@@ -37,8 +37,8 @@ describe("a settings file", () => {
     ["another file", "SIGNALBOX_CONFIG=/other", "line 1: SIGNALBOX_CONFIG is no setting"],
     ["no setting at all", "# x\nport 8080", "line 2: must be NAME=value"],
     ["a shell's export", "export SIGNALBOX_PORT=1", "line 1: must be NAME=value"],
-    ["an unterminated quote", `SIGNALBOX_URL="https://a`, "line 1: quotes must stand around"],
-    ["text after the quotes", `SIGNALBOX_URL="a" # b`, "line 1: quotes must stand around"],
+    ["an unterminated quote", `SIGNALBOX_URL="https://a`, "line 1: quotes must enclose"],
+    ["text after the quotes", `SIGNALBOX_URL="a" # b`, "line 1: quotes must enclose"],
     [
       "a repeated setting",
       "SIGNALBOX_PORT=1\nSIGNALBOX_PORT=2",

@@ -36,7 +36,7 @@ test("a failing channel is a problem until it delivers, with the undelivered ale
       id: bad.id,
       name: "Chat",
       since: tested.since,
-      error: "The receiver answered HTTP 503 (Service Unavailable).",
+      error: "The receiver responded with HTTP 503 (Service Unavailable).",
       undelivered: 1,
     },
   ]);

@@ -339,7 +339,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const { node, machine, database } = await newCluster(["-auth", auth], "box:wrong-one@");
     const refused = await machine().refusal();
     expect(refused?.message).toBe(
-      "No node of the database can be used. It refuses this user or password.",
+      "No node of the database can be used. It rejects this user or password.",
     );
     const databasePasswordFile = join(directory, "password");
     writeFileSync(databasePasswordFile, `${password}\n`);

@@ -42,7 +42,7 @@ test("the document states who can see a push URL, and the meaning of null for a 
   ]) {
     expect(field(`${noun}${type}`, "headers")).toContain('"additionalProperties":{"type":"null"}');
     expect(field(`New${noun}${type}`, "headers")).not.toContain("null");
-    expect(field(`${noun}Patch`, "headers")).toContain("null keeps the stored value");
+    expect(field(`${noun}Patch`, "headers")).toContain("null leaves the stored value");
   }
 });
 

@@ -222,7 +222,7 @@ describe("several monitors", () => {
       const { status, json } = await open(fields);
       expect([status, json.error.details]).toEqual([
         422,
-        [{ path: "monitorId", message: "must be the first of monitorIds where both are given" }],
+        [{ path: "monitorId", message: "must be the first of monitorIds if both are given" }],
       ]);
     }
     expect((await open({ monitorId: a, monitorIds: [a, b] })).status).toBe(201);

@@ -138,7 +138,7 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
     ]);
     expect(unnamed).toMatchObject({
       works: false,
-      message: `http://${host} does not work yet: the name servers of this machine don't answer.`,
+      message: `http://${host} does not work yet: the name servers of this machine don't respond.`,
     });
     expect(unanswered.message).toContain("timed out");
   });

@@ -223,25 +223,27 @@ export async function expectUsualVerdicts<T extends ChannelType>(
     outcome: "delivered",
   });
   expect(await judgeStatus(302, { location: "/" })).toEqual(
-    retryVerdict("The receiver answered HTTP 302 (Found); give the final address instead."),
+    retryVerdict("The receiver responded with HTTP 302 (Found); give the final address instead."),
   );
   expect(await judgeStatus(400)).toEqual(
-    retryVerdict("The receiver answered HTTP 400 (Bad Request)."),
+    retryVerdict("The receiver responded with HTTP 400 (Bad Request)."),
   );
   expect(await judgeStatus(401)).toEqual(
-    doubtfulVerdict("The receiver answered HTTP 401 (Unauthorized)."),
+    doubtfulVerdict("The receiver responded with HTTP 401 (Unauthorized)."),
   );
   expect(await judgeStatus(403)).toEqual(
-    doubtfulVerdict("The receiver answered HTTP 403 (Forbidden)."),
+    doubtfulVerdict("The receiver responded with HTTP 403 (Forbidden)."),
   );
   expect(await judgeStatus(404)).toEqual(
-    doubtfulVerdict("The receiver answered HTTP 404 (Not Found)."),
+    doubtfulVerdict("The receiver responded with HTTP 404 (Not Found)."),
   );
-  expect(await judgeStatus(410)).toEqual(finalVerdict("The receiver answered HTTP 410 (Gone)."));
+  expect(await judgeStatus(410)).toEqual(
+    finalVerdict("The receiver responded with HTTP 410 (Gone)."),
+  );
   expect(await judgeStatus(429, { "retry-after": "17" })).toEqual(
-    retryVerdict("The receiver answered HTTP 429 (Too Many Requests).", 17),
+    retryVerdict("The receiver responded with HTTP 429 (Too Many Requests).", 17),
   );
   expect(await judgeStatus(500)).toEqual(
-    retryVerdict("The receiver answered HTTP 500 (Internal Server Error)."),
+    retryVerdict("The receiver responded with HTTP 500 (Internal Server Error)."),
   );
 }

@@ -107,24 +107,24 @@ export const framings: Readonly<Record<string, Framing>> = {
 export const refusedFramings: Readonly<Record<string, [Framing, words: string]>> = {
   "with two lengths": [
     (body) => joinBytes(buildMessageHead(ok, lengthField(body), "Content-Length: 1"), body),
-    "The answer is not valid HTTP.",
+    "The response is not valid HTTP.",
   ],
   "with a field before the first": [
     (body) => joinBytes(`${ok}\r\n folded: x\r\n${lengthField(body)}\r\n\r\n`, body),
-    "The answer is not valid HTTP.",
+    "The response is not valid HTTP.",
   ],
-  "with a NUL in a fold": [frameWithLength("A: b\r\n c\0d"), "The answer is not valid HTTP."],
+  "with a NUL in a fold": [frameWithLength("A: b\r\n c\0d"), "The response is not valid HTTP."],
   "with a coding over its chunks": [
     (body) =>
       joinBytes(
         buildMessageHead(ok, "Transfer-Encoding: chunked, gzip"),
         gzipSync(splitIntoChunks(body)),
       ),
-    "The answer is not valid HTTP.",
+    "The response is not valid HTTP.",
   ],
   "in a coding that was not requested": [
     frameCoded("zstd"),
-    "The body of the answer has an encoding that nobody asked for.",
+    "The response body has an encoding that was not requested.",
   ],
   "in an unknown transfer coding": [
     (body) =>
@@ -132,27 +132,27 @@ export const refusedFramings: Readonly<Record<string, [Framing, words: string]>>
         buildMessageHead(ok, "Transfer-Encoding: compress, chunked"),
         splitIntoChunks(body),
       ),
-    "The body of the answer has an encoding that nobody asked for.",
+    "The response body has an encoding that was not requested.",
   ],
   "in five codings": [
     frameCoded(Array(5).fill("gzip").join(", "), ...Array(5).fill(gzipSync)),
-    "The body of the answer is encoded more than 4 times.",
+    "The response body is encoded more than 4 times.",
   ],
   "in a coding that it does not have": [
     frameCoded("gzip"),
-    "The compressed body of the answer is broken.",
+    "The compressed response body is corrupt.",
   ],
   "in a coding that it has only once": [
     frameCoded("gzip, gzip", gzipSync),
-    "The compressed body of the answer is broken.",
+    "The compressed response body is corrupt.",
   ],
   "cut within its length": [
     (body) => joinBytes(buildMessageHead(ok, `Content-Length: ${body.length + 1}`), body),
-    "The connection was closed before the answer was complete.",
+    "The connection was closed before the response was complete.",
   ],
   "cut within its chunks": [
     (body) => frameChunked()(body).subarray(0, -3),
-    "The connection was closed before the answer was complete.",
+    "The connection was closed before the response was complete.",
   ],
 };
 

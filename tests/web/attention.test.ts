@@ -44,7 +44,7 @@ describe("notified channels", () => {
     });
   });
   test("are shown as none if no channel could be reached, with the reason", () => {
-    const nobody = { words: "Nobody reached", detail: "Mail: refused", isBad: true };
+    const nobody = { words: "No one reached", detail: "Mail: refused", isBad: true };
     expect(of(1, one("Mail", "pending", "refused"))).toMatchObject(nobody);
     expect(of(1, one("Mail", "failed", "refused"))).toMatchObject(nobody);
   });

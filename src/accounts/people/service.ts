@@ -176,7 +176,10 @@ export async function getOnlyPerson(store: Store, email: string, organizationId?
       "Several people sign in with this e-mail address; say --org with one of their organizations.",
     );
   if (person == null)
-    throw new AppError("NOT_FOUND", "Nobody signs in with this e-mail address; see `users list`.");
+    throw new AppError(
+      "NOT_FOUND",
+      "No person signs in with this e-mail address; see `users list`.",
+    );
   return person;
 }
 

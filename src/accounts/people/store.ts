@@ -227,7 +227,7 @@ export function guardHasOwner(organizationId: string): Prepared {
     () =>
       new AppError(
         "CONFLICT",
-        "An organization needs an owner. Make somebody else an owner first.",
+        "An organization needs an owner. Make another person an owner first.",
       ),
   );
 }

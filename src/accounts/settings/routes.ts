@@ -21,7 +21,7 @@ export const settingsRoutes = createRouter("/api/v1/settings")
       role: "admin",
       summary: "Update the organization's settings",
       description:
-        "Absent fields keep their value, those of `smtp` too; `smtp: null` removes the mail server. A stored password stays with its host, port and TLS mode: a change of these has to send it again. `certificateAuthorities` is one text with all of them: what is sent replaces it.",
+        "Absent fields keep their value, those of `smtp` too; `smtp: null` removes the mail server. A stored password belongs to its host, port and TLS mode. A change of these must send it again. `certificateAuthorities` is one text with all certificates; a new text replaces it.",
       body: SettingsPatch,
       data: Settings,
       errors: ["PRECONDITION_FAILED"],

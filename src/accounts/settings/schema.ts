@@ -110,7 +110,7 @@ export const SmtpSettings = z
     if (auth === "password") return;
     if (user === null) issue("user", "is required: it names the mailbox to send as");
     for (const name of fieldsOfMethod[auth])
-      if (settings[name] === null) issue(name, `is required where auth is ${auth}`);
+      if (settings[name] === null) issue(name, `is required when auth is ${auth}`);
     if (tls === "none") issue("tls", "must be starttls or tls: a token is never sent unencrypted");
   })
   .meta({ id: "SmtpSettings" });

@@ -141,7 +141,7 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
     return startSession(context, person, "signed-in", [...used, forgiven]);
   }
   log.warn("two-factor failed", { address, requestId, personId: person.id });
-  const somebody = { type: "visitor" as const, id: null, name: `somebody at ${address}` };
+  const somebody = { type: "visitor" as const, id: null, name: `a person at ${address}` };
   await store.atomic([
     ...countWrongCode(store, session.id, codesPerSignIn),
     recordWrongCode(store, person.id, formatTimestamp(clock()), address),

@@ -129,7 +129,9 @@ export const channelKinds = {
     summary: "Through your own mail server",
     help: "Sent through the mail server in Settings. Press Enter after each address.",
     fields: { to: z.array(EmailAddress).min(1).max(50), template },
-    labels: { to: { label: "To", hint: "Up to 50 addresses. All of them get the same e-mail." } },
+    labels: {
+      to: { label: "To", hint: "Up to 50 addresses. All of them receive the same e-mail." },
+    },
     address: null,
   }),
   slack: defineChannelKind({
@@ -180,7 +182,7 @@ export const channelKinds = {
   telegram: defineChannelKind({
     name: "Telegram",
     summary: "A message from your bot",
-    help: "Send /newbot to @BotFather for the token. Add the bot to the chat and send a message to it; api.telegram.org/bot<token>/getUpdates then shows the chat's id and, in a topic, its message_thread_id. In a channel the bot has to be an administrator.",
+    help: "Send /newbot to @BotFather for the token. Add the bot to the chat and send a message to it; api.telegram.org/bot<token>/getUpdates then shows the chat's id and, in a topic, its message_thread_id. In a channel the bot must be an administrator.",
     fields: {
       botToken: secret(),
       chatId: line(100),
@@ -214,7 +216,7 @@ export const channelKinds = {
   ntfy: defineChannelKind({
     name: "ntfy",
     summary: "Push to phones, through ntfy.sh or your own server",
-    help: "Subscribe to a topic in the ntfy app and name it here. Anyone who guesses the name of a topic without access control can read it.",
+    help: "Subscribe to a topic in the ntfy app and enter its name here. Without access control, anyone who guesses the name can read it.",
     fields: {
       server: HttpUrl.default("https://ntfy.sh"),
       topic: z.string().regex(/^[-_A-Za-z0-9]{1,64}$/, "must have 1 to 64 letters, digits, - or _"),
@@ -224,7 +226,8 @@ export const channelKinds = {
       ).meta({ description: "With `password`, instead of a token." }),
       password: optionalSecret,
       priority: integer(1, 5).default(4).meta({
-        description: "Of outages, from 1 (lowest) to 5 (highest); everything else has at most 3.",
+        description:
+          "Priority of outages, from 1 (lowest) to 5 (highest). Other alerts use at most 3.",
       }),
       tags: Tags.default([]).meta({
         description: "Tags of every message, in addition to the emoji of its kind.",
@@ -262,13 +265,13 @@ export const channelKinds = {
   pushover: defineChannelKind({
     name: "Pushover",
     summary: "Push to phones",
-    help: "pushover.net shows your user key (or make a delivery group); “Create an Application/API Token” there gives the API token.",
+    help: "pushover.net shows your user key (or create a delivery group); “Create an Application/API Token” there gives the API token.",
     fields: {
       userKey: secret(),
       apiToken: secret(),
       priority: integer(-2, 2).default(1).meta({
         description:
-          "Of outages, from -2 (lowest) to 2 (emergency: repeated until someone acknowledges it or it ends); other alerts use at most 0.",
+          "Priority of outages, from -2 (lowest) to 2 (emergency, repeated until someone acknowledges it or it expires). Other alerts use at most 0.",
       }),
       retry: integer(30, 10_800).default(60).meta({
         description: "Seconds between two repetitions of an emergency.",
@@ -283,7 +286,7 @@ export const channelKinds = {
       apiToken: { label: "API token" },
       priority: {
         label: "Priority of outages",
-        hint: "-2 (lowest) to 2 (emergency, repeated until someone acknowledges it or it ends). Other alerts use at most 0.",
+        hint: "-2 (lowest) to 2 (emergency, repeated until someone acknowledges it or it expires). Other alerts use at most 0.",
       },
       retry: { label: "Repeat an emergency every", unit: "s" },
       expire: { label: "Stop repeating it after", unit: "s" },
@@ -332,7 +335,7 @@ export const channelKinds = {
       }),
       tag: nullable(line(200)).meta({
         description:
-          "Only what has one of these tags under the key: `a, b` is either, `a b` both. Null: all of it.",
+          "Only services with these tags: `a, b` means either, `a b` means both. Null for all services of the key.",
       }),
       urls: nullable(secret(4_000)).meta({
         writeOnly: true,

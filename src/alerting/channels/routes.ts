@@ -52,7 +52,7 @@ export const alertChannelRoutes = createRouter("/api/v1/alert-channels")
       access: "write",
       summary: "Update an alert channel",
       description:
-        "Absent fields keep their value; for a secret, null clears it. A secret stays with its address: a change of that has to send the secret again.",
+        "Absent fields keep their value; for a secret, null clears it. A secret belongs to its address. A change of the address must send the secret again.",
       body: AlertChannelPatch,
       data: AlertChannel,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],

@@ -11,7 +11,7 @@ export const channelFields = {
   default: z.boolean().default(false).meta({ description: "Added to every new monitor." }),
   incidents: z.boolean().default(true).meta({
     description:
-      "Also alerted of incidents: when one is opened, updated and resolved. An incident that a monitor opened automatically alerts only channels that are not attached to that monitor.",
+      "Also notified when an incident is opened, updated or resolved. An incident that a monitor opened automatically alerts only channels that are not attached to that monitor.",
   }),
 };
 
@@ -28,17 +28,14 @@ export const NewAlertChannel = bodySchema(
       context.addIssue({ code: "custom", path: [path], message });
     const { type, key, urls, tag, token, username, password } = channel;
     if (type === "apprise") {
-      if (key === null && urls === null) issue("key", "is required where there are no urls");
-      if (key !== null && urls !== null) issue("urls", "must be null where there is a key");
-      if (key === null && tag !== null) issue("tag", "must be null where there is no key");
+      if (key === null && urls === null) issue("key", "is required without urls");
+      if (key !== null && urls !== null) issue("urls", "must be null with a key");
+      if (key === null && tag !== null) issue("tag", "must be null without a key");
     }
     if (type === "ntfy") {
-      if (username !== null && token !== null)
-        issue("token", "must be null where there is a username");
-      if (username !== null && password === null)
-        issue("password", "is required where there is a username");
-      if (username === null && password !== null)
-        issue("username", "is required where there is a password");
+      if (username !== null && token !== null) issue("token", "must be null with a username");
+      if (username !== null && password === null) issue("password", "is required with a username");
+      if (username === null && password !== null) issue("username", "is required with a password");
     }
   }),
 );

@@ -66,9 +66,9 @@ const inlineLength = 40;
 const disarmMarkdown = (text: string) => escapeMarkdown(text).replaceAll("<", "\\<");
 
 const discordReasons = new Map<unknown, string>([
-  [10003, "Discord says that the channel no longer exists."],
-  [10015, "Discord says that the webhook no longer exists."],
-  [50013, "Discord says that the webhook is not allowed to post to the channel."],
-  [50027, "Discord says that the webhook's address is not valid."],
-  [220001, "Discord says that a webhook of a forum needs a thread_id in its address."],
+  [10003, "Discord reports that the channel no longer exists."],
+  [10015, "Discord reports that the webhook no longer exists."],
+  [50013, "Discord reports that the webhook is not allowed to post to the channel."],
+  [50027, "Discord reports that the webhook's address is not valid."],
+  [220001, "Discord reports that a webhook of a forum needs a thread_id in its address."],
 ]);

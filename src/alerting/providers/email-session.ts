@@ -105,7 +105,7 @@ async function openSession(
     return promise;
   }
 
-  context.step = "waiting for the answer";
+  context.step = "waiting for the response";
   await runStep((done) => session.connect(done));
   if (user !== null) {
     // nodemailer would try to sign in even without AUTH support.

@@ -82,7 +82,7 @@ function judgeTokenResponse({ status }: ShortAnswer, reason: string): Verdict {
   if (status >= 400 && status < 500 && status !== 408 && status !== 429)
     return failPermanently(reason);
   return failTemporarily(
-    `No access token was given: the service answered ${formatStatus(status)}.`,
+    `No access token was given: the service responded with ${formatStatus(status)}.`,
   );
 }
 
@@ -116,12 +116,12 @@ function createMicrosoftGrant({ tenant, clientId, clientSecret }: SmtpSettings):
 const microsoftReasons = new Map<unknown, string>([
   [
     7000215,
-    "Microsoft says that the client secret is not valid; enter the secret's value, not its ID.",
+    "Microsoft reports that the client secret is not valid; enter the secret's value, not its ID.",
   ],
-  [7000222, "Microsoft says that the client secret has expired."],
-  [700016, "Microsoft says that the tenant has no app with this client ID."],
-  [90002, "Microsoft says that there is no such tenant."],
-  [900023, "Microsoft says that there is no such tenant."],
+  [7000222, "Microsoft reports that the client secret has expired."],
+  [700016, "Microsoft reports that the tenant has no app with this client ID."],
+  [90002, "Microsoft reports that there is no such tenant."],
+  [900023, "Microsoft reports that there is no such tenant."],
 ]);
 
 /**
@@ -160,13 +160,13 @@ function createGoogleGrant({ serviceAccountKey, user }: SmtpSettings, now: numbe
 const googleReasons = new Map<unknown, string>([
   [
     "unauthorized_client",
-    "Google says that the service account may not act for this user: the domain has to delegate https://mail.google.com/ to it.",
+    "Google reports that the service account may not act for this user: the domain has to delegate https://mail.google.com/ to it.",
   ],
   [
     "invalid_grant",
-    "Google says that the key was deleted, that there is no such user, or that this machine's clock is wrong.",
+    "Google reports that the key was deleted, that there is no such user, or that this machine's clock is wrong.",
   ],
-  ["invalid_client", "Google says that there is no such service account."],
+  ["invalid_client", "Google reports that there is no such service account."],
 ]);
 
 function parseServiceAccountKey(serviceAccountKey: string | null): ServiceAccountKey {

@@ -156,7 +156,7 @@ function judgeRefusals(
   ];
   const part = refused.length + later.length;
   const what = part >= of ? "every recipient" : `${part} of ${of} recipients`;
-  const reason = `The mail server refused ${what}`;
+  const reason = `The mail server rejected ${what}`;
   if (later.length > 0) {
     const reached = to.filter((address) => !refused.includes(address) && !later.includes(address));
     const got = reached.length + refused.length > 0;
@@ -198,10 +198,10 @@ function judgeSessionError(error: SessionError, { auth }: SmtpSettings): Verdict
       "The mail server does not offer STARTTLS; see its encryption in Settings.",
     );
   if (responseCode === 530)
-    return failPermanently("The mail server asks for a user name and password.");
+    return failPermanently("The mail server requires a user name and password.");
   const credentials = auth === "password" ? "the user name or password" : rejectedCredentials[auth];
   const what = code === "EAUTH" ? credentials : refusedSteps[command];
-  const refused = `The mail server refused ${what ?? "the connection"}`;
+  const refused = `The mail server rejected ${what ?? "the connection"}`;
   if (!isFinal) return failTemporarily(`${refused} for now.`);
   return command === "DATA" ? failFinally(`${refused}.`) : failPermanently(`${refused}.`);
 }

@@ -80,12 +80,15 @@ function findKeyProblem(details: unknown): string | undefined {
   const isAboutKey = (detail: unknown) =>
     isObject(detail) && detail["reason"] === "API_KEY_INVALID";
   return Array.isArray(details) && details.some(isAboutKey)
-    ? "Google Chat says that the key in the webhook's address is not valid."
+    ? "Google Chat reports that the key in the webhook's address is not valid."
     : undefined;
 }
 
 const googleChatReasons = new Map<unknown, string>([
-  ["UNAUTHENTICATED", "Google Chat says that the webhook's address is not valid."],
-  ["PERMISSION_DENIED", "Google Chat says that the webhook is not allowed to post to the space."],
-  ["NOT_FOUND", "Google Chat says that the space or its webhook no longer exists."],
+  ["UNAUTHENTICATED", "Google Chat reports that the webhook's address is not valid."],
+  [
+    "PERMISSION_DENIED",
+    "Google Chat reports that the webhook is not allowed to post to the space.",
+  ],
+  ["NOT_FOUND", "Google Chat reports that the space or its webhook no longer exists."],
 ]);

@@ -61,14 +61,14 @@ const disarmMarkdown = (text: string) => disarmMentions(escapeMarkdown(text));
 const mattermostReasons = new Map<unknown, string>([
   ["web.incoming_webhook.invalid.app_error", "Mattermost does not know this webhook."],
   ["web.incoming_webhook.disabled.app_error", "Mattermost does not accept webhooks at present."],
-  ["web.incoming_webhook.channel.app_error", "Mattermost says that the channel does not exist."],
-  ["web.incoming_webhook.user.app_error", "Mattermost says that the webhook's owner is gone."],
+  ["web.incoming_webhook.channel.app_error", "Mattermost reports that the channel does not exist."],
+  ["web.incoming_webhook.user.app_error", "Mattermost reports that the webhook's owner is gone."],
   [
     "web.incoming_webhook.permissions.app_error",
-    "Mattermost says that the webhook's owner is not allowed to post to the channel.",
+    "Mattermost reports that the webhook's owner is not allowed to post to the channel.",
   ],
   [
     "api.post.create_post.can_not_post_to_deleted.error",
-    "Mattermost says that the channel is archived.",
+    "Mattermost reports that the channel is archived.",
   ],
 ]);

@@ -67,8 +67,8 @@ const signs: Record<Tone, string> = {
 };
 
 const ntfyReasons = new Map<unknown, string>([
-  [40009, "ntfy says that the name of the topic is not valid."],
-  [40010, "ntfy says that the name of the topic is not allowed."],
-  [40101, "ntfy says that the access token, or the user name or password, is not valid."],
-  [40301, "ntfy says that publishing to the topic is not allowed."],
+  [40009, "ntfy reports that the name of the topic is not valid."],
+  [40010, "ntfy reports that the name of the topic is not allowed."],
+  [40101, "ntfy reports that the access token, or the user name or password, is not valid."],
+  [40301, "ntfy reports that publishing to the topic is not allowed."],
 ]);

@@ -23,7 +23,7 @@ export const pagerduty = createHttpProvider<"pagerduty">({
   },
   verdict(answer) {
     if (answer.status !== 400) return judgeStatus(answer);
-    return failFinally("PagerDuty refused the event; the integration key may be wrong.");
+    return failFinally("PagerDuty rejected the event; the integration key may be wrong.");
   },
 });
 

@@ -87,11 +87,13 @@ function buildPushoverRequest(
 function judgePushoverResponse(answer: ShortAnswer): Verdict {
   const { status, user, token } = parseFields(answer);
   if (answer.status === 429)
-    return failTemporarily("Pushover says that the application has no messages left this month.");
+    return failTemporarily(
+      "Pushover reports that the application has no messages left this month.",
+    );
   // A response without `status` is not from Pushover.
   if (answer.status >= 500 || status !== 0) return judgeStatus(answer);
   if (token === "invalid")
-    return failFinally("Pushover says that the application's token is not valid.");
-  if (user === "invalid") return failFinally("Pushover says that the user key is not valid.");
-  return failFinally("Pushover refused the message.");
+    return failFinally("Pushover reports that the application's token is not valid.");
+  if (user === "invalid") return failFinally("Pushover reports that the user key is not valid.");
+  return failFinally("Pushover rejected the message.");
 }

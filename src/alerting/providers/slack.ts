@@ -35,7 +35,7 @@ function judgeSlackResponse(answer: ShortAnswer): Verdict {
   if (answer.status >= 300 || (answer.isUnfinished && ok !== false)) return judgeStatus(answer);
   // The response is not from Slack, such as a sign-in page, or Slack rejected the message.
   return failTemporarily(
-    `The receiver answered ${formatStatus(answer.status)}, but did not confirm the message.`,
+    `The receiver responded with ${formatStatus(answer.status)}, but did not confirm the message.`,
   );
 }
 
@@ -69,18 +69,18 @@ function buildSlackBody(message: Message) {
 const createMarkdownText = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
 
 const slackReasons = new Map([
-  ["channel_is_archived", "Slack says that the channel is archived."],
-  ["channel_not_found", "Slack says that the channel does not exist."],
-  ["user_not_found", "Slack says that the person it is addressed to does not exist."],
-  ["no_service", "Slack says that the webhook is disabled or was removed."],
-  ["no_service_id", "Slack says that the webhook's address is not complete."],
-  ["no_active_hooks", "Slack says that the webhook is disabled."],
-  ["invalid_token", "Slack says that the webhook's address is not valid."],
-  ["no_team", "Slack says that the workspace does not exist."],
-  ["team_disabled", "Slack says that the workspace is disabled."],
-  ["action_prohibited", "Slack says that an administrator does not allow this webhook to post."],
+  ["channel_is_archived", "Slack reports that the channel is archived."],
+  ["channel_not_found", "Slack reports that the channel does not exist."],
+  ["user_not_found", "Slack reports that the person it is addressed to does not exist."],
+  ["no_service", "Slack reports that the webhook is disabled or was removed."],
+  ["no_service_id", "Slack reports that the webhook's address is not complete."],
+  ["no_active_hooks", "Slack reports that the webhook is disabled."],
+  ["invalid_token", "Slack reports that the webhook's address is not valid."],
+  ["no_team", "Slack reports that the workspace does not exist."],
+  ["team_disabled", "Slack reports that the workspace is disabled."],
+  ["action_prohibited", "Slack reports that an administrator does not allow this webhook to post."],
   [
     "posting_to_general_channel_denied",
-    "Slack says that this webhook is not allowed to post to the general channel.",
+    "Slack reports that this webhook is not allowed to post to the general channel.",
   ],
 ]);

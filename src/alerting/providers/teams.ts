@@ -94,14 +94,14 @@ const styles: Record<Tone, string> = {
 };
 
 const teamsReasons = new Map<unknown, string>([
-  ["WorkflowTriggerIsNotEnabled", "Teams says that the workflow is turned off or was removed."],
-  ["WorkflowNotFound", "Teams says that the workflow does not exist."],
+  ["WorkflowTriggerIsNotEnabled", "Teams reports that the workflow is turned off or was removed."],
+  ["WorkflowNotFound", "Teams reports that the workflow does not exist."],
   [
     "DirectApiAuthorizationRequired",
-    "Teams says that the workflow does not accept requests from anyone, or that its address is not complete.",
+    "Teams reports that the workflow does not accept requests from anyone, or that its address is not complete.",
   ],
   [
     "TriggerInputSchemaMismatch",
-    "Teams says that the workflow expects something other than cards.",
+    "Teams reports that the workflow expects something other than cards.",
   ],
 ]);

@@ -43,7 +43,7 @@ export const telegram: Provider<"telegram"> = {
       judgeTelegramResponse,
     );
     if (again.outcome === "failed") return again;
-    const note = `Telegram says that the group became a supergroup: set the chat ID to ${chatId}.`;
+    const note = `Telegram reports that the group became a supergroup: set the chat ID to ${chatId}.`;
     return { ...again, note };
   },
 };
@@ -109,18 +109,18 @@ function judgeTelegramResponse(received: ShortAnswer): Verdict {
 const refusals: readonly (readonly [RegExp, string])[] = [
   [
     /chat not found|PEER_ID_INVALID|chat_id is empty/i,
-    "Telegram says that the bot does not know this chat.",
+    "Telegram reports that the bot does not know this chat.",
   ],
   [
     /upgraded to a supergroup/i,
-    "Telegram says that the group became a supergroup, with another chat ID.",
+    "Telegram reports that the group became a supergroup, with another chat ID.",
   ],
-  [/thread not found|TOPIC_ID_INVALID/i, "Telegram says that the chat has no such topic."],
-  [/TOPIC_CLOSED/i, "Telegram says that the topic is closed."],
-  [/TOPIC_DELETED/i, "Telegram says that the topic was deleted."],
+  [/thread not found|TOPIC_ID_INVALID/i, "Telegram reports that the chat has no such topic."],
+  [/TOPIC_CLOSED/i, "Telegram reports that the topic is closed."],
+  [/TOPIC_DELETED/i, "Telegram reports that the topic was deleted."],
   [
     /not enough rights|CHAT_WRITE_FORBIDDEN|administrator rights|CHAT_RESTRICTED/i,
-    "Telegram says that the bot is not allowed to write to the chat.",
+    "Telegram reports that the bot is not allowed to write to the chat.",
   ],
 ];
 
@@ -130,8 +130,8 @@ const maxLength = 4_096;
 const signs: Record<Tone, string> = { down: "🔴", degraded: "🟠", up: "🟢", info: "🔵" };
 
 const telegramReasons = new Map([
-  [401, "Telegram says that the bot token is not valid."],
-  [403, "Telegram says that the bot is not allowed to write to the chat."],
+  [401, "Telegram reports that the bot token is not valid."],
+  [403, "Telegram reports that the bot is not allowed to write to the chat."],
   // The token is a part of the path, so Telegram returns 404 for an invalid one.
-  [404, "Telegram says that the bot token is not valid."],
+  [404, "Telegram reports that the bot token is not valid."],
 ]);

@@ -147,7 +147,7 @@ export async function createClient({ server, key, caFile, timeoutSeconds }: Conn
     const chunks: Uint8Array[] = [];
     for await (const chunk of body ?? []) {
       leftBytes -= chunk.length;
-      if (leftBytes < 0) throw new NoResponse(`${server} answers without an end.`);
+      if (leftBytes < 0) throw new NoResponse(`${server} sends an endless response.`);
       chunks.push(chunk);
     }
     return Buffer.concat(chunks).toString();
@@ -166,7 +166,7 @@ export async function createClient({ server, key, caFile, timeoutSeconds }: Conn
       text = await readBody(response);
     } catch (error) {
       if (error instanceof NoResponse) throw error;
-      throw new NoResponse(`${server} can't be asked: ${describeCause(error, timeoutSeconds)}`);
+      throw new NoResponse(`${server} can't be reached: ${describeCause(error, timeoutSeconds)}`);
     }
     const at = Date.parse(response.headers.get("Date") ?? "");
     if (!Number.isNaN(at)) serverTime = { at, read: performance.now() };
@@ -189,7 +189,7 @@ export async function createClient({ server, key, caFile, timeoutSeconds }: Conn
 
 function describeCause(error: unknown, timeoutSeconds: number): string {
   const { name, code } = error as { name?: string; code?: unknown };
-  if (name === "TimeoutError") return `no answer within ${timeoutSeconds} s.`;
+  if (name === "TimeoutError") return `no response within ${timeoutSeconds} s.`;
   if (code === "ENOTFOUND") return "its name has no address.";
   return explainErrorCode(String(code)) ?? "the connection failed.";
 }
@@ -210,7 +210,7 @@ function unwrapResponse(server: string, { ok, status, headers }: Response, text:
   if (code === undefined) {
     const location = headers.get("Location");
     const leads = location === null ? "" : ` and leads to ${excerptText(location, 200)}`;
-    throw new NoResponse(`${server} is not a Signalbox: it answers ${status}${leads}.`);
+    throw new NoResponse(`${server} is not a Signalbox: it returned ${status}${leads}.`);
   }
   if (message === unknownPathMessage)
     throw new NoResponse(

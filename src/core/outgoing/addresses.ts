@@ -52,13 +52,13 @@ async function lookUpAddresses(host: string, canBeUnknown: boolean): Promise<str
     if (!unansweredCodes.has(code ?? ""))
       throw new TargetFailure("The host name was not found in DNS.");
     if (await canReachNameServers())
-      throw new TargetFailure("The name servers have no answer for this name.");
+      throw new TargetFailure("The name servers returned no address for this name.");
     throw silentNameServersError();
   }
 }
 
 export const silentNameServersError = () =>
-  new LocalFailure("the name servers of this machine don't answer", true);
+  new LocalFailure("the name servers of this machine don't respond", true);
 
 /**
  * Lookup errors that don't prove that the name is missing. Bun also reports `ESERVFAIL` when no file handle is free.

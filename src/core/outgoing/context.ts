@@ -24,15 +24,15 @@ export type OutgoingContext = {
     | "connecting"
     | "connecting to the proxy"
     | "waiting for the proxy"
-    | "waiting for the answer"
+    | "waiting for the response"
     | "waiting for a message"
-    | "reading the answer"
+    | "reading the response"
     | "waiting for its turn"
     | "waiting for the browser"
     | "starting the browser"
     | "loading the page"
     | "waiting for the page"
-    | "searching the answer";
+    | "searching the response";
   /** Possible cause of a timeout while waiting for a response, as a sentence for users; null for none. */
   silence?: string | null;
   memory: Memory;

@@ -59,7 +59,7 @@ export async function talkOverDatagrams<T>(
   talk: (socket: Datagrams, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   if (addresses.length === 0) throw new TargetFailure("The name has no address.");
-  context.step = "waiting for the answer";
+  context.step = "waiting for the response";
   const ending = new AbortController();
   const end = () => ending.abort();
   if (context.signal.aborted) end();

@@ -5,7 +5,7 @@ import { TargetFailure, LocalFailure } from "./failures.ts";
 const reasons = new Map(
   Object.entries({
     ECONNREFUSED: "The connection was refused.",
-    ECONNRESET: "The connection was closed before the answer was complete.",
+    ECONNRESET: "The connection was closed before the response was complete.",
     EPIPE: "The connection was closed before the request was complete.",
     ETIMEDOUT: "No connection could be established.",
     EHOSTUNREACH: "The host can't be reached.",
@@ -30,7 +30,7 @@ const reasons = new Map(
     HOSTNAME_MISMATCH: "The certificate is for another name.",
     ERR_SSL_WRONG_VERSION_NUMBER: "The port does not speak TLS.",
     ERR_OSSL_X509_KEY_VALUES_MISMATCH: "The client certificate is not the one of its key.",
-    HPE_HEADER_OVERFLOW: "The headers of the answer are too long.",
+    HPE_HEADER_OVERFLOW: "The response headers are too long.",
   }),
 );
 
@@ -53,7 +53,7 @@ const oldVersion =
 const unknownName = "The server does not know this name.";
 const noSharedCipher =
   "The server broke off the TLS handshake: it supports no cipher suite of this appliance, which has no DHE and no RC4.";
-const refusedCertificate = "The server refused the client certificate";
+const refusedCertificate = "The server rejected the client certificate";
 
 /** Messages by BoringSSL's names of TLS alerts (RFC 8446 §6.2): without and with a client certificate. */
 const alerts: Readonly<Record<string, readonly [without: string, withOne: string]>> = {
@@ -104,7 +104,7 @@ export function classifyFailure(error: unknown): TargetFailure | LocalFailure | 
 export function explainErrorCode(code: string): string | null {
   const known = reasons.get(code);
   if (known !== undefined) return known;
-  if (code.startsWith("HPE_")) return "The answer is not valid HTTP.";
+  if (code.startsWith("HPE_")) return "The response is not valid HTTP.";
   if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) return "No TLS connection could be established.";
   if (/^ERR_(OSSL|BORINGSSL)/.test(code)) return "The client certificate or its key can't be used.";
   if (/^(CERT|UNABLE_TO)_/.test(code)) return "The certificate is not valid.";

@@ -52,7 +52,7 @@ export async function openTunnel(
   try {
     refusal = await open(createWire(connection, context, maxBytes), proxy, target);
   } catch (error) {
-    throw blameProxy(error, "The proxy did not answer properly");
+    throw blameProxy(error, "The proxy sent an invalid response");
   }
   if (refusal !== null) throw refusal;
   context.step = "connecting";
@@ -77,7 +77,7 @@ export const refusedCredentialsError = ({ username }: Proxy) =>
   new TargetFailure(
     username === null
       ? "The proxy requires a user name and password."
-      : "The proxy refused the user name or the password.",
+      : "The proxy rejected the user name or the password.",
   );
 
 /** Opens a tunnel with CONNECT (RFC 9110 §9.3.6). Returns the failure, or null. */
@@ -121,7 +121,7 @@ const replies: Readonly<Record<number, string>> = {
   4: "The proxy can't reach the target.",
   5: "The target refused the connection of the proxy.",
   6: "The proxy's packets did not reach the target.",
-  7: "The proxy does not make such connections.",
+  7: "The proxy does not support such connections.",
   8: "The proxy does not accept this kind of address.",
 };
 

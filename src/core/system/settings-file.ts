@@ -24,7 +24,7 @@ export function readSettings(file: string, names: readonly string[]): Map<string
     const before = found.get(name);
     if (before !== undefined) throw buildLineError(`${name} is set in line ${before.line} already`);
     const value = parseValue(written.trim());
-    if (value === null) throw buildLineError("quotes must stand around the whole value");
+    if (value === null) throw buildLineError("quotes must enclose the whole value");
     found.set(name, { value, line });
   }
   return found;

@@ -152,7 +152,7 @@ class YamlReader {
     if (node === null) return null;
     const path = this.#hasPaths ? formatFieldPath(keys) : "";
     if (this.#hasPaths && !this.#places.has(path)) this.#places.set(path, at);
-    if (this.#valuesLeft-- <= 0) this.#failAt(node, "aliases make this stand for too much");
+    if (this.#valuesLeft-- <= 0) this.#failAt(node, "aliases expand to too many values");
     if (keys.length > maxDepth) this.#failAt(node, `is nested deeper than ${maxDepth} levels`);
     if (this.#yaml.isAlias(node)) return this.#valueOf(this.#targetOf(node), keys, at);
     if ("anchor" in node && typeof node.anchor === "string") this.#anchors.set(node.anchor, node);
@@ -179,7 +179,7 @@ class YamlReader {
   #targetOf(alias: Alias): Node {
     const target = this.#anchors.get(alias.source);
     if (target === undefined) return this.#failAt(alias, `there is no &${alias.source} above`);
-    return this.#open.has(target) ? this.#failAt(alias, "stands for what it is in itself") : target;
+    return this.#open.has(target) ? this.#failAt(alias, "contains itself") : target;
   }
 
   #mapOf(map: YAMLMap, keys: readonly PropertyKey[]): Record<string, unknown> {

@@ -126,7 +126,7 @@ export class RqliteClient {
         const { results } = outcome;
         if (results.at(-1)?.error !== undefined || results.length === writes.length) return results;
       }
-      const reason = outcome.kind === "answered" ? "it was answered in part" : outcome.reason;
+      const reason = outcome.kind === "answered" ? "the response is incomplete" : outcome.reason;
       if (outcome.kind !== "refused" && !isUnknown) {
         isUnknown = true;
         until = performance.now() + this.#cluster.patience.resolveMs;
@@ -148,7 +148,7 @@ export class RqliteClient {
         const response = await this.#cluster.send(host, "/status", { signal });
         if (response.status === 401) throw refusedCredentialsError();
         if (response.ok) reports.set(host, await response.json());
-        else reason = `${host} answers ${response.status}`;
+        else reason = `${host} returned ${response.status}`;
       } catch (error) {
         if (error instanceof AppError) throw error;
         this.#cluster.avoid(host);
@@ -217,6 +217,6 @@ async function isTrueBefore(until: number, lookUp: () => Promise<boolean>): Prom
 
 function assertComplete(results: Result[], count: number): Result[] {
   for (const { error } of results) if (error !== undefined) throw toSqlError(error);
-  if (results.length !== count) throw unavailableError("it was answered in part");
+  if (results.length !== count) throw unavailableError("the response is incomplete");
   return results;
 }

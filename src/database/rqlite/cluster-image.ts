@@ -67,7 +67,7 @@ export async function replaceAll(
       failure !== null &&
       listDifferences(readContentOfFile(before), readContentOfFile(after)).length === 0
     )
-      throw unusableError(`The cluster did not take it and is as it was: ${failure.message}.`);
+      throw unusableError(`The cluster rejected it and is unchanged: ${failure.message}.`);
     await client.load(Bun.file(before));
     throw unusableError(
       `What the cluster has taken is not what was loaded (${wrong.join(", ")}). It has been given back what it had.`,

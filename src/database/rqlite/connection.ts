@@ -225,11 +225,11 @@ function readOutcome(status: number, text: string): Outcome {
   if (status === 401) throw refusedCredentialsError();
   // A repetition would be rejected too, because our requests are well-formed.
   if (status === 400 || status === 413)
-    throw new Error(`The database refused a request: ${text.trim()}`);
+    throw new Error(`The database rejected a request: ${text.trim()}`);
   if (status === 200) {
     const { results, error } = JSON.parse(text) as { results?: Result[]; error?: string };
     if (error === undefined && results !== undefined) return { kind: "answered", results };
-    return { kind: "unknown", reason: error ?? "an answer without results" };
+    return { kind: "unknown", reason: error ?? "a response without results" };
   }
   const reason = `${status} ${text.trim().slice(0, 200)}`;
   return { kind: status === 503 ? "refused" : "unknown", reason };

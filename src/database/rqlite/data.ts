@@ -263,7 +263,7 @@ function explainFailure(cause: unknown): string {
     return "It expects TLS: write rqlites:// instead of rqlite:// in --database.";
   if (/unable to connect|ECONNREFUSED/i.test(message))
     return "The connection was refused: check the addresses in --database, and that rqlited runs there.";
-  return message === "" ? "None answers." : toSentence(message);
+  return message === "" ? "None responds." : toSentence(message);
 }
 
 /**

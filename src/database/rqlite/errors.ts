@@ -4,7 +4,7 @@ import { AppError } from "../../core/errors.ts";
 export class RefusedCredentials extends Error {}
 
 export const refusedCredentialsError = () =>
-  unavailableError(new RefusedCredentials("it refuses this user or password"));
+  unavailableError(new RefusedCredentials("it rejects this user or password"));
 
 export function unavailableError(reason: string | Error): AppError {
   return new AppError("UNAVAILABLE", "The database can't be reached right now. Try again soon.", {

@@ -29,7 +29,7 @@ export function createHostGuard(hosts: OwnHosts) {
     if (isOurs(request, hosts)) return;
     throw new AppError(
       "MISDIRECTED_REQUEST",
-      "This page does not answer under this host name. Start Signalbox with --allowed-host NAME to allow it.",
+      "This page is not served under this host name. Start Signalbox with --allowed-host NAME to allow it.",
     );
   };
 }

@@ -52,16 +52,16 @@ export const HeldChange = z
     createdAt: Timestamp,
     dueAt: Timestamp.meta({ description: "End of the hold." }),
     sentAt: Timestamp.nullable(),
-    error: z.string().nullable().meta({ description: "Why it failed; null otherwise." }),
+    error: z.string().nullable().meta({ description: "The reason for a failure; null otherwise." }),
   })
   .meta({
     id: "HeldChange",
-    description: "A change that waits until its hold is over, or its outcome.",
+    description: "A waiting change, or the outcome of one.",
     example: {
       id: "01a1fb99-1f06-7255-b6bc-740f65e2dffd",
       operation: "updateIncident",
       subjectId: "01a1fb90-6a10-7c3d-9e21-0b1c2d3e4f50",
-      title: "Checkout answers slowly",
+      title: "Checkout is slow",
       change: { status: "resolved", message: "Back to normal." },
       author: { type: "person", id: "01a1fb90-6a10-7c3d-9e21-0b1c2d3e4f50", name: "Ann" },
       state: "waiting",

@@ -141,7 +141,7 @@ export class Channels {
       const keys = Object.keys(base).map((key) => toLine(key, 60));
       if (overrides !== undefined) keys.push("overrides");
       const without = keys.length === 0 ? "" : ` Left out with it: ${keys.join(", ")}.`;
-      this.#leaveOut(type, toLine(type, 60), `Not taken: ${reason}.${without}`);
+      this.#leaveOut(type, toLine(type, 60), `Not imported: ${reason}.${without}`);
       return;
     }
     this.#findOrCreateChannel(type, "", type, `Gatus ${type}`, base);
@@ -185,7 +185,7 @@ export class Channels {
     if (known !== undefined) return known;
     const channel = buildChannel(type, id, toLine(name, 255), config);
     if ("reason" in channel)
-      this.#leaveOut(id, toLine(name, 255), `Not taken: ${channel.reason}.`, ...channel.notes);
+      this.#leaveOut(id, toLine(name, 255), `Not imported: ${channel.reason}.`, ...channel.notes);
     else if (type === "email") channel.notes.push(...this.#listMailServerDifferences(config));
     this.#channels.set(key, channel);
     return channel;

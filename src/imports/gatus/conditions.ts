@@ -71,7 +71,10 @@ export function readCondition(expression: string): ReadCondition {
   const [left = "", right = ""] = expression.split(separator).map((operand) => operand.trim());
   const [first, second] = [parsePlaceholder(left), parsePlaceholder(right)];
   if (first !== null && second !== null)
-    return { written: expression, unsupported: "compares two parts of an answer with each other" };
+    return {
+      written: expression,
+      unsupported: "compares two parts of an response with each other",
+    };
   if (first !== null) return { written: expression, placeholder: first, op, expected: right };
   if (second !== null)
     return { written: expression, placeholder: second, op: mirrored[op], expected: left };

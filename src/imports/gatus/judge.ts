@@ -62,7 +62,7 @@ export function applyConditions(conditions: readonly string[], target: Target): 
   const judgesAnswers =
     (assertions as unknown[]).length > 0 || String(expectedStatus) !== anyStatus;
   if (judgement.inverted && judgesAnswers)
-    missing.push("[CONNECTED] == false together with conditions on an answer");
+    missing.push("[CONNECTED] == false together with conditions on a response");
   return judgement;
 }
 
@@ -190,7 +190,7 @@ function judgeCondition(
     case "HEADER":
       return target.type === "http"
         ? judgeHeader(condition)
-        : { lacks: "only an answer of HTTP has headers" };
+        : { lacks: "only an HTTP response has headers" };
     default:
       return { lacks: "this placeholder has no counterpart" };
   }
@@ -315,11 +315,11 @@ function judgeBodyCondition(
     if (part !== null) {
       fields["expect"] = part.text;
       if (!part.isExact)
-        notes.push(`Up when the answer contains “${part.text}”. Gatus compares all of it.`);
+        notes.push(`Up when the response contains “${part.text}”. Gatus compares all of it.`);
       return "done";
     }
   }
-  return { lacks: "an answer of this type can't be compared like this" };
+  return { lacks: "a response of this type can't be compared like this" };
 }
 
 /** Returns the text that the response must contain; null for a more complex pattern. */

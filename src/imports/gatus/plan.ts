@@ -142,7 +142,9 @@ export class GatusPlan {
         ? []
         : [`These variables are not set: ${shownVariables}${more}. They are empty, as in Gatus.`]),
       ...(this.#comparesNumbers
-        ? ["A value that an answer lacks fails a comparison such as < 100. Gatus compares it as 0."]
+        ? [
+            "A value that a response lacks fails a comparison such as < 100. Gatus compares it as 0.",
+          ]
         : []),
       "Gatus stores its history outside the configuration, so the history here is empty.",
     ];
@@ -164,7 +166,7 @@ export class GatusPlan {
           "monitor",
           externalId,
           name,
-          `Not taken: ${why}${at === null ? "" : ` (${at})`}.`,
+          `Not imported: ${why}${at === null ? "" : ` (${at})`}.`,
         );
         return;
       }
@@ -243,7 +245,7 @@ export class GatusPlan {
         "setting",
         "maintenance",
         "maintenance",
-        ...notes.map((note) => note.replace("Without its maintenance window", "Not taken")),
+        ...notes.map((note) => note.replace("Without its maintenance window", "Not imported")),
       );
   }
 
@@ -285,7 +287,12 @@ export class GatusPlan {
     return this.#config.sections("announcements", "announcement").flatMap((one) => {
       const incident = buildAnnouncement(one, this.#now);
       if (incident === null)
-        this.#leaveOut("incident", "announcement", "announcement", "Not taken: it has no message.");
+        this.#leaveOut(
+          "incident",
+          "announcement",
+          "announcement",
+          "Not imported: it has no message.",
+        );
       return incident ?? [];
     });
   }
@@ -299,7 +306,7 @@ export class GatusPlan {
         "suite",
         `${suite.text("group")}_${name}`,
         name,
-        `Not taken: one of the suites, with ${requests}. Build it as an http monitor with steps, which can use values of earlier answers.`,
+        `Not imported: one of the suites, with ${requests}. Build it as an http monitor with steps, which can use values of earlier responses.`,
         `Left out with it: ${keys.join(", ")}.`,
       );
       for (const key of Object.keys(suite.fields)) suite.value(key);
@@ -317,7 +324,7 @@ export class GatusPlan {
         "setting",
         key,
         toLine(key, 60),
-        ...formatNotes(paths).map((note) => note.replace(/^Left out/, "Not taken")),
+        ...formatNotes(paths).map((note) => note.replace(/^Left out/, "Not imported")),
       );
   }
 }

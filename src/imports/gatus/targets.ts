@@ -92,7 +92,8 @@ const targets: Readonly<Record<string, MakeTarget>> = {
   tcp(endpoint, _client, { host, port }) {
     const send = fillBody(endpoint);
     const target = createTarget("tcp", { host, port, send: send || null, expect: null });
-    if (send !== "") target.notes.push("Up once the text is sent. Gatus also waits for an answer.");
+    if (send !== "")
+      target.notes.push("Up once the text is sent. Gatus also waits for a response.");
     return target;
   },
   tls(endpoint, client, { host, port }) {
@@ -143,7 +144,7 @@ function buildDnsTarget(dns: Section, address: string): Target {
   const bare = (isIP(address) === 0 ? host : address).replace(/^\[|\]$/g, "");
   const family = isIP(bare);
   if (family === 0 && address !== "")
-    target.notes.push(`Asks the resolver of this machine: ${address} is not an IP address.`);
+    target.notes.push(`Queries the resolver of this machine: ${address} is not an IP address.`);
   else if (address !== "")
     target.fields["resolver"] =
       port === undefined || isIP(address) !== 0
@@ -240,7 +241,7 @@ function applyHostHeader(target: Target, header: string) {
   url.hostname = other.hostname;
   Object.assign(target.fields, { url: url.href, connectTo: host });
   target.notes.push(
-    `Connects to ${host} and asks for ${url.host}${url.protocol === "https:" ? ", also in TLS" : ""}.`,
+    `Connects to ${host} and requests ${url.host}${url.protocol === "https:" ? ", also in TLS" : ""}.`,
   );
 }
 

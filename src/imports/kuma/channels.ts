@@ -80,7 +80,7 @@ const types: Record<string, (config: Fields) => MappedChannel> = {
       }),
       ...(toText(c["smtpCC"]) + toText(c["smtpBCC"]) === ""
         ? []
-        : ["Those in CC and BCC get the same e-mail."]),
+        : ["Recipients in CC and BCC get the same e-mail."]),
     ],
   }),
   webhook(c) {
@@ -97,7 +97,7 @@ const types: Record<string, (config: Fields) => MappedChannel> = {
             : {},
       },
       notes: [
-        "What it receives has another form than Uptime Kuma's: { type, timestamp, data } instead of { heartbeat, monitor, msg }. See the documentation of webhooks.",
+        "The format differs from Uptime Kuma's: { type, timestamp, data } instead of { heartbeat, monitor, msg }. See the documentation of webhooks.",
         ...(toText(c["httpMethod"]).toLowerCase() === "get" ? ["Sent with POST, not GET."] : []),
       ],
     };
@@ -131,7 +131,7 @@ const types: Record<string, (config: Fields) => MappedChannel> = {
       priority: clampPriority(c["pushoverpriority"], -2, 2, 1),
     },
     notes: noteIgnored(c, {
-      pushoverdevice: `the device ${toText(c["pushoverdevice"])}: all of the user get it`,
+      pushoverdevice: `the device ${toText(c["pushoverdevice"])}: all devices of the user receive it`,
       pushoversounds: "its sound",
       pushovertitle: "its title",
       pushoverttl: "its time to live",
@@ -195,7 +195,7 @@ export function convertChannel(row: Fields): Result {
   if (type === "apprise")
     return createPlaceholder(
       common,
-      "Uptime Kuma runs Apprise itself, here an Apprise server is needed: enter its address, and the same Apprise URLs",
+      "Uptime Kuma runs Apprise itself, Signalbox needs an Apprise server: enter its address, and the same Apprise URLs",
       type,
     );
   return createPlaceholder(
@@ -242,7 +242,7 @@ function createPlaceholder(common: Fields, why: string, type: string): Result {
   const isTaken = findIssue(NewAlertChannel, fields) === null;
   return {
     fields,
-    notes: [`${isTaken ? "Disabled" : "Not taken"}: ${why}.`],
+    notes: [`${isTaken ? "Disabled" : "Not imported"}: ${why}.`],
     isIncomplete: true,
     isTaken,
   };

@@ -99,7 +99,7 @@ export function buildGroupRecords(
         },
         links: { alertChannelIds: attached(toNumber(row["id"])).slice(0, maxChannels) },
         notes: [
-          ...(path.length > 1 ? [`Groups have no groups within: it is called ${short}.`] : []),
+          ...(path.length > 1 ? [`Groups can't contain groups: its name is ${short}.`] : []),
           ...(isPaused ? ["It is paused, as it or the group around it was."] : []),
           ...notes,
           ...lost("monitor", row),

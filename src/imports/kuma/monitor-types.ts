@@ -37,7 +37,7 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
     mapped.fields[isOn(m["invert_keyword"]) ? "keywordAbsent" : "keyword"] = keyword;
     if (/"\s*:/.test(keyword))
       mapped.notes?.push(
-        "Uptime Kuma writes JSON answers anew without spaces before it looks for the keyword; here it is looked for in the answer as it was sent. If it isn't found, use a JSON path.",
+        "Uptime Kuma removes spaces from JSON responses before it searches for the keyword. Signalbox searches the response as it was sent. If the keyword isn't found, use a JSON path.",
       );
     return mapped;
   },
@@ -91,7 +91,7 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
     const missing =
       toTextOrNull(m["expected_tls_alert"]) === null
         ? []
-        : [`the TLS alert ${toText(m["expected_tls_alert"])} as what is expected`];
+        : [`the TLS alert ${toText(m["expected_tls_alert"])} as the expected result`];
     if (tls === "tls")
       return { type: "tls", fields: { ...hostAndPortOf(m), ...convertExpiry(m) }, missing };
     if (tls === "starttls") {
@@ -110,9 +110,7 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
   "tailscale-ping": (m) => ({
     type: "ping",
     fields: { host: hostOf(m) },
-    notes: [
-      "Pings the address itself instead of asking Tailscale: this machine has to be in the tailnet.",
-    ],
+    notes: ["Pings the address directly. This machine must be in the tailnet."],
   }),
   dns: convertDns,
   push(m) {
@@ -161,7 +159,7 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
   "system-service": (m) => ({
     type: "systemd",
     fields: { unit: toText(m["system_service_name"]) },
-    notes: ["Asks the systemd of the machine that Signalbox runs on."],
+    notes: ["Queries systemd on the machine that runs Signalbox."],
   }),
   pm2: (m) => ({ type: "pm2", fields: { name: toText(m["system_service_name"]) } }),
 };
@@ -197,7 +195,7 @@ function convertDns(m: Fields): MappedMonitor {
     condition["variable"] === "record" &&
     condition["operator"] === "equals";
   if (conditions.length > 0 && !isPlain)
-    missing.push(`its conditions on the answer (${JSON.stringify(conditions).slice(0, 300)})`);
+    missing.push(`its conditions on the response (${JSON.stringify(conditions).slice(0, 300)})`);
   return {
     type: "dns",
     fields: {

@@ -108,7 +108,7 @@ export function convertMonitor(m: Fields, installation: Installation): Converted
     issue === null ? `Paused: it lacks ${missing.join(" and ")}.` : `Paused: ${issue}.`;
   const base = issue === null ? monitorInput : buildNearestMonitor(m, common);
   const about =
-    issue === null ? "" : `Uptime Kuma had here a monitor of the type ${type}: ${describeRow(m)}`;
+    issue === null ? "" : `In Uptime Kuma, a monitor of the type ${type}: ${describeRow(m)}`;
   const description = [common["description"], reason, about]
     .filter((part) => part !== "")
     .join("\n\n");

@@ -121,7 +121,7 @@ const unusedColumns = {
   footer_text: "footer",
   analytics_id: "analytics",
   google_analytics_tag_id: "analytics",
-  password: "password, which Uptime Kuma did not ask for",
+  password: "password, which Uptime Kuma did not require",
   rss_title: "title of its feed",
 };
 
@@ -169,7 +169,7 @@ export function convertIncident(row: Fields, now: number, lost: NoteLost): Plann
     },
     links: {},
     notes: [
-      "Shown on each status page of the organization: incidents here belong to no single one.",
+      "Shown on each status page of the organization: an incident does not belong to one page.",
       ...lost("incident", row),
     ],
   };

@@ -175,7 +175,7 @@ function buildWindowRecords(
     const mapped = convertWindow(row, serverZone, now);
     const name = toText(row["title"]);
     if ("reason" in mapped) {
-      leave("maintenance-window", row, name, `Not taken: ${mapped.reason}.`);
+      leave("maintenance-window", row, name, `Not imported: ${mapped.reason}.`);
       return [];
     }
     const members = membersOf(row).flatMap((id): Fields[] => {
@@ -242,7 +242,7 @@ function leaveOthers(rows: Rows, leave: LeaveOut, lost: NoteLost) {
       row,
       `${toText(row["protocol"])}://${toText(row["host"])}:${toNumber(row["port"])}`,
       convertProxy(row) === null
-        ? "Not taken: a proxy here is one of HTTP or SOCKS5, itself not encrypted. Monitors that need it are paused."
+        ? "Not imported: Signalbox supports HTTP and SOCKS5 proxies without encryption. Monitors that need this proxy are paused."
         : "Not imported as a record: it is part of each monitor that uses it.",
       ...lost("proxy", row),
     );
@@ -255,25 +255,30 @@ function leaveOthers(rows: Rows, leave: LeaveOut, lost: NoteLost) {
       ...lost("docker_host", row),
     );
   for (const row of rows.remote_browser)
-    leave("remote-browser", row, toText(row["name"]), "Not taken: nothing here renders pages.");
+    leave(
+      "remote-browser",
+      row,
+      toText(row["name"]),
+      "Not imported: Signalbox uses the Chromium of its own machine.",
+    );
   for (const row of rows.api_key)
     leave(
       "api-key",
       row,
       toText(row["name"]),
-      "Not taken: only its hash is there. Make a new one with `signalbox keys create`.",
+      "Not imported: the file contains only its hash. Create a new key with `signalbox keys create`.",
     );
   for (const row of rows.user)
     leave(
       "user",
       row,
       toText(row["username"]),
-      "Not taken: it has no e-mail address. Invite people on the page People.",
+      "Not imported: it has no e-mail address. Invite the person under Settings → People.",
     );
   const usedTags = new Set(rows.monitor_tag.map((row) => toText(row["tag_id"])));
   for (const row of rows.tag)
     if (!usedTags.has(idOf(row)))
-      leave("tag", row, toText(row["name"]), "Not taken: no monitor has it.");
+      leave("tag", row, toText(row["name"]), "Not imported: no monitor uses it.");
 }
 
 function buildSettingHints(rows: Rows, { values, value }: Settings): string[] {
@@ -286,20 +291,20 @@ function buildSettingHints(rows: Rows, { values, value }: Settings): string[] {
   return [
     ...(address === ""
       ? []
-      : [`Uptime Kuma answers at ${address}: with serve --url ${address} links lead there.`]),
+      : [
+          `Uptime Kuma uses the address ${address}. Start Signalbox with \`serve --url ${address}\` to use it in links.`,
+        ]),
     ...(rows.tag.length > 0 ? ["Tags have no color here."] : []),
     ...buildSettingsHint(values.keys()),
     ...(manyRedirects > 0
       ? [`Checks follow up to 5 redirects; ${pluralize(manyRedirects, "monitor")} allowed more.`]
       : []),
     ...(toText(value("entryPage")).startsWith("statusPage-")
-      ? [
-          "Its start page is a status page: give that page a host name of its own for the same here.",
-        ]
+      ? ["Its start page is a status page. For the same here, give that page its own host name."]
       : []),
     ...(values.has("keepDataPeriodDays")
       ? [
-          `Uptime Kuma keeps results for ${toNumber(value("keepDataPeriodDays"))} days; here results are kept for --keep-results, daily sums for ever.`,
+          `Uptime Kuma stores results for ${toNumber(value("keepDataPeriodDays"))} days. Signalbox stores results for --keep-results days and daily figures forever.`,
         ]
       : []),
   ];

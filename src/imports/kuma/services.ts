@@ -159,7 +159,7 @@ export const convertWebSocket = (m: Fields): MappedMonitor => ({
   notes: [
     ...(toTextOrNull(m["ws_subprotocol"]) === null
       ? []
-      : [`Asks for no subprotocol (it was ${toText(m["ws_subprotocol"])}).`]),
+      : [`Requests no subprotocol (it was ${toText(m["ws_subprotocol"])}).`]),
     ...(isOn(m["ws_ignore_sec_websocket_accept_header"])
       ? ["The server must respond with the correct Sec-WebSocket-Accept."]
       : []),

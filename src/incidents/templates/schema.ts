@@ -41,7 +41,8 @@ const example = {
   status: "identified",
   title: "{{monitors}}: payments fail",
   severity: "major",
-  message: "Our payment provider has an outage since {{time}}. Orders are kept and paid later.",
+  message:
+    "Our payment provider has had an outage since {{time}}. Orders are stored and paid later.",
 } as const;
 
 export const NewIncidentTemplate = bodySchema(

@@ -11,7 +11,7 @@ export const checkRoutes = ({ checkNow: run }: Pick<CheckOnDemand, "checkNow">) 
       timeoutSeconds,
       summary: "Check a monitor now",
       description:
-        "Answers its heartbeat once that is stored. A check that is under way already is not made twice. A paused monitor and a push monitor can't be checked. One key or person has at most 4 at a time and 60 a minute, an organization 16 and 240: beyond, 429.",
+        "Returns the heartbeat once it is stored. A running check is not started twice. Paused monitors and push monitors can't be checked. A key or person can run 4 checks at a time and 60 per minute, an organization 16 and 240. Further requests get 429.",
       data: Heartbeat,
       errors: ["CONFLICT"],
       handle: ({ scope, params }) => checkNow(scope, run, params.id),

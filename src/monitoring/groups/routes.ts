@@ -59,8 +59,7 @@ export const monitorGroupRoutes = createRouter("/api/v1/monitor-groups")
       name: "deleteMonitorGroup",
       access: "write",
       summary: "Delete a monitor group",
-      description:
-        "Removes the group only: its monitors are kept and return to the ungrouped list.",
+      description: "Removes only the group. Its monitors return to the ungrouped list.",
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteGroup(scope, params.id),

@@ -29,7 +29,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
       access: "write",
       summary: "Schedule maintenance",
       description:
-        "During the window its monitors are in the state `maintenance` and send no alerts. What is still down at its end is alerted then.",
+        "During the window its monitors are in the state `maintenance` and send no alerts. Monitors that are still down at its end are alerted then.",
       query: HoldQuery,
       body: NewMaintenanceWindow,
       data: MaintenanceWindow,
@@ -53,7 +53,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
       access: "write",
       summary: "Change a maintenance window",
       description:
-        "Absent fields keep their value. `monitorIds` and `groupIds` are complete lists. What it changes about an occurrence under way holds at once.",
+        "Absent fields keep their value. `monitorIds` and `groupIds` are complete lists. Changes of the current occurrence apply at once.",
       query: HoldQuery,
       body: MaintenanceWindowPatch,
       data: MaintenanceWindow,
@@ -66,7 +66,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
       name: "deleteMaintenanceWindow",
       access: "write",
       summary: "Delete a maintenance window",
-      description: "Where it holds, it ends at once.",
+      description: "A window in progress ends at once.",
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteWindow(scope, params.id),

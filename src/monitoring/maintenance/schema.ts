@@ -37,11 +37,11 @@ const rrule = boundedText(500).superRefine((text, context) => {
 });
 
 const about = {
-  startsAt: "When the first occurrence begins; with `rrule`, when the rule begins to hold.",
+  startsAt: "Start of the first occurrence; with `rrule`, start of the rule.",
   timeZone:
-    "IANA time zone in which `rrule` means its days and hours, so that 02:00 stays 02:00 when clocks change. An occurrence in an hour that a change leaves out begins that much later; in one that comes twice, the first time.",
+    "IANA time zone of the days and hours in `rrule`, so that 02:00 stays 02:00 when clocks change. An occurrence in a skipped hour starts that much later; in a repeated hour, it starts the first time.",
   rrule:
-    "RFC 5545 recurrence rule without DTSTART, which is `startsAt` in `timeZone`; null for once. At most hourly; an occurrence ends at the latest when the next one begins.",
+    "RFC 5545 recurrence rule without DTSTART, which is `startsAt` in `timeZone`; null for a single window. At most hourly. An occurrence ends when the next one starts, or earlier.",
   countsUptime: "Whether results of that time count in figures of uptime.",
   public: "Whether status pages announce it.",
 };
@@ -115,7 +115,7 @@ export const MaintenanceWindow = z
   })
   .meta({
     id: "MaintenanceWindow",
-    description: "Planned work: alerts are held, status pages say so.",
+    description: "Planned work: alerts are held, and status pages announce it.",
     example: {
       id: "01a1fb99-4d02-7b15-9a3c-5e7f1b2d4c68",
       title: "Router firmware",
@@ -165,6 +165,6 @@ export const MaintenanceCalendar = z.array(
 export const MaintenanceQuery = z.strictObject({
   ...pageFields,
   state: MaintenanceState.optional(),
-  monitorId: Id.optional().meta({ description: "Windows that hold for this monitor now." }),
+  monitorId: Id.optional().meta({ description: "Windows in progress for this monitor." }),
 });
 export type MaintenanceQuery = z.infer<typeof MaintenanceQuery>;

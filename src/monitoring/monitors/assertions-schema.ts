@@ -111,7 +111,7 @@ const assertionSchema = (sources: readonly [AssertionSource, ...AssertionSource[
       }),
       op: z.enum(assertionOps).meta({
         description:
-          "`lessThan`, `lessThanOrEqual`, `greaterThan` and `greaterThanOrEqual` compare numbers, `matches` and `notMatches` take a regular expression in RE2 syntax. Where there is nothing, only `notEquals`, `notContains`, `notMatches` and `notExists` hold.",
+          "`lessThan`, `lessThanOrEqual`, `greaterThan` and `greaterThanOrEqual` compare numbers, `matches` and `notMatches` take a regular expression in RE2 syntax. Without a value, only `notEquals`, `notContains`, `notMatches` and `notExists` hold.",
       }),
       value: z
         .union([text(maxValue), z.number(), z.boolean()])
@@ -150,13 +150,13 @@ export const assertionsSchema = (...sources: readonly [AssertionSource, ...Asser
   z
     .array(assertionSchema(sources))
     .max(maxAssertions)
-    .meta({ description: "What the answer must fulfil, all of it." });
+    .meta({ description: "Conditions that the response must satisfy, all of them." });
 
 export const Assertions = z
   .array(Assertion)
   .max(maxAssertions)
   .meta({
     description:
-      "What else the answer must fulfil, all of it. `expectedStatus`, `keyword`, `keywordAbsent`, `jsonPath` and `jsonEquals` are short forms of common ones and hold as well.",
+      "Further conditions that the response must satisfy, all of them. `expectedStatus`, `keyword`, `keywordAbsent`, `jsonPath` and `jsonEquals` are short forms of common conditions and apply as well.",
     example: [{ source: "json", path: "$.queue", op: "lessThan", value: 100 }],
   });

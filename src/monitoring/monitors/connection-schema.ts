@@ -27,7 +27,7 @@ export const connectionFields = {
   }),
   connectTo: nullable(Host).meta({
     description:
-      "The address or name to connect to instead of the host of `url`, as a DNS record would; `Host` and the name that TLS asks for stay.",
+      "The address or name to connect to instead of the host of `url`, as a DNS record would; `Host` and the TLS server name do not change.",
   }),
 };
 

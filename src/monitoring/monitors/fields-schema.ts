@@ -75,7 +75,7 @@ export const http = {
   bearerToken: nullable(secret(8192)),
   oauth2: nullable(OAuth2).meta({
     description:
-      "The client credentials grant of OAuth 2.0: its access token is sent as a bearer token, kept until shortly before it expires, and fetched anew when the target answers 401.",
+      "The client credentials grant of OAuth 2.0: its access token is sent as a bearer token, cached until shortly before it expires, and fetched again when the target returns 401.",
   }),
   ...conditionFields,
   save: Save.default([]),
@@ -120,7 +120,7 @@ export const httpShown = {
 
 export const verifyTls = http.verifyTls;
 const serverName = nullable(Host).meta({
-  description: "The name that TLS asks for and the certificate must be for; null is the host.",
+  description: "The TLS server name, which the certificate must contain; null for the host.",
 });
 const tls = z
   .boolean()
@@ -249,5 +249,5 @@ export const PageSteps = z
   .meta({ example: ["fill #user with {{username}}", "click #send", "expect Welcome"] });
 
 export const screenshotAt = Timestamp.nullable().meta({
-  description: "Time of the last failure, of which the screenshot is kept; null without one.",
+  description: "Time of the failure in the stored screenshot; null without one.",
 });

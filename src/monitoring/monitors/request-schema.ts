@@ -101,7 +101,7 @@ export const Save = z
         }),
         expression: nullable(wellFormedText(maxExpression)).meta({
           description:
-            "A regular expression as RE2 has them: its first group is taken, or all that it finds.",
+            "A regular expression in RE2 syntax. Its first group is saved, or the whole match without a group.",
         }),
       })
       .superRefine(({ source, path }, context) => {
@@ -118,7 +118,7 @@ export const Save = z
   .max(10)
   .meta({
     description:
-      "Values of the answer that later steps use as `{{name}}`. They are never shown or stored.",
+      "Values of the response that later steps use as `{{name}}`. They are never shown or stored.",
     example: [{ name: "token", source: "json", path: "$.token", expression: null }],
   });
 export type Save = z.infer<typeof Save>;
@@ -126,13 +126,13 @@ export type Save = z.infer<typeof Save>;
 /** Conditions on the response, for the first request and for each step. */
 export const conditionFields = {
   expectedStatus: ExpectedStatus.default(["200-299"]),
-  keyword: nullable(line(1000)).meta({ description: "Text that the answer must contain." }),
+  keyword: nullable(line(1000)).meta({ description: "Text that the response must contain." }),
   keywordAbsent: nullable(line(1000)).meta({
-    description: "Text that the answer must not contain.",
+    description: "Text that the response must not contain.",
   }),
   jsonPath: nullable(JsonPath),
   jsonEquals: nullable(z.union([line(1000), z.number(), z.boolean()])).meta({
-    description: "What the value at `jsonPath` must be; null asks only that there is one.",
+    description: "Expected value at `jsonPath`; null accepts any value.",
   }),
   assertions: Assertions.default([]),
 };
@@ -173,7 +173,7 @@ export const maxSteps = 9;
 
 export const Steps = z.array(Step).max(maxSteps).meta({
   description:
-    "Further requests, one after the other, within the one timeout. `{{name}}` stands for a variable or a saved value in URL, headers and body. Credentials and headers of the monitor are sent to its own origin alone.",
+    "Further requests, one after the other, within the one timeout. `{{name}}` inserts a variable or a saved value into URL, headers and body. Credentials and headers of the monitor are sent to its own origin alone.",
 });
 
 type Part = Omit<Step, "name">;
@@ -220,7 +220,7 @@ export function listRequestIssues(monitor: HttpRequests): RequestIssue[] {
     const hasNames = index > 0 || known.size > 0;
     const json = body !== null && hasNames ? fillJson(body, () => 0) : body;
     if (bodyType === "json" && json !== null && !isJson(json))
-      issue("must be JSON, as bodyType says", "body");
+      issue("must be JSON, because bodyType is json", "body");
     if (jsonPath === null && jsonEquals !== null)
       issue("is required where jsonEquals is given", "jsonPath");
     for (const { keys, message } of listBodilessIssues(part)) issue(message, ...keys);

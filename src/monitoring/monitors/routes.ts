@@ -53,7 +53,7 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
       access: "write",
       summary: "Update a monitor",
       description:
-        "Absent fields keep their value; for a secret, null clears it. A secret stays with its address: a change of that has to send the secret again.",
+        "Absent fields keep their value; for a secret, null clears it. A secret belongs to its address. A change of the address must send the secret again.",
       body: MonitorPatch,
       data: Monitor,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],

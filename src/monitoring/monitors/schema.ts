@@ -42,7 +42,7 @@ export const monitorFields = {
     }),
   retries: integer(0, 10)
     .default(1)
-    .meta({ description: "Further failures in a row that it takes to be down." }),
+    .meta({ description: "Further failures in a row before the monitor is down." }),
   confirmations: integer(1, 9).default(1).meta({
     description:
       "Machines that have to see it fail before it is down, where several serve the same data: this many, or all where there are fewer.",
@@ -53,7 +53,7 @@ export const monitorFields = {
   }),
   degradedAfterMs: nullable(integer(1, 60_000)),
   successThreshold: integer(1, 10).default(1).meta({
-    description: "Good results in a row that it takes to be up again after it was down.",
+    description: "Good results in a row before the monitor is up again.",
   }),
   inverted: z.boolean().default(false).meta({
     description: "Up when the check fails, down when it succeeds, also when that is slow.",

@@ -17,7 +17,7 @@ export const uptimeRoutes = createRouter("/api/v1/monitors")
       name: "listHeartbeats",
       access: "read",
       summary: "List a monitor's heartbeats",
-      description: "Newest first. They are kept for 14 days, unless configured otherwise.",
+      description: "Newest first. Stored for 14 days, unless configured otherwise.",
       query: HeartbeatQuery,
       data: z.array(Heartbeat),
       handle: ({ scope, params, query }) => listMonitorHeartbeats(scope, params.id, query),
@@ -30,7 +30,7 @@ export const uptimeRoutes = createRouter("/api/v1/monitors")
       bytes: "image/jpeg",
       summary: "Get what the browser showed when a monitor failed last",
       description:
-        "Of a `browser` monitor, whose `screenshotAt` says when that was. Kept until the next failure, as long as the heartbeat.",
+        "Of a `browser` monitor; `screenshotAt` is its time. Stored until the next failure, as long as the heartbeat.",
       query: ScreenshotQuery,
       response: z.instanceof(Uint8Array),
       handle: ({ scope, params, query }) => getScreenshot(scope, params.id, query.at ?? null),
@@ -51,7 +51,7 @@ export const uptimeRoutes = createRouter("/api/v1/monitors")
       access: "read",
       summary: "Get a monitor's latency over time",
       description:
-        "The last 24 hours unless `from` and `to` say otherwise, oldest first; without the times in which nothing was measured. Long spans come from hourly or daily sums, which then begin on the hour or day.",
+        "The last 24 hours by default, oldest first, without times that were not measured. Long spans use hourly or daily sums, which start on the hour or day.",
       query: LatencyQuery,
       data: z.array(LatencyPoint),
       handle: ({ scope, params, query }) => listLatencies(scope, params.id, query),

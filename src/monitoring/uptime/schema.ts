@@ -20,7 +20,7 @@ export const Heartbeat = z
     period: z
       .int()
       .min(1)
-      .meta({ description: "Seconds that the result stands for in figures of uptime." }),
+      .meta({ description: "Seconds that the result represents in uptime figures." }),
   })
   .meta({
     id: "Heartbeat",

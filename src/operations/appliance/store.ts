@@ -37,7 +37,7 @@ export const administratorGuard: Prepared = guard(
   () =>
     new AppError(
       "CONFLICT",
-      "The appliance needs an administrator. Make somebody else an administrator first.",
+      "The appliance needs an administrator. Make another person an administrator first.",
     ),
 );
 

@@ -40,7 +40,7 @@ const fixedPhrases = {
   "organization.deleted": "deleted an organization",
   "subscriber.added": "added a subscriber",
   "subscriber.invited": "sent someone a link to confirm",
-  "subscriber.asked": "asked to subscribe",
+  "subscriber.asked": "requested a subscription",
   "subscriber.confirmed": "confirmed a subscription",
   "subscriber.unsubscribed": "unsubscribed",
   "backup.downloaded": "downloaded a backup of the whole appliance",

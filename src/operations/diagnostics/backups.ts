@@ -76,7 +76,7 @@ export async function examineSchedule({
     lastSuccessAt === null
       ? `scheduled for ${age}, and none was made`
       : `the last was made ${age} ago, at ${lastSuccessAt}`,
-    "Is the server running? `signalbox service status`; its log (`journalctl -u signalbox`) says why none was made.",
+    "Is the server running? `signalbox service status`; its log (`journalctl -u signalbox`) shows why none was created.",
   );
   const message = `There has been no scheduled backup since ${formatUtcMinute(judgedSince)}, for more than two days. See Settings → Backup.`;
   return [
@@ -218,7 +218,7 @@ export async function examineBucket({
           "See who removes it: a lifecycle rule of the bucket, or a person.",
         ),
       ];
-    return [okFinding(where, `${name} answers, backups in it: ${backups.length}`)];
+    return [okFinding(where, `${name} responds, backups in it: ${backups.length}`)];
   } catch (error) {
     return [
       problemFinding(

@@ -78,7 +78,7 @@ function judgeOffset({ name, offsetMs, precisionMs }: Offset): Finding {
   const side = offsetMs > 0 ? "behind" : "ahead of";
   return (amount > severeMs ? problemFinding : warningFinding)(
     "clock",
-    `it is ${Math.round(amount / 1000)} s ${side} ${name}: codes to sign in and signatures of webhooks are refused when it is far off`,
+    `it is ${Math.round(amount / 1000)} s ${side} ${name}: codes to sign in and signatures of webhooks are rejected when it is far off`,
     "`timedatectl set-ntp true`, or start chrony or another NTP client.",
   );
 }

@@ -87,7 +87,7 @@ export async function examineDatabaseSize({
 
 function examineGrowth(free: number, growing: readonly Growing[]): Finding {
   const days = computeDaysUntilFull(free, growing);
-  const a = `it takes ${formatBytes(sumBytesPerDay(growing))} more a day`;
+  const a = `it grows by ${formatBytes(sumBytesPerDay(growing))} a day`;
   if (days > 10 * 365) return okFinding("growth", `${a}, and the disk is enough for ten years`);
   const message = `${a}: the disk is full in ${Math.floor(days)} days`;
   return days < soonDays
@@ -125,7 +125,7 @@ function examineLog(file: string): Finding {
     return okFinding("log", `the database's log has ${formatBytes(bytes)}`);
   return warningFinding(
     "log",
-    `the database's log has ${formatBytes(bytes)}: a program keeps a read transaction open`,
+    `the database's log has ${formatBytes(bytes)}: a program holds a read transaction open`,
     "Stop the program that has it open (`fuser -v signalbox.db`), such as a forgotten sqlite3, or restart the server.",
   );
 }

@@ -90,7 +90,7 @@ export function adviseOnFailure(error: unknown, what: string): string {
   const { address, message } = error;
   if (message.includes(deniedIssue)) return "Change --deny-target, or name another host.";
   if (message.includes("this appliance itself"))
-    return "It is the address of this appliance: name that of the service that takes the alerts.";
+    return "It is the address of this appliance: enter the address of the service that receives the alerts.";
   const bits = isIP(address ?? "") === 6 ? 128 : 32;
   return `If it is meant, start \`serve\` with --allow-target ${address}/${bits}; else correct the address.`;
 }
@@ -139,7 +139,7 @@ function examineNameServers(
   if (unknown.length === 0) return okFinding(subject, "none responds, and none is needed");
   return problemFinding(
     subject,
-    `${servers || "none"}: none answers, and ${formatNames(unknown)} can't be looked up`,
+    `${servers || "none"}: none responds, and ${formatNames(unknown)} can't be looked up`,
     "Correct /etc/resolv.conf, or ask the network's administrator.",
   );
 }

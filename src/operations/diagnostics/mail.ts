@@ -44,7 +44,7 @@ export async function examineMailServer(
     const { verdict, certificateEnds } = await tryMailServer(smtp, context);
     if (verdict.outcome === "failed")
       return [problemFinding(subject, `${verdict.reason} ${capitalize(whose)}`, settings)];
-    const user = smtp.user === null ? "asks for no user" : "takes the user and the credentials";
+    const user = smtp.user === null ? "asks for no user" : "accepts the user and the credentials";
     if (certificateEnds === null) return [okFinding(subject, `${user}, not encrypted; ${whose}`)];
     const days = Math.floor((certificateEnds.getTime() - reaching.clock()) / dayMs);
     const message = `${user}, its certificate is valid for ${days} days; ${whose}`;

@@ -40,10 +40,10 @@ function readRunningAddress(path: string): URL | null {
 
 async function examineServer(running: URL): Promise<Finding> {
   if ((await identifySignalbox(running)) === "healthy")
-    return okFinding("server", `it runs and answers at ${running.origin}`);
+    return okFinding("server", `it runs and responds at ${running.origin}`);
   return problemFinding(
     "server",
-    `it runs, but does not answer at ${running.origin}`,
+    `it runs, but does not respond at ${running.origin}`,
     "Read its log (`journalctl -u signalbox`), then restart it.",
   );
 }
@@ -81,7 +81,7 @@ async function examinePort(
   const owner = findListener(port) ?? "another program";
   return (running === null ? problemFinding : warningFinding)(
     subject,
-    `${port} is taken by ${owner}`,
+    `${port} is used by ${owner}`,
     `Stop that program, or choose another ${option}.`,
   );
 }
@@ -105,7 +105,7 @@ export async function examineProblems(store: Store, clock: Clock): Promise<Findi
     warningFinding(
       name,
       `since ${since}: ${message}`,
-      "The log says more: `journalctl -u signalbox`.",
+      "The log has details: `journalctl -u signalbox`.",
     ),
   );
 }

@@ -142,7 +142,7 @@ async function buildMonitorFamilies(
     ),
     buildFamily(
       "judged",
-      "0 while the appliance's own trouble keeps a monitor from being judged.",
+      "0 while a monitor is not judged because of the appliance's own trouble.",
       (row) => (row.status === "paused" ? null : Number(row.notJudgedSince === null)),
     ),
     buildFamily("latency_seconds", "Latency of the last check.", ({ latencyMs, status }) =>

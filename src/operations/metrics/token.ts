@@ -43,8 +43,8 @@ function readDigest(file: string | undefined): Buffer | null {
   if (shape.test(token)) return hashToken(token);
   throw invalidFieldError(
     "--metrics-token-file",
-    `must name a file with a token of 32 to 200 letters, digits and signs without spaces; ${
+    `must name a file with a token of 32 to 200 letters, digits and symbols without spaces; ${
       token === "" ? "it is empty" : "it has another one"
-    }: openssl rand -hex 32 makes one`,
+    }. Create one with openssl rand -hex 32`,
   );
 }

@@ -159,8 +159,8 @@ async function resolveHost(host: string, nameServers?: readonly string[]): Promi
     const { code } = error as NodeJS.ErrnoException;
     throw new LocalFailure(
       code === "ESERVFAIL" || code === "EREFUSED"
-        ? "The name servers have no answer for this name."
-        : "The name servers of this machine don't answer.",
+        ? "The name servers returned no address for this name."
+        : "The name servers of this machine don't respond.",
     );
   } finally {
     clearTimeout(timer);

@@ -97,7 +97,7 @@ async function changeSubscription(
   const confirmation = await confirmSubscriber(scope, id).catch(mapConflictToFull);
   if (confirmation === null) return respondEnded(verb);
   if (confirmation === "full")
-    return respondStatement("Not now", `${title} takes no more subscribers at the moment.`, 409);
+    return respondStatement("Not now", `${title} accepts no more subscribers at the moment.`, 409);
   return respondStatement("You are subscribed", `Updates from ${title} are sent to ${address}.`);
 }
 

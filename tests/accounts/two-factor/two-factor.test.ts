@@ -354,7 +354,7 @@ describe("wrong codes", () => {
       "SELECT actor_type, actor_name FROM audit_entries WHERE action = 'person.code-refused' AND organization_id = ? AND subject_id = ?",
     );
     expect(entries.values(appliance.ours.id, who.id)).toEqual(
-      Array.from({ length: 3 }, () => ["visitor", "somebody at 10.0.0.1"]),
+      Array.from({ length: 3 }, () => ["visitor", "a person at 10.0.0.1"]),
     );
     // Their own mistake during a completed sign-in is not reported.
     const own = await waiting(appliance, who.id, "127.0.0.1");

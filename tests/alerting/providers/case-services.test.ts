@@ -213,8 +213,8 @@ const refusedByOpsgenie: [number, string][] = [
 ];
 const unchanging: [number, Verdict][] = [
   [202, { outcome: "delivered" }],
-  [429, retryVerdict("The receiver answered HTTP 429 (Too Many Requests).", 17)],
-  [500, retryVerdict("The receiver answered HTTP 500 (Internal Server Error).")],
+  [429, retryVerdict("The receiver responded with HTTP 429 (Too Many Requests).", 17)],
+  [500, retryVerdict("The receiver responded with HTTP 500 (Internal Server Error).")],
 ];
 
 describe("responses", () => {
@@ -222,7 +222,7 @@ describe("responses", () => {
     [
       "pagerduty",
       pagerduty,
-      [[400, finalVerdict("PagerDuty refused the event; the integration key may be wrong.")]],
+      [[400, finalVerdict("PagerDuty rejected the event; the integration key may be wrong.")]],
     ],
     [
       "opsgenie",

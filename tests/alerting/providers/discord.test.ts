@@ -45,7 +45,7 @@ test("the longest values stay within each limit and the total limit", async () =
 });
 
 test("the wait in the body of a rate limit overrides Retry-After, unless it is not a number", async () => {
-  const reason = "The receiver answered HTTP 429 (Too Many Requests).";
+  const reason = "The receiver responded with HTTP 429 (Too Many Requests).";
   for (const [seconds, expected] of [
     ["64.57", 65],
     ['"soon"', 7],

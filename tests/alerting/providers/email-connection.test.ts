@@ -27,7 +27,7 @@ describe("a connection", () => {
     expect(server.said).toEqual(["EHLO", "MAIL", "RCPT", "DATA", "QUIT"]);
   });
 
-  const closing = "TargetFailure: The connection was closed before the answer was complete.";
+  const closing = "TargetFailure: The connection was closed before the response was complete.";
   const hangsUp: [when: string, greets: SocketHandler, reason: string][] = [
     ["before the greeting", (socket) => void socket.end(), closing],
     ["after the greeting", (socket) => void socket.end("220 hello\r\n"), closing],
@@ -73,7 +73,7 @@ describe("a connection", () => {
   });
 
   test("that hangs is given up at the timeout, and closed", async () => {
-    const waiting = "TargetFailure: Timed out while waiting for the answer.";
+    const waiting = "TargetFailure: Timed out while waiting for the response.";
     const givenUp = async (smtp: ReturnType<typeof buildSmtpSettings>) =>
       runUntilTimedOut(waiting, async (timeoutMs) => {
         const said = await findOutcome(smtp, [ann], { timeoutMs });

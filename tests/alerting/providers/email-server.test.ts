@@ -20,7 +20,7 @@ import { startScriptedMailServer } from "../../support/scripted-mail-server.ts";
 
 const note = (part: string, reached: string[], refused: string[]): Verdict => ({
   outcome: "delivered",
-  note: `The mail server refused ${part} recipients.`,
+  note: `The mail server rejected ${part} recipients.`,
   progress: { reached, refused },
 });
 describe("encryption", () => {
@@ -100,7 +100,7 @@ describe("encryption", () => {
       replies: { STARTTLS: "454 TLS not available" },
     });
     expect(await findOutcome(server.smtp({ tls: "starttls" }))).toEqual(
-      passingVerdict("The mail server refused the connection for now."),
+      passingVerdict("The mail server rejected the connection for now."),
     );
     expect(server.said).toEqual(["EHLO", "STARTTLS"]);
   });
@@ -130,7 +130,7 @@ describe("the user and the password", () => {
       await using server = await startMailServer({ users }, { ...open, authMethods });
       expect(await findOutcome(server.smtp({ user: "jo", password: "right" }))).toEqual(delivered);
       expect(await findOutcome(server.smtp(wrong))).toEqual(
-        doubtfulVerdict("The mail server refused the user name or password."),
+        doubtfulVerdict("The mail server rejected the user name or password."),
       );
     }
   });
@@ -138,7 +138,7 @@ describe("the user and the password", () => {
   test("are retried when they can't be verified temporarily", async () => {
     await using server = await startMailServer({ users, login: 454 }, open);
     expect(await findOutcome(server.smtp(wrong))).toEqual(
-      passingVerdict("The mail server refused the user name or password for now."),
+      passingVerdict("The mail server rejected the user name or password for now."),
     );
   });
 
@@ -155,17 +155,17 @@ describe("the user and the password", () => {
   test("are required when they are missing", async () => {
     await using server = await startMailServer({ users }, open);
     expect(await findOutcome(server.smtp())).toEqual(
-      doubtfulVerdict("The mail server asks for a user name and password."),
+      doubtfulVerdict("The mail server requires a user name and password."),
     );
   });
 });
 
 describe("a rejection", () => {
   const codes: [step: string, treats: object, verdict: Verdict][] = [
-    ["sender", { sender: 550 }, doubtfulVerdict("The mail server refused the sender.")],
-    ["sender", { sender: 451 }, passingVerdict("The mail server refused the sender for now.")],
-    ["mail", { mail: 554 }, finalVerdict("The mail server refused the mail.")],
-    ["mail", { mail: 452 }, passingVerdict("The mail server refused the mail for now.")],
+    ["sender", { sender: 550 }, doubtfulVerdict("The mail server rejected the sender.")],
+    ["sender", { sender: 451 }, passingVerdict("The mail server rejected the sender for now.")],
+    ["mail", { mail: 554 }, finalVerdict("The mail server rejected the mail.")],
+    ["mail", { mail: 452 }, passingVerdict("The mail server rejected the mail for now.")],
   ];
   test.each(codes)("of the %s: %o", async (_step, treats, verdict) => {
     await using server = await startMailServer(treats);
@@ -178,12 +178,12 @@ describe("a rejection", () => {
     [{ [bob]: 550, [ann]: 553 }, note("2 of 3", [cid], [ann, bob]), [cid]],
     [
       { [bob]: 450 },
-      passingVerdict("The mail server refused 1 of 3 recipients for now.", [ann, cid]),
+      passingVerdict("The mail server rejected 1 of 3 recipients for now.", [ann, cid]),
       [ann, cid],
     ],
     [
       { [bob]: 450, [ann]: 550 },
-      passingVerdict("The mail server refused 2 of 3 recipients for now.", [cid], [ann]),
+      passingVerdict("The mail server rejected 2 of 3 recipients for now.", [cid], [ann]),
       [cid],
     ],
   ];
@@ -197,12 +197,12 @@ describe("a rejection", () => {
   });
 
   const wholly: [codes: number[], verdict: Verdict][] = [
-    [[550, 550, 550], finalVerdict("The mail server refused every recipient.")],
+    [[550, 550, 550], finalVerdict("The mail server rejected every recipient.")],
     [
       [550, 450, 550],
-      passingVerdict("The mail server refused every recipient for now.", [], [ann, cid]),
+      passingVerdict("The mail server rejected every recipient for now.", [], [ann, cid]),
     ],
-    [[450, 450, 450], passingVerdict("The mail server refused every recipient for now.")],
+    [[450, 450, 450], passingVerdict("The mail server rejected every recipient for now.")],
   ];
   test.each(wholly)("of every recipient: %o", async (codes, verdict) => {
     for (const hidePIPELINING of [false, true]) {
@@ -222,8 +222,8 @@ describe("a rejection", () => {
 
   test("in the greeting, or because the server shuts down", async () => {
     const greetings: [string, Verdict][] = [
-      ["421 too busy", passingVerdict("The mail server refused the connection for now.")],
-      ["554 no service here", doubtfulVerdict("The mail server refused the connection.")],
+      ["421 too busy", passingVerdict("The mail server rejected the connection for now.")],
+      ["554 no service here", doubtfulVerdict("The mail server rejected the connection.")],
     ];
     for (const [greeting, verdict] of greetings) {
       await using server = await startScriptedMailServer({ greeting });
@@ -231,7 +231,7 @@ describe("a rejection", () => {
     }
     await using going = await startScriptedMailServer({ replies: { RCPT: "421 shutting down" } });
     expect(await findOutcome(going.smtp(), [ann])).toEqual(
-      passingVerdict("The mail server refused every recipient for now."),
+      passingVerdict("The mail server rejected every recipient for now."),
     );
   });
 });

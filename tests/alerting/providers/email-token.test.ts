@@ -83,11 +83,11 @@ describe("a mail for a mailbox of Microsoft 365", () => {
   test.each([
     [
       7000215,
-      "Microsoft says that the client secret is not valid; enter the secret's value, not its ID.",
+      "Microsoft reports that the client secret is not valid; enter the secret's value, not its ID.",
     ],
-    [7000222, "Microsoft says that the client secret has expired."],
-    [700016, "Microsoft says that the tenant has no app with this client ID."],
-    [90002, "Microsoft says that there is no such tenant."],
+    [7000222, "Microsoft reports that the client secret has expired."],
+    [700016, "Microsoft reports that the tenant has no app with this client ID."],
+    [90002, "Microsoft reports that there is no such tenant."],
     [1, "Microsoft issues no access token to this app; check its tenant, client ID and secret."],
   ])("is not sent if the app gets no token: %d", async (code, reason) => {
     const gossip = { error: "invalid_client", error_description: "gossip", error_codes: [code] };
@@ -124,12 +124,12 @@ describe("a mail for a mailbox of Google Workspace", () => {
     [
       401,
       "unauthorized_client",
-      "Google says that the service account may not act for this user: the domain has to delegate https://mail.google.com/ to it.",
+      "Google reports that the service account may not act for this user: the domain has to delegate https://mail.google.com/ to it.",
     ],
     [
       400,
       "invalid_grant",
-      "Google says that the key was deleted, that there is no such user, or that this machine's clock is wrong.",
+      "Google reports that the key was deleted, that there is no such user, or that this machine's clock is wrong.",
     ],
     [400, "gossip", "Google issues no access token to this service account."],
   ])("is not sent if the account gets no token: %d %s", async (status, error, reason) => {
@@ -195,7 +195,7 @@ describe("a token", () => {
     await using made = await snapshot("tok-2", token("tok-1"));
     expect(await made.send(microsoft)).toEqual(
       doubtfulVerdict(
-        "The mail server refused the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it.",
+        "The mail server rejected the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it.",
       ),
     );
     made.setReply(token("tok-2"));
@@ -207,12 +207,12 @@ describe("a token", () => {
     await using made = await snapshot("tok", replyWith(503, "gossip"));
     expect(await made.send(microsoft)).toEqual(
       passingVerdict(
-        "No access token was given: the service answered HTTP 503 (Service Unavailable).",
+        "No access token was given: the service responded with HTTP 503 (Service Unavailable).",
       ),
     );
     made.setReply(replyWith(200, "<title>Sign in</title>"));
     expect(await made.send(microsoft)).toEqual(
-      passingVerdict("No access token was given: the service answered HTTP 200 (OK)."),
+      passingVerdict("No access token was given: the service responded with HTTP 200 (OK)."),
     );
     made.setReply(token("tok"));
     expect(await made.send(microsoft)).toEqual(delivered);
@@ -222,7 +222,7 @@ describe("a token", () => {
     await using made = await snapshot("tok", replyWith(429, "gossip", { "retry-after": "17" }));
     expect(await made.send(microsoft)).toEqual(
       retryVerdict(
-        "No access token was given: the service answered HTTP 429 (Too Many Requests).",
+        "No access token was given: the service responded with HTTP 429 (Too Many Requests).",
         17,
       ),
     );
@@ -232,7 +232,7 @@ describe("a token", () => {
     for (const odd of ["tok\r\nRSET", "", "to k", "ü", 7]) {
       await using made = await snapshot("tok", token(odd as string));
       expect(await made.send(microsoft)).toEqual(
-        passingVerdict("No access token was given: the service answered HTTP 200 (OK)."),
+        passingVerdict("No access token was given: the service responded with HTTP 200 (OK)."),
       );
       expect(made.server.connections()).toBe(0);
     }

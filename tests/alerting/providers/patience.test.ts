@@ -6,7 +6,7 @@ import { now, retryVerdict, judgeReply } from "../../support/alert-receiver.ts";
 import { replyWith } from "../../support/target.ts";
 
 const settings = { url: "http://bot.lan/hook", secret: null, headers: {} };
-const busy = "The receiver answered HTTP 503 (Service Unavailable).";
+const busy = "The receiver responded with HTTP 503 (Service Unavailable).";
 const at = (ms: number) => new Date(ms).toUTCString();
 
 test.each<[string, number | undefined]>([

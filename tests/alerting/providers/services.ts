@@ -40,11 +40,11 @@ export type Service<T extends ChannelType = ChannelType> = {
 };
 
 const delivered: Verdict = { outcome: "delivered" };
-const badRequest = retryVerdict("The receiver answered HTTP 400 (Bad Request).");
-const serverError = retryVerdict("The receiver answered HTTP 500 (Internal Server Error).");
-const badGateway = retryVerdict("The receiver answered HTTP 502 (Bad Gateway).");
+const badRequest = retryVerdict("The receiver responded with HTTP 400 (Bad Request).");
+const serverError = retryVerdict("The receiver responded with HTTP 500 (Internal Server Error).");
+const badGateway = retryVerdict("The receiver responded with HTTP 502 (Bad Gateway).");
 const tooMany = (seconds?: number) =>
-  retryVerdict("The receiver answered HTTP 429 (Too Many Requests).", seconds);
+  retryVerdict("The receiver responded with HTTP 429 (Too Many Requests).", seconds);
 
 const colors = { down: "#d92d20", degraded: "#f79009", up: "#12a150", info: "#667085" };
 const characters = (text: string) => text.length;
@@ -69,10 +69,10 @@ const asTyped = (typed: Named) => ({ typed, shown: typed });
 const slackText = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
 const slackBlock = (body: Json) => body.attachments[0].blocks[0].text.text as string;
 const unconfirmed = retryVerdict(
-  "The receiver answered HTTP 200 (OK), but did not confirm the message.",
+  "The receiver responded with HTTP 200 (OK), but did not confirm the message.",
 );
 
-const slackGone = finalVerdict("Slack says that the webhook is disabled or was removed.");
+const slackGone = finalVerdict("Slack reports that the webhook is disabled or was removed.");
 
 const slack: Service<"slack"> = {
   settings: { webhookUrl: "https://hooks.slack.com/services/T0/B0/token", template: null },
@@ -124,7 +124,7 @@ const slack: Service<"slack"> = {
     [200, { ok: false, error: "no_service" }, slackGone],
     [200, "no_service", slackGone],
     [404, "no_service\n", slackGone],
-    ...refusals(finalVerdict, "Slack says that", (code) => `${code}\n`, [
+    ...refusals(finalVerdict, "Slack reports that", (code) => `${code}\n`, [
       [410, "channel_is_archived", "the channel is archived"],
       [404, "channel_not_found", "the channel does not exist"],
       [400, "user_not_found", "the person it is addressed to does not exist"],
@@ -189,7 +189,7 @@ const discord: Service<"discord"> = {
     ],
   ],
   responses: [
-    ...refusals(finalVerdict, "Discord says that", discordError, [
+    ...refusals(finalVerdict, "Discord reports that", discordError, [
       [404, "10003", "the channel no longer exists"],
       [404, "10015", "the webhook no longer exists"],
       [403, "50013", "the webhook is not allowed to post to the channel"],
@@ -275,10 +275,10 @@ const teams: Service<"teams"> = {
     [
       200,
       connectorError("HTTP error 404"),
-      doubtfulVerdict("The receiver answered HTTP 404 (Not Found)."),
+      doubtfulVerdict("The receiver responded with HTTP 404 (Not Found)."),
     ],
     [200, connectorError("something"), badGateway],
-    ...refusals(doubtfulVerdict, "Teams says that the workflow", teamsError, [
+    ...refusals(doubtfulVerdict, "Teams reports that the workflow", teamsError, [
       [400, "WorkflowTriggerIsNotEnabled", "is turned off or was removed"],
       [404, "WorkflowNotFound", "does not exist"],
       [
@@ -341,7 +341,7 @@ const mattermost: Service<"mattermost"> = {
     [
       400,
       { id: "api.post.create_post.can_not_post_to_deleted.error" },
-      doubtfulVerdict("Mattermost says that the channel is archived."),
+      doubtfulVerdict("Mattermost reports that the channel is archived."),
     ],
     [500, mattermostError("web.incoming_webhook.channel"), serverError],
     [400, mattermostError("web.incoming_webhook.parse"), badRequest],
@@ -403,7 +403,7 @@ const googlechat: Service<"googlechat"> = {
     most: 20_000,
   },
   responses: [
-    ...refusals(doubtfulVerdict, "Google Chat says that", googlechatError, [
+    ...refusals(doubtfulVerdict, "Google Chat reports that", googlechatError, [
       [401, "UNAUTHENTICATED", "the webhook's address is not valid"],
       [403, "PERMISSION_DENIED", "the webhook is not allowed to post to the space"],
       [404, "NOT_FOUND", "the space or its webhook no longer exists"],
@@ -411,7 +411,7 @@ const googlechat: Service<"googlechat"> = {
     [
       400,
       googlechatError("INVALID_ARGUMENT", [{ reason: "API_KEY_INVALID" }]),
-      doubtfulVerdict("Google Chat says that the key in the webhook's address is not valid."),
+      doubtfulVerdict("Google Chat reports that the key in the webhook's address is not valid."),
     ],
     [400, googlechatError("INVALID_ARGUMENT"), badRequest],
     [400, googlechatError("INVALID_ARGUMENT", "odd"), badRequest],
@@ -469,7 +469,7 @@ const telegram: Service<"telegram"> = {
   confirmation: null,
   responses: [
     [200, { ok: true, result: {} }, delivered],
-    ...refusals(doubtfulVerdict, "Telegram says that", telegramError, [
+    ...refusals(doubtfulVerdict, "Telegram reports that", telegramError, [
       [401, "internal gossip", "the bot token is not valid"],
       [404, "internal gossip", "the bot token is not valid"],
       [403, "internal gossip", "the bot is not allowed to write to the chat"],
@@ -547,7 +547,7 @@ const ntfy: Service<"ntfy"> = {
     [{ server: "http://ntfy.lan/?auth=x#y" }, "http://ntfy.lan/"],
   ],
   responses: [
-    ...refusals(doubtfulVerdict, "ntfy says that", ntfyError, [
+    ...refusals(doubtfulVerdict, "ntfy reports that", ntfyError, [
       [400, "40009", "the name of the topic is not valid"],
       [400, "40010", "the name of the topic is not allowed"],
       [401, "40101", "the access token, or the user name or password, is not valid"],
@@ -591,8 +591,8 @@ const gotify: Service<"gotify"> = {
   responses: [],
 };
 
-const noUser = finalVerdict("Pushover says that the user key is not valid.");
-const refusedByPushover = finalVerdict("Pushover refused the message.");
+const noUser = finalVerdict("Pushover reports that the user key is not valid.");
+const refusedByPushover = finalVerdict("Pushover rejected the message.");
 
 const pushover: Service<"pushover"> = {
   settings: {
@@ -632,7 +632,7 @@ const pushover: Service<"pushover"> = {
     [
       400,
       { status: 0, token: "invalid" },
-      finalVerdict("Pushover says that the application's token is not valid."),
+      finalVerdict("Pushover reports that the application's token is not valid."),
     ],
     [400, { status: 0 }, refusedByPushover],
     [401, { status: 0 }, refusedByPushover],
@@ -641,7 +641,7 @@ const pushover: Service<"pushover"> = {
     [
       429,
       { status: 0 },
-      retryVerdict("Pushover says that the application has no messages left this month."),
+      retryVerdict("Pushover reports that the application has no messages left this month."),
     ],
     [500, { status: 0 }, serverError],
   ],

@@ -59,7 +59,7 @@ test("every service fails at once with an error status, even if its body stalls"
   for (const verdict of await Promise.all(overHttp.map((type) => verdictOn(type, reply))))
     expect(verdict).toMatchObject({
       outcome: "failed",
-      reason: "The receiver answered HTTP 500 (Internal Server Error).",
+      reason: "The receiver responded with HTTP 500 (Internal Server Error).",
     });
 });
 

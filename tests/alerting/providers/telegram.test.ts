@@ -48,7 +48,7 @@ describe("a group that became a supergroup", () => {
     expect(chats).toEqual(["-100200", "-1001234567890"]);
     expect(verdict).toEqual({
       outcome: "delivered",
-      note: "Telegram says that the group became a supergroup: set the chat ID to -1001234567890.",
+      note: "Telegram reports that the group became a supergroup: set the chat ID to -1001234567890.",
     });
   });
 
@@ -56,7 +56,7 @@ describe("a group that became a supergroup", () => {
     const { verdict, chats } = await toldThen(replyWith(400, moved));
     expect(chats).toHaveLength(2);
     expect(verdict).toEqual(
-      doubtfulVerdict("Telegram says that the group became a supergroup, with another chat ID."),
+      doubtfulVerdict("Telegram reports that the group became a supergroup, with another chat ID."),
     );
   });
 

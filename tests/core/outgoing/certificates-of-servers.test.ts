@@ -205,7 +205,7 @@ describe("the first expiry on the path", () => {
     const fields = { host: "localhost", port: server.port, tls: true };
     const outcome = await runCheckOfType("redis", fields, { authorities: newRootPem });
     expect(outcome.status).toBe("down");
-    expect(outcome.message).toBe("The connection was closed before the answer was complete.");
+    expect(outcome.message).toBe("The connection was closed before the response was complete.");
   });
 });
 

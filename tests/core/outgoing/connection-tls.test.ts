@@ -118,7 +118,7 @@ describe("over TLS", () => {
         () => "\x15\x03\x03\x00\x02\x02\x28",
         "The server broke off the TLS handshake: it supports no cipher suite of this appliance, which has no DHE and no RC4.",
       ],
-      [() => null, "The connection was closed before the answer was complete."],
+      [() => null, "The connection was closed before the response was complete."],
     ];
     for (const [answers, reason] of reasons) {
       const { context, end } = createDialing();

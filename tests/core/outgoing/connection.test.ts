@@ -105,7 +105,7 @@ describe("a connection", () => {
   });
 
   test("that is reset reports it to current and later readers", async () => {
-    const closedEarly = "The connection was closed before the answer was complete.";
+    const closedEarly = "The connection was closed before the response was complete.";
     const { context, end } = createDialing();
     await using server = await startListener((socket) => {
       socket.once("data", () => socket.resetAndDestroy());

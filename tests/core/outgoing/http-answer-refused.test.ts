@@ -55,11 +55,11 @@ describe("invalid HTTP is rejected", () => {
       arrive(Buffer.from(bytes, "latin1"));
       const closedAtOnce = state.closed;
       ending.resolve();
-      expect([await told, closedAtOnce]).toEqual(["The answer is not valid HTTP.", true]);
+      expect([await told, closedAtOnce]).toEqual(["The response is not valid HTTP.", true]);
     });
 
   test("a header longer than 64 KiB, in one field, in many, or without an end", async () => {
-    const tooLong = "The headers of the answer are too long.";
+    const tooLong = "The response headers are too long.";
     const many = Array.from({ length: 5_000 }, (_, index) => `X-${index}: ${index} and more`);
     for (const bytes of [
       buildMessageHead(ok, `A: ${"a".repeat(70_000)}`),

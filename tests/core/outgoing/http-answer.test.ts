@@ -89,7 +89,7 @@ describe("the same response is read for any split of its bytes", () => {
       });
     const noise = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
     const known =
-      /^read as [1-9]\d\d$|^The answer is not valid HTTP\.$|before the answer was complete\.$/;
+      /^read as [1-9]\d\d$|^The response is not valid HTTP\.$|before the response was complete\.$/;
     await fc.assert(
       fc.asyncProperty(fc.oneof(changed, noise), async (bytes) => {
         expect(await findRefusal(bytes)).toMatch(known);
@@ -217,7 +217,7 @@ describe("a connection that ends too early yields no response", () => {
       for (let length = 0; length < bytes.length; length++)
         expect([length, await findRefusal(bytes.slice(0, length))]).toEqual([
           length,
-          "The connection was closed before the answer was complete.",
+          "The connection was closed before the response was complete.",
         ]);
       expect((await readResponse(bytes)).body).toBe("hello");
     });

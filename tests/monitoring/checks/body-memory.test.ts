@@ -128,7 +128,7 @@ test("two texts are distinguished, even if they overlap or one contains the othe
 test("a text is searched only in the first MiB, exact to the byte and without partial characters", async () => {
   for (const [before, issue] of [
     [mib - 6, null],
-    [mib - 5, "the first 1 MiB of the answer lack the keyword"],
+    [mib - 5, "the first 1 MiB of the response lack the keyword"],
   ] as const) {
     const body = Buffer.from(`${"x".repeat(before)}€nd.${"x".repeat(mib)}`);
     for (const size of [1_000, 64 * kib])
@@ -182,7 +182,7 @@ test("the body is not read while a header's search waits in the queue", async ()
   });
   const value = "\\w*a\\w{30}z";
   const assertions = [{ source: "header", path: "X-Digits", op: "matches", value }];
-  const message = "Not judged: too many long answers are being searched at once.";
+  const message = "Not judged: too many long responses are being searched at once.";
   const inTurn = () => new Promise<never>(() => {});
   const found = await runUntilTimedOut(message, (timeoutMs) =>
     runCheckOfType("http", { url: shop.at(), assertions }, { timeoutMs, inTurn }),
@@ -263,7 +263,7 @@ describe("the memory of all responses", () => {
     const fields = { url: shop.at(), jsonPath: "$.a" };
     expect(await runCheckOfType("http", fields, { memory: budget.of("ours") })).toMatchObject({
       status: "unknown",
-      message: "Not judged: too many long answers are being read at once.",
+      message: "Not judged: too many long responses are being read at once.",
     });
     expect(await runCheckOfType("http", fields, { memory: budget.of("theirs") })).toMatchObject({
       status: "up",

@@ -29,7 +29,10 @@ test("a failure during a stall of the appliance is unknown: no change, no incide
     await using shop = await stoodStill(made, 3, failure);
     const beats = await made.readBeats(shop.id);
     expect(beats.filter(({ status }) => status !== "up")).toMatchObject([
-      { status: "unknown", message: "Not judged: this appliance stalled for a moment." },
+      {
+        status: "unknown",
+        message: "Not judged: Signalbox was briefly blocked and could not check.",
+      },
     ]);
     expect(await made.readMonitor(shop.id)).toMatchObject({ status: "up", uptime24h: 1 });
     expect((await made.readStateChanges()).map(({ type }) => type)).toEqual(["monitor.up"]);
@@ -50,7 +53,7 @@ test("an unknown result does not replace the reason of an outage; the heartbeat 
     await passing;
     expect((await made.readBeats(shop.id)).at(-1)).toMatchObject({
       status: "unknown",
-      message: "Not judged: this appliance stalled for a moment.",
+      message: "Not judged: Signalbox was briefly blocked and could not check.",
     });
   };
   const said = async () => {
@@ -70,7 +73,10 @@ test("an unknown result does not replace the reason of an outage; the heartbeat 
   expect((await said())[0]).toBe("up");
   // For a monitor that is up, the message reports that it can't be judged.
   await standStill();
-  expect(await said()).toEqual(["up", "Not judged: this appliance stalled for a moment."]);
+  expect(await said()).toEqual([
+    "up",
+    "Not judged: Signalbox was briefly blocked and could not check.",
+  ]);
 });
 
 test("a successful result counts despite a stall of any length", async () => {
@@ -102,7 +108,7 @@ test("trouble of the appliance is reported once per organization, and again afte
     (await troubles(made)).map(({ organizationId, subjectId, data }) => {
       expect(subjectId).toBe("checks");
       expect(data).toMatchObject({
-        message: "This appliance stalled for a moment.",
+        message: "Signalbox was briefly blocked and could not check.",
       });
       return organizationId;
     });

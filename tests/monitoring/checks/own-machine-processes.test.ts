@@ -41,7 +41,7 @@ test.skipIf(!mayMount)(
       expect(Object.keys(all).length).toBeGreaterThan(15);
       const wrong = Object.entries(all).filter(
         ([, text]) =>
-          text !== "unknown: Not judged: the name servers of this machine don't answer.",
+          text !== "unknown: Not judged: the name servers of this machine don't respond.",
       );
       expect(wrong).toEqual([]);
     } finally {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { lacksLoopback } from "../../../src/monitoring/checks/engine/own-machine.ts";
 import { tickMs, TroubleWatch } from "../../../src/monitoring/checks/engine/own-trouble.ts";
 
-const stoodStill = "this appliance stalled for a moment";
+const stoodStill = "Signalbox was briefly blocked and could not check";
 const jumped = "the clock of this machine jumped";
 
 /** A watch over test clocks: `now` is monotonic, `wall` is the wall clock. */

@@ -117,7 +117,7 @@ defineTestWith(["redis-server"], "redis responds to PING only with PONG", async 
   expect(await runCheckOfType("tcp", { ...asked, expect: "+PONG" })).toMatchObject({
     status: "up",
   });
-  const message = "Timed out while waiting for the answer.";
+  const message = "Timed out while waiting for the response.";
   expect(
     await runUntilTimedOut(message, (timeoutMs) =>
       runCheckOfType("tcp", { ...asked, expect: "+PANG" }, { timeoutMs }),

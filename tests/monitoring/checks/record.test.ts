@@ -87,7 +87,7 @@ describe("one write", () => {
   test("with an outage and a later unknown result keeps the reason of the outage", async () => {
     const { result, results, readMonitor: monitorOf, id } = await recording();
     results.add(result("down", "The disk is full."));
-    const late = result("down", "Not judged: this appliance stalled for a moment.");
+    const late = result("down", "Not judged: Signalbox was briefly blocked and could not check.");
     const stored = added(results, { ...late, message: null });
     await results.flush();
     await stored;

@@ -6,7 +6,7 @@ import { replyWith, hang, startTarget } from "../../support/target.ts";
 describe("a check", () => {
   test("ends at its timeout and reports its last step", async () => {
     await using shop = await startTarget(hang);
-    const message = "Timed out while waiting for the answer.";
+    const message = "Timed out while waiting for the response.";
     expect(
       await runUntilTimedOut(message, (timeoutMs) =>
         runCheckOfType("http", { url: shop.at() }, { timeoutMs }),
@@ -48,7 +48,7 @@ describe("a check", () => {
     const digits = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("hex");
     await using shop = await startTarget(replyWith(200, digits));
     const assertions = [{ source: "body", op: "matches", value: "\\w*a\\w{30}z" }];
-    const message = "Not judged: too many long answers are being searched at once.";
+    const message = "Not judged: too many long responses are being searched at once.";
     const inTurn = () => new Promise<never>(() => {});
     expect(
       await runUntilTimedOut(message, (timeoutMs) =>

@@ -109,7 +109,7 @@ describe("secrets", () => {
 });
 
 describe("a header without a value", () => {
-  const needs = "needs its value: null keeps one that is stored, and there is none";
+  const needs = "needs its value: null leaves a stored value unchanged, but none is stored";
   test("is rejected, also if it would reuse the value of another header", async () => {
     const made = await createDashboard();
     const { api, monitor, changeMonitor } = made;

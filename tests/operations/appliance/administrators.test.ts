@@ -110,7 +110,7 @@ describe("the last administrator", () => {
     const { status, json } = await last.page("DELETE", `${administrators}/${last.id}`);
     expect([status, json.error.message]).toEqual([
       409,
-      "The appliance needs an administrator. Make somebody else an administrator first.",
+      "The appliance needs an administrator. Make another person an administrator first.",
     ]);
   });
 

@@ -24,7 +24,7 @@ test("the audit log names the action of the person, not its outcome", () => {
   // Versions before 0.2 wrote this.
   expect(said("subscriber.confirmed", "person", [], null)).toBe("added a subscriber");
   expect(said("subscriber.asked", "api-key", [], null)).toBe("sent someone a link to confirm");
-  expect(said("subscriber.asked", "visitor", [], null)).toBe("asked to subscribe");
+  expect(said("subscriber.asked", "visitor", [], null)).toBe("requested a subscription");
   expect(said("incident.updated", "person", ["status", "message"])).toBe(
     "posted an update on Shop",
   );

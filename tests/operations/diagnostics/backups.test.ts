@@ -146,7 +146,7 @@ test("a bucket is queried with its credentials, which are not shown", async () =
   };
   const here = `http://127.0.0.1:${bucket.port}`;
   expect(await at(here)).toMatchObject([
-    { verdict: "ok", message: `acme-backups at ${here} answers, backups in it: 1` },
+    { verdict: "ok", message: `acme-backups at ${here} responds, backups in it: 1` },
   ]);
   keys = [];
   expect(await at(here)).toMatchObject([

@@ -63,7 +63,7 @@ test("a disk that fills up is reported with the date", async () => {
   expect(found("disk space")).toMatchObject({ verdict: "problem" });
   expect(found("growth")).toMatchObject({
     verdict: "warning",
-    message: "it takes 20.8 MB more a day: the disk is full in 10 days",
+    message: "it grows by 20.8 MB a day: the disk is full in 10 days",
     advice: expect.stringContaining("--keep-results"),
   });
 });

@@ -173,7 +173,7 @@ test("a denied host is reported with its setting; a host that responds is ok", (
 
 test("the mail server accepts the credentials, and gets no mail", () => {
   expect(of("Mail")).toMatchObject([
-    { verdict: "ok", message: expect.stringContaining("takes the user and the credentials") },
+    { verdict: "ok", message: expect.stringContaining("accepts the user and the credentials") },
   ]);
   expect(mailed).toBe(0);
 });

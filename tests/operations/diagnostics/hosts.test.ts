@@ -40,7 +40,7 @@ describe("an unreachable alert host is reported with a next step:", () => {
       "this appliance",
       "http://127.0.0.1:3210",
       "this appliance itself",
-      "name that of the service",
+      "enter the address of the service",
     ],
     ["a denied name", "https://chat.denied.lan", "--deny-target", "Change --deny-target"],
     ["a closed port", `http://127.0.0.1:${getFreePort()}`, "refused", "curl -v http://127.0.0.1"],

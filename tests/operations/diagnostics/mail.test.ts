@@ -36,7 +36,7 @@ test("a problem is reported with its setting", async () => {
   );
   await using other = await startScriptedMailServer({ greeting: "* OK IMAP4 ready" });
   const cases: [SmtpSettings, string, string][] = [
-    [server.smtp({ user: "jo", password: "wrong" }), "refused the user name", "Settings → Mail"],
+    [server.smtp({ user: "jo", password: "wrong" }), "rejected the user name", "Settings → Mail"],
     [server.smtp({ user: "jo" }), "no password", "Settings → Mail server"],
     [server.smtp({ tls: "starttls" }), "certificate", "NODE_EXTRA_CA_CERTS"],
     [buildSmtpSettings(getFreePort()), "refused", "curl -v smtp://127.0.0.1"],

@@ -20,7 +20,7 @@ const report = [
     area: "Disk",
     ...warningFinding(
       "growth",
-      "it takes 35 MiB more a day: the disk is full in 21 days, sooner with more monitors",
+      "it grows by 35 MiB a day: the disk is full in 21 days, sooner with more monitors",
       "Make room, or move the data directory to a larger disk.",
     ),
   },
@@ -39,7 +39,7 @@ Clock
 skipped  clock: no time server is configured
 
 Disk
-warning  growth: it takes 35 MiB more a day: the disk is full in 21 days, sooner
+warning  growth: it grows by 35 MiB a day: the disk is full in 21 days, sooner
          with more monitors
          → Make room, or move the data directory to a larger disk.
 `);

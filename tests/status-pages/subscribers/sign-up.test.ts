@@ -97,7 +97,7 @@ describe.concurrent("no stranger can block a page's sign-ups", () => {
     const link = findLink(made.mails[0] ?? { text: "" }, "confirm");
     await made.mailbox("cid@team.example");
     const full = await followMailLink(made, link, "POST");
-    expect([full.status, full.text.includes("takes no more subscribers")]).toEqual([409, true]);
+    expect([full.status, full.text.includes("accepts no more subscribers")]).toEqual([409, true]);
     const [cid] = await made.subscribers("&q=cid");
     expect((await made.api("DELETE", `${made.path}/${cid.id}`)).status).toBe(200);
     expect((await followMailLink(made, link, "POST")).text).toContain("You are subscribed");

@@ -33,7 +33,7 @@ describe.concurrent("a subscribed webhook", () => {
     await made.createIncident();
     await made.send();
     expect(await made.subscriber(hook)).toMatchObject({
-      lastError: "The receiver answered HTTP 500 (Internal Server Error).",
+      lastError: "The receiver responded with HTTP 500 (Internal Server Error).",
       lastDeliveryAt: null,
     });
     hook.setReply(reset);
@@ -108,7 +108,9 @@ describe.concurrent("a subscribed webhook", () => {
     await made.send();
     await made.sendAfter(86_400);
     expect(hook.listMessages()).toEqual(["first"]);
-    expect((await made.subscriber(hook)).lastError).toStartWith("The receiver answered HTTP 410 (");
+    expect((await made.subscriber(hook)).lastError).toStartWith(
+      "The receiver responded with HTTP 410 (",
+    );
     hook.setReply(replyWith());
     await made.postUpdate(id, { message: "second" });
     await made.send();
@@ -158,7 +160,7 @@ describe.concurrent("a subscribed webhook", () => {
       await made.createIncident();
       await made.send();
       expect((await made.subscriber(hook)).lastError).toStartWith(
-        `The receiver answered HTTP ${status} (`,
+        `The receiver responded with HTTP ${status} (`,
       );
     }
     expect(elsewhere.asked.map(({ path }) => path)).toEqual(Array(4).fill("/hook"));

@@ -43,7 +43,7 @@ export const domain: Fake = {
   at: (host, port) => ({ server: `http://${host}:${port}/v${++servedRegistries}` }),
   fields: { domain: "Example.org." },
   answers: createRegistry(buildDomain(300)),
-  up: /The domain expires in 300 days, on \d{4}-\d\d-\d\d \d\d:\d\d UTC; the registry answered/,
+  up: /The domain expires in 300 days, on \d{4}-\d\d-\d\d \d\d:\d\d UTC; the registry responded/,
   details: { expiresAt: expect.stringMatching(/^\d{4}-.*Z$/) },
   wrong: [
     [
@@ -77,11 +77,11 @@ export const domain: Fake = {
       answerWith("", "302 Found", "Location: file:///etc/passwd\r\n"),
       "Redirected to something that is not an http or https address.",
     ],
-    [answerWith("no JSON CANARY-7f3a"), "The answer is not valid for RDAP."],
-    [answerWith('{"ldhName":"example.org"}'), "The answer is not valid for RDAP."],
+    [answerWith("no JSON CANARY-7f3a"), "The response is not valid for RDAP."],
+    [answerWith('{"ldhName":"example.org"}'), "The response is not valid for RDAP."],
     [
       answerWith(JSON.stringify({ ldhName: "example.com", events: [] })),
-      "The answer is about another domain.",
+      "The response is about another domain.",
     ],
     [answerWith(buildEvents(registered)), "The registry does not say when the domain expires."],
     [

@@ -27,18 +27,18 @@ function createGameServer(answer: Buffer = info) {
   };
 }
 
-const noAnswer = "The answer is not valid for a game server.";
+const noAnswer = "The response is not valid for a game server.";
 
 export const game: Fake = {
   over: "udp",
   fields: {},
   answers: createGameServer(),
-  up: "12 of 32 players, answered",
+  up: "12 of 32 players, responded",
   details: { name: "Friday night", players: 12, maxPlayers: 32, map: "de_dust2", version: "1.0" },
   wrong: [
     [
       () => Buffer.from([...simpleHeader, 0x41, 1, 2, 3, 4]),
-      "The server does not accept the answer to its challenge.",
+      "The server does not accept the response to its challenge.",
     ],
     [() => Buffer.from("CANARY-7f3a"), noAnswer],
     [() => Buffer.from([...simpleHeader, 0x41, 1]), noAnswer],
@@ -51,7 +51,7 @@ export const game: Fake = {
 export const goldSourceGame: Fake = {
   ...game,
   answers: () => goldSource,
-  up: "3 of 16 players, answered",
+  up: "3 of 16 players, responded",
   details: { name: "Friday night", players: 3, maxPlayers: 16, map: "crossfire" },
 };
 
@@ -89,13 +89,13 @@ const status = {
   description: "CANARY-7f3a",
   favicon: `data:image/png;base64,${"A".repeat(40_000)}`,
 };
-const notMinecraft = "The answer is not valid for a Minecraft server.";
+const notMinecraft = "The response is not valid for a Minecraft server.";
 
 export const minecraftGame: Fake = {
   over: "tcp",
   fields: { protocol: "minecraft" },
   answers: createListServer(buildStatusPacket(status)),
-  up: "3 of 20 players, answered",
+  up: "3 of 20 players, responded",
   details: { players: 3, maxPlayers: 20, version: "1.21" },
   wrong: [
     [createListServer(buildStatusPacket("CANARY-7f3a")), notMinecraft],
@@ -107,7 +107,7 @@ export const minecraftGame: Fake = {
     [createListServer(Buffer.alloc(16, 0xff)), notMinecraft],
     [
       createListServer(buildMinecraftPacket([0], encodeVarint(1_000_000), Buffer.from("{"))),
-      "The answer is longer than 128 KiB.",
+      "The response is longer than 128 KiB.",
     ],
   ],
   flood: Buffer.from([...encodeVarint(2_000_000), 0, ...encodeVarint(1_999_000)]),

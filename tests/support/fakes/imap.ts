@@ -46,12 +46,12 @@ export const imap: Fake = {
   details: { greeting: "ready" },
   refused: {
     fields: { username: "other" },
-    message: "The server refused the user name or the password.",
+    message: "The server rejected the user name or the password.",
   },
   wrong: [
     [greetWith("* BYE Too many connections\r\n"), "The server rejected the connection."],
-    [greetWith("220 mail.test ESMTP\r\n"), "The answer is not valid IMAP."],
-    [greetWith("* OK ready\r\n", "220 what?\r\n"), "The answer is not valid IMAP."],
+    [greetWith("220 mail.test ESMTP\r\n"), "The response is not valid IMAP."],
+    [greetWith("* OK ready\r\n", "220 what?\r\n"), "The response is not valid IMAP."],
     [greetWith("* OK ready\r\n", "* BYE Restarting\r\n"), "The server rejected the connection."],
     [
       createImapServerWithout("BAD unknown"),
@@ -60,7 +60,7 @@ export const imap: Fake = {
     ],
     [
       createImapServerWithout("BAD no literals"),
-      "The server refused the user name or the password.",
+      "The server rejected the user name or the password.",
     ],
     [
       createImapServerWithout("OK\r\n* OK injected"),
@@ -78,7 +78,7 @@ export const imap: Fake = {
     ],
     [
       createImapServer("IMAP4rev1", "NO [UNAVAILABLE] Later"),
-      "The server can't sign anybody in at the moment.",
+      "The server can't accept sign-ins at the moment.",
       { username: "other" },
     ],
   ],

@@ -76,7 +76,7 @@ export const kafka: Fake = {
   details: { brokers: 1 },
   refused: {
     fields: { password: "other" },
-    message: "The server refused the user name or the password.",
+    message: "The server rejected the user name or the password.",
   },
   wrong: [
     [createKafkaBroker(buildMetadata(), 33), "The server does not sign in by SCRAM-SHA-512."],
@@ -90,11 +90,11 @@ export const kafka: Fake = {
       "1 of 2 partitions of the topic have no leader.",
     ],
     [createKafkaBroker(buildMetadata({ leaders: [] })), "The topic has no leader."],
-    [createKafkaBroker(buildMetadata({ brokers: 0 })), "The answer is not valid for Kafka."],
-    [createKafkaBroker(Buffer.alloc(2)), "The answer is not valid for Kafka."],
+    [createKafkaBroker(buildMetadata({ brokers: 0 })), "The response is not valid for Kafka."],
+    [createKafkaBroker(Buffer.alloc(2)), "The response is not valid for Kafka."],
     [
       (socket) => void socket.once("data", () => socket.write(Buffer.alloc(8))),
-      "The answer is not valid for Kafka.",
+      "The response is not valid for Kafka.",
     ],
   ],
   flood: encodeInt(0x1000_0000, 4),

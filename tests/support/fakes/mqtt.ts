@@ -41,7 +41,7 @@ const createRefusingBroker = (code: number) =>
 /** The response of a broker that supports only version 5. */
 const createRefusingBroker5 = (code: number) =>
   answerOnce(buildMqttPacket(0x20, Buffer.from([0, code, 0])));
-const invalidMqttAnswer = "The answer is not valid for MQTT.";
+const invalidMqttAnswer = "The response is not valid for MQTT.";
 const noAssertions = { assertions: [] };
 
 export const mqtt: Fake = {
@@ -77,7 +77,7 @@ export const mqtt: Fake = {
   details: { topic: "plant/1/state", message: onMessage },
   refused: {
     fields: { username: "other" },
-    message: "The broker refused the user name or the password.",
+    message: "The broker rejected the user name or the password.",
   },
   wrong: [
     [createRefusingBroker(1), "The broker does not speak MQTT 3.1.1."],
@@ -89,7 +89,7 @@ export const mqtt: Fake = {
     [answerOnce(Buffer.from([0x20, 0x80, 0x80, 0x80, 0x80, 0x01])), invalidMqttAnswer],
     [createMqttBroker(accepted), invalidMqttAnswer],
     [createMqttBroker(buildMqttPacket(0x30, Buffer.from([9]))), invalidMqttAnswer],
-    [createMqttBroker(buildSuback(0x80)), "The broker refused the subscription."],
+    [createMqttBroker(buildSuback(0x80)), "The broker rejected the subscription."],
     [createMqttBroker(buildSuback()), "Timed out while waiting for a message."],
     [
       createMqttBroker(buildSuback()),
@@ -115,7 +115,7 @@ export const mqtt: Fake = {
       { ignoreRetained: true },
     ],
     [createRefusingBroker5(0x84), "The broker does not speak MQTT 3.1.1."],
-    [createRefusingBroker5(0x86), "The broker refused the user name or the password."],
+    [createRefusingBroker5(0x86), "The broker rejected the user name or the password."],
     [createRefusingBroker5(0x9f), "The broker supports only MQTT 5. This check uses MQTT 3.1.1."],
     [createMqttBroker(), "There is no topic on which a message could arrive.", { topic: null }],
   ],

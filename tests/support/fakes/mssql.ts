@@ -10,11 +10,11 @@ export const mssql: Fake = {
   up: "Answered the pre-login",
   details: { version: "16.0.4100" },
   wrong: [
-    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for SQL Server."],
-    [answerOnce(Buffer.from([...buildHead(8)])), "The answer is not valid for SQL Server."],
+    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for SQL Server."],
+    [answerOnce(Buffer.from([...buildHead(8)])), "The response is not valid for SQL Server."],
     [
       answerOnce(Buffer.from([...buildHead(26), 0, 0xff, ...options.slice(2)])),
-      "The answer is not valid for SQL Server.",
+      "The response is not valid for SQL Server.",
     ],
   ],
   // One packet has at most 64 KiB.

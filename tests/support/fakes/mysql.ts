@@ -106,7 +106,7 @@ export const mysql: Fake = {
   details: { version: "11.8.2-MariaDB" },
   refused: {
     fields: { password: "other" },
-    message: "The server refused the user name or the password.",
+    message: "The server rejected the user name or the password.",
   },
   wrong: [
     [
@@ -128,7 +128,7 @@ export const mysql: Fake = {
     ],
     [
       createMysqlServer(buildError(1, 1999, "HY000", "odd")),
-      "The server answered with error 1999.",
+      "The server responded with error 1999.",
     ],
     [
       createMysqlServer(buildRows("7")),
@@ -136,7 +136,7 @@ export const mysql: Fake = {
     ],
     [
       (socket) => void socket.write(buildMysqlPacket(0, [9], "3.21\0")),
-      "The answer is not valid for MySQL.",
+      "The response is not valid for MySQL.",
     ],
   ],
   flood: greeting,

@@ -23,7 +23,7 @@ export const ntp: Fake = {
   over: "udp",
   fields: { maxOffsetMs: 60_000, maxStratum: 3 },
   answers: createNtpServer(),
-  up: /Stratum 2, its clock differs from this machine's by \d+ ms, answered/,
+  up: /Stratum 2, its clock differs from this machine's by \d+ ms, responded/,
   details: { stratum: 2, offsetMs: expect.any(Number) },
   wrong: [
     [createNtpServer({ stratum: 0 }), "The server refuses requests (kiss-o'-death)."],
@@ -32,8 +32,8 @@ export const ntp: Fake = {
     [createNtpServer({ stratum: 4 }), "The server is of stratum 4, above 3."],
     [
       createNtpServer({ aheadMs: 86_400_000 }),
-      /^The server answers, but its clock differs from this machine's by 86\d{6} ms, more than 60000 ms\.$/,
+      /^The server responds, but its clock differs from this machine's by 86\d{6} ms, more than 60000 ms\.$/,
     ],
-    [() => Buffer.alloc(48), "Timed out while waiting for the answer."],
+    [() => Buffer.alloc(48), "Timed out while waiting for the response."],
   ],
 };

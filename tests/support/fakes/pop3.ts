@@ -35,11 +35,11 @@ export const pop3: Fake = {
   details: { greeting: "ready" },
   refused: {
     fields: { username: "other" },
-    message: "The server refused the user name or the password.",
+    message: "The server rejected the user name or the password.",
   },
   wrong: [
     [greetWith("-ERR Too many connections\r\n"), "The server rejected the connection."],
-    [greetWith("220 mail.test ESMTP\r\n"), "The answer is not valid POP3."],
+    [greetWith("220 mail.test ESMTP\r\n"), "The response is not valid POP3."],
     [
       createRefusingServer("-ERR unknown\r\n"),
       "The server does not offer STARTTLS.",
@@ -61,7 +61,7 @@ export const pop3: Fake = {
     ],
     [
       createPop3Server(undefined, "-ERR [SYS/TEMP] Later"),
-      "The server can't sign anybody in at the moment.",
+      "The server can't accept sign-ins at the moment.",
       { username: "other" },
     ],
   ],

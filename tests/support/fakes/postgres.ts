@@ -97,11 +97,11 @@ export const postgres: Fake = {
   details: { version: "17.2 (Debian 17.2-1)", role: "standby" },
   refused: {
     fields: { password: "other" },
-    message: "The server refused the user name or the password.",
+    message: "The server rejected the user name or the password.",
   },
   wrong: [
     [answerOnce("N"), "The server does not offer TLS.", { tls: true }],
-    [answerOnce("?"), "The answer is not valid for PostgreSQL.", { tls: true }],
+    [answerOnce("?"), "The response is not valid for PostgreSQL.", { tls: true }],
     [answerOnce("SE"), "The server sent unencrypted data after TLS began.", { tls: true }],
     [
       answerOnce(buildError("3D000", "no database")),
@@ -114,7 +114,7 @@ export const postgres: Fake = {
     ],
     [
       createPostgresServer(Buffer.concat([buildError("XX000", "internal"), ready])),
-      "The server answered with error XX000.",
+      "The server responded with error XX000.",
     ],
     [
       createPostgresServer(
@@ -129,7 +129,7 @@ export const postgres: Fake = {
     ],
     [
       answerOnce(buildPostgresMessage("R", encodeNumber(99, 4))),
-      "The answer is not valid for PostgreSQL.",
+      "The response is not valid for PostgreSQL.",
     ],
   ],
   // A notice of 256 MB.

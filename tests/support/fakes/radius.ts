@@ -42,15 +42,15 @@ export const radius: Fake = {
   details: { reply: "Welcome on board" },
   refused: {
     fields: { password: "other" },
-    message: "The server refused the user name or the password.",
+    message: "The server rejected the user name or the password.",
   },
   wrong: [
-    [createAnswer(11), "The server asks the user for more than a password."],
-    [createAnswer(5), "The answer is not valid for RADIUS."],
-    [createAnswer(2, "another"), "The answer is not signed with the shared secret."],
+    [createAnswer(11), "The server requires more than a password."],
+    [createAnswer(5), "The response is not valid for RADIUS."],
+    [createAnswer(2, "another"), "The response is not signed with the shared secret."],
     [
       (request) => createAnswer(2)(request).fill(1, 22),
-      "The answer is not signed with the shared secret.",
+      "The response is not signed with the shared secret.",
     ],
   ],
 };

@@ -43,21 +43,21 @@ export const smtp: Fake = {
   details: { greeting: "mail.test ESMTP Welcome" },
   refused: {
     fields: { username: "other" },
-    message: "The server refused the user name or the password.",
+    message: "The server rejected the user name or the password.",
   },
   wrong: [
     [
       greetWith("554 5.7.1 Your address is on a list\r\n"),
       "The server greeted with 554, expected 220.",
     ],
-    [greetWith("* OK IMAP4rev1\r\n"), "The answer is not valid SMTP."],
+    [greetWith("* OK IMAP4rev1\r\n"), "The response is not valid SMTP."],
     [
       greetWith("220 mail.test\r\n", "502 What?\r\n"),
-      "The server answered EHLO with 502, expected 250.",
+      "The server responded to EHLO with 502, expected 250.",
     ],
     [
       createSmtpServer("LOGIN", ""),
-      "The server refused the user name or the password.",
+      "The server rejected the user name or the password.",
       { password: "x" },
     ],
     [
@@ -70,13 +70,13 @@ export const smtp: Fake = {
     ],
     [
       createServerAfterHello(`535 ${right} is not known\r\n`),
-      "The server refused the user name or the password.",
+      "The server rejected the user name or the password.",
     ],
     [
       createServerAfterHello("454 Try later\r\n"),
-      "The server can't sign anybody in at the moment.",
+      "The server can't accept sign-ins at the moment.",
     ],
-    [createServerAfterHello("421 Closing\r\n"), "The server answered AUTH with 421."],
+    [createServerAfterHello("421 Closing\r\n"), "The server responded to AUTH with 421."],
     [
       createServerAfterHello("502 Unknown\r\n"),
       "The server does not offer STARTTLS.",

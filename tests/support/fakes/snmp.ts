@@ -62,11 +62,11 @@ export const snmp: Fake = {
   wrong: [
     [createAgent(encodeTlv(0x80)), "The device has no such object."],
     [createAgent(encodeOctetString("fine"), 2), "The device has no such object."],
-    [createAgent(encodeOctetString("fine"), 5), "The device answered with an error."],
+    [createAgent(encodeOctetString("fine"), 5), "The device responded with an error."],
     [
       createAgent(encodeOctetString("bad")),
       'The object was read, but assertion 1 failed: the body must be "fine".',
     ],
-    [() => Buffer.from("HTTP/1.1 400 Bad Request"), "The answer is not valid for SNMP."],
+    [() => Buffer.from("HTTP/1.1 400 Bad Request"), "The response is not valid for SNMP."],
   ],
 };

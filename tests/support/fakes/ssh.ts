@@ -113,7 +113,7 @@ const createSshServer =
     }
   };
 
-const invalidSshAnswer = "The answer is not valid for SSH.";
+const invalidSshAnswer = "The response is not valid for SSH.";
 const unproven = "The server does not prove that it has its host key.";
 const noCommon = "The server offers no key exchange that is supported.";
 

@@ -58,7 +58,7 @@ export function Time({
   as?: "ago" | "short" | "seconds" | "for" | "until" | "clock";
 }) {
   const present = useNow();
-  // Without updates nobody knows whether a state lasts: durations stop.
+  // Without updates it is unknown whether a state continues, so durations stop.
   const stale = staleSince.use();
   const now = stale ?? present;
   const atLeast = stale === null ? "" : "at least ";

@@ -174,7 +174,7 @@ export function ChannelEditor(props: Props) {
       {!channel && monitorIds.length > 0 && (
         <Switch
           label={`Attach to ${describeAllMonitors(monitorIds.length)}`}
-          description="Those that exist now. New monitors get the channel if it is a default."
+          description="Only monitors that exist now. New monitors get the channel if it is a default."
           checked={attachesToAll}
           onChange={({ currentTarget }) => setAttachesToAll(currentTarget.checked)}
         />

@@ -49,7 +49,7 @@ export const VisibilityField = ({
     options={{ public: "Public", internal: "Internal" }}
     value={value ? "public" : "internal"}
     onChange={(next) => onChange(next === "public")}
-    hint={value ? "Status pages show it." : "Only people of your organization see it."}
+    hint={value ? "Status pages show it." : "Only people in your organization see it."}
   />
 );
 

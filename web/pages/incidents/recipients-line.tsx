@@ -70,7 +70,7 @@ export function RecipientsLine({
         "Not public"
       )}
       {dot}
-      will notify {recipients.length > 0 ? <Names names={recipients} /> : "nobody"}
+      will notify {recipients.length > 0 ? <Names names={recipients} /> : "no one"}
       {failing.length > 0 && (
         <b className="degraded">
           <StateIcon state="degraded" size={13} />{" "}

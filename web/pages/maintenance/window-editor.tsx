@@ -100,7 +100,7 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
 function askAbout({ title, monitorIds, groupIds, public: isPublic }: Values) {
   if (monitorIds.length + groupIds.length > 0 || title.trim() === "") return null;
   return {
-    title: "Schedule maintenance of no monitor?",
+    title: "Schedule maintenance without monitors?",
     verb: "Schedule anyway",
     text: isPublic
       ? "Alerts and uptime do not change. Every status page announces it."
@@ -258,7 +258,7 @@ function Members({ form }: { form: Form<Values> }) {
       {(overview?.groups.length ?? 0) > 0 && (
         <RecordsField
           label="Groups"
-          description="All monitors that are in the group at that time."
+          description="Every monitor that is in the group at that time."
           records={overview?.groups}
           {...form.field("groupIds")}
         />

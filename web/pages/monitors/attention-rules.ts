@@ -44,7 +44,7 @@ export function describeNotified(
       isBad: false,
     };
   if (unreached.length > 0)
-    return { ...nobody, words: "Nobody reached", detail: reason, isBad: true };
+    return { ...nobody, words: "No one reached", detail: reason, isBad: true };
   if (waiting.length > 0)
     return {
       ...nobody,

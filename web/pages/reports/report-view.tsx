@@ -31,7 +31,7 @@ export function ReportView({ report, organization }: { report: Report; organizat
           icon={<Icon name="chart" size={28} />}
           title={`Nothing was measured in ${describeMonth(report.month)}`}
         >
-          No monitor was there yet.
+          No monitor existed yet.
         </EmptyState>
       )}
       <OutageTable report={report} />
@@ -182,11 +182,11 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
 
 const Definitions = () => (
   <p className="report-note">
-    Uptime is up and degraded time as a share of all measured time; maintenance and checks that
-    could not be judged count on neither side. An outage is a time in which a monitor was down,
-    counted also where it began before the month; a failed check that was not confirmed is down time
-    alone. MTTR (mean time to restoration) is the mean length of an outage, MTBF (mean operating
-    time between failures) up time per outage, as IEC 60050-192 defines them. Script:{" "}
+    Uptime is up and degraded time divided by measured time. Maintenance and checks that were not
+    judged are excluded. An outage is a period in which a monitor was down, also one that started
+    before the month. A failed check without confirmation is down time, but no outage. MTTR (mean
+    time to restoration) is the mean length of an outage. MTBF (mean operating time between
+    failures) is up time per outage. Both follow IEC 60050-192. Script:{" "}
     <code>{apiPathOf(v1.reports)}</code>.
   </p>
 );
@@ -267,7 +267,7 @@ function FigureRow({
       <tr data-item>
         <th scope="row">
           {name}
-          <small>not there yet</small>
+          <small>no data yet</small>
         </th>
         {figureHeads.slice(1).map((head) => (
           <td key={head}>

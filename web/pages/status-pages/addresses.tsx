@@ -28,7 +28,7 @@ export function Addresses({ page }: { page: StatusPage }) {
   return (
     <Panel title="Addresses">
       {page.visibility === "hidden" && (
-        <p className="quiet panel-none">The page is hidden, so nobody can open these addresses.</p>
+        <p className="quiet panel-none">The page is hidden, so no one can open these addresses.</p>
       )}
       {page.visibility === "password" && (
         <p className="quiet panel-none">All of these ask for the password first.</p>

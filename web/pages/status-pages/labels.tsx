@@ -7,7 +7,7 @@ type Visibility = StatusPage["visibility"];
 export const visibilities: Record<Visibility, { label: string; hint: string; icon: IconName }> = {
   public: { label: "Public", hint: "Anyone with the address can see it.", icon: "page" },
   password: { label: "With a password", hint: "Visitors enter it once in 30 days.", icon: "lock" },
-  hidden: { label: "Hidden", hint: "Nobody can see it.", icon: "hidden" },
+  hidden: { label: "Hidden", hint: "No one can see it.", icon: "hidden" },
 };
 
 export const buildPageUrl = ({ slug }: Pick<StatusPage, "slug">): string =>

@@ -236,7 +236,7 @@ const MailboxFields = ({ form }: { form: Form<NewValues> }) => (
     />
     <Switch
       label="The owner has already agreed"
-      description="Otherwise a confirmation link is sent first, and updates only after it has been used."
+      description="Otherwise a confirmation link is sent first. Updates are sent once it has been used."
       {...form.toggle("confirmed")}
     />
   </>

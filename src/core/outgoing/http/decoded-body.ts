@@ -73,11 +73,11 @@ function createDecoders(head: Pick<Head, "headers">, { memory, signal }: Context
   const makers = codings.flatMap((coding) => {
     const maker = decoders.get(coding);
     if (maker === undefined && !isCharset(coding))
-      throw new TargetFailure("The body of the answer has an encoding that nobody asked for.");
+      throw new TargetFailure("The response body has an encoding that was not requested.");
     return maker ?? [];
   });
   if (makers.length > maxCodings)
-    throw new TargetFailure(`The body of the answer is encoded more than ${maxCodings} times.`);
+    throw new TargetFailure(`The response body is encoded more than ${maxCodings} times.`);
   if (makers.length === 0) return [];
   memory.reserve(decoderBytes * makers.length);
   const chain = makers.reverse().map((maker) => maker());
@@ -156,7 +156,7 @@ function decode(
   let last = first as Transform;
   for (const decoder of chain)
     decoder.on("error", () =>
-      reject(new TargetFailure("The compressed body of the answer is broken.")),
+      reject(new TargetFailure("The compressed response body is corrupt.")),
     );
   for (const next of others) {
     let length = 0;
@@ -202,7 +202,7 @@ export async function readWholeBody(answer: HttpAnswer, maxBytes: number, contex
   const body = createGrowingBuffer(maxBytes, context.memory);
   const { ending } = readDecoded(answer, maxBytes, context, (chunk) => body.push(chunk));
   if ((await ending) !== "whole")
-    throw new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`);
+    throw new TargetFailure(`The response is longer than ${maxBytes / 1024} KiB.`);
   return body.bytes();
 }
 

@@ -42,7 +42,7 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
   const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
   return withTimeout(context, async (context) => {
     const { answer, connection } = await send(plain, context);
-    context.step = "reading the answer";
+    context.step = "reading the response";
     return {
       status: answer.status,
       headers: answer.headers,

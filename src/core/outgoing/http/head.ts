@@ -17,8 +17,8 @@ export type Head = {
 /** The response is not HTTP/1. */
 export class InvalidHttp extends TargetFailure {}
 
-export const invalidHttpError = () => new InvalidHttp("The answer is not valid HTTP.");
-export const headTooLongError = () => new TargetFailure("The headers of the answer are too long.");
+export const invalidHttpError = () => new InvalidHttp("The response is not valid HTTP.");
+export const headTooLongError = () => new TargetFailure("The response headers are too long.");
 
 /** Whether another response follows on the same connection (RFC 9110 §15.2). */
 export const isInterim = (status: number): boolean => status < 200 && status !== 101;

@@ -65,7 +65,7 @@ export async function send(request: HttpRequest, context: OutgoingContext) {
         : await openTunnel(proxy, family, { host: name, port }, tls, context);
   const issue = connection.secured?.issue ?? null;
   if (verifyTls && issue !== null) throw new TargetFailure(issue);
-  context.step = "waiting for the answer";
+  context.step = "waiting for the response";
   const answering = readHttpResponse(connection, method, context.memory);
   connection.write(buildRequestHead(request, isForwarded ? proxy : null));
   if (body !== null) connection.write(body);

@@ -34,7 +34,7 @@ export type HttpAnswer = Head & {
 };
 
 const cutShortError = () =>
-  new TargetFailure("The connection was closed before the answer was complete.");
+  new TargetFailure("The connection was closed before the response was complete.");
 
 /**
  * Reads the response to one request, with the framing of RFC 9112. Resolves when the head is complete. Ignores bytes

@@ -63,7 +63,7 @@ class BufferedWire implements Wire {
       .then(
         () =>
           this.#fail(
-            new TargetFailure("The connection was closed before the answer was complete."),
+            new TargetFailure("The connection was closed before the response was complete."),
           ),
         (error: unknown) => this.#fail(error),
       );
@@ -97,7 +97,7 @@ class BufferedWire implements Wire {
   }
 
   #tooLong() {
-    return new TargetFailure(`The answer is longer than ${this.#maxBytes / 1024} KiB.`);
+    return new TargetFailure(`The response is longer than ${this.#maxBytes / 1024} KiB.`);
   }
 
   write(data: string | Uint8Array) {

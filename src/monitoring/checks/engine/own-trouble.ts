@@ -64,7 +64,7 @@ export class TroubleWatch {
     );
     if (overlapping.some(({ jumped }) => jumped)) return "the clock of this machine jumped";
     const stalledMs = overlapping.reduce((sum, trouble) => sum + trouble.to - trouble.from, 0);
-    return stalledMs > toleratedMs ? "this appliance stalled for a moment" : null;
+    return stalledMs > toleratedMs ? "Signalbox was briefly blocked and could not check" : null;
   }
 
   /**

@@ -50,10 +50,10 @@ const localTypes: ReadonlySet<string> = new Set<MonitorType>(["docker", "systemd
 
 /** Steps in which a check processes data from the target. */
 const targetSteps: ReadonlySet<OutgoingContext["step"]> = new Set([
-  "waiting for the answer",
+  "waiting for the response",
   "waiting for a message",
-  "reading the answer",
-  "searching the answer",
+  "reading the response",
+  "searching the response",
 ] as const);
 
 export function createUnknownResult(reason: string): CheckResult {
@@ -156,7 +156,7 @@ class CheckRun {
       async inTurn(work) {
         context.step = "waiting for its turn";
         return dependencies.inTurn(() => {
-          context.step = "searching the answer";
+          context.step = "searching the response";
           return work();
         });
       },
@@ -202,7 +202,7 @@ class CheckRun {
     const { type } = this.target;
     this.dependencies.log.error("a check failed unexpectedly", { type, cause: String(error) });
     return targetSteps.has(this.context.step)
-      ? new TargetFailure("The answer can't be read.")
+      ? new TargetFailure("The response can't be read.")
       : new LocalFailure("the check itself failed; see the log");
   }
 
@@ -215,9 +215,9 @@ class CheckRun {
     if (step === "starting the browser")
       return new LocalFailure("the browser took too long to start");
     if (step === "waiting for its turn")
-      return new LocalFailure("too many long answers are being searched at once");
+      return new LocalFailure("too many long responses are being searched at once");
     const sentence = `Timed out after ${this.target.timeoutMs / 1000} s while ${step}.`;
-    const isSilent = step === "waiting for the answer" && silence;
+    const isSilent = step === "waiting for the response" && silence;
     return new TargetFailure(sentence, false, isSilent ? `${sentence} ${isSilent}` : undefined);
   }
 }

@@ -263,7 +263,7 @@ function explainChromiumError(errorText: string): string {
     ERR_CERT_AUTHORITY_INVALID: "The certificate was issued by an authority that is not trusted.",
     ERR_CERT_COMMON_NAME_INVALID: "The certificate is for another name.",
     ERR_CERT_DATE_INVALID: explainErrorCode("CERT_HAS_EXPIRED") ?? "The certificate is not valid.",
-    ERR_EMPTY_RESPONSE: "The connection was closed before the answer was complete.",
+    ERR_EMPTY_RESPONSE: "The connection was closed before the response was complete.",
     ERR_TOO_MANY_REDIRECTS: "Too many redirects.",
     ERR_SSL_PROTOCOL_ERROR: "No TLS connection could be established.",
     ERR_ABORTED: "The address leads to no page.",

@@ -14,7 +14,7 @@ const maxLine = 250;
 export const checkCommand: CheckKind<"command"> = async (settings, context) => {
   const folder = await context.commandFolder();
   const file = await resolveExecutable(folder, settings.command);
-  context.step = "waiting for the answer";
+  context.step = "waiting for the response";
   const startedAt = performance.now();
   let run: Run;
   try {

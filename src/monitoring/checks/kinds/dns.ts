@@ -16,7 +16,7 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   const { host, recordType, expected } = settings;
   const resolver = await createResolver(settings, context);
   // Silent name servers of this machine make the result unknown. A configured resolver is part of the target.
-  context.step = settings.resolver === null ? "resolving the name" : "waiting for the answer";
+  context.step = settings.resolver === null ? "resolving the name" : "waiting for the response";
   const startedAt = performance.now();
   const found = await queryRecords(resolver, toAsciiName(host), recordType).catch(
     async (error: unknown) => {
@@ -104,23 +104,23 @@ function toFailure(error: unknown, type: string): unknown {
     case "ETIMEOUT":
     case "ECONNREFUSED":
     case "ECANCELLED":
-      return new TargetFailure("The name server does not answer.");
+      return new TargetFailure("The name server does not respond.");
     case "ESERVFAIL":
       return new TargetFailure("The name server failed (SERVFAIL).");
     case "EREFUSED":
-      return new TargetFailure("The name server refused to answer.");
+      return new TargetFailure("The name server refused the query.");
     case "ENOTIMP":
       return new TargetFailure("The name server does not support this kind of query (NOTIMP).");
     case "EFORMERR":
       return new TargetFailure("The name server did not understand the query (FORMERR).");
     case "EBADRESP":
-      return new TargetFailure("The answer is not valid for DNS.");
+      return new TargetFailure("The response is not valid for DNS.");
     case "EBADNAME":
       return new TargetFailure("This is not a valid DNS name.");
     default:
       return parseRcode(error) === null || classifyFailure(error) instanceof LocalFailure
         ? error
-        : new TargetFailure(`The name server answered with an error (${parseRcode(error)}).`);
+        : new TargetFailure(`The name server responded with an error (${parseRcode(error)}).`);
   }
 }
 

@@ -32,7 +32,7 @@ export const checkDocker: CheckKind<"docker"> = async (settings, context) => {
     settings,
     context,
     issue === undefined
-      ? { status: "up", message: `${words}, answered in ${latencyMs} ms.`, latencyMs, details }
+      ? { status: "up", message: `${words}, responded in ${latencyMs} ms.`, latencyMs, details }
       : { status: "down", message: issue, latencyMs: null, details },
   );
 };
@@ -66,12 +66,12 @@ async function findContainers(
   const name = host?.includes(":") ? `[${host}]` : (host ?? "docker");
   const url = new URL(`http://${name}/containers/json`);
   url.search = new URLSearchParams({ all: "1", filters: JSON.stringify(filters) }).toString();
-  context.step = "waiting for the answer";
+  context.step = "waiting for the response";
   const answering = readHttpResponse(connection, "GET", context.memory);
   const headers = { "Accept-Encoding": "identity" };
   connection.write(buildRequestHead({ url, method: "GET", headers, body: null }));
   const answer = await answering;
-  context.step = "reading the answer";
+  context.step = "reading the response";
   const body = await readWholeBody(answer, maxBytes, context);
   connection.close();
   if (answer.status !== 200)
@@ -81,7 +81,7 @@ async function findContainers(
     typeof (one as Container | null)?.State === "string" &&
     typeof (one as Container | null)?.Status === "string";
   if (!Array.isArray(list) || !list.every(isContainer))
-    throw new TargetFailure("The answer is not valid for Docker.");
+    throw new TargetFailure("The response is not valid for Docker.");
   return list as Container[];
 }
 

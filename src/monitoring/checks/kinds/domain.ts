@@ -48,7 +48,7 @@ export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server
   if (days < 0) return buildDown(`The domain expired on ${on}.`);
   const sentence = `The domain expires in ${days === 1 ? "1 day" : `${days} days`}, on ${on}`;
   if (days < minDays) return buildDown(`${sentence}.`);
-  const latency = latencyMs === null ? "" : `; the registry answered in ${latencyMs} ms`;
+  const latency = latencyMs === null ? "" : `; the registry responded in ${latencyMs} ms`;
   return { status: "up", message: `${sentence}${latency}.`, latencyMs, details };
 };
 
@@ -67,7 +67,7 @@ function findRegistration(name: string, server: string | null, context: CheckCon
     const cached = registrationCache.get(key);
     const isCached = cached !== undefined && context.now() < cached.until;
     const startedAt = performance.now();
-    context.step = isCached ? "waiting for the answer" : "resolving the name";
+    context.step = isCached ? "waiting for the response" : "resolving the name";
     const found = await (isCached ? cached.answer : queryRegistration(key, name, server, context));
     return { ...found, latencyMs: isCached ? null : measureElapsedMs(startedAt) };
   }, context.signal);
@@ -124,7 +124,7 @@ async function fetchRegistration(
         "The registry does not know this domain: it is not registered, or not under this name.",
       );
     if (status !== 200) throw toFailure(answer, context.now());
-    context.step = "reading the answer";
+    context.step = "reading the response";
     const body = await readWholeBody(answer, maxBytes, context);
     connection.close();
     return parseRegistration(parseJsonBody(body), name);
@@ -157,9 +157,9 @@ type Event = { eventAction?: unknown; eventDate?: unknown } | null;
 
 function parseRegistration(json: unknown, name: string): Registration {
   const { ldhName = name, status, events } = (json ?? {}) as Rdap;
-  if (!Array.isArray(events)) throw new TargetFailure("The answer is not valid for RDAP.");
+  if (!Array.isArray(events)) throw new TargetFailure("The response is not valid for RDAP.");
   if (parseHostName(String(ldhName)) !== name)
-    throw new TargetFailure("The answer is about another domain.");
+    throw new TargetFailure("The response is about another domain.");
   const end = (events as Event[]).find((event) => event?.eventAction === "expiration")?.eventDate;
   const at = Date.parse(String(end));
   if (Number.isNaN(at))

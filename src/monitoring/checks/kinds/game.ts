@@ -35,7 +35,7 @@ async function checkSource(
     context,
     createSourceConversation,
   );
-  const message = `${formatPlayers(details)}, answered in ${latencyMs} ms.`;
+  const message = `${formatPlayers(details)}, responded in ${latencyMs} ms.`;
   return { status: "up", message, latencyMs, details };
 }
 
@@ -55,13 +55,13 @@ function createSourceConversation(send: Datagrams["send"]) {
       const isSimple = answer.subarray(0, 4).equals(packetPrefix);
       if (isSimple && kind === "A" && answer.length >= 9) {
         if (++challenges > maxChallenges)
-          throw new TargetFailure("The server does not accept the answer to its challenge.");
+          throw new TargetFailure("The server does not accept the response to its challenge.");
         challenge = Buffer.from(answer.subarray(5, 9));
         send(question());
         return null;
       }
       const details = isSimple ? parseStatus(answer, kind) : null;
-      if (details === null) throw new TargetFailure("The answer is not valid for a game server.");
+      if (details === null) throw new TargetFailure("The response is not valid for a game server.");
       return { details, latencyMs: measureElapsedMs(startedAt) };
     },
   };
@@ -133,13 +133,13 @@ function checkMinecraft(
       maxPlayers: max as number,
       version: typeof version?.name === "string" ? version.name : null,
     };
-    return { words: `${formatPlayers(details)}, answered`, details };
+    return { words: `${formatPlayers(details)}, responded`, details };
   };
   return converse(settings, context, exchangeStatus, { maxBytes });
 }
 
 const notMinecraftError = () =>
-  new TargetFailure("The answer is not valid for a Minecraft server.");
+  new TargetFailure("The response is not valid for a Minecraft server.");
 
 function encodeVarint(value: number): Buffer {
   const bytes: number[] = [];

@@ -15,7 +15,7 @@ const refusals: Record<string, string> = {
   14: "The server is unavailable.",
   16: "The server does not allow the health check.",
 };
-const notGrpcError = () => new TargetFailure("The answer is not valid for gRPC.");
+const notGrpcError = () => new TargetFailure("The response is not valid for gRPC.");
 
 /** Up when the health protocol reports SERVING. https://github.com/grpc/grpc/blob/master/doc/health-checking.md */
 export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>
@@ -26,8 +26,8 @@ export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>
       const status = await queryHealth(wire, settings, context.signal);
       const details = { serving: states[status] ?? `${status}` };
       return status === servingStatus
-        ? { words: "Serving, answered", details }
-        : { status: "down", message: "The server says that it is not serving.", details };
+        ? { words: "Serving, responded", details }
+        : { status: "down", message: "The server reports that it is not serving.", details };
     },
     { hello: { protocol: "h2" } },
   );
@@ -83,7 +83,7 @@ async function queryHealth(wire: Wire, { host, service, tls }: Settings, signal:
     else if (typeof code !== "string") reject(notGrpcError());
     else
       reject(
-        new TargetFailure(refusals[code] ?? `The server answered with status ${Number(code)}.`),
+        new TargetFailure(refusals[code] ?? `The server responded with status ${Number(code)}.`),
       );
   });
   stream.end(buildRequest(service ?? ""));

@@ -22,7 +22,7 @@ import { TextSearch } from "./http-search.ts";
 
 /** Maximum size of a body, both before and after each decompression. */
 const maxBytes = monitorBounds.responseBody.value;
-const maxText = "the first 1 MiB of the answer";
+const maxText = "the first 1 MiB of the response";
 
 type Context = Pick<CheckContext, "memory" | "signal" | "inTurn">;
 
@@ -100,7 +100,7 @@ export async function readBody(
   const body = read(answer, maxBytes, context, (chunk) => {
     allowance.left -= chunk.length;
     if (allowance.left < 0)
-      throw new TargetFailure("The answers of all steps are longer than 4 MiB together.");
+      throw new TargetFailure("The responses of all steps are longer than 4 MiB together.");
     search?.push(chunk);
     whole?.push(chunk);
     watch?.scheduleSearch();

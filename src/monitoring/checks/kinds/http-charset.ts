@@ -21,7 +21,7 @@ function lookUpEncoding(label: string | undefined): Bun.Encoding | null {
   const name = label?.trim() ?? "";
   if (name === "") return null;
   if (unreadablePattern.test(name))
-    throw new TargetFailure("The text of the answer has a charset that can't be read.");
+    throw new TargetFailure("The response has a charset that can't be decoded.");
   try {
     return new TextDecoder(name as Bun.Encoding).encoding as Bun.Encoding;
   } catch {

@@ -31,7 +31,7 @@ export async function extractSavedValue(
       ? { text: scalar }
       : await captureGroup(expression, String(scalar), inTurn, signal);
   if (found === "too much work")
-    throw nothingSavedError("its expression takes too much work on this answer");
+    throw nothingSavedError("its expression is too expensive for this response");
   if (found === null) throw nothingSavedError("its expression finds nothing");
   if (String(found.text).length > maxLength) throw nothingSavedError("it is longer than 8 KiB");
   return found.text;

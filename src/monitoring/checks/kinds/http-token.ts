@@ -100,7 +100,7 @@ const refusals = new Map<unknown, string>([
 
 async function requestToken(request: HttpRequest, context: CheckContext): Promise<AccessToken> {
   const { answer, connection } = await send(request, context);
-  context.step = "reading the answer";
+  context.step = "reading the response";
   const body = await readWholeBody(answer, maxBytes, context);
   connection.close();
   const response = parseObject(new TextDecoder().decode(body));
@@ -108,10 +108,10 @@ async function requestToken(request: HttpRequest, context: CheckContext): Promis
   const reason = refusals.get(response?.["error"]);
   if (reason !== undefined) throw new TargetFailure(`${status}, ${reason}.`);
   if (answer.status !== 200) throw new TargetFailure(`${status}, no token was given.`);
-  if (response === null) throw new TargetFailure(`${status}, but the answer is not JSON.`);
+  if (response === null) throw new TargetFailure(`${status}, but the response is not JSON.`);
   const { access_token: token, token_type: type, expires_in: seconds } = response;
   if (typeof token !== "string" || token === "")
-    throw new TargetFailure(`${status}, but the answer has no access token.`);
+    throw new TargetFailure(`${status}, but the response has no access token.`);
   // Only these characters can be sent in a header (RFC 6750 §2.1).
   if (!/^[\x21-\x7e]{1,16384}$/.test(token))
     throw new TargetFailure(`${status}, but the access token can't be sent in a header.`);

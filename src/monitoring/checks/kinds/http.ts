@@ -33,7 +33,7 @@ const maxRedirects = 5;
 /** Maximum total size of the responses of a check. Each response is read up to 1 MiB. */
 const maxBytes = 4 * 1024 * 1024;
 const partlySearchedNote =
-  "; only the first 1 MiB of the answer was searched for what must be absent";
+  "; only the first 1 MiB of the response was searched for the text that must be absent";
 type Settings = Parameters<CheckKind<"http">>[0];
 
 /** State shared by the requests of one check. */
@@ -124,7 +124,7 @@ async function runRequest(asking: Asking, run: Run): Promise<Done> {
   const { answer, connection, startedAt, firstByteMs, expiresAt } = final;
   const conditions = buildConditions(asking);
   await judgeHead(conditions, final, run);
-  context.step = "reading the answer";
+  context.step = "reading the response";
   const isSaved = asking.save.some(({ source }) => source !== "header");
   const body = await readBody(answer, { conditions, secrets: run.secrets, isSaved }, context, {
     allowance: run.allowance,

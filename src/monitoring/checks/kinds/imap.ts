@@ -35,7 +35,7 @@ export const checkImap = checkMail({
   leave: "LOGOUT LOGOUT",
 });
 
-const notImapError = () => new TargetFailure("The answer is not valid IMAP.");
+const notImapError = () => new TargetFailure("The response is not valid IMAP.");
 
 /** Failures by response code: https://www.rfc-editor.org/rfc/rfc5530#section-3 */
 const refusals: Record<string, string> = {

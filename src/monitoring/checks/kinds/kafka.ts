@@ -16,7 +16,7 @@ const api = {
 
 const errorCodes = { unknownTopic: 3, topicDenied: 29, unsupportedMechanism: 33, refused: 58 };
 const maxBytes = 1024 * 1024;
-const notKafkaError = () => new TargetFailure("The answer is not valid for Kafka.");
+const notKafkaError = () => new TargetFailure("The response is not valid for Kafka.");
 
 /** Up when a broker returns the cluster's metadata. If a topic is set, all of its partitions need a leader. */
 export const checkKafka: CheckKind<"kafka"> = (settings, context) =>
@@ -76,7 +76,7 @@ async function signIn(wire: Wire, username: string, { password, mechanism }: Set
     const answer = await sendRequest(wire, api.saslAuthenticate, encodeInt(bytes.length, 4), bytes);
     const error = answer.number(2);
     if (error === errorCodes.refused) throw refusedLoginError();
-    if (error !== 0) throw new TargetFailure("The server answered with an error.");
+    if (error !== 0) throw new TargetFailure("The server responded with an error.");
     answer.text();
     return answer.bytes(answer.number(4)).toString();
   };

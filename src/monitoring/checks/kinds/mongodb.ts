@@ -9,7 +9,7 @@ import { refusedLoginError, createScram } from "../protocols/scram.ts";
 const opMessage = 2013;
 const headBytes = 21;
 
-const notMongoError = () => new TargetFailure("The answer is not valid for MongoDB.");
+const notMongoError = () => new TargetFailure("The response is not valid for MongoDB.");
 
 /** Sends a command and reads its reply. Throws TargetFailure. */
 async function runCommand(wire: Wire, command: Document): Promise<Document> {
@@ -33,7 +33,7 @@ async function runCommand(wire: Wire, command: Document): Promise<Document> {
   }
   if (document["ok"] === 1) return document;
   if (document["code"] === 18) throw refusedLoginError();
-  throw new TargetFailure("The server answered with an error.");
+  throw new TargetFailure("The server responded with an error.");
 }
 
 async function signIn(wire: Wire, user: string, password: string, $db: string) {

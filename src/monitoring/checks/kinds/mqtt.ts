@@ -44,7 +44,7 @@ export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
   });
 };
 
-const notMqttError = () => new TargetFailure("The answer is not valid for MQTT.");
+const notMqttError = () => new TargetFailure("The response is not valid for MQTT.");
 
 function extractFromJson(message: string, path: string): Received {
   const json = parseBounded(message);
@@ -55,17 +55,17 @@ function extractFromJson(message: string, path: string): Received {
 /** Failures by return code of CONNACK (§3.2.2.3). */
 const refusals: Record<number, string> = {
   1: "The broker does not speak MQTT 3.1.1.",
-  2: "The broker refused the client identifier.",
+  2: "The broker rejected the client identifier.",
   3: "The broker is not available.",
-  4: "The broker refused the user name or the password.",
+  4: "The broker rejected the user name or the password.",
   5: "The broker does not authorize the user.",
 };
 
 /** Failures by MQTT 5 reason code: https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901079 */
 const refusalsOfMqtt5: Record<number, string> = {
   0x84: "The broker does not speak MQTT 3.1.1.",
-  0x85: "The broker refused the client identifier.",
-  0x86: "The broker refused the user name or the password.",
+  0x85: "The broker rejected the client identifier.",
+  0x86: "The broker rejected the user name or the password.",
   0x87: "The broker does not authorize the user.",
   0x88: "The broker is not available.",
   0x89: "The broker is busy.",
@@ -110,7 +110,7 @@ async function subscribe(
   while (!isSubscribed || (waits && arrived === null)) {
     const { type, flags, body } = await readPacket(wire, [packetTypes.publish, packetTypes.suback]);
     if (type === packetTypes.suback && body.length === 3) {
-      if (body[2] === 0x80) throw new TargetFailure("The broker refused the subscription.");
+      if (body[2] === 0x80) throw new TargetFailure("The broker rejected the subscription.");
       isSubscribed = true;
       context.step = "waiting for a message";
     } else if (type === packetTypes.publish && body.length >= 2) {

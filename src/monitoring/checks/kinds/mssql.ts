@@ -28,11 +28,11 @@ export const checkMssql: CheckKind<"mssql"> = (settings, context) =>
       const head = await wire.read(8);
       const length = head.readUInt16BE(2) - head.length;
       if (head[0] !== packetTypes.answer || length < 12)
-        throw new TargetFailure("The answer is not valid for SQL Server.");
+        throw new TargetFailure("The response is not valid for SQL Server.");
       const options = await wire.read(length);
       // The first option is the version. Its data can have any offset within the response.
       if (options[0] !== 0 || options.readUInt16BE(1) + options.readUInt16BE(3) > length)
-        throw new TargetFailure("The answer is not valid for SQL Server.");
+        throw new TargetFailure("The response is not valid for SQL Server.");
       return { words: "Answered the pre-login", details: { version: parseVersion(options) } };
     },
     { maxBytes: 4_096 },

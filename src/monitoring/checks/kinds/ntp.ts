@@ -17,9 +17,9 @@ export const checkNtp: CheckKind<"ntp"> = async (settings, context) => {
   const buildDown = (message: string) =>
     ({ status: "down", message, latencyMs: null, details }) as const;
   if (Math.abs(offsetMs) > maxOffsetMs)
-    return buildDown(`The server answers, but ${off}, more than ${maxOffsetMs} ms.`);
+    return buildDown(`The server responds, but ${off}, more than ${maxOffsetMs} ms.`);
   if (maxStratum !== null && stratum > maxStratum)
     return buildDown(`The server is of stratum ${stratum}, above ${maxStratum}.`);
-  const message = `Stratum ${stratum}, ${off}, answered in ${latencyMs} ms.`;
+  const message = `Stratum ${stratum}, ${off}, responded in ${latencyMs} ms.`;
   return { status: "up", message, latencyMs, details };
 };

@@ -12,7 +12,7 @@ export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) =
   context.step = "resolving the name";
   const [target] = await context.addressesOf(host, null);
   if (target === undefined) throw new TargetFailure("The name has no address.");
-  context.step = "waiting for the answer";
+  context.step = "waiting for the response";
   const options =
     process.platform === "win32" ? ["-n", `${packets}`] : ["-n", "-i", "0.2", "-c", `${packets}`];
   const run = Bun.spawn([command, ...options, target.address], {

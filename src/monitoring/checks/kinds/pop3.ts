@@ -47,6 +47,6 @@ function sendCommand(wire: Wire, command: string) {
 async function readReply(wire: Wire): Promise<{ isOk: boolean; text: string }> {
   const line = (await wire.readUntil("\r\n")).toString();
   const [, mark, text = ""] = /^(\+OK|-ERR)\b(.*)$/.exec(line) ?? [];
-  if (mark === undefined) throw new TargetFailure("The answer is not valid POP3.");
+  if (mark === undefined) throw new TargetFailure("The response is not valid POP3.");
   return { isOk: mark === "+OK", text };
 }

@@ -28,14 +28,14 @@ export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
     understood: (message) => (message.length >= 20 && message[1] === id ? message : null),
   }));
   if (!isSigned(answer, authenticator, secret))
-    throw new TargetFailure("The answer is not signed with the shared secret.");
+    throw new TargetFailure("The response is not signed with the shared secret.");
   const latencyMs = measureElapsedMs(startedAt);
   if (answer[0] === packetCodes.reject)
-    throw new TargetFailure("The server refused the user name or the password.");
+    throw new TargetFailure("The server rejected the user name or the password.");
   if (answer[0] === packetCodes.challenge)
-    throw new TargetFailure("The server asks the user for more than a password.");
+    throw new TargetFailure("The server requires more than a password.");
   if (answer[0] !== packetCodes.accept)
-    throw new TargetFailure("The answer is not valid for RADIUS.");
+    throw new TargetFailure("The response is not valid for RADIUS.");
   const details = { reply: readReply(answer) };
   return { status: "up", message: `Accepted the user in ${latencyMs} ms.`, latencyMs, details };
 };

@@ -47,12 +47,12 @@ async function readValue(wire: Wire): Promise<string> {
   return bytes.toString("utf8", 0, bytes.length - 2);
 }
 
-const notRedisError = () => new TargetFailure("The answer is not valid for Redis.");
+const notRedisError = () => new TargetFailure("The response is not valid for Redis.");
 
 /** Failures by the first word of an error response. */
 const errors: Record<string, string> = {
-  NOAUTH: "The server asks for a password.",
-  WRONGPASS: "The server refused the password.",
+  NOAUTH: "The server requires a password.",
+  WRONGPASS: "The server rejected the password.",
   NOPERM: "The user may not use PING.",
   LOADING: "The server is still loading its data.",
   MASTERDOWN: "The server has lost its master.",
@@ -73,5 +73,5 @@ async function sendCommand(wire: Wire, words: readonly string[]): Promise<string
   if (mark === 0x2b) return answer;
   const [code = ""] = answer.split(" ", 1);
   const refused = code === "ERR" && words[0] === "AUTH" ? errors["WRONGPASS"] : errors[code];
-  throw new TargetFailure(refused ?? `The server answered ${words[0]} with an error.`);
+  throw new TargetFailure(refused ?? `The server responded to ${words[0]} with an error.`);
 }

@@ -14,7 +14,7 @@ export const checkSmtp = checkMail({
     // Address literal, for clients without a host name (RFC 5321 §4.1.4).
     const { code, text } = await sendCommand(wire, "EHLO [127.0.0.1]");
     if (code !== 250)
-      throw refusalError(`The server answered EHLO with ${code}, expected 250.`, text);
+      throw refusalError(`The server responded to EHLO with ${code}, expected 250.`, text);
     return text;
   },
   async startTls(wire) {
@@ -35,7 +35,7 @@ export const checkSmtp = checkMail({
     for (const line of others) if (answer.code === 334) answer = await sendCommand(wire, line);
     if (answer.code !== 235)
       throw refusalError(
-        refusals[answer.code] ?? `The server answered AUTH with ${answer.code}.`,
+        refusals[answer.code] ?? `The server responded to AUTH with ${answer.code}.`,
         answer.text,
         password,
         both,
@@ -67,7 +67,7 @@ async function readReply(wire: Wire): Promise<{ code: number; text: string }> {
   for (;;) {
     const line = (await wire.readUntil("\r\n")).toString();
     const [, code, mark, text = ""] = /^([2-5]\d\d)(?:([ -])(.*))?$/.exec(line) ?? [];
-    if (code === undefined) throw new TargetFailure("The answer is not valid SMTP.");
+    if (code === undefined) throw new TargetFailure("The response is not valid SMTP.");
     texts.push(text);
     if (mark !== "-") return { code: Number(code), text: texts.join("\n") };
   }

@@ -69,7 +69,7 @@ const isAbout = (value: Varbind, oid: string) => value.oid === oid || !oid.start
 /** Removes the leading dot that many tools write, because the library rejects it. */
 const stripLeadingDot = (oid: string) => oid.replace(/^\./, "");
 
-const notSnmpError = () => new TargetFailure("The answer is not valid for SNMP.");
+const notSnmpError = () => new TargetFailure("The response is not valid for SNMP.");
 
 const listSecrets = ({ community, authPassword, privPassword }: Settings) =>
   [community, authPassword, privPassword].filter((secret) => secret !== null);
@@ -157,13 +157,13 @@ function toFailure(error: Error & { status?: number; code?: number }, snmp: Snmp
         ? "The device has no such object."
         : status === snmp.ErrorStatus.NoAccess || status === snmp.ErrorStatus.AuthorizationError
           ? "The device does not show the object to the user."
-          : "The device answered with an error.",
+          : "The device responded with an error.",
     );
   if (/unknown user/i.test(message)) return new TargetFailure("The device does not know the user.");
   if (/digest|auth/i.test(message))
-    return new TargetFailure("The device refused the authentication password.");
+    return new TargetFailure("The device rejected the authentication password.");
   if (/decrypt/i.test(message))
-    return new TargetFailure("The device refused the privacy password.");
+    return new TargetFailure("The device rejected the privacy password.");
   if (/security level/i.test(message))
     return new TargetFailure("The device requires another security level.");
   return notSnmpError();

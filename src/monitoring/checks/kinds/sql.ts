@@ -23,7 +23,7 @@ type Server = {
   refusals: Record<string, string>;
 };
 
-const refusedLoginReason = "The server refused the user name or the password.";
+const refusedLoginReason = "The server rejected the user name or the password.";
 const unknownDatabaseReason = "The database does not exist, or is closed to the user.";
 const noConnectionLeftReason = "The server has no connection left.";
 const invalidQueryReason = "The server does not understand the query.";
@@ -135,7 +135,7 @@ function parseDetails(rows: Rows = []): DetailsOf<"postgres"> {
 function toFailure({ code, message }: SqlError, { refusals }: Server, password: string) {
   const errorName = /^[0-9A-Z]{3,5}$/.test(code) ? `error ${code}` : "an error";
   const sentence =
-    refusals[code] ?? refusals[code.slice(0, 2)] ?? `The server answered with ${errorName}.`;
+    refusals[code] ?? refusals[code.slice(0, 2)] ?? `The server responded with ${errorName}.`;
   const canBeShown = message !== "" && !repeatsSecret(message, () => [password]);
   const fullMessage = `${sentence.slice(0, -1)}: ${excerptText(message, 200)}`;
   return new TargetFailure(sentence, false, canBeShown ? fullMessage : undefined);

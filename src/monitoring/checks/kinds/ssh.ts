@@ -39,7 +39,7 @@ export const checkSsh: CheckKind<"ssh"> = (settings, context) => {
   });
 };
 
-const notSshError = () => new TargetFailure("The answer is not valid for SSH.");
+const notSshError = () => new TargetFailure("The response is not valid for SSH.");
 const unprovenError = () =>
   new TargetFailure("The server does not prove that it has its host key.");
 

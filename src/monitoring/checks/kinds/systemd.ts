@@ -10,7 +10,7 @@ export const checkSystemd: CheckKind<"systemd"> = async ({ unit }, context) => {
   await context.addressesOf(thisMachine, null);
   const systemctl = context.systemctl();
   if (systemctl === null) throw new TargetFailure("systemd is not on this machine.");
-  context.step = "waiting for the answer";
+  context.step = "waiting for the response";
   const startedAt = performance.now();
   const properties = "--property=LoadState,ActiveState,Result";
   const run = await runProgram([systemctl, "show", properties, "--", unit], context, { maxBytes });
@@ -26,7 +26,7 @@ export const checkSystemd: CheckKind<"systemd"> = async ({ unit }, context) => {
   const buildDown = (message: string) =>
     ({ status: "down", message, latencyMs: null, details }) as const;
   if (state === "active" || state === "reloading" || state === "refreshing") {
-    const message = `The unit is ${state}, told in ${latencyMs} ms.`;
+    const message = `The unit is ${state}, reported in ${latencyMs} ms.`;
     return { status: "up", message, latencyMs, details };
   }
   if (state === "failed")
@@ -36,7 +36,7 @@ export const checkSystemd: CheckKind<"systemd"> = async ({ unit }, context) => {
   if (state === "inactive" || state === "activating" || state === "deactivating")
     return buildDown(`The unit is not active but ${state}.`);
   throw new TargetFailure(
-    state === "" ? "The answer is not valid for systemd." : "The unit is not active.",
+    state === "" ? "The response is not valid for systemd." : "The unit is not active.",
   );
 };
 

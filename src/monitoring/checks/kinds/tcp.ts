@@ -10,7 +10,7 @@ export const checkTcp: CheckKind<"tcp"> = async ({ host, port, send, expect }, c
   const startedAt = performance.now();
   context.step = "resolving the name";
   const connection = await dial(await context.addressesOf(host, port), port, context);
-  context.step = "waiting for the answer";
+  context.step = "waiting for the response";
   if (send !== null) connection.write(send);
   if (expect !== null) await waitForText(connection, Buffer.from(expect));
   const latencyMs = measureElapsedMs(startedAt);
@@ -30,10 +30,12 @@ function waitForText(connection: Connection, wanted: Buffer): Promise<void> {
     tail = Buffer.from(searched.subarray(Math.max(0, searched.length - wanted.length + 1)));
     if (searched.includes(wanted)) resolve();
     else if (length >= maxBytes)
-      reject(new TargetFailure("The first 64 KiB of the answer lack what was expected."));
+      reject(
+        new TargetFailure("The first 64 KiB of the response do not contain the expected text."),
+      );
   });
   read.then(
-    () => reject(new TargetFailure("The connection was closed without the expected answer.")),
+    () => reject(new TargetFailure("The connection was closed without the expected response.")),
     reject,
   );
   return promise;

@@ -109,7 +109,7 @@ async function waitForText(wire: Wire, wanted: Buffer): Promise<string> {
       throw notWebSocketError();
     const payload = await wire.read(length);
     if (code === opcodes.close)
-      throw new TargetFailure("The connection was closed without the expected answer.");
+      throw new TargetFailure("The connection was closed without the expected response.");
     if (code === opcodes.ping) wire.write(encodeFrame(opcodes.pong, payload));
     if (code > opcodes.binary) continue;
     message = code === opcodes.continuation ? Buffer.concat([message, payload]) : payload;

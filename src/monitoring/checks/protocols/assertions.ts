@@ -70,7 +70,7 @@ export async function findIssue(
     : isFulfilled(condition, value);
   if (found === (op !== "notMatches")) return null;
   if (found === "too much work")
-    return buildIssue(condition, "its expression takes too much work on this answer");
+    return buildIssue(condition, "its expression is too expensive for this response");
   return describeMismatch(condition, value, secrets);
 }
 

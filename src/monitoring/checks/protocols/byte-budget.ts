@@ -30,7 +30,7 @@ export function createByteBudget(
         after - share,
       );
       if (sharedBytes > shared)
-        throw new LocalFailure("too many long answers are being read at once");
+        throw new LocalFailure("too many long responses are being read at once");
     }
     usedBytes.set(organizationId, after);
   }

@@ -56,7 +56,7 @@ export async function connectToTarget(
     (tls === true || tls === "tls") && !startsTls ? { ...secured, ...hello } : null;
   const connection = await dial(addresses, port, context, initialTls);
   assertTrusted(connection.secured, verify);
-  context.step = "waiting for the answer";
+  context.step = "waiting for the response";
   return connection;
 }
 

@@ -50,10 +50,10 @@ export const checkMail =
 
 export const refusalReasons = {
   noTls: "The server does not offer STARTTLS.",
-  refused: "The server refused the user name or the password.",
+  refused: "The server rejected the user name or the password.",
   onlySecured: "The server accepts no password over an unencrypted connection.",
   noUser: "The server does not accept the user name over this connection.",
-  notNow: "The server can't sign anybody in at the moment.",
+  notNow: "The server can't accept sign-ins at the moment.",
   inUse: "The mailbox is in use by another session.",
   turnedAway: "The server rejected the connection.",
 };

@@ -25,7 +25,7 @@ async function preparePassword(password: string, form: PasswordForm): Promise<st
 }
 
 export const refusedLoginError = () =>
-  new TargetFailure("The server refused the user name or the password.");
+  new TargetFailure("The server rejected the user name or the password.");
 
 /** Creates one login. It proves the password to the server, and verifies that the server knows it, too. */
 export function createScram(

@@ -21,7 +21,7 @@ function formatUnsigned(bytes: Buffer): string {
   let from = 0;
   while (bytes[from] === 0) from++;
   const digits = bytes.subarray(from);
-  if (digits.length > 8) throw new TargetFailure("The answer is not valid for SNMP.");
+  if (digits.length > 8) throw new TargetFailure("The response is not valid for SNMP.");
   return BigInt(`0x0${digits.toString("hex")}`).toString();
 }
 

@@ -7,7 +7,7 @@ import { convertMysqlValue, type MysqlColumn } from "./mysql-values.ts";
 import { RowBudget, type Row, type Rows } from "./rows.ts";
 import { noTlsError, SqlError, type SqlLogin, type SqlSession } from "./session.ts";
 
-const notMysqlError = () => new TargetFailure("The answer is not valid for MySQL.");
+const notMysqlError = () => new TargetFailure("The response is not valid for MySQL.");
 
 /** Capability flags: https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html */
 const capability = {
@@ -224,7 +224,7 @@ async function runQuery(
     const head = await packets.readNext();
     const mark = head.readUintLE(1);
     if (mark === marks.localFile)
-      throw new TargetFailure("The server asks for a file of this machine, which is not sent.");
+      throw new TargetFailure("The server requests a file of this machine, which is not sent.");
     let status: number;
     if (mark === marks.ok) {
       readLength(head, head.readUintLE(1));

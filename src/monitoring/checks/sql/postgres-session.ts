@@ -104,7 +104,7 @@ async function signIn(wire: Wire, { username, password }: SqlLogin, isSecure: bo
 /** Failure for a cleartext password without TLS, which an eavesdropper or an impostor of the server could read. */
 const noCleartextError = () =>
   new TargetFailure(
-    "The server asks for the password in cleartext over an unencrypted connection: turn on TLS.",
+    "The server requests the password in cleartext over an unencrypted connection: turn on TLS.",
   );
 
 async function readAuthentication(wire: Wire) {

@@ -9,7 +9,8 @@ import {
   parseWholeNumber,
 } from "./rows.ts";
 
-export const notPostgresError = () => new TargetFailure("The answer is not valid for PostgreSQL.");
+export const notPostgresError = () =>
+  new TargetFailure("The response is not valid for PostgreSQL.");
 
 type Read = (text: string, budget: RowBudget) => unknown;
 

@@ -27,6 +27,6 @@ export const noTlsError = () => new TargetFailure("The server does not offer TLS
 
 /** Creates the failure. Only the organization sees `method`, because the server chose this text. */
 export function unsupportedSignInError(method?: string): TargetFailure {
-  const sentence = "The server asks for a sign-in method that is not supported";
+  const sentence = "The server requires a sign-in method that is not supported";
   return new TargetFailure(`${sentence}.`, false, method && `${sentence}: ${method}.`);
 }

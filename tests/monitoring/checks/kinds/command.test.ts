@@ -89,7 +89,7 @@ test("at the timeout it is killed with its children, and at its end with the rem
   expect((await running).status).toBe("unknown");
   for (const pid of readFileSync(file, "utf8").trim().split(" ")) await untilGone(pid);
 
-  const message = "Timed out while waiting for the answer.";
+  const message = "Timed out while waiting for the response.";
   expect(
     await runUntilTimedOut(message, (timeoutMs) => run(program("sleep 1000"), { timeoutMs })),
   ).toMatchObject({ status: "down", message });

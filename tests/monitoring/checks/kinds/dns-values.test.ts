@@ -111,7 +111,7 @@ test("an error of a name server is named by its code", async () => {
     [1, "The name server did not understand the query (FORMERR)."],
     [2, "The name server failed (SERVFAIL)."],
     [4, "The name server does not support this kind of query (NOTIMP)."],
-    [5, "The name server refused to answer."],
+    [5, "The name server refused the query."],
   ];
   for (const [code, sentence] of sentences) {
     await using server = await nameServer(code);

@@ -85,7 +85,7 @@ describe("a name server", () => {
     const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
     expect(await runCheckOfType("dns", fields, { timeoutMs: 2_000 })).toMatchObject({
       status: "down",
-      message: expect.stringMatching(/does not answer|^Timed out after 2 s/),
+      message: expect.stringMatching(/does not respond|^Timed out after 2 s/),
     });
   });
 
@@ -99,7 +99,7 @@ describe("a name server", () => {
   const codes: [code: number, message: string][] = [
     [2, "The name server failed (SERVFAIL)."],
     [3, "There is no A record for this name."],
-    [5, "The name server refused to answer."],
+    [5, "The name server refused the query."],
   ];
   for (const [code, message] of codes)
     test(`that returns code ${code}: ${message}`, async () => {

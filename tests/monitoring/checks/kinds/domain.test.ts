@@ -103,7 +103,7 @@ test("checks of different organizations share neither results, waits nor failure
   const ask = (organizationId: string) =>
     runCheckOfType("domain", fields, { now: noon, organizationId });
   for (const organizationId of ["first", "second"])
-    expect((await ask(organizationId)).message).toContain("; the registry answered in");
+    expect((await ask(organizationId)).message).toContain("; the registry responded in");
   expect((await ask("first")).message).not.toContain("answered");
   expect(server.countAccepted()).toBe(2);
 });

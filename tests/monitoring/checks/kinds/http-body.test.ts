@@ -9,8 +9,8 @@ import {
 import { replyWith, endless, type Reply, startTarget } from "../../../support/target.ts";
 
 const mib = 1024 * 1024;
-const broken = "The compressed body of the answer is broken.";
-const lacks = "HTTP 200 (OK), but the first 1 MiB of the answer lack the keyword.";
+const broken = "The compressed response body is corrupt.";
+const lacks = "HTTP 200 (OK), but the first 1 MiB of the response lack the keyword.";
 const found = expect.stringMatching(/^HTTP 2\d\d \(.*\) in \d+ ms, first byte after \d+ ms\.$/);
 
 async function messageOf(reply: Reply, fields: object = { keyword: "hello" }): Promise<string> {
@@ -73,7 +73,7 @@ describe("a compressed body is decompressed:", () => {
   });
 
   test("not at all with a coding that was not requested", async () => {
-    const unknown = "The body of the answer has an encoding that nobody asked for.";
+    const unknown = "The response body has an encoding that was not requested.";
     for (const coding of ["zstd", "compress", "gzip, zstd", "constructor", "__proto__", "hello"])
       expect([coding, await messageOf(coded(coding, "hello"))]).toEqual([coding, unknown]);
   });
@@ -213,7 +213,7 @@ test("a truncated body is down, even if it contains the keyword", async () => {
       await using shop = await startListener(replyOnce(bytes));
       expect(await runCheckOfType("http", { url: shop.url, ...fields })).toMatchObject({
         status: "down",
-        message: "The connection was closed before the answer was complete.",
+        message: "The connection was closed before the response was complete.",
       });
     }
 });
@@ -222,7 +222,7 @@ test("a body that does not arrive is down at the timeout", async () => {
   await using shop = await startListener((socket) => {
     socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"));
   });
-  const message = "Timed out while reading the answer.";
+  const message = "Timed out while reading the response.";
   expect(
     await runUntilTimedOut(message, (timeoutMs) =>
       runCheckOfType("http", { url: shop.url }, { timeoutMs }),

@@ -63,7 +63,7 @@ describe("a client certificate", () => {
           version,
           {
             status: "down",
-            message: "The server refused the client certificate: it does not trust its authority.",
+            message: "The server rejected the client certificate: it does not trust its authority.",
           },
         ]);
       }

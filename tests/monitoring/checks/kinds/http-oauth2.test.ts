@@ -221,12 +221,12 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     [
       "returns something else",
       replyWith(200, `<html>${canary}`),
-      "HTTP 200 (OK), but the answer is not JSON.",
+      "HTTP 200 (OK), but the response is not JSON.",
     ],
     [
       "omits the token",
       json({ token: canary }),
-      "HTTP 200 (OK), but the answer has no access token.",
+      "HTTP 200 (OK), but the response has no access token.",
     ],
     [
       "returns an unusable token",
@@ -241,9 +241,9 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     [
       "returns too much",
       replyWith(200, "x".repeat(65 * 1024)),
-      "The answer is longer than 64 KiB.",
+      "The response is longer than 64 KiB.",
     ],
-    ["hangs up", reset, "The connection was closed before the answer was complete."],
+    ["hangs up", reset, "The connection was closed before the response was complete."],
   ])("is down with a message if the service %s", async (_what, reply, message) => {
     await using made = await world(reply);
     expect(await made.check()).toMatchObject({

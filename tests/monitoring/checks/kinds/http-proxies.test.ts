@@ -15,7 +15,7 @@ import { replyWith, startTarget } from "../../../support/target.ts";
 
 const login = { proxyUsername: "probe", proxyPassword: canary };
 const wanted = "The proxy requires a user name and password.";
-const refused = "The proxy refused the user name or the password.";
+const refused = "The proxy rejected the user name or the password.";
 /** An address from the documentation range: nothing is there, and it needs no DNS. */
 const nowhere = "https://192.0.2.7/health";
 
@@ -112,8 +112,8 @@ const converses =
   };
 
 const http = (head: string) => replyOnce(`${head}\r\n\r\n`);
-const noAnswer = "The proxy did not answer properly: ";
-const closed = `${noAnswer}the connection was closed before the answer was complete.`;
+const noAnswer = "The proxy sent an invalid response: ";
+const closed = `${noAnswer}the connection was closed before the response was complete.`;
 const notSocks = "The proxy does not speak SOCKS5.";
 
 const answers: [scheme: "http" | "socks5", (socket: Socket) => void, message: string][] = [
@@ -129,7 +129,7 @@ const answers: [scheme: "http" | "socks5", (socket: Socket) => void, message: st
   [
     "http",
     replyOnce(`HTTP/1.1 200 Fine\r\nX: ${"x".repeat(32_000)}`),
-    `${noAnswer}the answer is longer than 16 KiB.`,
+    `${noAnswer}the response is longer than 16 KiB.`,
   ],
   ["socks5", converses(Buffer.from([4, 0])), notSocks],
   ["socks5", converses("HTTP/1.1 400 Bad Request\r\n\r\n"), notSocks],
@@ -144,7 +144,7 @@ const answers: [scheme: "http" | "socks5", (socket: Socket) => void, message: st
   ["socks5", converses(greets, replied(4)), "The proxy can't reach the target."],
   ["socks5", converses(greets, replied(5)), "The target refused the connection of the proxy."],
   ["socks5", converses(greets, replied(6)), "The proxy's packets did not reach the target."],
-  ["socks5", converses(greets, replied(7)), "The proxy does not make such connections."],
+  ["socks5", converses(greets, replied(7)), "The proxy does not support such connections."],
   ["socks5", converses(greets, replied(8)), "The proxy does not accept this kind of address."],
   ["socks5", converses(greets, replied(99)), "The proxy answered with reply 99."],
 ];

@@ -138,7 +138,7 @@ describe("a monitor with steps", () => {
   });
 
   test("has one timeout for all of its steps", async () => {
-    const message = "Step 2: Timed out while waiting for the answer.";
+    const message = "Step 2: Timed out while waiting for the response.";
     const steps = [{ url: "/slow" }];
     const late = await runUntilTimedOut(
       message,
@@ -153,7 +153,7 @@ describe("a monitor with steps", () => {
     const replies = Object.fromEntries(steps.map(({ url }) => [url, long]));
     const { outcome, asked } = await found(replies, { steps });
     expect(outcome.message).toBe(
-      "Step 6: The answers of all steps are longer than 4 MiB together.",
+      "Step 6: The responses of all steps are longer than 4 MiB together.",
     );
     expect(asked).toHaveLength(6);
   });

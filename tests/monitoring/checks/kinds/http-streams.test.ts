@@ -60,7 +60,7 @@ describe("an endless body is up once all conditions are decided, and its connect
 
   test("a forbidden keyword that has not arrived is undecided until the timeout", async () => {
     await using server = await streaming(events);
-    const message = "Timed out while reading the answer.";
+    const message = "Timed out while reading the response.";
     for (const conditions of [
       { keywordAbsent: "error" },
       { keyword: "missing" },
@@ -100,13 +100,13 @@ describe("an endless body is up once all conditions are decided, and its connect
     for (const conditions of [{}, { keyword: "hello" }])
       expect(await runCheckOfType("http", { url: server.url, ...conditions })).toMatchObject({
         status: "down",
-        message: "The connection was closed before the answer was complete.",
+        message: "The connection was closed before the response was complete.",
       });
   });
 });
 
 describe("if only the start of a body over 1 MiB was searched for a forbidden text, the message says so:", () => {
-  const note = "only the first 1 MiB of the answer was searched for what must be absent";
+  const note = "only the first 1 MiB of the response was searched for the text that must be absent";
   const long = `${"x".repeat(1.5 * 1024 * 1024)}error`;
   const absent: Record<string, object> = {
     keywordAbsent: { keywordAbsent: "error" },

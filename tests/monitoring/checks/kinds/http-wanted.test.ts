@@ -198,6 +198,6 @@ describe("no message contains text of the target:", () => {
   test("input that is not HTTP", async () => {
     await using shop = await startListener(replyOnce(`${canary} ${canary}\r\n\r\n`));
     const { message } = await runCheckOfType("http", { url: shop.url });
-    expect(message).toBe("The answer is not valid HTTP.");
+    expect(message).toBe("The response is not valid HTTP.");
   });
 });

@@ -38,7 +38,7 @@ describe("the status", () => {
 
   test("that never arrives has its own reason", async () => {
     expect(await found(reset)).toEqual(
-      down("The connection was closed before the answer was complete."),
+      down("The connection was closed before the response was complete."),
     );
   });
 });
@@ -88,10 +88,10 @@ describe("the body", () => {
     expect(await found(encoded(coding, encode("all is well")), { keyword: "well" })).toEqual(up);
     const bomb = encode(Buffer.alloc(50 * 1024 * 1024));
     expect(await found(encoded(coding, bomb), { keyword: "well" })).toEqual(
-      but("the first 1 MiB of the answer lack the keyword"),
+      but("the first 1 MiB of the response lack the keyword"),
     );
     expect(await found(encoded(coding, Buffer.from("no such thing")), { keyword: "well" })).toEqual(
-      down("The compressed body of the answer is broken."),
+      down("The compressed response body is corrupt."),
     );
   });
 
@@ -99,7 +99,7 @@ describe("the body", () => {
     expect(await found(endless)).toEqual(up);
     expect(await found(endless, { keyword: "xxx" })).toEqual(up);
     expect(await found(endless, { keyword: "y" })).toEqual(
-      but("the first 1 MiB of the answer lack the keyword"),
+      but("the first 1 MiB of the response lack the keyword"),
     );
     expect(await found(endless, { jsonPath: "$" })).toEqual(
       but("it is longer than the 1 MiB that are read as JSON"),

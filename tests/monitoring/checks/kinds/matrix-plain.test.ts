@@ -80,8 +80,8 @@ const matrix = {
       found: { status: "up", details },
     },
     refused,
-    hanging: { server: silent, found: down("Timed out while waiting for the answer.") },
-    wrongAnswer: { server: ssh, found: down("The answer is not valid HTTP.") },
+    hanging: { server: silent, found: down("Timed out while waiting for the response.") },
+    wrongAnswer: { server: ssh, found: down("The response is not valid HTTP.") },
     wrongCredentials: {
       server: httpSaying("401 Unauthorized"),
       fields: { bearerToken: canary },
@@ -94,10 +94,10 @@ const matrix = {
     at: (host, port) => ({ host, port, send: "ping", expect: "ping" }),
     up: { server: echo, found: { status: "up" } },
     refused,
-    hanging: { server: silent, found: down("Timed out while waiting for the answer.") },
+    hanging: { server: silent, found: down("Timed out while waiting for the response.") },
     wrongAnswer: {
       server: ssh,
-      found: down("The connection was closed without the expected answer."),
+      found: down("The connection was closed without the expected response."),
     },
     wrongCredentials: noSecrets,
     wrongName: "it speaks no TLS",
@@ -121,10 +121,10 @@ const matrix = {
     // A resolver is given by its address.
     at: (_host, port) => ({ host: "signalbox.test", resolver: `127.0.0.1:${port}` }),
     up: { server: udp(addressFor), found: { status: "up", details: { records: "192.0.2.1" } } },
-    refused: { found: down("The name server does not answer.") },
+    refused: { found: down("The name server does not respond.") },
     hanging: {
       server: udp(() => null),
-      found: down(/^(The name server does not answer\.|Timed out after 2 s while )/),
+      found: down(/^(The name server does not respond\.|Timed out after 2 s while )/),
     },
     wrongAnswer: {
       server: udp((question) => {
@@ -132,7 +132,7 @@ const matrix = {
         answer.writeUInt16BE(0x8185, 2);
         return answer;
       }),
-      found: down("The name server refused to answer."),
+      found: down("The name server refused the query."),
     },
     wrongCredentials: noSecrets,
     wrongName: "it speaks no TLS",

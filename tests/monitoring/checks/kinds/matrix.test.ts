@@ -80,7 +80,7 @@ const isTimeUp = (message: string | RegExp): message is string =>
   String(message).startsWith("Timed out while ");
 
 test("each type is down at its timeout, and leaves no connection", async () => {
-  const message = "Timed out while waiting for the answer.";
+  const message = "Timed out while waiting for the response.";
   const outcomes = await Promise.all(
     types.map(([type, fake]) =>
       runUntilTimedOut(message, (timeoutMs) =>
@@ -199,7 +199,7 @@ describe.each(streams)("%s", (type, fake) => {
     for (const answers of rude)
       expect(await found(type, fake, answers)).toMatchObject({
         status: "down",
-        message: "The connection was closed before the answer was complete.",
+        message: "The connection was closed before the response was complete.",
       });
   });
 
@@ -216,7 +216,7 @@ describe.each(streams)("%s", (type, fake) => {
     const outcome = await runCheckOfType(type, fieldsOf(fake, server.port));
     expect(outcome).toMatchObject({
       status: "down",
-      message: expect.stringMatching(/^The answer is longer than \d+ KiB\.$/),
+      message: expect.stringMatching(/^The response is longer than \d+ KiB\.$/),
     });
     await server.waitUntilAllClosed();
     await waitUntilClosed(server.port);

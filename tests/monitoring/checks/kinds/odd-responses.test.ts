@@ -76,7 +76,7 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   docker: {
     body: '[{"State":"running","Status":"Up 3 hours"}]',
-    up: /^The container is running, answered/,
+    up: /^The container is running, responded/,
     check: (_url, { port }) =>
       runCheckOfType("docker", { container: "web", host: "127.0.0.1", port, tls: false }),
   },
@@ -148,7 +148,7 @@ describe("a text is found, and a forbidden one detected, in", () => {
     for (const fields of [{ keyword: "fine" }, { keywordAbsent: "error" }])
       expect(await runCheckOfType("http", { url: server.url, ...fields })).toMatchObject({
         status: "down",
-        message: "The text of the answer has a charset that can't be read.",
+        message: "The response has a charset that can't be decoded.",
       });
     expect(await runCheckOfType("http", { url: server.url })).toMatchObject({ status: "up" });
   });
@@ -279,10 +279,10 @@ describe("a WebSocket", () => {
       "The server chose a WebSocket extension that was not offered.",
     );
     expect(await found(() => buildMessageHead("HTTP/1.1 103 Hints").repeat(101))).toBe(
-      "The headers of the answer are too long.",
+      "The response headers are too long.",
     );
     expect(await found(() => buildMessageHead("HTTP/1.1 700 Odd"))).toBe("HTTP 700, expected 101.");
-    expect(await found(() => "SSH-2.0-OpenSSH_9.2\r\n")).toBe("The answer is not valid HTTP.");
+    expect(await found(() => "SSH-2.0-OpenSSH_9.2\r\n")).toBe("The response is not valid HTTP.");
   });
 
   test("shows its message without characters that reorder the surrounding text", async () => {

@@ -31,11 +31,11 @@ defineTestWith(["redis-server"], "redis: with and without sign-in", async () => 
     status: "up",
   });
   expect(await runCheckOfType("redis", asked)).toMatchObject({
-    message: "The server asks for a password.",
+    message: "The server requires a password.",
   });
   expect(await runCheckOfType("redis", { ...asked, password: "other" })).toMatchObject({
     status: "down",
-    message: "The server refused the password.",
+    message: "The server rejected the password.",
   });
 });
 
@@ -70,7 +70,7 @@ async function triedOut(type: "postgres" | "mysql", port: number, ownDatabase: s
     await runCheckOfType(type, { ...asked, ...secured, ...fields });
   expect(await issueOf({ password: "other" })).toMatchObject({
     status: "down",
-    message: "The server refused the user name or the password.",
+    message: "The server rejected the user name or the password.",
   });
   expect(await issueOf({ database: "nowhere" })).toMatchObject({
     message: "The database does not exist, or is closed to the user.",
@@ -80,7 +80,7 @@ async function triedOut(type: "postgres" | "mysql", port: number, ownDatabase: s
     said: expect.stringContaining("nothing_of_this_name"),
   });
   expect(await issueOf(queries.large)).toMatchObject({
-    message: "The answer is longer than 1024 KiB.",
+    message: "The response is longer than 1024 KiB.",
   });
 }
 
@@ -124,7 +124,7 @@ defineTestWith(["snmpd"], "snmp: by community and as a user of version 3", async
     (await runCheckOfType("snmp", { ...asked, ...user, ...fields })).message;
   expect(await issueOf({ username: "nobody" })).toBe("The device does not know the user.");
   expect(await issueOf({ authPassword: "wrong-password" })).toBe(
-    "The device refused the authentication password.",
+    "The device rejected the authentication password.",
   );
   expect(await issueOf({ privPassword: null })).toBe(
     "The device does not show the object to the user.",
@@ -138,7 +138,7 @@ defineTestWith(["freeradius"], "radius: an accepted user and a rejected one", as
   expect(await runCheckOfType("radius", asked)).toMatchObject({ status: "up" });
   expect(await runCheckOfType("radius", { ...asked, password: "other" })).toMatchObject({
     status: "down",
-    message: "The server refused the user name or the password.",
+    message: "The server rejected the user name or the password.",
   });
 });
 
@@ -166,7 +166,7 @@ async function mailTriedOut(type: MonitorType, plainPort: number, securePort: nu
     });
     expect(await ask(port, tls, { ...user, password: "other" })).toMatchObject({
       status: "down",
-      message: "The server refused the user name or the password.",
+      message: "The server rejected the user name or the password.",
     });
     expect(await ask(port, tls, { verifyTls: true })).toMatchObject({ message: untrusted });
   }

@@ -157,7 +157,7 @@ test("an unexpected error while reading a response counts as the target's failur
     ...settings,
     expect: Symbol("broken"),
   });
-  expect(outcome).toMatchObject({ status: "down", message: "The answer can't be read." });
+  expect(outcome).toMatchObject({ status: "down", message: "The response can't be read." });
   expect(logged.join()).toContain("a check failed unexpectedly");
 });
 
@@ -171,6 +171,6 @@ test("MQTT: text of another protocol is an invalid response, regardless of its a
   ]) {
     await using server = await startListener((socket) => void socket.write(`${text}\r\n`));
     const found = await runCheckOfType("mqtt", { host, port: server.port });
-    expect([text, found.message]).toEqual([text, "The answer is not valid for MQTT."]);
+    expect([text, found.message]).toEqual([text, "The response is not valid for MQTT."]);
   }
 });

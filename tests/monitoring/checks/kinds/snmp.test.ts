@@ -24,7 +24,7 @@ const values: [ber: Buffer, text: string][] = [
   [bytes("46 08 01 23 45 67 89 ab cd ef"), "81985529216486895"],
   [bytes("46 08 ff ff ff ff ff ff ff ff"), "18446744073709551615"],
   [bytes("46 09 00 ff ff ff ff ff ff ff ff"), "18446744073709551615"],
-  [bytes("46 09 01 ff ff ff ff ff ff ff ff"), "The answer is not valid for SNMP."],
+  [bytes("46 09 01 ff ff ff ff ff ff ff ff"), "The response is not valid for SNMP."],
   [bytes("41 05 00 ff ff ff ff"), "4294967295"],
   [bytes("02 01 ff"), "-1"],
   [bytes("43 02 01 00"), "256"],
@@ -74,7 +74,9 @@ test("the value of another object is no response", async () => {
     return response;
   });
   const fields = { host: "127.0.0.1", port: server.port, community: canary };
-  expect((await runCheckOfType("snmp", fields)).message).toBe("The answer is not valid for SNMP.");
+  expect((await runCheckOfType("snmp", fields)).message).toBe(
+    "The response is not valid for SNMP.",
+  );
 });
 
 test("an object identifier is normalized and validated when it is saved", () => {

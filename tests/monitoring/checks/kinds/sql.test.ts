@@ -158,7 +158,7 @@ test("MySQL's cleartext sign-in methods are rejected on any connection", async (
         },
         { tls, verifyTls: false },
       );
-      expect(outcome.message).toBe("The server asks for a sign-in method that is not supported.");
+      expect(outcome.message).toBe("The server requires a sign-in method that is not supported.");
       if (plugin !== "odd") expect(outcome.said).toContain(plugin);
       expect(heard.toString("latin1")).not.toContain(canary);
     }
@@ -172,7 +172,7 @@ test("MySQL gets no file of this machine", async () => {
     });
     socket.write(buildGreeting(offeredCapabilities));
   });
-  expect(outcome.message).toBe("The server asks for a file of this machine, which is not sent.");
+  expect(outcome.message).toBe("The server requests a file of this machine, which is not sent.");
 });
 
 const asksCleartext: Answers = (socket, secure) => {
@@ -194,7 +194,7 @@ const asksCleartext: Answers = (socket, secure) => {
 test("a PostgreSQL server that requests a cleartext password gets it only over TLS", async () => {
   const plain = await foundAt("postgres", asksCleartext);
   expect(plain.outcome.message).toBe(
-    "The server asks for the password in cleartext over an unencrypted connection: turn on TLS.",
+    "The server requests the password in cleartext over an unencrypted connection: turn on TLS.",
   );
   expect(plain.heard.toString("latin1")).not.toContain(canary);
   const secured = await foundAt("postgres", asksCleartext, { tls: true, verifyTls: false });
@@ -269,7 +269,7 @@ test("rows that are too expensive are rejected with a message and count as a fai
       answering(bytes, `\\x${"00".repeat(70_000)}`),
       "The bytes in the rows are more than 64 KiB: use a query that returns text.",
     ],
-    [answering(text, "x".repeat(2_000_000)), "The answer is longer than 1024 KiB."],
+    [answering(text, "x".repeat(2_000_000)), "The response is longer than 1024 KiB."],
   ];
   for (const [answers, message] of cases) {
     const { outcome, logged } = await foundAt("postgres", answers, wantsRows);
@@ -410,7 +410,7 @@ defineTestWith(
       ]);
       expect(
         (await runCheckOfType("postgres", { ...as, password: `${password}\u00a0` })).message,
-      ).toBe("The server refused the user name or the password.");
+      ).toBe("The server rejected the user name or the password.");
     }
   },
 );

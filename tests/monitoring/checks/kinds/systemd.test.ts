@@ -28,7 +28,7 @@ test("a unit is up while it is active", async () => {
   for (const state of ["active", "reloading"])
     expect(await found(unit("loaded", state))).toMatchObject({
       status: "up",
-      message: expect.stringMatching(new RegExp(`^The unit is ${state}, told in \\d+ ms\\.$`)),
+      message: expect.stringMatching(new RegExp(`^The unit is ${state}, reported in \\d+ ms\\.$`)),
     });
 });
 
@@ -40,7 +40,7 @@ test.each([
   ["The unit failed (exit-code).", unit("loaded", "failed", "exit-code")],
   ["The unit failed.", unit("loaded", "failed", "CANARY-7f3a")],
   ["The unit is not active.", unit("loaded", "CANARY-7f3a")],
-  ["The answer is not valid for systemd.", saying("CANARY-7f3a")],
+  ["The response is not valid for systemd.", saying("CANARY-7f3a")],
   ["systemd is not on this machine.", null],
   [
     "systemd does not run on this machine.",
@@ -55,7 +55,7 @@ test("a denied or hanging query is reported", async () => {
   expect((await found(denied)).message).toBe("Not judged: systemd does not let the appliance ask.");
   const hanging = join(folder, "hanging");
   writeFileSync(hanging, "#!/bin/sh\nsleep 1000\n", { mode: 0o755 });
-  const message = "Timed out while waiting for the answer.";
+  const message = "Timed out while waiting for the response.";
   expect(
     await runUntilTimedOut(message, (timeoutMs) => found(hanging, { timeoutMs })),
   ).toMatchObject({

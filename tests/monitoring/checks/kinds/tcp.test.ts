@@ -71,17 +71,17 @@ describe("a port is down", () => {
     [
       "when it closes without the expected text",
       (socket) => void socket.end("pon"),
-      "The connection was closed without the expected answer.",
+      "The connection was closed without the expected response.",
     ],
     [
       "when it resets the connection",
       (socket) => void socket.once("data", () => socket.resetAndDestroy()),
-      "The connection was closed before the answer was complete.",
+      "The connection was closed before the response was complete.",
     ],
     [
       "when it sends something else and waits",
       (socket) => void socket.write("-ERR\r\n"),
-      "Timed out while waiting for the answer.",
+      "Timed out while waiting for the response.",
     ],
     [
       "when it sends other data without end",
@@ -93,7 +93,7 @@ describe("a port is down", () => {
         socket.on("drain", more);
         more();
       },
-      "The first 64 KiB of the answer lack what was expected.",
+      "The first 64 KiB of the response do not contain the expected text.",
     ],
   ];
   for (const [what, greets, message] of cases)

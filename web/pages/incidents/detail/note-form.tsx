@@ -27,11 +27,11 @@ export function NoteForm({ incident: { id } }: { incident: Incident }) {
       form={form}
       submit="Add note"
       disabled={form.values.message.trim() === ""}
-      extra={<span className="audience">Never public · nobody is notified</span>}
+      extra={<span className="audience">Never public · no one is notified</span>}
     >
       <MarkdownField
         aria-label="Note"
-        placeholder="What only your team should know"
+        placeholder="For your team only"
         {...form.input("message")}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void form.submit(event);

@@ -149,7 +149,7 @@ function WriteDialog({ incident: shown, onClose }: { incident: Incident; onClose
       submit={isPublic ? "Save" : "Save draft"}
       extra={
         <span className="audience">
-          {isPublic ? "Public at once · nobody is notified" : "The draft is not public"}
+          {isPublic ? "Public at once · no one is notified" : "The draft is not public"}
         </span>
       }
       curl={() => ({ method: "PATCH", route: v1.incidents({ id }).postmortem, body: form.values })}

@@ -46,7 +46,7 @@ export function EditUpdateDialog({
       form={form}
       submit="Save"
       disabled={form.values.message === update.message}
-      extra={<span className="audience">Nobody is notified again.</span>}
+      extra={<span className="audience">No one is notified again.</span>}
       curl={() => ({ method: "PATCH", route, body: form.values })}
     >
       <MarkdownField label="Message" minRows={4} data-autofocus {...form.input("message")} />

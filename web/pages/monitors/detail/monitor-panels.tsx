@@ -98,7 +98,7 @@ export function AlertRecipients({ monitor: { id, alertChannelIds } }: { monitor:
       }
     >
       {alertChannelIds.length === 0 && (
-        <p className="quiet panel-none">No alert channels. Nobody is alerted when it is down.</p>
+        <p className="quiet panel-none">No alert channels. No one is alerted when it is down.</p>
       )}
       <ul className="lines">
         {data?.told.map(({ id, name }) => (

@@ -16,7 +16,7 @@ const snmpOptions = {
 
 const mailTls: FieldLabels = {
   label: "Encryption",
-  hint: "STARTTLS starts unencrypted and requires encryption before anybody signs in.",
+  hint: "STARTTLS starts unencrypted and requires encryption before the sign-in.",
   options: { none: "None", starttls: "STARTTLS", tls: "TLS" },
 };
 
@@ -73,7 +73,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   "oauth2.clientId": { label: "Client ID" },
   "oauth2.clientSecret": { label: "Client secret" },
   "oauth2.scope": { label: "Scope", hint: "Several are separated by spaces." },
-  "oauth2.audience": { label: "Audience", hint: "If the token service asks for one." },
+  "oauth2.audience": { label: "Audience", hint: "If the token service requires one." },
   "oauth2.clientAuthentication": {
     label: "Client authentication",
     options: { header: "Basic header", body: "In the body" },
@@ -87,7 +87,10 @@ const monitorLabels: Record<string, FieldLabels> = {
     label: "Expected value",
     hint: "Leave empty to accept any value.",
   },
-  assertions: { label: "Assertions", hint: "All of them, and the fields above, must be true." },
+  assertions: {
+    label: "Assertions",
+    hint: "The monitor is up only if all of them are true, in addition to the fields above.",
+  },
   save: {
     label: "Save from the response",
     item: "saved value",
@@ -229,7 +232,11 @@ const monitorLabels: Record<string, FieldLabels> = {
   privProtocol: { label: "Privacy", options: snmpOptions },
   privPassword: { label: "Privacy password", hint: "For version 3." },
   oid: { label: "Object", mono: true, placeholder: "1.3.6.1.2.1.1.3.0" },
-  maxOffsetMs: { label: "Largest offset", unit: "ms", hint: "From the clock of this machine." },
+  maxOffsetMs: {
+    label: "Largest offset",
+    unit: "ms",
+    hint: "Compared with the clock of this machine.",
+  },
   maxStratum: { label: "Largest stratum", hint: "Leave empty to accept any." },
   domain: { label: "Domain", mono: true, placeholder: "example.org" },
   minDays: {
@@ -274,21 +281,21 @@ const monitorLabels: Record<string, FieldLabels> = {
   description: {
     label: "Description",
     markdown: true,
-    hint: "Shown on its page and in alerts: its purpose, runbooks, whom to ask.",
+    hint: "Its purpose, runbooks and contacts. Shown on its page and in alerts.",
   },
   tags: { label: "Tags" },
   interval: { label: "Interval", unit: "s" },
   "domain.interval": {
     label: "Interval",
     unit: "s",
-    hint: "The registry is asked once a day. Checks in between use its last response.",
+    hint: "The registry is queried once a day. Checks in between use its last response.",
   },
   "push.interval": { label: "Report expected every", unit: "s" },
   timeout: { label: "Timeout", unit: "s" },
   retries: { label: "Retries", hint: "Further failed checks before the monitor is down." },
   confirmations: {
     label: "Confirmations",
-    hint: "Number of machines that must see a failure before the monitor is down. One machine ignores it.",
+    hint: "Number of machines that must see a failure before the monitor is down. Has no effect on a single machine.",
   },
   retryInterval: { label: "Retry interval", unit: "s" },
   successThreshold: {

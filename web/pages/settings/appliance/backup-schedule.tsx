@@ -110,7 +110,7 @@ function Fields({ schedule }: { schedule: Schedule }) {
       </div>
       <SecretField
         label="Passphrase"
-        hint="Encrypts the backups. Keep it elsewhere too: without it nobody can open them."
+        hint="Encrypts the backups. Store it in another place, too. Without it, the backups can't be opened."
         {...createSecretProps(form, secrets, "passphrase")}
       />
       <Checkbox
@@ -192,7 +192,7 @@ function DestinationFields({ form, secrets }: { form: ScheduleForm; secrets: Sto
         <TextInput
           label="Folder"
           placeholder="/backups"
-          description="On the machine of this appliance, best on another disk."
+          description="On the machine of this appliance, preferably on another disk."
           {...createTextProps("folder")}
         />
       ) : (

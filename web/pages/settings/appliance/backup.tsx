@@ -40,7 +40,7 @@ function Download() {
             <Explanation />
             <PasswordField
               label="Passphrase"
-              description="Encrypts the backup. Leave it empty for one that anybody can open."
+              description="Encrypts the backup. Without a passphrase, anyone can open the backup."
               autoComplete="off"
               value={passphrase}
               onChange={({ currentTarget }) => setPassphrase(currentTarget.value)}

@@ -67,7 +67,7 @@ export default function ApiKeys() {
             notify(`Revoked ${revoking.name}`);
           }}
         >
-          Requests with this key are refused within a second. This cannot be undone.
+          Requests with this key are rejected within a second. This cannot be undone.
         </Confirm>
       )}
     </>
@@ -157,7 +157,7 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
       <TextInput
         label="Name"
         placeholder="Deploy job"
-        description="What uses the key, so that you know what stops working when you revoke it."
+        description="The script or service that uses the key. It stops working when you revoke the key."
         data-autofocus
         {...form.input("name")}
       />

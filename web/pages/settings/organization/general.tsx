@@ -92,7 +92,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       />
       <TextInput
         label="SLA target in percent"
-        description="What reports judge uptime by, such as 99.9. Leave it empty for no target."
+        description="The uptime that reports compare with, such as 99.9. Leave it empty for no target."
         inputMode="decimal"
         {...form.input("slaTarget")}
       />

@@ -159,7 +159,7 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
         <Hints hints={report.hints} />
         <Checkbox
           label="Import every monitor paused"
-          description="For as long as the other tool still sends alerts. Import again without this to resume those that are active there."
+          description="While the other tool still sends alerts. To resume the monitors that are active there, import again with this option off."
           checked={paused}
           onChange={({ currentTarget }) => setPaused(currentTarget.checked)}
         />
@@ -249,7 +249,7 @@ function summarizeRun({ report }: ImportRun): string {
   if (report === null) return "in progress";
   const count = (decision: ImportItem["decision"]) =>
     report.items.filter((item) => item.decision === decision).length;
-  return `${formatCount(count("created"))} created, ${formatCount(count("updated"))} updated, ${formatCount(count("not-taken"))} not taken`;
+  return `${formatCount(count("created"))} created, ${formatCount(count("updated"))} updated, ${formatCount(count("not-taken"))} not imported`;
 }
 
 function Past() {
