@@ -208,7 +208,16 @@ export const growing: readonly Growing[] = [
   {
     what: "Alerts and deliveries",
     bounds: [ofOrganization["alert-channels"], alertBounds.alertsPerMessage],
-    tables: ["alerts", "deliveries", "delivery_alerts", "delivery_attempts"],
+    tables: [
+      "alerts",
+      "alert_records",
+      "alert_acknowledgments",
+      "alert_timeline",
+      "alert_notifications",
+      "deliveries",
+      "delivery_alerts",
+      "delivery_attempts",
+    ],
     bytes: rowBytes.delivery,
     each: "per alert and channel",
     daily: 130,

@@ -1,5 +1,5 @@
-import { dayMs } from "../../core/time/clock.ts";
-import { type Sweeping, sweepLog } from "../../database/backup/sweeping.ts";
+import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
+import { type Sweeping, sweepLog, sweepRows } from "../../database/backup/sweeping.ts";
 
 /** Days for which alerts and their deliveries are stored. */
 export const deliveryDays = 90;
@@ -9,7 +9,7 @@ const oldestDeliveries = `select seq, created_at as at,
       where t.organization_id = d.organization_id and t.delivery_id = d.id) as rows
   from deliveries d where seq > ? order by seq limit ?`;
 
-/** Removes old completed deliveries from the log, and old alerts without deliveries. */
+/** Removes old completed deliveries from the log, old messages without deliveries, and old alerts without messages. */
 export async function sweepAlerts(sweeping: Sweeping): Promise<void> {
   const keptMs = deliveryDays * dayMs;
   await sweepLog(sweeping, { name: "deliveries", keptMs }, oldestDeliveries, (from, to) => [
@@ -34,5 +34,12 @@ export async function sweepAlerts(sweeping: Sweeping): Promise<void> {
         parameters: [from, to],
       },
     ],
+  );
+  await sweepRows(
+    sweeping,
+    "alert_records",
+    `resolved_at < ? and not exists (select 1 from alerts a
+      where a.organization_id = alert_records.organization_id and a.record_id = alert_records.id)`,
+    [formatTimestamp(sweeping.now - keptMs)],
   );
 }

@@ -141,6 +141,126 @@ export const openCases = sqliteTable(
   ],
 );
 
+/**
+ * Alerts: problems that people are notified of, from start to end. Integer times are Unix
+ * milliseconds.
+ */
+export const alertRecords = sqliteTable(
+  "alert_records",
+  {
+    organizationId: organizationId(),
+    /** ID of the first message. */
+    id: text("id").notNull(),
+    /** Kind of problem. At most one alert per subject and family is open. */
+    family: text("family", {
+      enum: ["state", "certificate", "incident", "channel", "problem"],
+    }).notNull(),
+    /** ID of a monitor, incident or channel, or the key of a problem of the appliance. */
+    subjectId: text("subject_id").notNull(),
+    /** Type, time and data of the last message about the problem. */
+    type: text("type").notNull(),
+    at: text("at").notNull(),
+    data: text("data").notNull(),
+    priority: text("priority", { enum: ["low", "normal", "critical"] }).notNull(),
+    /** Start of the problem. */
+    since: text("since").notNull(),
+    resolvedAt: text("resolved_at"),
+    /** Why the alert ended, such as `recovered` or `muted`. */
+    resolvedBecause: text("resolved_because"),
+    acknowledgedAt: text("acknowledged_at"),
+    snoozedUntil: integer("snoozed_until"),
+    /** The escalation policy, the step that runs next, and the number of finished repetitions. */
+    policyId: text("policy_id"),
+    step: integer("step").notNull(),
+    round: integer("round").notNull(),
+    /** Time of the next timer: the end of the snooze, or the next step. Null for none. */
+    dueAt: integer("due_at"),
+    /** Random part of the keys of signed links. A new one revokes all links. */
+    linkKey: text("link_key").notNull(),
+    version: integer("version").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    uniqueIndex("alert_records_open")
+      .on(t.organizationId, t.subjectId, t.family)
+      .where(sql`resolved_at is null`),
+    index("alert_records_by_subject").on(t.organizationId, t.subjectId, t.id),
+    index("alert_records_due_of_organization")
+      .on(t.organizationId, t.dueAt)
+      .where(sql`due_at is not null`),
+    index("alert_records_resolved")
+      .on(t.resolvedAt)
+      .where(sql`resolved_at is not null`),
+    oneOf("alert_records_family", t.family),
+    oneOf("alert_records_priority", t.priority),
+  ],
+);
+
+/** People, keys and links that acknowledged an alert. */
+export const alertAcknowledgments = sqliteTable(
+  "alert_acknowledgments",
+  {
+    organizationId: text("organization_id").notNull(),
+    recordId: text("record_id").notNull(),
+    actorType: text("actor_type").notNull(),
+    /** ID of the actor's record; empty for the command line. */
+    actorId: text("actor_id").notNull(),
+    actorName: text("actor_name").notNull(),
+    at: text("at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.recordId, t.actorType, t.actorId] }),
+    reference([t.organizationId, t.recordId], alertRecords).onDelete("cascade"),
+  ],
+);
+
+/** Entries of an alert's timeline that no message and no delivery shows. */
+export const alertTimeline = sqliteTable(
+  "alert_timeline",
+  {
+    /** Order of the entries, independent of clocks. */
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    organizationId: text("organization_id").notNull(),
+    recordId: text("record_id").notNull(),
+    at: text("at").notNull(),
+    type: text("type").notNull(),
+    /** Null for entries without an actor. */
+    actorType: text("actor_type"),
+    actorId: text("actor_id"),
+    actorName: text("actor_name"),
+    /** One sentence, or the text of a note. */
+    message: text("message"),
+  },
+  (t) => [
+    index("alert_timeline_by_record").on(t.organizationId, t.recordId, t.seq),
+    reference([t.organizationId, t.recordId], alertRecords).onDelete("cascade"),
+  ],
+);
+
+/** Planned notifications of escalation steps. A sent or canceled one is removed. */
+export const alertNotifications = sqliteTable(
+  "alert_notifications",
+  {
+    organizationId: text("organization_id").notNull(),
+    recordId: text("record_id").notNull(),
+    channelId: text("channel_id").notNull(),
+    /** The person whose contact method the channel is; null for other channels. */
+    personId: text("person_id"),
+    step: integer("step").notNull(),
+    round: integer("round").notNull(),
+    /** Unix milliseconds. */
+    dueAt: integer("due_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.recordId, t.channelId, t.step, t.round] }),
+    index("alert_notifications_due_of_organization").on(t.organizationId, t.dueAt),
+    index("alert_notifications_by_channel").on(t.organizationId, t.channelId),
+    reference([t.organizationId, t.recordId], alertRecords).onDelete("cascade"),
+    reference([t.organizationId, t.channelId], alertChannels).onDelete("cascade"),
+  ],
+);
+
+/** Messages about alerts, and test messages. */
 export const alerts = sqliteTable(
   "alerts",
   {
@@ -152,9 +272,14 @@ export const alerts = sqliteTable(
     incidentId: text("incident_id"),
     /** JSON of the alert's data, fixed at the time of the alert. */
     data: text("data").notNull(),
+    /** The alert to which the message belongs; null for tests, and for messages of older versions. */
+    recordId: text("record_id"),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),
+    index("alerts_by_record")
+      .on(t.organizationId, t.recordId, t.id)
+      .where(sql`record_id is not null`),
     index("alerts_by_monitor").on(t.organizationId, t.monitorId, t.id),
     index("alerts_by_incident").on(t.organizationId, t.incidentId, t.id),
   ],

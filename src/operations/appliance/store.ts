@@ -81,6 +81,11 @@ export function closeOrganization(id: string, at: string): Statement[] {
     prepareForOrganization("delete from status_pages where organization_id = ?", id),
     prepareForOrganization("delete from alert_channels where organization_id = ?", id),
     prepareForOrganization("delete from alert_memory where organization_id = ?", id),
+    {
+      text: `update alert_records set resolved_at = ?, resolved_because = 'deleted', due_at = null
+        where organization_id = ? and resolved_at is null`,
+      parameters: [at, id],
+    },
     prepareForOrganization("delete from maintenance_windows where organization_id = ?", id),
     // Removes the progress of maintenance windows, and of followers that have not finished the
     // organization's events.
@@ -110,6 +115,7 @@ export const deletePeopleWithoutOrganization: Statement = sql`delete from ${peop
 export const organizationTables = [
   ["deliveries", "seq"],
   ["alerts", "id"],
+  ["alert_records", "id"],
   ["alert_memory", "monitor_id"],
   ["idempotent_answers", "actor_id"],
   ["held_changes", "id"],

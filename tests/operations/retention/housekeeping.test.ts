@@ -82,13 +82,20 @@ const dated: Record<
   events: ["at", formatTimestamp, { type: "group.created" }],
   audit_entries: ["at", formatTimestamp],
   alerts: ["at", formatTimestamp],
+  alert_records: ["resolved_at", formatTimestamp],
   deliveries: ["created_at", formatTimestamp, { due_at: null, status: "delivered" }],
   notices: ["at", formatTimestamp],
   idempotent_answers: ["created_at", formatTimestamp],
   held_changes: ["created_at", formatTimestamp, { state: "sent" }],
   screenshots: ["at", (at) => at],
 };
-const withParent = ["delivery_alerts", "delivery_attempts"];
+const withParent = [
+  "alert_acknowledgments",
+  "alert_notifications",
+  "alert_timeline",
+  "delivery_alerts",
+  "delivery_attempts",
+];
 
 const byDays = growing.flatMap(({ what, tables, kept: days }) =>
   typeof days === "number" ? tables.map((name) => ({ what, name, days })) : [],
