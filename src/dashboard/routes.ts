@@ -28,6 +28,8 @@ import {
   listChannelUsers,
 } from "./service.ts";
 import { countChannelUses, countSubscribers } from "./store.ts";
+import { PeriodFigures, PeriodQuery } from "../monitoring/uptime/schema.ts";
+import { getPeriodFigures } from "../monitoring/uptime/service.ts";
 import { Timeline, TimelineQuery } from "./timeline-schema.ts";
 import { buildTimeline } from "./timeline-service.ts";
 
@@ -109,6 +111,17 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
         query: TimelineQuery,
         data: Timeline,
         handle: ({ scope, params, query }) => buildTimeline(scope, params.id, query),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/monitors/:id/figures", {
+        name: "getPeriodFigures",
+        access: "read",
+        long: true,
+        summary: "Get the uptime and latency of a monitor in any period",
+        query: PeriodQuery,
+        data: PeriodFigures,
+        handle: ({ scope, params, query }) => getPeriodFigures(scope, params.id, query),
       }),
     )
     .get(

@@ -1,7 +1,7 @@
 /** Wire format of the Monitors page and the live stream. */
 import { monitorStatuses } from "../core/statuses.ts";
 import { z } from "zod";
-import { Id, line, searchText, Timestamp } from "../core/fields.ts";
+import { Id, instant, line, searchText, Timestamp } from "../core/fields.ts";
 import { cappedCount, WholeNumber } from "../core/paging.ts";
 
 const Status = z.enum(monitorStatuses);
@@ -137,14 +137,23 @@ export const LiveQuery = z.strictObject({
     .optional(),
 });
 
-export const StatesQuery = z.strictObject({ limit: cappedCount(500, 50, "States") });
+export const StatesQuery = z
+  .strictObject({
+    /** Only states of this span, including the one in which it starts. */
+    from: instant.optional(),
+    to: instant.optional(),
+    limit: cappedCount(500, 50, "States"),
+  })
+  .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
+    path: ["from"],
+    message: "must be before to",
+  });
 export type StatesQuery = z.infer<typeof StatesQuery>;
 
-/** A period in one state; `until` is null for the current state. */
+/** A period in one state, until the next newer one. */
 export const PastState = z.object({
   status: Status,
   since: Timestamp,
-  until: Timestamp.nullable(),
   message: z.string().nullable(),
 });
 export type PastState = z.infer<typeof PastState>;

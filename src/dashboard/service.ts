@@ -5,6 +5,7 @@ import { getAlertChannel } from "../alerting/channels/service.ts";
 import { AppError } from "../core/errors.ts";
 import { isLogCompleteSince, findLastSeqOfOrganization } from "../events/log.ts";
 import type { SignedInContext } from "../http/visitor-context.ts";
+import type { Monitor } from "../monitoring/monitors/schema.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { readRecent } from "./recent-sums.ts";
 import { sealPosition, compactMonitor, compactOverview, statusBegun } from "./rules.ts";
@@ -24,6 +25,7 @@ import {
   findOverviewMonitors,
   findOwner,
   findStateEvents,
+  type StateEvent,
 } from "./store.ts";
 import { findMatchingIds, findMatches } from "./matches-store.ts";
 
@@ -77,24 +79,39 @@ function readFullRows(scope: ReadingScope, ids: readonly string[]) {
   return findOverviewMonitors(scope, ids, (keys) => readRecent(scope.store, keys, scope.clock()));
 }
 
-/** Lists the states of a monitor since its creation, newest first. Throws NOT_FOUND. */
-export async function listStates(scope: Scope, monitorId: string, { limit }: StatesQuery) {
-  const { createdAt, status, statusSince } = await getMonitor(scope, monitorId);
-  const events = await findStateEvents(scope, monitorId, limit);
-  const states: PastState[] = events.map(({ type, at, message }, index) => ({
+/**
+ * Lists the states of a monitor in a span, by default since its creation, newest first. The last one is the state at
+ * the start of the span. Throws NOT_FOUND.
+ */
+export async function listStates(scope: Scope, monitorId: string, query: StatesQuery) {
+  const { from = 0, to, limit } = query;
+  const monitor = await getMonitor(scope, monitorId);
+  const events = await findStateEvents(scope, monitorId, { to, limit });
+  const states: PastState[] = events.map(({ type, at, message }) => ({
     status: statusBegun[type],
     since: at,
-    until: events[index - 1]?.at ?? null,
     message,
   }));
-  if (states.length === limit) return states;
-  const until = states.at(-1)?.since ?? null;
-  const isWhole = await isLogCompleteSince(scope.store, createdAt);
-  const oldest = events.at(-1) ?? { before: status, since: statusSince };
-  const first = isWhole ? { before: "pending" as const, since: createdAt } : oldest;
-  if (first.before !== null && first.since !== null)
-    states.push({ status: first.before, since: first.since, until, message: null });
-  return states.filter(({ since, until }) => since !== until);
+  if (states.length < limit) {
+    const first = await findFirstState(scope, monitor, events.at(-1));
+    if (first !== null) states.push(first);
+  }
+  const changes = states.filter(({ since }, index) => since !== states[index - 1]?.since);
+  const atStart = changes.findIndex(({ since }) => Date.parse(since) <= from);
+  const isBefore = ({ since }: PastState) => to === undefined || Date.parse(since) < to;
+  return (atStart === -1 ? changes : changes.slice(0, atStart + 1)).filter(isBefore);
+}
+
+/** The state before the oldest event, which is `pending` if the log contains all events of the monitor. */
+async function findFirstState(
+  { store }: Scope,
+  { createdAt, status, statusSince }: Pick<Monitor, "createdAt" | "status" | "statusSince">,
+  oldest: StateEvent | undefined,
+): Promise<PastState | null> {
+  if (await isLogCompleteSince(store, createdAt))
+    return { status: "pending", since: createdAt, message: null };
+  const { before, since } = oldest ?? { before: status, since: statusSince };
+  return before === null || since === null ? null : { status: before, since, message: null };
 }
 
 /** Returns the monitors and groups that a channel belongs to. Throws NOT_FOUND. */

@@ -1,5 +1,6 @@
 /** Reads the rows of the Monitors page, and the changes for the live stream. */
 import { mapYielding, yieldToEventLoop } from "../core/time/event-loop.ts";
+import { formatTimestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
@@ -135,7 +136,7 @@ export function findEventsAfter({ store, organizationId }: Tenant, seq: number, 
   );
 }
 
-type StateEvent = {
+export type StateEvent = {
   type: StateType;
   at: string;
   message: string | null;
@@ -147,15 +148,21 @@ type StateEvent = {
 const stateText = `select type, at, data ->> 'message' as message, data ->> 'before' as before,
     data ->> 'since' as since
   from events where organization_id = ? and subject_id = ? and type in (${stateTypeList})
+    and at < coalesce(?, '~')
   order by seq desc limit ?`;
 
-/** Reads the starts of a monitor's states, newest first. */
+/** Reads the starts of a monitor's states before `to`, newest first. */
 export function findStateEvents(
   { store, organizationId }: Tenant,
   monitorId: string,
-  limit: number,
+  { to, limit }: { to: number | undefined; limit: number },
 ) {
-  return store.query<StateEvent>(stateText, [organizationId, monitorId, limit]);
+  return store.query<StateEvent>(stateText, [
+    organizationId,
+    monitorId,
+    to === undefined ? null : formatTimestamp(to),
+    limit,
+  ]);
 }
 
 const tables = {

@@ -2,7 +2,12 @@
 import { dayMs, hourMs, formatTimestamp } from "../core/time/clock.ts";
 import type { Scope } from "../events/scope.ts";
 import { getMeasured } from "../monitoring/uptime/service.ts";
-import { listPoints, type Point, findReasons } from "../monitoring/uptime/store.ts";
+import {
+  findFinestSource,
+  listPoints,
+  type Point,
+  findReasons,
+} from "../monitoring/uptime/store.ts";
 import { statusBegun } from "./rules.ts";
 import type { Timeline, TimelineQuery } from "./timeline-schema.ts";
 import { findIncidentsBetween, findStateEventsBetween } from "./timeline-store.ts";
@@ -14,10 +19,15 @@ export async function buildTimeline(
   { from, to, step }: TimelineQuery,
 ): Promise<Timeline> {
   const { key } = await getMeasured(scope, monitorId);
-  const width = step * 1000;
-  const source = width < hourMs ? "heartbeats" : width < dayMs ? "hours" : "days";
+  const source =
+    step < 3_600
+      ? await findFinestSource(scope.store, key, { from, to })
+      : step < 86_400
+        ? "hours"
+        : "days";
   // Sums are per hour or day, so the span is extended to whole hours or days.
-  const pointMs = { heartbeats: width, hours: hourMs, days: dayMs }[source];
+  const pointMs = { heartbeats: step * 1_000, hours: hourMs, days: dayMs }[source];
+  const width = Math.max(step * 1_000, pointMs);
   const span = {
     from: Math.floor(from / pointMs) * pointMs,
     to: Math.ceil(to / pointMs) * pointMs,
@@ -32,7 +42,7 @@ export async function buildTimeline(
   return {
     from: formatTimestamp(span.from),
     to: formatTimestamp(span.to),
-    step,
+    step: width / 1_000,
     points: points.map((point) => ({
       at: formatTimestamp(point.at),
       upSeconds: point.upSeconds,

@@ -168,7 +168,8 @@ function pathsOf(world: World): string[] {
       `?from=${day(20)}&to=${day(0)}&step=3600`,
       `?from=${day(3)}&to=${day(0)}&step=600`,
     ],
-    "/monitors/:id/states": ["?limit=500"],
+    "/monitors/:id/figures": [`?from=${day(90)}&to=${day(0)}`, `?from=${day(3)}&to=${day(0)}`],
+    "/monitors/:id/states": ["?limit=500", `?from=${day(20)}&to=${day(10)}`],
     "/reports/": [
       `?month=${month}`,
       `?month=${month}&statusPageId=${world.page.id}`,

@@ -198,7 +198,22 @@ describeInChromium("the Monitors page", (browser) => {
       await lines.nth(8).waitFor({ state: "detached" });
       expect([title, await lines.count()]).toEqual([title, 8]);
     }
+    // One time span in the address applies to figures, chart, activity and checks.
+    expect(await page.getByRole("button", { name: "Earlier" }).isDisabled()).toBe(true);
+    await page.goto(`${world.url}/monitors/${id}?from=1700000000000&to=1700003600000`);
+    await page.getByText("No single checks are stored of this time span.").waitFor();
+    await page.getByText("No activity in this time span.").waitFor();
+    await page.getByText("No data in this time range.").waitFor();
+    await page.getByRole("region", { name: "Figures" }).getByText("not measured").waitFor();
+    const day = page.getByLabel("Day", { exact: true });
+    await day.fill((await day.getAttribute("max")) ?? "");
+    const checks = page.locator(".panel", { has: page.getByRole("heading", { name: "Checks" }) });
+    await checks.getByRole("listitem").nth(7).waitFor();
+    await page.getByRole("heading", { name: "Today" }).waitFor();
     expect(await findViolations(page)).toEqual([]);
+    await page.getByRole("link", { name: /^since/ }).click();
+    await page.getByRole("heading", { name: "Recent checks" }).waitFor();
+    expect(new URL(page.url()).search).toBe("?span=24h");
     await world.ask("DELETE", `/api/v1/monitors/${id}`);
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
@@ -207,6 +222,20 @@ describeInChromium("the Monitors page", (browser) => {
     const { id } = await channel("Somebody else's");
     await using open = await world.open(browser, `/monitors/${world.idOf("Blog")}`);
     const { page } = open;
+    // The reason is next to the state, and the header has two lines at every width.
+    const header = page.locator(".page-header");
+    await header.getByText(/^HTTP 502/).waitFor();
+    for (const width of [390, 768, 1024, 1440, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      const lines = await header
+        .locator("h1, .page-reason, .page-below")
+        .evaluateAll((all) =>
+          all
+            .filter((one) => one.getClientRects().length > 0)
+            .map((one) => Math.round(one.getBoundingClientRect().bottom / 8)),
+        );
+      expect([width, new Set(lines).size]).toEqual([width, 2]);
+    }
     const panel = page.locator(".panel", {
       has: page.getByRole("heading", { name: "Alerts to", exact: true }),
     });
@@ -278,7 +307,7 @@ describeInChromium("the Monitors page", (browser) => {
     await bars.hover({ position });
     await said.getByText(/checks? passed$/).waitFor();
     await bars.click({ position });
-    await page.getByRole("button", { name: "Reset zoom" }).waitFor();
+    await page.getByRole("button", { name: /^Back to/ }).waitFor();
     const { searchParams } = new URL(page.url());
     expect(Number(searchParams.get("to"))).toBeGreaterThan(Number(searchParams.get("from")));
     expect(await said.count()).toBe(0);
@@ -322,7 +351,7 @@ describeInChromium("the Monitors page", (browser) => {
     // Zooms out from the last check, after which there is no data.
     await page.keyboard.press("End");
     await page.keyboard.press("+");
-    await page.getByRole("button", { name: "Reset zoom" }).waitFor();
+    await page.getByRole("button", { name: /^Back to/ }).waitFor();
     const shown = await page.evaluate(() => location.search);
     await page.keyboard.press("-");
     await page.waitForFunction((before) => {
@@ -332,7 +361,7 @@ describeInChromium("the Monitors page", (browser) => {
     }, shown);
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Reset zoom" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^Back to/ }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Table" }).click();
     await page
       .getByRole("row", { name: /^Today .* Up$/ })
@@ -370,11 +399,11 @@ describeInChromium("the Monitors page", (browser) => {
     await touch("pointermove", 0.1);
     await title.filter({ hasNotText: last ?? "" }).waitFor();
     await touch("pointerup", 0.1);
-    expect(await page.getByRole("button", { name: "Reset zoom" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /^Back to/ }).count()).toBe(0);
     await touch("pointerdown", 0.4, 0.6);
     await touch("pointermove", 0.2, 0.8);
     await touch("pointerup", 0.2, 0.8);
-    await page.getByRole("button", { name: "Reset zoom" }).waitFor();
+    await page.getByRole("button", { name: /^Back to/ }).waitFor();
     expect(open.faults).toEqual([]);
   });
 

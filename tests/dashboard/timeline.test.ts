@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { dayMs, hourMs } from "../../src/core/time/clock.ts";
 import { createVisitor } from "../support/visitor.ts";
 import { buildTimeline } from "../../src/dashboard/timeline-service.ts";
+import { getPeriodFigures } from "../../src/monitoring/uptime/service.ts";
 import { TimelineQuery } from "../../src/dashboard/timeline-schema.ts";
 
 const reason = "Status 502, expected 200–299.";
@@ -52,6 +53,37 @@ test("a timeline has the time per status, the latencies and the failure reasons 
     { at: "2026-11-18T00:00:00.000Z", averageMs: 20 },
     { at: "2026-11-20T00:00:00.000Z", checks: 3, reason },
   ]);
+});
+
+test("a past day whose single results are gone has hourly sums, in its timeline and in its figures", async () => {
+  await using made = await timelined();
+  const { id, insertPastHeartbeats: past, ours, store, time } = made;
+  await past(
+    id,
+    { ago: 20 * dayMs, latencyMs: 20 },
+    { ago: 20 * dayMs - hourMs, status: "down", latencyMs: null, message: reason },
+    { ago: 2 * dayMs, latencyMs: 40 },
+  );
+  const period = { from: time.now - 21 * dayMs, to: time.now - 19 * dayMs };
+  const figures = () => getPeriodFigures(ours.scope, id, period);
+  const timeline = () => buildTimeline(ours.scope, id, { ...period, step: 600 });
+  expect(await figures()).toMatchObject({ ratio: 0.5, downSeconds: 60, checks: 1, p50Ms: 20 });
+  expect((await timeline()).step).toBe(600);
+  await store.atomic([
+    {
+      text: "delete from heartbeats where at < ?",
+      parameters: [time.now - 14 * dayMs],
+    },
+  ]);
+  expect(await figures()).toMatchObject({ ratio: 0.5, downSeconds: 60, checks: 1, p50Ms: 20 });
+  const { step, points } = await timeline();
+  expect(step).toBe(3_600);
+  expect(points.map(({ upSeconds, downSeconds }) => [upSeconds, downSeconds])).toEqual([
+    [60, 0],
+    [0, 60],
+  ]);
+  const empty = { from: time.now - 10 * dayMs, to: time.now - 9 * dayMs };
+  expect(await getPeriodFigures(ours.scope, id, empty)).toMatchObject({ ratio: null, checks: 0 });
 });
 
 test("beyond three days the reasons come from state changes, also for an outage that started earlier", async () => {

@@ -27,8 +27,8 @@ export function PageHeader({
 }: {
   title: string;
   icon?: ReactNode;
-  /** The state in words, in addition to the icon. */
-  state?: { tone: string; word: string };
+  /** The state in words, in addition to the icon, and its reason. Header and facts then have one line each. */
+  state?: { tone: string; word: string; reason?: { tone: string; text: string } | null };
   crumbs?: Crumb[];
   /** One line of facts under the title. */
   below?: ReactNode;
@@ -40,7 +40,7 @@ export function PageHeader({
   const problems = problemCount.use();
   useDocumentTitle(`${problems > 0 ? `(${problems}) ` : ""}${title} – Signalbox`);
   return (
-    <header className="page-header mb-14">
+    <header className={`page-header mb-14 ${state === undefined ? "" : "page-header-lines"}`}>
       {crumbs.length > 0 && (
         <nav className="crumbs" aria-label="Breadcrumb">
           {crumbs.map(({ to, label }, index) => (
@@ -54,9 +54,14 @@ export function PageHeader({
       <div className="page-title">
         <h1>
           {icon}
-          <span>{title}</span>
+          <span title={state && title}>{title}</span>
         </h1>
         {state !== undefined && <b className={`page-state ${state.tone}`}>{state.word}</b>}
+        {state?.reason != null && (
+          <span className={`page-reason ${state.reason.tone}`} title={state.reason.text}>
+            {state.reason.text}
+          </span>
+        )}
         <div className="page-actions">
           <SearchField isNarrow={crumbs.length > 0} />
           {children}

@@ -1,6 +1,7 @@
 /** Wire format of heartbeats, uptime, latency and screenshots. */
 import { heartbeatStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
+import { dayMs } from "../../core/time/clock.ts";
 import { instant, Timestamp } from "../../core/fields.ts";
 import { cappedCount } from "../../core/paging.ts";
 
@@ -119,6 +120,20 @@ const SpanFigures = z
   })
   .meta({ id: "SpanFigures" });
 export type SpanFigures = z.infer<typeof SpanFigures>;
+
+/** A span with both ends, of at most ten years. */
+export const PeriodQuery = z
+  .strictObject({ from: instant, to: instant })
+  .refine(isInOrder, notInOrder)
+  .refine(({ from, to }) => to - from <= 3_660 * dayMs, {
+    path: ["from"],
+    message: "must be at most ten years before to",
+  });
+export type PeriodQuery = z.infer<typeof PeriodQuery>;
+
+/** Figures from `from` to `to`, which are whole hours or days where single results are not used. */
+export const PeriodFigures = SpanFigures.omit({ isPartial: true }).extend({ to: Timestamp });
+export type PeriodFigures = z.infer<typeof PeriodFigures>;
 
 const yesterday = {
   ratio: 0.9979166666666667,

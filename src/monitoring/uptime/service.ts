@@ -14,8 +14,23 @@ import {
   spans,
   type Sums,
 } from "./rules.ts";
-import type { HeartbeatQuery, LatencyPoint, LatencyQuery, SpanFigures, Uptime } from "./schema.ts";
-import { findMeasured, findScreenshot, listHeartbeats, listPoints, listSums } from "./store.ts";
+import type {
+  HeartbeatQuery,
+  LatencyPoint,
+  LatencyQuery,
+  PeriodFigures,
+  PeriodQuery,
+  SpanFigures,
+  Uptime,
+} from "./schema.ts";
+import {
+  findFinestSource,
+  findMeasured,
+  findScreenshot,
+  listHeartbeats,
+  listPoints,
+  listSums,
+} from "./store.ts";
 
 /** Finds the key of a monitor's results and its creation time. Throws NOT_FOUND. */
 export async function getMeasured({ store, organizationId }: Scope, monitorId: string) {
@@ -108,6 +123,46 @@ export async function getUptime(scope: Scope, monitorId: string): Promise<Uptime
       unknownSeconds: sums.unknownSeconds,
       maintenanceSeconds: sums.maintenanceSeconds,
     })),
+  };
+}
+
+/**
+ * Returns the figures of any span. They are exact for up to three days of stored results. Otherwise they cover whole
+ * hours, or whole days for more than 90 days. Throws NOT_FOUND.
+ */
+export async function getPeriodFigures(
+  scope: Scope,
+  monitorId: string,
+  period: PeriodQuery,
+): Promise<PeriodFigures> {
+  const { store } = scope;
+  const { key } = await getMeasured(scope, monitorId);
+  const length = period.to - period.from;
+  const source =
+    length <= 3 * dayMs
+      ? await findFinestSource(store, key, period)
+      : length <= 90 * dayMs
+        ? "hours"
+        : "days";
+  const unitMs = { heartbeats: 1, hours: hourMs, days: dayMs }[source];
+  const from = Math.floor(period.from / unitMs) * unitMs;
+  const to = Math.ceil(period.to / unitMs) * unitMs;
+  const [point] = await listPoints(store, key, { from, to, width: to - from, source });
+  const seconds = point ?? addSums([]);
+  return {
+    from: formatTimestamp(from),
+    to: formatTimestamp(to),
+    ratio: computeRatio(seconds),
+    upSeconds: seconds.upSeconds,
+    degradedSeconds: seconds.degradedSeconds,
+    downSeconds: seconds.downSeconds,
+    unknownSeconds: seconds.unknownSeconds,
+    maintenanceSeconds: seconds.maintenanceSeconds,
+    checks: seconds.latencyCount,
+    averageMs: seconds.latencyCount === 0 ? null : seconds.latencySum / seconds.latencyCount,
+    p50Ms: point?.p50Ms ?? null,
+    p95Ms: point?.p95Ms ?? null,
+    p99Ms: point?.p99Ms ?? null,
   };
 }
 

@@ -297,6 +297,41 @@ export async function listPoints(
   });
 }
 
+/**
+ * Finds the finest data that covers a span: results past their retention remain only in hourly sums,
+ * and later only in daily ones.
+ */
+export async function findFinestSource(
+  store: Store,
+  monitorKey: number,
+  { from, to }: { from: number; to: number },
+): Promise<LatencySpan["source"]> {
+  const [first] = await store.query<{ at: number }>(
+    "select at from heartbeats where monitor_key = ? order by at limit 1",
+    [monitorKey],
+  );
+  for (const [source, periodMs] of [
+    ["hours", hourMs],
+    ["days", dayMs],
+  ] as const) {
+    // The period of the first result is omitted, because its sums are of stored results.
+    const last = Math.min(
+      Math.ceil(to / periodMs),
+      Math.floor((first?.at ?? to + periodMs) / periodMs),
+    );
+    const start = Math.floor(from / periodMs);
+    if (last <= start) continue;
+    const sums = await listSums(
+      store,
+      monitorKey,
+      source,
+      listPeriods(start * periodMs, last * periodMs, periodMs),
+    );
+    if (sums.length > 0) return source;
+  }
+  return "heartbeats";
+}
+
 const rawPoints = `select (at - ?) / ? * ? + ? as at, ${heartbeatStatuses
   .map((status) => `sum(seconds * (status = ${codeOf(status)})) as ${status}Seconds`)
   .join(", ")}, count(latency_ms) as latencyCount, coalesce(sum(latency_ms), 0) as latencySum,

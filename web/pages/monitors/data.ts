@@ -45,17 +45,49 @@ export const useUptime = (id: string) =>
     ...slow,
   });
 
-export const useStates = (id: string) =>
-  useQuery(
-    createDataQuery([...recordKey("monitor", id), "states"], (options) =>
-      dashboard.monitors({ id }).states.get({ query: { limit: 100 }, ...options }),
-    ),
-  );
+/** A period in Unix milliseconds. Without an end it lasts until now. */
+type OpenSpan = { from: number; to: number | null };
 
-export const useHeartbeats = (id: string, limit: number) =>
+const toQuery = ({ from, to }: OpenSpan) => ({
+  from: new Date(from).toISOString(),
+  ...(to !== null && { to: new Date(to).toISOString() }),
+});
+
+/** Figures of a past period. */
+export const usePeriodFigures = (id: string, { from, to }: OpenSpan) =>
   useQuery({
-    ...createDataQuery([...recordKey("monitor", id), "heartbeats", limit], (options) =>
-      v1.monitors({ id }).heartbeats.get({ query: { limit }, ...options }),
+    enabled: to !== null,
+    ...createDataQuery([...recordKey("monitor", id), "figures", from, to], (options) =>
+      dashboard
+        .monitors({ id })
+        .figures.get({ query: toQuery({ from, to }) as { from: string; to: string }, ...options }),
+    ),
+  });
+
+/** Maximum number of states of a span. */
+export const maxStates = 500;
+
+/** States of a span, newest first. The last one is the state at its start. */
+export const useStates = (id: string, { from, to }: OpenSpan) =>
+  useQuery({
+    ...createDataQuery([...recordKey("monitor", id), "states", from, to], (options) =>
+      dashboard
+        .monitors({ id })
+        .states.get({ query: { ...toQuery({ from, to }), limit: maxStates }, ...options }),
+    ),
+    placeholderData: (before) => before,
+  });
+
+/** Checks per page. */
+export const checksPerPage = 100;
+
+/** The newest checks of a span. */
+export const useHeartbeats = (id: string, { from, to }: OpenSpan) =>
+  useQuery({
+    ...createDataQuery([...recordKey("monitor", id), "heartbeats", from, to], (options) =>
+      v1
+        .monitors({ id })
+        .heartbeats.get({ query: { ...toQuery({ from, to }), limit: checksPerPage }, ...options }),
     ),
     placeholderData: (before) => before,
   });

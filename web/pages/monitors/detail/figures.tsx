@@ -1,69 +1,67 @@
 /** The uptime, downtime and latency of a monitor in a time range. */
-import { Link } from "@tanstack/react-router";
 import type { SpanFigures, Uptime } from "../../../../src/monitoring/uptime/schema.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { formatDateTime, formatSince } from "../../../../src/core/time/times.ts";
-import { dot, formatLatency, formatPercent } from "../../../components/display/format.ts";
+import { formatDateTime } from "../../../../src/core/time/times.ts";
+import {
+  dot,
+  formatCount,
+  formatLatency,
+  formatPercent,
+} from "../../../components/display/format.ts";
 import { Dash, Figure } from "../../../components/page.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import { Time, durationInWords, useNow, useZone } from "../../../components/display/time.tsx";
-import { type SpanName, listShownSpans, spanLabels } from "./spans.ts";
+import { usePeriodFigures } from "../data.ts";
+import { SpanBar } from "./span-bar.tsx";
+import type { PageSpan } from "./spans.ts";
 
-type Props = { monitor: Monitor; uptime: Uptime; span: SpanName };
+type Props = { monitor: Monitor; uptime: Uptime; span: PageSpan };
 
-/** Figures of the chosen time range, with tabs to choose another one. */
+/** Figures of the page's time span, with the control that changes it. */
 export function Figures({ monitor, uptime, span }: Props) {
   const now = useNow();
-  const zone = useZone();
-  const chosen = uptime.spans[span];
+  const { from, to, name } = span;
+  const { data: past, isFetching } = usePeriodFigures(monitor.id, span);
+  const chosen = to === null ? uptime.spans[name] : past;
   // The last result counts until the next check, which can be in the future.
-  const passed = Math.max(1, Math.floor((now - Date.parse(chosen.from)) / 1_000));
-  const limitToPassed = (seconds: number) => Math.min(seconds, passed);
+  const passed = Math.max(1, Math.floor(((to ?? now) - from) / 1_000));
+  const limitToPassed = (seconds = 0) => Math.min(seconds, passed);
   return (
-    <section className="panel stats" aria-label="Figures">
-      <nav className="span-tabs" aria-label="Time range">
-        {listShownSpans(uptime).map((name) => {
-          const { isPartial, from, ratio } = uptime.spans[name];
-          return (
-            <Link
-              key={name}
-              to="/monitors/$id"
-              params={{ id: monitor.id }}
-              search={{ span: name }}
-              replace
-              resetScroll={false}
-              aria-current={name === span}
-            >
-              {isPartial ? formatSince(zone, Date.parse(from), now) : spanLabels[name]}{" "}
-              <b className="num">{formatPercent(ratio)}</b>
-            </Link>
-          );
-        })}
-        <span className="num">{formatDateTime(zone, Date.parse(chosen.from), now)} – now</span>
-      </nav>
+    <section className="panel stats" aria-label="Figures" aria-busy={isFetching}>
+      <SpanBar id={monitor.id} uptime={uptime} span={span} />
       <dl>
         <Figure
           label="Uptime"
-          value={formatPercent(chosen.ratio)}
-          note={describeMeasured(limitToPassed(sumSeconds(chosen)))}
+          value={formatPercent(chosen?.ratio ?? null)}
+          note={chosen ? describeMeasured(limitToPassed(sumSeconds(chosen))) : ""}
         />
-        <Lasting state="down" seconds={limitToPassed(chosen.downSeconds)} />
+        <Lasting state="down" seconds={limitToPassed(chosen?.downSeconds)} isKnown={!!chosen} />
         <Lasting
           state="degraded"
-          seconds={limitToPassed(chosen.degradedSeconds)}
+          seconds={limitToPassed(chosen?.degradedSeconds)}
+          isKnown={!!chosen}
           note="counted as up"
         />
         <Lasting
           state="maintenance"
-          seconds={limitToPassed(chosen.maintenanceSeconds)}
+          seconds={limitToPassed(chosen?.maintenanceSeconds)}
+          isKnown={!!chosen}
           note="not counted"
         />
         <Figure
           label="Latency p50"
-          value={formatLatency(chosen.p50Ms)}
-          note={`p95 ${formatLatency(chosen.p95Ms)}${dot}p99 ${formatLatency(chosen.p99Ms)}`}
+          value={formatLatency(chosen?.p50Ms)}
+          note={`p95 ${formatLatency(chosen?.p95Ms)}${dot}p99 ${formatLatency(chosen?.p99Ms)}`}
         />
-        <LastFigure monitor={monitor} now={now} />
+        {to === null ? (
+          <LastFigure monitor={monitor} now={now} />
+        ) : (
+          <Figure
+            label="Checks"
+            value={chosen === undefined ? <Dash /> : formatCount(chosen.checks)}
+            note="with a latency"
+          />
+        )}
       </dl>
     </section>
   );
@@ -72,10 +70,12 @@ export function Figures({ monitor, uptime, span }: Props) {
 function Lasting({
   state,
   seconds,
+  isKnown,
   note = "",
 }: {
   state: "down" | "degraded" | "maintenance";
   seconds: number;
+  isKnown: boolean;
   note?: string;
 }) {
   const label = (
@@ -83,12 +83,13 @@ function Lasting({
       <StateIcon state={state} size={12} /> {stateLabels[state]}
     </>
   );
-  return (
-    <Figure label={label} value={seconds === 0 ? "None" : durationInWords(seconds)} note={note} />
-  );
+  const words = seconds === 0 ? "None" : durationInWords(seconds);
+  return <Figure label={label} value={isKnown ? words : <Dash />} note={note} />;
 }
 
-const sumSeconds = ({ upSeconds, degradedSeconds, downSeconds }: SpanFigures) =>
+type Seconds = Pick<SpanFigures, "upSeconds" | "degradedSeconds" | "downSeconds">;
+
+const sumSeconds = ({ upSeconds, degradedSeconds, downSeconds }: Seconds) =>
   upSeconds + degradedSeconds + downSeconds;
 
 /** Describes the measured time on which the uptime is based. */

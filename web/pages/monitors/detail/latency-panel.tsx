@@ -1,7 +1,6 @@
 /** The latency of a monitor as a chart or a table. */
 import { Button } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
-import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { formatPeriod } from "../../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../../src/dashboard/timeline-schema.ts";
@@ -18,50 +17,48 @@ import {
   worstTroubleOf,
 } from "./chart-data.ts";
 import { type Span, useTimeline } from "../data.ts";
-import { type SpanName, spanLabels } from "./spans.ts";
+import { useSpanNavigation } from "./span-bar.tsx";
+import { type PageSpan, spanLabels } from "./spans.ts";
 
 const LatencyChart = lazy(createChunk(() => import("./latency-chart.tsx")));
 
 const defaultLines: LineName[] = ["p50", "p95"];
 
-type Props = { id: string; interval: number; from: number; span: SpanName; zoom: Span | null };
+type Props = { id: string; interval: number; span: PageSpan };
 
-/** The latency in the page's time range, or in the part of it given by the URL. */
-export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
+/** The latency in the page's time span. Zooming changes the span of the whole page. */
+export function LatencyPanel({ id, interval, span }: Props) {
   const [shownLines, setShownLines] = useLocalStorage({
     key: "signalbox.chart-lines",
     defaultValue: defaultLines,
     getInitialValueInEffect: false,
   });
   const [isTable, setTable] = useState(false);
-  const showRange = useRangeNavigation(id, span);
-  const query = { id, interval, from, zoom, shown: shownLines };
-  const { range, stepMs, timeline, columns } = useLatency(query);
+  const showSpan = useSpanNavigation(id);
+  const showRange = (range: Span | null) =>
+    showSpan({
+      span: span.name,
+      ...(range && { from: Math.round(range.from), to: Math.round(range.to) }),
+    });
+  const { range, timeline, columns } = useLatency({ id, interval, span, shown: shownLines });
   const labels: Record<LineName, string> = {
     p50: "p50",
     p95: "p95",
     p99: "p99",
-    previous: zoom === null ? `${spanLabels[span]} before` : "Before",
+    previous: span.to === null ? `${spanLabels[span.name]} before` : "Before",
   };
   return (
     <Panel
       title="Latency"
       actions={
         <div className="chart-lines">
-          {zoom !== null && (
+          {span.to !== null && (
             <Button size="compact-xs" onClick={() => showRange(null)}>
-              Reset zoom
+              Back to {spanLabels[span.name]}
             </Button>
           )}
           <LineToggles labels={labels} shown={shownLines} onChange={setShownLines} />
-          <button
-            type="button"
-            className="chart-line"
-            aria-pressed={isTable}
-            onClick={() => setTable(!isTable)}
-          >
-            Table
-          </button>
+          <TableToggle isTable={isTable} onChange={setTable} />
         </div>
       }
     >
@@ -75,7 +72,7 @@ export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
         <div className="chart-room">
           <Suspense fallback={<div className="chart-coming" />}>
             <LatencyChart span={range} columns={columns} shown={shownLines} onZoom={showRange}>
-              {(index) => <Tip {...{ columns, index, stepMs, shown: shownLines, labels }} />}
+              {(index) => <Tip {...{ columns, index, shown: shownLines, labels }} />}
             </LatencyChart>
           </Suspense>
           <ChartKeys />
@@ -85,21 +82,33 @@ export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
   );
 }
 
-/** The timeline of the visible range, and of the range before it if the chart compares them. */
-function useLatency({
-  id,
-  interval,
-  from,
-  zoom,
-  shown,
-}: Omit<Props, "span"> & { shown: readonly LineName[] }) {
+const TableToggle = ({
+  isTable,
+  onChange,
+}: {
+  isTable: boolean;
+  onChange: (isTable: boolean) => void;
+}) => (
+  <button
+    type="button"
+    className="chart-line"
+    aria-pressed={isTable}
+    onClick={() => onChange(!isTable)}
+  >
+    Table
+  </button>
+);
+
+/** The timeline of the span, and of the one before it if the chart compares them. */
+function useLatency({ id, interval, span, shown }: Props & { shown: readonly LineName[] }) {
   const now = useNow();
-  // The range ends with the current step, so that only a new step or check causes a request.
+  const { from, to } = span;
+  // An open range ends with the current step, so that only a new step or check causes a request.
   const open = { from, to: Math.max(now, from + 60_000) };
-  const step = chooseStep(zoom ?? open, interval);
+  const step = chooseStep(to === null ? open : { from, to }, interval);
   const stepMs = step * 1_000;
-  const begin = zoom?.from ?? Math.floor(from / stepMs) * stepMs;
-  const end = zoom?.to ?? Math.ceil(open.to / stepMs) * stepMs;
+  const begin = to === null ? Math.floor(from / stepMs) * stepMs : from;
+  const end = to ?? Math.ceil(open.to / stepMs) * stepMs;
   const range = useMemo(() => ({ from: begin, to: end }), [begin, end]);
   const earlier = { from: 2 * begin - end, to: begin };
   const { data: timeline } = useTimeline(id, range, step);
@@ -108,20 +117,7 @@ function useLatency({
     () => (timeline === undefined ? undefined : buildColumns(timeline, previous)),
     [timeline, previous],
   );
-  return { range, stepMs, timeline, columns };
-}
-
-/** Writes the zoomed range into the URL. Null removes it. */
-function useRangeNavigation(id: string, span: SpanName) {
-  const navigate = useNavigate();
-  return (range: Span | null) =>
-    void navigate({
-      to: "/monitors/$id",
-      params: { id },
-      search: { span, ...(range && { from: Math.round(range.from), to: Math.round(range.to) }) },
-      replace: true,
-      resetScroll: false,
-    });
+  return { range, timeline, columns };
 }
 
 const LineToggles = ({
@@ -173,20 +169,19 @@ function describeTrouble(point: TimelinePoint): string {
 }
 
 function Tip({
-  columns: { times, points, lines },
+  columns: { step, times, points, lines },
   index,
-  stepMs,
   shown,
   labels,
 }: {
   columns: Columns;
   index: number;
-  stepMs: number;
   shown: readonly LineName[];
   labels: Record<LineName, string>;
 }) {
   const zone = useZone();
   const now = useNow();
+  const stepMs = step * 1_000;
   const from = (times[index] ?? 0) * 1_000 - stepMs / 2;
   const point = points[index];
   const state = worstTroubleOf(point);

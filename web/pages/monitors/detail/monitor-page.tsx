@@ -1,8 +1,7 @@
 /** The page of a monitor: description, figures, latency chart, panels and actions. */
 import { Button } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { linkRel } from "../../../../src/core/text/markdown.ts";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { Monitor as MonitorRecord } from "../../../../src/monitoring/monitors/schema.ts";
 import { formatFullTarget } from "../../../../src/monitoring/monitors/target-rules.ts";
 import type { Uptime } from "../../../../src/monitoring/uptime/schema.ts";
@@ -13,10 +12,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { dot, formatReason, toneOfReason } from "../../../components/display/format.ts";
-import { Icon } from "../../../components/display/icons.tsx";
-import { Markdown } from "../../../components/display/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
-import { Names } from "../../../components/display/name-list.tsx";
 import { Loaded, PageHeader } from "../../../components/page.tsx";
 import { useShortcuts } from "../../../components/shortcuts.ts";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
@@ -28,14 +24,16 @@ import { Figures } from "./figures.tsx";
 import { nameOfType } from "../type-names.ts";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { ScreenshotPanel } from "./screenshot-panel.tsx";
-import { chooseSpan, type SpanSearch } from "./spans.ts";
+import { choosePageSpan, type SpanSearch } from "./spans.ts";
 import {
-  DetailsPanel,
-  PushPanel,
-  RecentChecks,
+  About,
   Activity,
-  Incidents,
   AlertRecipients,
+  Checks,
+  DetailsPanel,
+  Incidents,
+  PushPanel,
+  Target,
 } from "./monitor-panels.tsx";
 
 const crumbs = [{ to: "/monitors", label: "Monitors" }];
@@ -64,14 +62,14 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
       <PageHeader
         title={name}
         icon={<StateIcon state={status} size={22} />}
-        state={{ tone: status, word: stateLabels[status] }}
+        state={{ tone: status, word: stateLabels[status], reason: describeTrouble(monitor) }}
         crumbs={[
           ...crumbs,
           ...(group
             ? [{ to: `/monitors?q=${encodeURIComponent(group.name)}`, label: group.name }]
             : []),
         ]}
-        below={<About monitor={monitor} />}
+        below={<Facts monitor={monitor} />}
         managed={{ section: "monitors", id }}
       >
         <Actions monitor={monitor} />
@@ -83,107 +81,62 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
   );
 }
 
+/** Why the monitor is down or degraded; null if it is neither. */
+function describeTrouble({ status, lastMessage }: MonitorRecord) {
+  if ((status !== "down" && status !== "degraded") || lastMessage === null) return null;
+  return { tone: toneOfReason(status, lastMessage), text: formatReason(lastMessage) };
+}
+
 function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime }) {
   const { id, interval } = monitor;
-  const search = useSearch({ strict: false }) as SpanSearch;
-  const span = chooseSpan(uptime, search);
-  const { from, to } = search;
-  const zoom = from === undefined || to === undefined ? null : { from, to };
+  const span = choosePageSpan(uptime, useSearch({ strict: false }) as SpanSearch);
   return (
     <>
       <Figures monitor={monitor} uptime={uptime} span={span} />
       {monitor.type === "push" && <PushPanel monitor={monitor} />}
       <ScreenshotPanel monitor={monitor} />
       <DetailsPanel monitor={monitor} />
-      <LatencyPanel
-        id={id}
-        interval={interval}
-        from={Date.parse(uptime.spans[span].from)}
-        span={span}
-        zoom={zoom}
-      />
+      <LatencyPanel id={id} interval={interval} span={span} />
       <div className="columns">
         <div>
-          <Activity id={id} />
+          <Activity id={id} span={span} />
           <Incidents id={id} />
         </div>
         <div>
+          <About monitor={monitor} />
           <AlertRecipients monitor={monitor} />
-          <RecentChecks id={id} />
+          <Checks
+            key={span.to === null ? span.name : `${span.from} ${span.to}`}
+            id={id}
+            span={span}
+          />
         </div>
       </div>
     </>
   );
 }
 
-/** Description, facts and tags of the monitor. */
-function About({ monitor }: { monitor: MonitorRecord }) {
-  const { description, tags } = monitor;
-  return (
-    <>
-      {description.trim() !== "" && <Markdown text={description} />}
-      <Facts monitor={monitor} />
-      {tags.length > 0 && (
-        <ul className="tags" aria-label="Tags">
-          {tags.map((tag) => (
-            <li key={tag}>
-              <Link className="tag" to="/monitors" search={{ tag }}>
-                <bdi>{tag}</bdi>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  );
-}
-
-/** Type, target, interval, state and alert channels in one line. */
+/** Type, target, interval and state in one line, which is cut where the page is too narrow. */
 function Facts({ monitor }: { monitor: MonitorRecord }) {
-  const { data: recipients } = useAlertRecipients(monitor.id);
+  const { muted, status, statusSince, type, interval, lastCheckedAt } = monitor;
   const target = formatFullTarget(monitor);
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
-  const isPush = monitor.type === "push";
-  const trouble = monitor.status === "down" || monitor.status === "degraded";
   return (
     <p>
-      {nameOfType(monitor.type)}
-      {method} {target !== null && <Target address={target} />}{" "}
-      {isPush ? "· report expected every" : "every"} {durationInWords(monitor.interval)}
+      {stateLabels[status]} for <Time at={statusSince} as="for" />
+      {lastCheckedAt !== null && (
+        <>
+          {dot}
+          checked <Time at={lastCheckedAt} />
+        </>
+      )}
+      {muted && `${dot}muted`}
       {dot}
-      {stateLabels[monitor.status].toLowerCase()} for <Time at={monitor.statusSince} as="for" />
-      {monitor.lastCheckedAt !== null && (
-        <>
-          {dot}
-          checked <Time at={monitor.lastCheckedAt} />
-        </>
-      )}
-      {recipients !== undefined && recipients.told.length > 0 && (
-        <>
-          {dot}
-          alerts to{" "}
-          <b>
-            <Names names={recipients.told.map(({ name }) => name)} />
-          </b>
-        </>
-      )}
-      {monitor.muted && `${dot}muted`}
-      {trouble && monitor.lastMessage !== null && (
-        <span className={`fact-trouble ${toneOfReason(monitor.status, monitor.lastMessage)}`}>
-          {formatReason(monitor.lastMessage)}
-        </span>
-      )}
+      {type === "push" ? "report expected every" : "every"} {durationInWords(interval)}
+      {dot}
+      {nameOfType(type)}
+      {method} {target !== null && <Target address={target} />}
     </p>
-  );
-}
-
-/** The target, as a link if it is a web address. */
-function Target({ address }: { address: string }) {
-  if (!/^https?:/.test(address)) return <code>{address}</code>;
-  return (
-    <a className="link" href={address} target="_blank" rel={linkRel}>
-      {address.replace(/^https?:\/\//, "")} <Icon name="external" size={13} />
-    </a>
   );
 }
 

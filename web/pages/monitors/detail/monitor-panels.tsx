@@ -1,21 +1,36 @@
-/** Panels of a monitor's page: activity, alert channels, incidents, recent checks and details. */
+/** Panels of a monitor's page: description, activity, alert channels, incidents, checks and details. */
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { PastState } from "../../../../src/dashboard/schema.ts";
 import type { IncidentSummary } from "../../../../src/incidents/schema.ts";
+import { linkRel } from "../../../../src/core/text/markdown.ts";
+import { formatDay, getFormatter, isSameDay } from "../../../../src/core/time/times.ts";
 import { listShownDetails } from "../../../../src/monitoring/monitors/details-rules.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
+import { formatFullTarget } from "../../../../src/monitoring/monitors/target-rules.ts";
+import type { Heartbeat } from "../../../../src/monitoring/uptime/schema.ts";
 import { copyText } from "../../../components/copy.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
-import { formatLatency, formatReason } from "../../../components/display/format.ts";
+import { dot, formatLatency, formatReason } from "../../../components/display/format.ts";
+import { Icon } from "../../../components/display/icons.tsx";
+import { Markdown } from "../../../components/display/markdown.tsx";
 import { Panel } from "../../../components/page.tsx";
-import { StateIcon } from "../../../components/display/state-icon.tsx";
-import { durationInWords, Time } from "../../../components/display/time.tsx";
+import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
+import { durationInWords, Time, useNow, useZone } from "../../../components/display/time.tsx";
 import { type Problems, useProblems } from "../../../data/problems.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { DetailList } from "../details.tsx";
-import { useStates, useMonitorIncidents, useAlertRecipients, useHeartbeats } from "../data.ts";
+import {
+  checksPerPage,
+  maxStates,
+  useStates,
+  useMonitorIncidents,
+  useAlertRecipients,
+  useHeartbeats,
+} from "../data.ts";
+import { nameOfType } from "../type-names.ts";
+import type { PageSpan } from "./spans.ts";
 
 /** Number of lines that a panel shows before “Show all”. */
 const maxFoldedRows = 8;
@@ -29,30 +44,61 @@ const words: Record<PastState["status"], string> = {
   pending: "Waiting for the first result",
 };
 
-/** State changes as sentences, newest first. */
-export function Activity({ id }: { id: string }) {
+/** State changes in the page's time span as sentences, by day, newest first. */
+export function Activity({ id, span }: { id: string; span: PageSpan }) {
   const [all, setAll] = useState(false);
-  const { data: states = [] } = useStates(id);
+  const zone = useZone();
+  const now = useNow();
+  const { data: states = [] } = useStates(id, span);
+  // The last one can be the state at the start of the span.
+  const changes = states.filter(({ since }) => Date.parse(since) >= span.from);
+  const shown = all ? changes : changes.slice(0, maxFoldedRows);
+  const days = Map.groupBy(shown, ({ since }) => describeDay(zone, Date.parse(since), now));
+  const atStart = states.at(-1);
   return (
     <Panel
       title="Activity"
-      actions={states.length > maxFoldedRows && <ShowAll all={all} onChange={setAll} />}
+      actions={changes.length > maxFoldedRows && <ShowAll all={all} onChange={setAll} />}
     >
-      {states.length === 0 && <p className="quiet panel-none">No activity yet.</p>}
-      <ul className="lines">
-        {(all ? states : states.slice(0, maxFoldedRows)).map((state, index) => (
-          <li key={state.since}>
-            <StateIcon state={state.status} size={15} />
-            <span className="line-words">
-              <b>{composeStateTitle(state, states[index + 1])}</b>{" "}
-              {composeDetail(state, states[index + 1])}
-            </span>
-            <Time at={state.since} as="short" />
-          </li>
-        ))}
-      </ul>
+      {changes.length === 0 && (
+        <p className="quiet panel-none">
+          {atStart === undefined
+            ? "No activity in this time span."
+            : `No change in this time span: ${stateLabels[atStart.status].toLowerCase()} throughout.`}
+        </p>
+      )}
+      {[...days].map(([day, ofDay]) => (
+        <section key={day} aria-label={day}>
+          <h3 className="lines-day">{day}</h3>
+          <ul className="lines">
+            {ofDay.map((state) => {
+              const before = states[states.indexOf(state) + 1];
+              return (
+                <li key={state.since}>
+                  <StateIcon state={state.status} size={15} />
+                  <span className="line-words">
+                    <b>{composeStateTitle(state, before)}</b> {composeDetail(state, before)}
+                  </span>
+                  <Time at={state.since} as="clock" />
+                </li>
+              );
+            })}
+          </ul>
+        </section>
+      ))}
+      {all && states.length === maxStates && (
+        <p className="quiet panel-none">
+          Only the newest {maxStates} changes. Choose a shorter time span for older ones.
+        </p>
+      )}
     </Panel>
   );
+}
+
+/** A heading such as `Today` or `Tue 24 Nov`. */
+function describeDay(zone: string, at: number, now: number): string {
+  if (isSameDay(zone, at, now)) return "Today";
+  return `${getFormatter(zone, { weekday: "short" }).format(at)} ${formatDay(zone, at, now)}`;
 }
 
 function composeStateTitle({ status }: PastState, before: PastState | undefined): string {
@@ -145,7 +191,9 @@ function Recipient({
         </span>
       )}
       {failing === undefined && reason === undefined && (
-        <span className="line-state up">will be alerted</span>
+        <span className="line-state up">
+          <StateIcon state="up" size={14} /> Working
+        </span>
       )}
     </li>
   );
@@ -185,27 +233,100 @@ function ShowAll({ all, onChange }: { all: boolean; onChange: (all: boolean) => 
   );
 }
 
-export function RecentChecks({ id }: { id: string }) {
+/** Checks in the page's time span, newest first: a few, or pages of all that are stored. */
+export function Checks({ id, span }: { id: string; span: PageSpan }) {
   const [all, setAll] = useState(false);
-  const { data: checks = [] } = useHeartbeats(id, 100);
-  const shownChecks = all ? checks : checks.slice(0, maxFoldedRows);
+  /** Ends of the opened older pages, the latest last. */
+  const [ends, setEnds] = useState<number[]>([]);
+  const { data: checks = [], isPlaceholderData } = useHeartbeats(id, {
+    from: span.from,
+    to: ends.at(-1) ?? span.to,
+  });
+  const oldest = checks.at(-1);
+  const hasOlder = checks.length === checksPerPage;
+  const show = (isAll: boolean) => {
+    setAll(isAll);
+    setEnds([]);
+  };
   return (
     <Panel
-      title="Recent checks"
-      actions={checks.length > maxFoldedRows && <ShowAll all={all} onChange={setAll} />}
+      title={span.to === null ? "Recent checks" : "Checks"}
+      actions={checks.length > maxFoldedRows && <ShowAll all={all} onChange={show} />}
     >
-      {checks.length === 0 && <p className="quiet panel-none">No checks yet.</p>}
-      <ul className={`lines checks ${all ? "checks-all" : ""}`}>
-        {shownChecks.map(({ at, status, message, latencyMs }) => (
-          <li key={at}>
-            <StateIcon state={status} size={13} label />
-            <Time at={at} as="seconds" />
-            <span className="line-words">{formatReason(message ?? "")}</span>
-            <span className="num">{formatLatency(latencyMs)}</span>
-          </li>
-        ))}
-      </ul>
+      {checks.length === 0 && (
+        <p className="quiet panel-none">
+          No single checks are stored of this time span. Older figures remain as sums.
+        </p>
+      )}
+      <CheckLines checks={all ? checks : checks.slice(0, maxFoldedRows)} isLong={all} />
+      {all && (hasOlder || ends.length > 0) && (
+        <nav className="pager" aria-label="Pages of checks">
+          <Button size="xs" disabled={ends.length === 0} onClick={() => setEnds(ends.slice(0, -1))}>
+            Newer
+          </Button>
+          <Button
+            size="xs"
+            disabled={!hasOlder || isPlaceholderData}
+            onClick={() => oldest && setEnds([...ends, Date.parse(oldest.at)])}
+          >
+            Older
+          </Button>
+        </nav>
+      )}
     </Panel>
+  );
+}
+
+const CheckLines = ({ checks, isLong }: { checks: readonly Heartbeat[]; isLong: boolean }) => (
+  <ul className={`lines checks ${isLong ? "checks-all" : ""}`}>
+    {checks.map(({ at, status, message, latencyMs }) => (
+      <li key={at}>
+        <StateIcon state={status} size={13} label />
+        <Time at={at} as="seconds" />
+        <span className="line-words">{formatReason(message ?? "")}</span>
+        <span className="num">{formatLatency(latencyMs)}</span>
+      </li>
+    ))}
+  </ul>
+);
+
+/** Target, interval, description and tags. */
+export function About({ monitor }: { monitor: Monitor }) {
+  const { description, tags, interval, type, muted } = monitor;
+  const target = formatFullTarget(monitor);
+  const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
+  return (
+    <Panel title="About" className="about">
+      {description.trim() !== "" && <Markdown text={description} />}
+      <p className="quiet">
+        {nameOfType(type)}
+        {method} {target !== null && <Target address={target} />}
+        {dot}
+        {type === "push" ? "report expected every" : "every"} {durationInWords(interval)}
+        {muted && `${dot}muted`}
+      </p>
+      {tags.length > 0 && (
+        <ul className="tags" aria-label="Tags">
+          {tags.map((tag) => (
+            <li key={tag}>
+              <Link className="tag" to="/monitors" search={{ tag }}>
+                <bdi>{tag}</bdi>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+/** The target, as a link if it is a web address. */
+export function Target({ address }: { address: string }) {
+  if (!/^https?:/.test(address)) return <code>{address}</code>;
+  return (
+    <a className="link" href={address} target="_blank" rel={linkRel}>
+      {address.replace(/^https?:\/\//, "")} <Icon name="external" size={13} />
+    </a>
   );
 }
 

@@ -12,6 +12,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { dayMs } from "../../../../src/core/time/clock.ts";
 import { toInstant } from "../../../../src/core/time/time-zones.ts";
+import { DayField } from "../../../components/forms/day-field.tsx";
 import { Choice, SearchField } from "../../../components/forms/filter-fields.tsx";
 import { Loaded, EmptyState, Panel } from "../../../components/page.tsx";
 import { Pager } from "../../../components/pager.tsx";
@@ -257,25 +258,6 @@ function WhoChoice({
     />
   );
 }
-
-const DayField = ({
-  label,
-  value,
-  onChange,
-}: {
-  label: string;
-  value: string | undefined;
-  onChange: (day: string) => void;
-}) => (
-  <label className={`chip audit-day-field ${value === undefined ? "" : "chip-on"}`}>
-    {label}
-    <input
-      type="date"
-      value={value ?? ""}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    />
-  </label>
-);
 
 /** Entries by day in the viewer's time zone. */
 function Days({ entries }: { entries: readonly AuditEntry[] }) {
