@@ -3,6 +3,11 @@ import { Elysia } from "elysia";
 import { createImportRoutes } from "./imports/routes.ts";
 import { createApplianceRoutes } from "./operations/appliance/routes.ts";
 import { alertChannelRoutes } from "./alerting/channels/routes.ts";
+import {
+  onCallRoutes,
+  scheduleDashboardRoutes,
+  scheduleRoutes,
+} from "./alerting/schedules/routes.ts";
 import { createAlertRoutes } from "./alerting/routes.ts";
 import { mailInvitation } from "./alerting/service.ts";
 import { checkDashboardRoutes } from "./monitoring/checks/dashboard-routes.ts";
@@ -64,6 +69,8 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(checkRoutes(dependencies))
     .use(alertChannelRoutes)
     .use(createAlertRoutes(dependencies))
+    .use(scheduleRoutes)
+    .use(onCallRoutes)
     .use(statusPageRoutes)
     .use(subscriberRoutes)
     .use(reportRoutes)
@@ -75,6 +82,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(api)
     .use(groupDashboardRoutes)
     .use(maintenanceDashboardRoutes)
+    .use(scheduleDashboardRoutes)
     .use(monitorDashboardRoutes)
     .use(checkDashboardRoutes(dependencies))
     .use(createStatusPageDashboardRoutes(dependencies))

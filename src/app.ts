@@ -347,6 +347,10 @@ async function createWeb(parts: Parts, folder: string) {
       report: parts.checks.report,
       wrongTokens: createNetworkLimit(requestBounds.wrongPushTokens.value, parts.clock),
     },
+    calendars: {
+      wrongTokens: createNetworkLimit(requestBounds.wrongCalendarTokens.value, parts.clock),
+      reads: createRateLimit(requestBounds.calendarReads.value, parts.clock),
+    },
     metrics: { token: parts.token, text: () => renderMetrics(parts, pageQueue, listCollectors()) },
   });
   const transfers = createTransferLimit();

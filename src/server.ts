@@ -1,4 +1,9 @@
 /** Receives every request: authentication, health, metrics, files, pushes, and all routes. */
+import {
+  type CalendarLimits,
+  calendarRoute,
+  serveCalendar,
+} from "./alerting/schedules/calendar.ts";
 import { formatTimestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
 import { type ApiDependencies, createRoutes } from "./api.ts";
@@ -51,6 +56,7 @@ type Dependencies = {
   /** Returns the client's address, without the port. */
   addressOf: (request: Request) => string;
   push: PushContext;
+  calendars: CalendarLimits;
   /** Metrics of the appliance, for clients with its token. */
   metrics: { token: Pick<MetricsToken, "isSentBy">; text: () => Promise<string> };
   /**
@@ -98,6 +104,9 @@ export function createServer(dependencies: Dependencies) {
     .get("/healthz", () => createHealthResponse(services.store, lackedNow))
     .get("/metrics", ({ request, requestContext: { principal } }) =>
       createMetricsResponse(server, request, principal),
+    )
+    .get(calendarRoute, ({ params, requestContext: { address } }) =>
+      serveCalendar(params.token, address, services, server.calendars),
     )
     .use(assets)
     .get("/docs", ({ request }) => serveWebFile(web, request, "docs.html"))

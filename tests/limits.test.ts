@@ -52,6 +52,12 @@ const ways: Record<LimitName, { has?: number; of: (made: TestSetUp, owner: Clien
       remove: (id) => `/api/v1/incident-templates/${id}`,
     }),
   },
+  schedules: {
+    of: ({ ours }) => ({
+      make: (index) => ours.api("POST", "/api/v1/schedules", { body: { name: `${index}` } }),
+      remove: (id) => `/api/v1/schedules/${id}`,
+    }),
+  },
   "status-pages": {
     has: 1,
     of: ({ ours }) => ({
@@ -153,16 +159,19 @@ test("every route that creates records has a limit or a retention", () => {
     "createMaintenanceWindow",
     "createMonitor",
     "createMonitorGroup",
+    "createSchedule",
     "createStatusPage",
     "invite",
   ];
   // Incidents are people's history; there is one backup per person; uploads are removed within an
-  // hour; the others create an organization.
+  // hour; overrides have a limit per schedule; the others create an organization.
   const unlimited = [
     "openIncident",
     "addIncidentNote",
     "makeBackup",
     "beginUpload",
+    "createScheduleOverride",
+    "swapShifts",
     "setUp",
     "foundOrganization",
   ];

@@ -59,6 +59,7 @@ export const organizationBounds = {
     beyond: `Past windows do not count. ${conflictText}`,
   },
   "incident-templates": { value: 200, unit: "rows", per: "organization", beyond: conflictText },
+  schedules: { value: 100, unit: "rows", per: "organization", beyond: conflictText },
   "status-pages": { value: 100, unit: "rows", per: "organization", beyond: conflictText },
   "status-page-hosts": { value: 200, unit: "rows", per: "organization", beyond: conflictText },
   subscribers: { value: 50_000, unit: "rows", per: "organization", beyond: conflictText },
@@ -161,6 +162,18 @@ export const requestBounds = {
     value: 60,
     unit: "requests",
     per: "network and minute",
+    beyond: rateLimitText,
+  },
+  wrongCalendarTokens: {
+    value: 60,
+    unit: "requests",
+    per: "network and minute",
+    beyond: rateLimitText,
+  },
+  calendarReads: {
+    value: 60,
+    unit: "requests",
+    per: "calendar and minute",
     beyond: rateLimitText,
   },
   wrongPagePasswords: {
@@ -527,6 +540,25 @@ export const alertBounds = {
   testMails: { value: 6, unit: "requests", per: "organization and minute", beyond: rateLimitText },
 } satisfies Section;
 
+/** On-call schedules. */
+export const scheduleBounds = {
+  layers: { value: 10, unit: "entries", per: "schedule", beyond: validationText },
+  people: { value: 50, unit: "entries", per: "layer", beyond: validationText },
+  hours: { value: 14, unit: "entries", per: "layer", beyond: validationText },
+  overrides: {
+    value: 500,
+    unit: "rows",
+    per: "schedule",
+    beyond: "Overrides that ended in the past year count too. One more is rejected: 409.",
+  },
+  span: {
+    value: 62 * 86_400,
+    unit: "seconds",
+    per: "request for shifts",
+    beyond: "Shifts after this span are omitted.",
+  },
+} satisfies Section;
+
 /** Status pages and their visitors. */
 export const statusPageBounds = {
   shownMonitors: {
@@ -781,6 +813,7 @@ export const bounds = {
   "Monitors and checks": monitorBounds,
   Maintenance: maintenanceBounds,
   Alerts: alertBounds,
+  Schedules: scheduleBounds,
   "Status pages": statusPageBounds,
   "Sign-ups on status pages": signUpBounds,
   Imports: importBounds,

@@ -7,6 +7,7 @@ import type { Store } from "./store.ts";
 const sources: Record<string, string> = {
   monitors: buildRecordsQuery("monitors", "'/monitor/' || t.id"),
   alert_channels: buildRecordsQuery("alert_channels", "'/alert-channel/' || t.id"),
+  schedules: buildRecordsQuery("schedules", "'/schedule/' || t.id"),
   organization_settings: buildRecordsQuery("organization_settings", "'/settings'"),
   subscribers: buildRecordsQuery("subscribers", "'/subscriber/' || t.id"),
   external_records: buildRecordsQuery("external_records", "'/external-record/' || t.record_id"),

@@ -4,6 +4,7 @@ import { alertChannels } from "./tables/alerting.ts";
 import { apiKeys, invitations } from "./tables/accounts.ts";
 import { incidents, incidentTemplates } from "./tables/incidents.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "./tables/monitoring.ts";
+import { schedules } from "./tables/schedules.ts";
 import { statusPages } from "./tables/status-pages.ts";
 
 /** Tables and name columns of the audit log's subjects, by the prefix of the action. */
@@ -13,6 +14,7 @@ const namedSubjects: Record<string, [table: SQLiteTable, column: string]> = {
   incident: [incidents, "title"],
   "incident-template": [incidentTemplates, "name"],
   "alert-channel": [alertChannels, "name"],
+  schedule: [schedules, "name"],
   maintenance: [maintenanceWindows, "title"],
   "status-page": [statusPages, "title"],
   "api-key": [apiKeys, "name"],

@@ -27,6 +27,7 @@ export const auditVerbs = {
   "incident-template": edits,
   maintenance: restorableEdits,
   "alert-channel": restorableEdits,
+  schedule: [...edits, "overridden", "swapped", "override-removed", "calendar-renewed"],
   "status-page": restorableEdits,
   subscriber: ["added", "invited", "asked", "confirmed", "unsubscribed", "deleted"],
   person: [

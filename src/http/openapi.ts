@@ -242,6 +242,11 @@ const tags: Record<string, { name: string; description: string }> = {
       "Changes that were sent with `hold`. They take effect when the hold is over, and can be undone until then.",
   },
   alerts: { name: "Alerts", description: "Sent alerts, with their recipients and outcomes." },
+  schedules: {
+    name: "On-call schedules",
+    description: "Rotations of people in layers, with overrides: who is on call at which time.",
+  },
+  "on-call": { name: "On call", description: "Who is on call in every schedule." },
   "status-pages": {
     name: "Status pages",
     description:

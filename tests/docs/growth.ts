@@ -11,6 +11,7 @@ import {
   monitorBounds,
   organizationBounds,
   requestBounds,
+  scheduleBounds,
   signUpBounds,
   statusPageBounds,
 } from "../../src/core/limits.ts";
@@ -81,6 +82,16 @@ export const configured: readonly Configured[] = [
     by: "`--limit incident-templates`",
     tables: ["incident_templates"],
     bounds: [ofOrganization["incident-templates"]],
+  },
+  {
+    by: "`--limit schedules`",
+    tables: ["schedules", "schedule_people", "schedule_overrides"],
+    bounds: [
+      ofOrganization.schedules,
+      scheduleBounds.layers,
+      scheduleBounds.people,
+      scheduleBounds.overrides,
+    ],
   },
   {
     by: "the number of organizations",

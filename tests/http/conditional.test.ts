@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Client, dumpTables, testAppliance } from "../support/appliance.ts";
+import { createSamplePeople } from "../support/people.ts";
 import {
   apiRoutes,
   buildInput,
@@ -8,6 +9,7 @@ import {
   sampleBodies,
   fillIds,
   createRecordForRoute,
+  sampleOverride,
 } from "../support/records.ts";
 
 async function etagOf(api: Client, path: string): Promise<string> {
@@ -134,6 +136,7 @@ test("a group's ETag depends on its monitors, and a monitor's on its group and c
 
 test("every change and deletion is rejected if its If-Match does not match", async () => {
   const appliance = await testAppliance();
+  await createSamplePeople(appliance);
   const { api } = appliance.ours;
   const ids = new Map<string, string>();
   for (const noun of Object.keys(sampleBodies)) ids.set(noun, await createSampleRecord(api, noun));
@@ -151,6 +154,7 @@ test("every change and deletion is rejected if its If-Match does not match", asy
       })
     ).id,
     updates: (await api("GET", within)).json.data.updates[0].id,
+    overrides: (await child(`/api/v1/schedules/${idOf("schedules")}/overrides`, sampleOverride)).id,
   };
   const deletedId = await createRecordForRoute(api, { path: "/api/v1/deleted-records/:id" });
   await api("PATCH", within, { body: { status: "resolved" } });

@@ -121,16 +121,18 @@ test("every POST and PATCH that returns a record with lists has an address to re
     })
     .map(({ hooks }) => hooks.detail?.endpoint?.name ?? "")
     .toSorted((one, other) => one.localeCompare(other));
-  // A note, a result, the name of a restored record, a delivery: short by their schemas.
+  // A note, a result, overrides, the name of a restored record, a delivery: short by their schemas.
   expect(unreadable).toEqual([
     "addIncidentNote",
     "checkNow",
+    "createScheduleOverride",
     "restoreAlertChannel",
     "restoreIncident",
     "restoreMaintenanceWindow",
     "restoreMonitor",
     "restoreMonitorGroup",
     "restoreStatusPage",
+    "swapShifts",
     "testAlertChannel",
   ]);
 });

@@ -5,6 +5,7 @@ import { httpStatuses } from "../../src/http/responses/error-response.ts";
 import { buildOpenApi, type Route } from "../../src/http/openapi.ts";
 import { buildDocument } from "../../src/openapi-document.ts";
 import { testAppliance } from "../support/appliance.ts";
+import { createSamplePeople } from "../support/people.ts";
 import { apiRoutes, buildRouteBody, fillIds, createRecordForRoute } from "../support/records.ts";
 
 const document = buildDocument("1.0.0");
@@ -125,7 +126,9 @@ test("every body has an example that the server accepts", async () => {
   for (const route of withBody) {
     const body = exampleOf(operationOf(route).requestBody.content["application/json"].schema);
     expect([nameOf(route), body]).toEqual([nameOf(route), expect.anything()]);
-    const { api } = (await testAppliance()).ours;
+    const appliance = await testAppliance();
+    await createSamplePeople(appliance);
+    const { api } = appliance.ours;
     const id = route.path.includes(":id") ? await createRecordForRoute(api, route) : "";
     const updateId = route.path.includes(":updateId")
       ? (await api("GET", `/api/v1/incidents/${id}`)).json.data.updates[0].id
@@ -142,7 +145,9 @@ test("a 201 has a Location exactly if the document says so, and the new record i
   expect(creating.length).toBeGreaterThan(7);
   const without: string[] = [];
   for (const route of creating) {
-    const { api } = (await testAppliance()).ours;
+    const appliance = await testAppliance();
+    await createSamplePeople(appliance);
+    const { api } = appliance.ours;
     const id = route.path.includes(":id") ? await createRecordForRoute(api, route) : "";
     const options = { body: buildRouteBody(route) };
     const { status, headers, json } = await api("POST", fillIds(route.path, id), options);
@@ -153,7 +158,11 @@ test("a 201 has a Location exactly if the document says so, and the new record i
     if (location === null) without.push(nameOf(route));
     else expect((await api("GET", location)).json.data.id).toBe(json.data.id);
   }
-  expect(without).toEqual(["POST /api/v1/incidents/{id}/notes"]);
+  expect(without).toEqual([
+    "POST /api/v1/incidents/{id}/notes",
+    "POST /api/v1/schedules/{id}/overrides",
+    "POST /api/v1/schedules/{id}/swaps",
+  ]);
 });
 
 test("every record has an example that matches a response", () => {

@@ -7,6 +7,7 @@ import {
   testAppliance,
   unknownId,
 } from "../support/appliance.ts";
+import { createPerson } from "../support/people.ts";
 import {
   apiRoutes,
   buildRouteBody,
@@ -33,6 +34,7 @@ const nounNamed: Record<string, string> = {
   groupId: "monitor-groups",
   groupIds: "monitor-groups",
   alertChannelIds: "alert-channels",
+  personId: "people",
 };
 
 const document = buildOpenApi(apiRoutes, "1.0.0");
@@ -95,6 +97,8 @@ async function neighbours() {
   });
   const test = `/api/v1/alert-channels/${foreign!["alert-channels"]}/test`;
   foreign!["alerts"] = (await appliance.theirs.api("POST", test)).json.data.alertIds[0];
+  mine!["people"] = (await createPerson(appliance, appliance.ours.id, "member")).id;
+  foreign!["people"] = (await createPerson(appliance, appliance.theirs.id, "member")).id;
   foreign!["held-changes"] = await createSampleRecord(appliance.theirs.api, "held-changes");
   const before = dumpTables(appliance);
   return {

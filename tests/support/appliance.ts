@@ -267,6 +267,10 @@ export function createAppliance(
     },
     addressOf: proxies.addressOf,
     push: { report: engine.report, wrongTokens: createNetworkLimit(60, clock) },
+    calendars: {
+      wrongTokens: createNetworkLimit(60, clock),
+      reads: createRateLimit(6_000, clock),
+    },
   });
   const held = new HeldChangeSender({ ...appliance, routes: app.routes as unknown as Route[] });
   const transfers = createTransferLimit();

@@ -5,6 +5,7 @@ import type { Role } from "../../src/core/roles.ts";
 import { memberships, people } from "../../src/database/tables/accounts.ts";
 import { addSession } from "../../src/accounts/sessions/store.ts";
 import type { Client, TestAppliance } from "./appliance.ts";
+import { samplePeople } from "./records.ts";
 
 export const password = "a long enough password";
 /** A password hash with a minimal work factor, to keep tests fast. */
@@ -15,6 +16,7 @@ export const defaultHash =
   "$argon2id$v=19$m=65536,t=2,p=1$0rhI+Kph3rNGM6F0gRXxOC8iOmV4/JV4pY7eymMwqi0$UJRUsrYCYEC9yyCyv/+QnnkOtHJiXRvwFa6WxK3jpqQ";
 
 type PersonOptions = {
+  id?: string;
   email?: string;
   name?: string;
   administrator?: boolean;
@@ -31,9 +33,9 @@ export async function createPerson(
     email = `${name}-${createToken(8)}@team.example`,
     administrator = false,
     passwordHash = quickHash,
+    id = createId(time.now),
   }: PersonOptions = {},
 ) {
-  const id = createId(time.now);
   const createdAt = formatTimestamp(time.now);
   await store.atomic([
     store.db.insert(people).values({
@@ -51,6 +53,11 @@ export async function createPerson(
     store.db.insert(memberships).values({ organizationId, personId: id, role, createdAt }),
   ]);
   return { id, name, email };
+}
+
+/** Creates the members of the sample schedules and overrides in `records.ts`. */
+export async function createSamplePeople(appliance: TestAppliance) {
+  for (const id of samplePeople) await createPerson(appliance, appliance.ours.id, "member", { id });
 }
 
 /** A client with this cookie that sends the headers of a browser on the admin page. */

@@ -34,6 +34,7 @@ export const sampleBodies: Record<string, { create: Record<string, unknown>; pat
     },
     patch: { title: "New firmware" },
   },
+  schedules: { create: { name: "Platform" }, patch: { name: "Network" } },
   "status-pages": {
     // Unique among all organizations.
     get create() {
@@ -41,6 +42,18 @@ export const sampleBodies: Record<string, { create: Record<string, unknown>; pat
     },
     patch: { title: "Billing" },
   },
+};
+
+/** People of the sample overrides and of the examples in the documentation: see `createSamplePeople`. */
+export const samplePeople = [
+  "01a1fb99-7a1c-7d10-8b42-9c0e1f2a3b4c",
+  "01a1fb99-7a1c-7d10-8b42-9c0e1f2a3b4d",
+] as const;
+
+export const sampleOverride = {
+  personId: samplePeople[0],
+  startsAt: "2026-12-01T17:00:00.000Z",
+  endsAt: "2026-12-01T19:00:00.000Z",
 };
 
 /** Bodies of routes below a record. */
@@ -51,6 +64,11 @@ const children: Record<string, object> = {
   postmortem: { message: "The key was cached." },
   updates: { message: "We found the cause." },
   restore: {},
+  overrides: sampleOverride,
+  swaps: {
+    first: { startsAt: "2026-12-07T08:00:00.000Z", endsAt: "2026-12-14T08:00:00.000Z" },
+    second: { startsAt: "2026-12-14T08:00:00.000Z", endsAt: "2026-12-21T08:00:00.000Z" },
+  },
 };
 
 /** The resource of a path of the API or the admin page. */
@@ -84,7 +102,8 @@ export async function createRecordForRoute(
 ): Promise<string> {
   const isDeleted = nounOf(path) === "deleted-records";
   const noun = isDeleted ? "incidents" : nounOf(path);
-  const id = await createSampleRecord(api, noun);
+  const layers = [{ personIds: samplePeople, start: "2026-11-30T08:00" }];
+  const id = await createSampleRecord(api, noun, path.endsWith("/swaps") ? { layers } : {});
   if (isDeleted || path.endsWith("/restore")) await api("DELETE", `/api/v1/${noun}/${id}`);
   return id;
 }
@@ -94,6 +113,7 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
   if (nounOf(path) === "imports")
     return path.endsWith("/uploads") ? { name: "kuma.db", size: 10 } : { source: "gatus" };
+  if (path.endsWith("/schedules/preview")) return { timeZone: "Europe/Berlin", layers: [] };
   const child = path.split("/").findLast((part) => Object.hasOwn(children, part));
   if (child !== undefined) return children[child];
   return method === "PATCH"

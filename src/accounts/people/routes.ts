@@ -38,7 +38,8 @@ export const peopleRoutes = createRouter("/people")
       access: "write",
       role: "admin",
       summary: "Remove a person from the organization",
-      description: "The invitations and keys that the person created end, too.",
+      description:
+        "The invitations and keys that the person created end, too. A person whom an on-call schedule needs can't be removed: the error lists the schedules.",
       response: Deleted,
       errors: ["CONFLICT"],
       handle: ({ scope, params }) => removeMember(scope, params.id),

@@ -13,6 +13,7 @@ import type { HashingClient } from "../../core/security/hashing-queue.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
 import { matchValues } from "../../database/rows.ts";
 import { invitations } from "../../database/tables/accounts.ts";
+import { findScheduleUses, guardNoScheduleUse, inUseError } from "../../database/schedule-uses.ts";
 import { retryOnStaleRead, StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { buildKeyRevocations } from "../api-keys/service.ts";
 import { removeSessions } from "../sessions/store.ts";
@@ -128,18 +129,22 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
 
 /**
  * Removes a member with their invitations and API keys. A person without another organization is
- * deleted. Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner or for an administrator
- * without another organization.
+ * deleted. Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner, for an administrator
+ * without another organization, and for a person whom an on-call schedule needs.
  */
 export function removeMember(scope: Scope, personId: string): Promise<typeof deletedBody> {
   return retryOnStaleRead(async () => {
     const before = await getMembership(scope, personId);
     const allowed = await guardManaging(scope, [before.role]);
+    const now = formatTimestamp(scope.clock());
+    const uses = await findScheduleUses(scope, personId, now);
+    if (uses.length > 0) throw inUseError("person", uses);
     return commit(
       scope,
       [
         ...allowed,
         guardMembershipUnchanged(before),
+        guardNoScheduleUse(scope.organizationId, personId, now),
         removeMembership(scope, personId),
         ...(await buildRevocations(scope, before, null)),
         guardAdministratorsBelong(

@@ -4,8 +4,10 @@ import { AppError } from "../../core/errors.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import type { Role } from "../../core/roles.ts";
 import { matchValues, type Tenant, buildFirstVersion } from "../../database/rows.ts";
+import { unknownReferenceError } from "../../database/references.ts";
 import {
   guard,
+  guardText,
   type Prepared,
   StaleRead,
   type Statement,
@@ -231,6 +233,31 @@ export function guardHasOwner(organizationId: string): Prepared {
       ),
   );
 }
+
+/** Returns the names of members by ID. */
+export async function findMemberNames({ store, organizationId }: Tenant, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, string>();
+  const rows = await store.query<{ id: string; name: string }>(
+    `select p.id, p.name from memberships m join people p on p.id = m.person_id
+      where m.organization_id = ? and m.person_id in (select value from json_each(?))`,
+    [organizationId, JSON.stringify([...new Set(ids)])],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+const membersGuard = guardText(`not exists (select 1 from json_each(?) wanted where not exists (
+  select 1 from memberships where organization_id = ? and person_id = wanted.value))`);
+
+/** Guard that fails with NOT_FOUND unless each ID in a request field is a member's. */
+export const guardMembers = (
+  { organizationId }: Pick<Tenant, "organizationId">,
+  field: string,
+  ids: readonly string[],
+): Prepared => ({
+  ...membersGuard,
+  parameters: [JSON.stringify(ids), organizationId],
+  otherwise: () => unknownReferenceError(field, "person"),
+});
 
 /** Lists the organization's members by name, or only one of them. */
 export async function listMembers({ store, organizationId }: Tenant, personId?: string) {

@@ -2,6 +2,7 @@
 import { sweepApiKeys } from "../../accounts/api-keys/service.ts";
 import { sweepInvitations } from "../../accounts/invitations/service.ts";
 import { sweepSessions } from "../../accounts/sessions/store.ts";
+import { sweepOverrides } from "../../alerting/schedules/store.ts";
 import { sweepAlerts } from "../../alerting/sending/retention.ts";
 import { type Leases, guardStoreWithLease } from "../../cluster/leases.ts";
 import { sweepNodes } from "../../cluster/store.ts";
@@ -161,6 +162,7 @@ export class Housekeeping implements Collector {
     const { kept, readUpTo } = this.#dependencies;
     await sweepNodes(sweeping);
     await sweepAlerts(sweeping);
+    await sweepOverrides(sweeping);
     await sweepEvents(sweeping, { hourDays: kept.hours, readUpTo: await readUpTo() });
     await sweepAuditLog(sweeping, kept.audit);
     await sweepApiKeys(sweeping, kept.audit);

@@ -1,79 +1,21 @@
-/** Writes the maintenance of a status page as an iCalendar feed. */
-import type { PublicData } from "./public-data.ts";
+import { writeCalendar } from "../../core/text/ical.ts";
 import type { RenderText } from "../rendering/words.ts";
+import type { PublicData } from "./public-data.ts";
 
-/** Escapes a text value (RFC 5545 §3.3.11). */
-function escapeText(text: string): string {
-  return text
-    .replace(/[\\;,]/g, "\\$&")
-    .replace(/\r?\n/g, "\\n")
-    .replace(/[^\P{Cc}\t]/gu, "");
-}
-
-/** Formats a timestamp such as `20261122T010000Z`. */
-function formatStamp(timestamp: string): string {
-  return timestamp.replace(/[-:]/g, "").replace(/\.\d+Z$/, "Z");
-}
-
-/** One octet less than allowed, for the space at the start of a continuation line. */
-const maxOctets = 74;
-
-/** Folds a line into lines of at most 75 octets (RFC 5545 §3.1). */
-function foldLine(line: string): string {
-  const lines: string[] = [];
-  let [start, end, octets] = [0, 0, 0];
-  for (const character of line) {
-    const code = character.codePointAt(0) ?? 0;
-    const width = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    if (octets + width > maxOctets) {
-      lines.push(line.slice(start, end));
-      [start, octets] = [end, 0];
-    }
-    end += character.length;
-    octets += width;
-  }
-  return [...lines, line.slice(start)].join("\r\n ");
-}
-
-const foldLines = (lines: readonly string[]) =>
-  lines.map((line) => `${foldLine(line)}\r\n`).join("");
-
-/** A time zone as the only component of a calendar without events, which needs one (RFC 5545 §3.4). */
-const utc = [
-  "BEGIN:VTIMEZONE",
-  "TZID:UTC",
-  "BEGIN:STANDARD",
-  "DTSTART:19700101T000000",
-  "TZOFFSETFROM:+0000",
-  "TZOFFSETTO:+0000",
-  "END:STANDARD",
-  "END:VTIMEZONE",
-];
-
-/** Writes the maintenance of a page as a calendar (RFC 5545), one piece per event. `url` is the page's full address. */
-export function* renderCalendar(
+/** Writes the maintenance of a page as iCalendar, one piece per event. `url` is the page's full address. */
+export function renderCalendar(
   { page, windows }: PublicData,
   words: RenderText,
   url: string,
 ): Generator<string> {
-  yield foldLines([
-    "BEGIN:VCALENDAR",
-    "VERSION:2.0",
-    "PRODID:-//Signalbox//Status page//EN",
-    `X-WR-CALNAME:${escapeText(`${page.title}: maintenance`)}`,
-  ]);
-  if (windows.length === 0) yield foldLines(utc);
-  for (const { occurrenceId, title, description, startsAt, endsAt, changedAt } of windows)
-    yield foldLines([
-      "BEGIN:VEVENT",
-      `UID:${occurrenceId}@signalbox`,
-      `DTSTAMP:${formatStamp(changedAt)}`,
-      `DTSTART:${formatStamp(startsAt)}`,
-      `DTEND:${formatStamp(endsAt)}`,
-      `SUMMARY:${escapeText(title)}`,
-      ...(description === "" ? [] : [`DESCRIPTION:${escapeText(words(description).text)}`]),
-      `URL:${url}`,
-      "END:VEVENT",
-    ]);
-  yield foldLines(["END:VCALENDAR"]);
+  const events = windows.values().map((window) => ({
+    uid: window.occurrenceId,
+    changedAt: window.changedAt,
+    startsAt: window.startsAt,
+    endsAt: window.endsAt,
+    title: window.title,
+    description: words(window.description).text,
+    url,
+  }));
+  return writeCalendar("Status page", `${page.title}: maintenance`, events);
 }

@@ -118,6 +118,15 @@ async function full() {
   const owner = await signInMember(made, "owner", { name: "Olga" });
   const both = await signInMember(made, "admin", { name: "Bea" });
   await addToOrganization(made, theirs.id, both.id, "viewer");
+  const layers = [{ personIds: [both.id], start: "2026-11-20T09:00" }];
+  const platform = await api("POST", "/api/v1/schedules", { body: { name: "Platform", layers } });
+  await api("POST", `/api/v1/schedules/${platform.json.data.id}/overrides`, {
+    body: {
+      personId: owner.id,
+      startsAt: "2026-12-01T00:00:00Z",
+      endsAt: "2026-12-02T00:00:00Z",
+    },
+  });
   await owner.page("POST", "/dashboard/invitations", {
     body: { email: "cleo@team.example", role: "viewer" },
   });

@@ -9,6 +9,7 @@ export const nounLabels: Record<keyof typeof auditVerbs, string> = {
   incident: "Incidents",
   "incident-template": "Incident templates",
   maintenance: "Maintenance",
+  schedule: "On-call schedules",
   "alert-channel": "Alert channels",
   "status-page": "Status pages",
   subscriber: "Subscribers",
@@ -34,6 +35,7 @@ const pageOf: Record<string, string> = {
   maintenance: "/maintenance",
   "alert-channel": "/alert-channels",
   "status-page": "/status-pages",
+  schedule: "/on-call",
 };
 
 const listOf: Record<string, string> = {

@@ -1,0 +1,238 @@
+/** Computes who is on call at a time, and the shifts in a span, from the layers and overrides of a schedule. */
+import { dayMs, hourMs } from "../../core/time/clock.ts";
+import type { RotationUnit, ScheduleHours, ScheduleLayer } from "./schema.ts";
+
+/** A time in which a person is on call instead of the people in the layers. Times are RFC 3339 in UTC. */
+export type Override = { id: string; personId: string; startsAt: string; endsAt: string };
+
+/** A schedule for these rules. Overrides are in the order of their creation, and the last one decides. */
+export type ScheduleTimes = {
+  timeZone: string;
+  layers: readonly ScheduleLayer[];
+  overrides: readonly Override[];
+};
+
+/** Who is on call, and why: by the layer at this position, or by an override. */
+export type Duty = { personId: string; layer: number | null; overrideId: string | null };
+
+/** Start (inclusive) and end (exclusive), in Unix milliseconds. */
+type Span = { start: number; end: number };
+
+/** A span with one person on call, or with nobody: `personId` is then null. */
+export type DutySpan = Span & Omit<Duty, "personId"> & { personId: string | null };
+
+const unitMs: Record<RotationUnit, number> = {
+  hours: hourMs,
+  days: dayMs,
+  weeks: 7 * dayMs,
+};
+
+/** Finds who is on call at `at`, in Unix milliseconds; null for nobody. */
+export function findOnCall(
+  { timeZone, layers, overrides }: ScheduleTimes,
+  at: number,
+): Duty | null {
+  const override = overrides.findLast(
+    ({ startsAt, endsAt }) => Date.parse(startsAt) <= at && at < Date.parse(endsAt),
+  );
+  if (override !== undefined)
+    return { personId: override.personId, layer: null, overrideId: override.id };
+  for (let index = layers.length - 1; index >= 0; index--) {
+    const layer = layers[index] as ScheduleLayer;
+    const turn = findTurn(layer, timeZone, at);
+    if (turn !== null && isWithinHours(layer.hours, timeZone, at))
+      return { personId: turn.personId, layer: index, overrideId: null };
+  }
+  return null;
+}
+
+/**
+ * Lists who is on call from `from` until `until`, in Unix milliseconds, without omissions: gaps have no person. Adjacent
+ * shifts of the same person in the same layer are one.
+ */
+export function listShifts(schedule: ScheduleTimes, from: number, until: number): DutySpan[] {
+  if (until <= from) return [];
+  const { timeZone, layers, overrides } = schedule;
+  const gap = { start: from, end: until, personId: null, layer: null, overrideId: null };
+  const ofLayers = layers.map((layer, index) =>
+    listTurns(layer, timeZone, from, until).map((turn): DutySpan => ({
+      ...turn,
+      layer: index,
+      overrideId: null,
+    })),
+  );
+  const ofOverrides = overrides.flatMap(({ id, personId, startsAt, endsAt }) => {
+    const start = Math.max(Date.parse(startsAt), from);
+    const end = Math.min(Date.parse(endsAt), until);
+    return start < end ? [[{ start, end, personId, layer: null, overrideId: id }]] : [];
+  });
+  const base: DutySpan[] = [gap];
+  return [...ofLayers, ...ofOverrides].reduce(overlay, base).reduce(appendMerged, []);
+}
+
+/** Returns the end of the duty at `at`, and the next shift of a person; null if they are not before `until`. */
+export function findNextShift(schedule: ScheduleTimes, at: number, until: number) {
+  const [current, ...later] = listShifts(schedule, at, until);
+  const end = later.find(({ personId }) => personId !== current?.personId)?.start ?? null;
+  const next =
+    end === null
+      ? undefined
+      : later.find(({ start, personId }) => start >= end && personId !== null);
+  return { until: end, next: next ?? null };
+}
+
+/** Replaces the spans of `base` where `top` has spans. Both are sorted and without overlaps. */
+function overlay(base: readonly DutySpan[], top: readonly DutySpan[]): DutySpan[] {
+  const result: DutySpan[] = [];
+  const rest = base.values();
+  let current = rest.next().value;
+  for (const span of top) {
+    while (current !== undefined && current.end <= span.start) {
+      result.push(current);
+      current = rest.next().value;
+    }
+    if (current !== undefined && current.start < span.start)
+      result.push({ ...current, end: span.start });
+    result.push(span);
+    while (current !== undefined && current.end <= span.end) current = rest.next().value;
+    if (current !== undefined && current.start < span.end)
+      current = { ...current, start: span.end };
+  }
+  return current === undefined ? result : [...result, current, ...rest];
+}
+
+/** Appends a span, or extends the last one if it has the same person for the same reason. */
+function appendMerged(spans: DutySpan[], span: DutySpan): DutySpan[] {
+  const last = spans.at(-1);
+  const isSame =
+    last?.personId === span.personId &&
+    last.layer === span.layer &&
+    last.overrideId === span.overrideId;
+  if (isSame) spans[spans.length - 1] = { ...last, end: span.end };
+  else spans.push(span);
+  return spans;
+}
+
+/** Lists the shifts of a layer in a span, only within its hours. */
+function listTurns(layer: ScheduleLayer, timeZone: string, from: number, until: number) {
+  const always = [{ start: from, end: until }];
+  const windows =
+    layer.hours.length === 0 ? always : listWindows(layer.hours, timeZone, from, until);
+  const turns: (Span & { personId: string })[] = [];
+  let at = Math.max(from, toInstant(parseLocal(layer.start), timeZone));
+  let window = 0;
+  while (at < until) {
+    const turn = findTurn(layer, timeZone, at);
+    if (turn === null) break;
+    while ((windows[window]?.end ?? Infinity) <= at) window++;
+    for (let next = window; (windows[next]?.start ?? Infinity) < turn.end; next++) {
+      const { start, end } = windows[next] as Span;
+      turns.push({
+        start: Math.max(start, at),
+        end: Math.min(end, turn.end, until),
+        personId: turn.personId,
+      });
+    }
+    at = turn.end;
+  }
+  return turns;
+}
+
+/** Finds whose turn it is in a rotation, and until when; null before its start and after its end. Ignores its hours. */
+function findTurn({ personIds, every, unit, start, end }: ScheduleLayer, zone: string, at: number) {
+  const lengthMs = every * unitMs[unit];
+  const first = parseLocal(start);
+  const handOverAt = (index: number) => toInstant(first + index * lengthMs, zone);
+  const lastEnd = end === null ? Infinity : toInstant(parseLocal(end), zone);
+  // One later, because a hand-over in a repeated hour is before the clock shows it again.
+  let index = Math.floor((toLocal(at, zone) - first) / lengthMs) + 1;
+  let next = handOverAt(index + 1);
+  for (let own = handOverAt(index); own > at; own = handOverAt(index))
+    [next, index] = [own, index - 1];
+  if (index < 0 || at >= lastEnd) return null;
+  const personId = personIds[index % personIds.length] as string;
+  return { personId, end: Math.min(next, lastEnd) };
+}
+
+const isWithinHours = (hours: readonly ScheduleHours[], timeZone: string, at: number) =>
+  hours.length === 0 || listWindows(hours, timeZone, at, at + 1).length > 0;
+
+const weekdaysOfDate = [
+  "sunday",
+  "monday",
+  "tuesday",
+  "wednesday",
+  "thursday",
+  "friday",
+  "saturday",
+] as const;
+
+/** Lists the times of the week that overlap a span, sorted and without overlaps. */
+function listWindows(
+  hours: readonly ScheduleHours[],
+  timeZone: string,
+  from: number,
+  until: number,
+): Span[] {
+  const windows: Span[] = [];
+  // Two days earlier, for hours that end on the next day, and for zones that skipped a day.
+  const firstDay = Math.floor(toLocal(from, timeZone) / dayMs) - 2;
+  const lastDay = Math.floor(toLocal(until, timeZone) / dayMs);
+  for (let day = firstDay; day <= lastDay; day++) {
+    const weekday = weekdaysOfDate[
+      new Date(day * dayMs).getUTCDay()
+    ] as ScheduleHours["days"][number];
+    for (const { days, ...clock } of hours) {
+      if (!days.includes(weekday)) continue;
+      const endDay = clock.until > clock.from ? day : day + 1;
+      const start = toInstant(day * dayMs + parseClock(clock.from), timeZone);
+      const end = toInstant(endDay * dayMs + parseClock(clock.until), timeZone);
+      if (start < until && end > from && start < end) windows.push({ start, end });
+    }
+  }
+  return windows.toSorted((one, other) => one.start - other.start).reduce(appendJoined, []);
+}
+
+/** Appends a span, or extends the last one if they touch. */
+function appendJoined(spans: Span[], span: Span): Span[] {
+  const last = spans.at(-1);
+  if (last !== undefined && span.start <= last.end) last.end = Math.max(last.end, span.end);
+  else spans.push(span);
+  return spans;
+}
+
+/** Local time in milliseconds that look like UTC. */
+const parseLocal = (text: string) => Date.parse(`${text}Z`);
+
+const parseClock = (text: string) => Date.parse(`1970-01-01T${text}Z`);
+
+// These two are several times as fast as `core/time/time-zones.ts`, which browsers without Temporal need.
+
+const toLocal = (at: number, timeZone: string): number =>
+  at +
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6;
+
+/** Ambiguous times take the first offset; skipped times use the offset before the gap. */
+const toInstant = (local: number, timeZone: string): number =>
+  Temporal.Instant.fromEpochMilliseconds(local)
+    .toZonedDateTimeISO("UTC")
+    .toPlainDateTime()
+    .toZonedDateTime(timeZone).epochMilliseconds;
+
+const unitNames: Record<RotationUnit, string> = { hours: "hour", days: "day", weeks: "week" };
+
+/** Describes a layer for the audit log, such as `Nights: Ann, Ben; every week from 2026-11-30 09:00`. */
+export function describeLayer(layer: ScheduleLayer, nameOf: (personId: string) => string): string {
+  const { name, personIds, every, unit, start, end, hours } = layer;
+  const length = every === 1 ? unitNames[unit] : `${every} ${unit}`;
+  const span = `from ${start.replace("T", " ")}${end === null ? "" : ` to ${end.replace("T", " ")}`}`;
+  const times = hours.map(({ days, from, until }) => `${formatDays(days)} ${from}–${until}`);
+  return [
+    `${name}: ${personIds.map(nameOf).join(", ")}`,
+    `every ${length} ${span}`,
+    ...(times.length === 0 ? [] : [times.join(" and ")]),
+  ].join("; ");
+}
+
+const formatDays = (days: readonly string[]) =>
+  days.length === 7 ? "daily" : days.map((day) => day.slice(0, 3)).join(" ");

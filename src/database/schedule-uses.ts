@@ -1,0 +1,53 @@
+/** Finds the on-call schedules that need a person, and guards the removal of a person. */
+import { AppError, type ErrorDetail } from "../core/errors.ts";
+import type { Tenant } from "./rows.ts";
+import { guardText, type Prepared, StaleRead } from "./store.ts";
+
+/** A record that refers to another one. `path` is its REST path below `/api/v1`. */
+export type Use = { noun: string; path: string; name: string };
+
+/** SQL for the schedules of a person's layers and of overrides that are not over. */
+const usingSchedulesText = `(select schedule_id from schedule_people
+    where organization_id = ?1 and person_id = ?2
+  union select schedule_id from schedule_overrides
+    where organization_id = ?1 and person_id = ?2 and ends_at > ?3)`;
+
+/** Lists the schedules that need a person at or after `now`, by name. */
+export async function findScheduleUses(
+  { store, organizationId }: Tenant,
+  personId: string,
+  now: string,
+): Promise<Use[]> {
+  const rows = await store.query<{ id: string; name: string }>(
+    `select id, name from schedules where organization_id = ?1 and id in ${usingSchedulesText}
+      order by name, id`,
+    [organizationId, personId, now],
+  );
+  return rows.map(({ id, name }) => ({ noun: "schedule", path: `schedules/${id}`, name }));
+}
+
+/** Guard that no schedule needs a person. If it fails, `retryOnStaleRead` finds the uses again. */
+export function guardNoScheduleUse(
+  organizationId: string,
+  personId: string,
+  now: string,
+): Prepared {
+  return {
+    ...guardText(`not exists (select 1 from schedules
+      where organization_id = ?1 and id in ${usingSchedulesText})`),
+    parameters: [organizationId, personId, now],
+    otherwise: () => new StaleRead(),
+  };
+}
+
+const listedUses = 5;
+
+/** Creates the CONFLICT of a deletion. Lists the records that refer to the deleted one. */
+export function inUseError(noun: string, uses: readonly Use[]): AppError {
+  const names = uses.slice(0, listedUses).map((use) => `the ${use.noun} ${use.name}`);
+  const more = uses.length - names.length;
+  const where = [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  return new AppError("CONFLICT", `The ${noun} is used by ${where}. Remove it there first.`, {
+    details: uses.map(({ path, name }): ErrorDetail => ({ path, message: name })),
+  });
+}
