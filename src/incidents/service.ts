@@ -184,7 +184,7 @@ export function deletePostmortem(scope: Scope, id: string): Promise<typeof delet
       scope,
       [...guardCurrent(scope, incidents, before), ...statements],
       { action: "incident.postmortem-deleted", subjectId: id },
-      deletedBody,
+      { ...deletedBody, title: before.title },
     );
   });
 }
@@ -245,7 +245,7 @@ export function deleteIncident(scope: Scope, id: string): Promise<typeof deleted
         ...removeRecords(scope, "incident", [id], formatTimestamp(scope.clock())),
       ],
       { action: "incident.deleted", subjectId: id },
-      deletedBody,
+      { ...deletedBody, title: incident.title },
     );
   });
 }

@@ -646,7 +646,7 @@ describeInChromium("incidents", (browser) => {
     const { page } = open;
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
-    await page.getByText("Deleted By mistake").waitFor();
+    await page.getByText("Incident: By mistake", { exact: true }).waitFor();
     const row = page.getByRole("link", { name: /By mistake/ });
     await row.waitFor({ state: "detached" });
     await page.getByRole("button", { name: /Undo/ }).click();

@@ -104,14 +104,18 @@ describeInChromium("maintenance", (browser) => {
     await using open = await world.open(browser, "/maintenance");
     const { page } = open;
     const running = page.getByRole("region", { name: "In progress" });
+    const held = page.getByRole("region", { name: "Held changes" });
     const end = async () => {
       await running.getByRole("button", { name: "End now" }).click();
-      await page.getByText("Ended Print server").waitFor();
-      await running.waitFor({ state: "detached" });
+      await held.getByText("Maintenance: Print server", { exact: true }).waitFor();
     };
     await end();
     await page.keyboard.press("Control+z");
+    await held.waitFor({ state: "detached" });
+    await running.waitFor();
     await end();
+    await held.getByRole("button", { name: "Send now" }).click();
+    await running.waitFor({ state: "detached" });
     await page.getByText("Past", { exact: true }).click();
     await page.getByRole("link", { name: /Print server/ }).waitFor();
     await open.measureShifts();

@@ -626,15 +626,36 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("a deletion can be undone for ten seconds", async () => {
+  test("undo restores a deleted monitor; a deletion that sends something is held", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
-    await page.getByRole("button", { name: "Actions for NAS" }).click();
-    await page.getByRole("menuitem", { name: "Delete" }).click();
+    const isStored = async (name: string) => {
+      const all: { name: string }[] = await world.ask("GET", "/api/v1/monitors?per_page=100");
+      return all.some((one) => one.name === name);
+    };
+    const remove = async (name: string) => {
+      await page.getByRole("button", { name: `Actions for ${name}` }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+    };
+    await findRow(page, "NAS").getByRole("img", { name: "Up" }).waitFor();
+    await remove("NAS");
     await findRow(page, "NAS").waitFor({ state: "detached" });
+    await page.getByText("Deleted NAS").waitFor();
+    expect(await isStored("NAS")).toBe(false);
     await page.getByRole("button", { name: /^Undo/ }).click();
     await findRow(page, "NAS").waitFor();
-    expect(await world.ask("GET", `/api/v1/monitors/${world.idOf("NAS")}`)).toBeObject();
+    expect(await isStored("NAS")).toBe(true);
+    const router = `/api/v1/monitors/${world.idOf("Router")}`;
+    await world.ask("PATCH", router, { paused: true });
+    await findRow(page, "Router").getByRole("img", { name: "Paused" }).waitFor();
+    await remove("Router");
+    const held = page.getByRole("region", { name: "Held changes" });
+    await held.getByText("Monitor: Router", { exact: true }).waitFor();
+    await held.getByText(/^Deleting in \d+ s$/).waitFor();
+    expect(await isStored("Router")).toBe(true);
+    await held.getByRole("button", { name: "Undo" }).click();
+    await held.waitFor({ state: "detached" });
+    await world.ask("PATCH", router, { paused: false });
   });
 
   test("typed values survive Escape and a reload, except secrets, until they are discarded", async () => {

@@ -194,11 +194,12 @@ describeInChromium("the settings", (browser) => {
     await page.getByText("Saved", { exact: true }).waitFor();
     expect((await world.ask("GET", "/api/v1/settings")).smtp).toMatchObject({ port: smtp.port });
     await page.getByRole("button", { name: "Remove" }).click();
-    await page.getByRole("button", { name: /Undo/ }).click();
+    await inDialog(page, "Remove").click();
     await pollUntil(
       () => page.getByLabel("Host").inputValue(),
-      (host) => host === smtp.host,
+      (host) => host === "",
     );
+    expect((await world.ask("GET", "/api/v1/settings")).smtp).toBeNull();
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 

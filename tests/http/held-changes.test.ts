@@ -375,6 +375,13 @@ test("what a held change needs of its route is only its scope, parameters and bo
   const holdable = names.filter(({ query }) => query?.safeParse({ hold: "1" }).success === true);
   expect(holdable.map(({ name }) => name).toSorted()).toEqual([
     "createMaintenanceWindow",
+    "deleteIncident",
+    "deleteIncidentNote",
+    "deleteIncidentPostmortem",
+    "deleteIncidentTemplate",
+    "deleteMaintenanceWindow",
+    "deleteMonitor",
+    "deleteSubscriber",
     "openIncident",
     "resolveIncident",
     "updateIncident",
@@ -423,4 +430,66 @@ describe("pages, feeds, mails and channels", () => {
       expect((await readAll())[0]).toContain(body.title);
     },
   );
+
+  test.each([
+    ["a deletion of a window", "DELETE", undefined],
+    ["a change of a window", "PATCH", { title: "Cables" }],
+  ] as const)("show nothing of %s before its hold is over", async (_, method, body) => {
+    await using world = await createPublisher();
+    const { api, get, held, time, planWindow } = world;
+    const { id } = await planWindow();
+    const hold = async () => {
+      const at = `/api/v1/maintenance-windows/${id}?hold=10`;
+      const { status, json } = await api(method, at, body && { body });
+      expect([status, json.data.title]).toEqual([202, body?.title ?? "Firmware"]);
+      return json.data.id;
+    };
+    const readAll = async () => {
+      const paths = ["/status/ours", "/status/ours/calendar.ics", "/status/ours/feed.json"];
+      return (await Promise.all(paths.map(async (one) => (await get(one)).text))).join();
+    };
+    const undone = await hold();
+    time.now += 9_000;
+    await held.runOnce();
+    expect(await readAll()).toContain("Firmware");
+    expect((await api("DELETE", `${path}/${undone}`)).status).toBe(200);
+    time.now += 60_000;
+    await held.runOnce();
+    expect(await readAll()).toContain("Firmware");
+    await hold();
+    time.now += 10_000;
+    await held.runOnce();
+    expect(await readAll()).not.toContain("Firmware");
+  });
+
+  test("hear of a monitor's deletion, which resolves its incident, after its hold", async () => {
+    const { api, incident, database, held: sender, time, read } = await held();
+    const body = { type: "tcp", name: "Shop", host: "127.0.0.1", port: 1 };
+    const { id } = (await api("POST", "/api/v1/monitors", { body })).json.data;
+    await api("PATCH", incident, { body: { monitorIds: [id] } });
+    database.run("update incidents set origin = 'monitor'");
+    database.run("delete from held_changes");
+    const answer = await api("DELETE", `/api/v1/monitors/${id}?hold=10`);
+    expect([answer.status, answer.json.data.title]).toEqual([202, "Shop"]);
+    time.now += 9_000;
+    await sender.runOnce();
+    expect((await read()).status).toBe("investigating");
+    time.now += 1_000;
+    await sender.runOnce();
+    expect((await read()).status).toBe("resolved");
+  });
+
+  test("a held deletion of a note names the note, not its incident", async () => {
+    const world = await held();
+    const { api, incident, sendAfter } = world;
+    const note = await api("POST", `${incident}/notes`, { body: { message: "x" } });
+    const at = `${incident}/notes/${note.json.data.id}?hold=10`;
+    const { json } = await api("DELETE", at);
+    expect(json.data).toMatchObject({
+      operation: "deleteIncidentNote",
+      subjectId: note.json.data.id,
+    });
+    await sendAfter(10);
+    expect((await api("GET", incident)).json.data.notes).toEqual([]);
+  });
 });

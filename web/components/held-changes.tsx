@@ -7,6 +7,7 @@ import {
   deadlineOf,
   type HeldChange,
   holdSeconds,
+  isDeletion,
   receiveHeld,
   sendHeld,
   undoHeld,
@@ -132,6 +133,14 @@ const verbs: Record<string, string> = {
   updateIncidentPostmortem: "Postmortem",
   createMaintenanceWindow: "Maintenance",
   updateMaintenanceWindow: "Maintenance",
+  deleteIncident: "Incident",
+  deleteIncidentPostmortem: "Postmortem",
+  deleteIncidentNote: "Internal note",
+  deleteIncidentTemplate: "Incident template",
+  deleteMaintenanceWindow: "Maintenance",
+  deleteMonitor: "Monitor",
+  deleteSubscriber: "Subscriber",
+  revokeInvitation: "Invitation",
 };
 
 /** Maximum characters of a message in a line. */
@@ -140,13 +149,20 @@ const shownCharacters = 140;
 /** Describes a held change by its title, such as `Resolution: Checkout fails`, or by its message. */
 function describeHeld({ operation, title, change }: HeldChange, byMessage = false): string {
   if (operation === "changeMonitors")
-    return `Change of ${pluralize((change["monitorIds"] as string[]).length, "monitor")}`;
+    return pluralize((change["monitorIds"] as string[]).length, "monitor");
   const status = change["status"];
   const verb = verbs[operation] ?? (status === "resolved" ? "Resolution" : "Update");
   const message = typeof change["message"] === "string" ? change["message"] : "";
   const text = byMessage ? message : (title ?? "");
   if (text === "") return verb;
   return `${verb}: ${text.slice(0, shownCharacters)}${text.length > shownCharacters ? "…" : ""}`;
+}
+
+function wordsOf(held: HeldChange) {
+  if (isDeletion(held)) return { verb: "Delete", doing: "Deleting", done: "deleted" };
+  if (held.operation === "changeMonitors")
+    return { verb: "Change", doing: "Changing", done: "changed" };
+  return { verb: "Send", doing: "Sending", done: "sent" };
 }
 
 function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage?: boolean }) {
@@ -156,11 +172,12 @@ function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage
   const send = useAction(() => sendHeld(held));
   const left = Math.ceil((deadlineOf(held) - now) / 1000);
   const isFailed = held.state === "failed";
+  const words = wordsOf(held);
   const state = isFailed
-    ? `Not sent: ${held.error}`
+    ? `Not ${words.done}: ${held.error}`
     : left > 0
-      ? `Sending in ${Math.min(left, held.secondsLeft)} s`
-      : "Sending…";
+      ? `${words.doing} in ${Math.min(left, held.secondsLeft)} s`
+      : `${words.doing}…`;
   const description = describeHeld(held, isOnItsPage);
   const by = held.author.id === person.id ? "" : `${dot}by ${held.author.name}`;
   return (
@@ -174,7 +191,7 @@ function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage
         </span>
       </span>
       <span role="status" className="visually-hidden">
-        {isFailed ? state : `${description} is sent soon. You can undo it.`}
+        {isFailed ? state : `${words.doing} soon: ${description}. You can undo it.`}
       </span>
       {mayWrite && (isFailed || left > 0) && (
         <span className="held-buttons">
@@ -183,7 +200,7 @@ function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage
           </Button>
           {!isFailed && (
             <Button size="compact-sm" variant="subtle" disabled={send.isPending} onClick={send.run}>
-              Send now
+              {words.verb} now
             </Button>
           )}
         </span>

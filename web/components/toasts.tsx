@@ -79,55 +79,6 @@ export function notifyDone(text: string, takeBack: () => Promise<unknown>): () =
   return endUndo;
 }
 
-/**
- * Delays an action by 10 s, in which the person can undo it. Leaving the page performs it at once.
- * `hide` removes the record from the page. `restore` shows it again after undo, or if `commit`
- * fails.
- */
-export function runWithUndo(
-  text: string,
-  {
-    hide,
-    restore,
-    commit,
-  }: { hide: () => void; restore: () => void; commit: () => Promise<unknown> },
-) {
-  let open = true;
-  hide();
-  const finish = () => {
-    if (!open) return;
-    endCountdown();
-    retryUntilConnected(commit, notifyWaiting).catch((error: unknown) => {
-      restore();
-      notifyError(error);
-    });
-  };
-  const timer = setTimeout(finish, undoMs);
-  const close = showToast({
-    text,
-    bad: false,
-    life: undoMs,
-    action: {
-      label: "Undo",
-      do: undo,
-    },
-  });
-  const forget = registerUndoable({ finish, undo });
-  window.addEventListener("pagehide", finish);
-  function undo() {
-    if (!open) return;
-    endCountdown();
-    restore();
-  }
-  function endCountdown() {
-    open = false;
-    clearTimeout(timer);
-    forget();
-    window.removeEventListener("pagehide", finish);
-    close();
-  }
-}
-
 export function Toasts() {
   const shown = toasts.use();
   const box = useRef<HTMLElement>(null);
@@ -184,28 +135,4 @@ function Countdown({ seconds }: { seconds: number }) {
       {left}
     </span>
   );
-}
-
-const deletingIds = createStore<ReadonlySet<string>>(new Set());
-
-/** IDs of records that were deleted or wait for deletion. Lists hide them. */
-export const useDeleting = deletingIds.use;
-
-function markDeleting(id: string, isDeleting: boolean) {
-  const next = new Set(deletingIds.get());
-  if (isDeleting) next.add(id);
-  else next.delete(id);
-  deletingIds.set(next);
-}
-
-/** Hides a record at once, and deletes it with `commit` after the undo period. */
-export function deleteWithUndo(
-  { id, title }: { id: string; title: string },
-  commit: () => Promise<unknown>,
-) {
-  runWithUndo(`Deleted ${title}`, {
-    hide: () => markDeleting(id, true),
-    restore: () => markDeleting(id, false),
-    commit,
-  });
 }

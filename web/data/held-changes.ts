@@ -27,6 +27,10 @@ export function useHeldChanges(): readonly HeldChange[] {
   return data;
 }
 
+/** Whether a held change deletes something. */
+export const isDeletion = ({ operation, change }: HeldChange) =>
+  /^(delete|revoke)/.test(operation) || change["delete"] === true;
+
 const deadlines = new Map<string, number>();
 
 /** Returns when a change is sent, by this machine's clock, which can differ from the server's. */

@@ -1,6 +1,7 @@
 /** Routes of invitations, for admins and for invited people. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
+import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import {
@@ -68,6 +69,7 @@ export const createInvitationRoutes = ({ origin, mailInvitation }: InvitationDep
         access: "write",
         role: "admin",
         summary: "Revoke an invitation",
+        query: HoldQuery,
         response: Deleted,
         handle: ({ scope, params }) => revokeInvitation(scope, params.id),
       }),

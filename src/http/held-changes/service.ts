@@ -43,13 +43,16 @@ export function holdChange(
 ): Promise<HeldChange> {
   const { organizationId, actor, requestId, ifMatch } = scope;
   const now = scope.clock();
+  // A nested record, such as a note of an incident, is the second parameter.
+  const { id: owner, ...nested } = params as Record<string, string>;
+  const [id] = Object.values(nested);
   const row: HeldRow = {
     organizationId,
     id: createId(now),
     operation: name,
     params: JSON.stringify({ ...params, "If-Match": ifMatch }),
     change: JSON.stringify(change),
-    subjectId: (params as { id?: string }).id ?? null,
+    subjectId: id ?? owner ?? null,
     title: typeof rehearsed.title === "string" ? rehearsed.title : null,
     actorType: actor.type,
     actorId: actor.id,

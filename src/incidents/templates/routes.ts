@@ -1,6 +1,7 @@
 /** Routes of incident templates. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
+import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { IncidentTemplate, IncidentTemplatePatch, NewIncidentTemplate } from "./schema.ts";
@@ -63,6 +64,7 @@ export const incidentTemplateRoutes = createRouter("/api/v1/incident-templates")
       name: "deleteIncidentTemplate",
       access: "write",
       summary: "Delete an incident template",
+      query: HoldQuery,
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteTemplate(scope, params.id),

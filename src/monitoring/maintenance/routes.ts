@@ -67,6 +67,7 @@ export const maintenanceRoutes = createRouter("/api/v1/maintenance-windows")
       access: "write",
       summary: "Delete a maintenance window",
       description: "A window in progress ends at once.",
+      query: HoldQuery,
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteWindow(scope, params.id),

@@ -139,7 +139,7 @@ export function deleteWindow(scope: Scope, id: string): Promise<typeof deletedBo
         ...removeRecords(scope, "maintenance", [id], formatTimestamp(scope.clock())),
       ],
       { action: "maintenance.deleted", subjectId: id },
-      deletedBody,
+      { ...deletedBody, title: window.title },
     );
   });
 }

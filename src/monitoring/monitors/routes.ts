@@ -1,5 +1,6 @@
 /** REST routes of monitors. */
 import { Deleted, pageSchema } from "../../core/paging.ts";
+import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { Monitor, MonitorPatch, MonitorQuery, NewMonitor } from "./schema.ts";
@@ -67,6 +68,7 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
       summary: "Delete a monitor",
       description:
         "Its incidents stay and no longer name it: `monitorId` becomes the next of their monitors, or null. Open incidents that it opened automatically are resolved.",
+      query: HoldQuery,
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteMonitor(scope, params.id),

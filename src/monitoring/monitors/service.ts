@@ -249,7 +249,7 @@ export function deleteMonitor(scope: Scope, id: string): Promise<typeof deletedB
         ...removeMonitors(scope, [id], at),
       ],
       { action: "monitor.deleted", subjectId: id },
-      deletedBody,
+      { ...deletedBody, title: monitor.name },
     );
   });
 }

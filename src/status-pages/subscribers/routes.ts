@@ -1,6 +1,7 @@
 /** REST routes of the subscribers of a status page. */
 import { z } from "zod";
 import { Deleted, pageSchema } from "../../core/paging.ts";
+import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
@@ -66,6 +67,7 @@ export const subscriberRoutes = createRouter("/api/v1/status-pages")
       access: "write",
       summary: "Delete a subscriber",
       description: "The subscriber gets no more updates, and can subscribe again.",
+      query: HoldQuery,
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteSubscriber(scope, params.id, params.subscriberId),

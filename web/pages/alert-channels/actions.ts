@@ -9,13 +9,8 @@ import { dashboard, unwrapData, withIfMatch, retryUntilConnected } from "../../d
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { formatLatency, pluralize } from "../../components/display/format.ts";
-import {
-  deleteWithUndo,
-  notifyDone,
-  notifyError,
-  notify,
-  notifyWaiting,
-} from "../../components/toasts.tsx";
+import { deleteRecord } from "../../components/deletion.ts";
+import { notifyDone, notifyError, notify, notifyWaiting } from "../../components/toasts.tsx";
 
 /** Sends a test alert at once, and resolves to its delivery. */
 export async function testChannel(id: string): Promise<Delivery> {
@@ -101,7 +96,7 @@ async function enableChannel({ id }: AlertChannel, enabled: boolean): Promise<bo
 
 export function deleteChannel(channel: AlertChannel) {
   const { id, name: title } = channel;
-  deleteWithUndo({ id, title }, () =>
-    unwrapData(getChannelRoutes(id).delete(undefined, withIfMatch(channel))),
+  void deleteRecord({ noun: "alert-channel", id, title }, () =>
+    getChannelRoutes(id).delete(undefined, withIfMatch(channel)),
   );
 }

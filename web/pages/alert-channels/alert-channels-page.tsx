@@ -24,7 +24,7 @@ import {
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/display/time.tsx";
-import { useDeleting } from "../../components/toasts.tsx";
+import { useDeleting } from "../../components/deletion.ts";
 import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
 import { ChannelStateIcon } from "./channel-state.tsx";
 import { ChannelGallery, ChannelMark, describeChannelType } from "./channel-types.tsx";

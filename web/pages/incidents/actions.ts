@@ -6,7 +6,8 @@ import { recordKey } from "../../data/keys.ts";
 import { createProvisionalId } from "../../data/record.ts";
 import { queryClient } from "../../data/query.ts";
 import { hold } from "../../components/held-changes.tsx";
-import { deleteWithUndo, notifyError, notifyWaiting } from "../../components/toasts.tsx";
+import { deleteRecord, holdDeletion } from "../../components/deletion.ts";
+import { notifyError, notifyWaiting } from "../../components/toasts.tsx";
 
 /**
  * Changes an incident after the hold, in which the person can undo it. Until then the page shows the
@@ -66,19 +67,21 @@ export function setStatus(incident: Incident, status: "resolved" | "investigatin
   holdUpdate(incident, { status }, incident).catch(notifyError);
 }
 
-export const deleteIncident = (incident: Incident) =>
-  deleteWithUndo(incident, () =>
-    unwrapData(v1.incidents({ id: incident.id }).delete(undefined, withIfMatch(incident))),
-  );
-
-/**
- * Identifies a postmortem during its deletion. A later postmortem of the incident has another key.
- */
-export const postmortemKeyOf = ({ id, postmortem }: Incident) => `${id} ${postmortem?.updatedAt}`;
+/** Deletes an incident. Holds it if customers can see it or channels were notified of it. */
+export function deleteIncident(incident: Incident) {
+  const { id, title } = incident;
+  const route = v1.incidents({ id });
+  if (incident.public || incident.status !== "resolved")
+    holdDeletion((query) => route.delete(undefined, { query, ...withIfMatch(incident) }));
+  else
+    void deleteRecord({ noun: "incident", id, title }, () =>
+      route.delete(undefined, withIfMatch(incident)),
+    );
+}
 
 export const deletePostmortem = (incident: Incident) =>
-  deleteWithUndo({ id: postmortemKeyOf(incident), title: "the postmortem" }, () =>
-    unwrapData(
-      v1.incidents({ id: incident.id }).postmortem.delete(undefined, withIfMatch(incident)),
-    ),
+  holdDeletion((query) =>
+    v1
+      .incidents({ id: incident.id })
+      .postmortem.delete(undefined, { query, ...withIfMatch(incident) }),
   );

@@ -7,7 +7,9 @@ import { dashboard, unwrapData, withIfMatch, unwrapPage, v1 } from "../../data/c
 import { listKey, recordKey } from "../../data/keys.ts";
 import { createDataQuery, createPageQuery, queryClient } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
-import { deleteWithUndo, notifyDone } from "../../components/toasts.tsx";
+import { deleteRecord, holdDeletion } from "../../components/deletion.ts";
+import { hold } from "../../components/held-changes.tsx";
+import { notifyDone } from "../../components/toasts.tsx";
 
 const windows = v1["maintenance-windows"];
 
@@ -86,14 +88,28 @@ export const useWindow = (id: string) =>
     refetchInterval: 60_000,
   });
 
-export const deleteWindow = (window: MaintenanceWindow) =>
-  deleteWithUndo(window, () =>
-    unwrapData(windows({ id: window.id }).delete(undefined, withIfMatch(window))),
-  );
+/** Deletes a window. Holds it if status pages announce the window. */
+export function deleteWindow(window: MaintenanceWindow) {
+  const { id, title } = window;
+  const route = windows({ id });
+  if (window.public)
+    holdDeletion((query) => route.delete(undefined, { query, ...withIfMatch(window) }));
+  else
+    void deleteRecord({ noun: "maintenance", id, title }, () =>
+      route.delete(undefined, withIfMatch(window)),
+    );
+}
 
-/** Ends a non-recurring window now. Undo restores its end. */
+/** Ends a non-recurring window now, after a hold if status pages announce it. Undo restores its end. */
 export async function endWindow(window: MaintenanceWindow) {
-  await setEnd(window.id, new Date().toISOString(), window);
+  const endsAt = new Date().toISOString();
+  if (window.public) {
+    await hold((query) =>
+      windows({ id: window.id }).patch({ endsAt }, { query, ...withIfMatch(window) }),
+    );
+    return;
+  }
+  await setEnd(window.id, endsAt, window);
   notifyDone(`Ended ${window.title}`, () => setEnd(window.id, window.endsAt));
 }
 

@@ -8,7 +8,7 @@ import { openDialog } from "../../components/open-dialog.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { useNow, useZone } from "../../components/display/time.tsx";
 import { LoadFailed } from "../../components/page.tsx";
-import { useDeleting } from "../../components/toasts.tsx";
+import { useDeleting } from "../../components/deletion.ts";
 import {
   toDate,
   dayOfTime,

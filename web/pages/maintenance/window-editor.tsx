@@ -8,7 +8,7 @@ import { unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../data/clie
 import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { dot } from "../../components/display/format.ts";
+import { dot, pluralize } from "../../components/display/format.ts";
 import { hold } from "../../components/held-changes.tsx";
 import { drafts } from "../../data/drafts.ts";
 import { closeDialog, type Dialog, openDialog } from "../../components/open-dialog.ts";
@@ -111,7 +111,9 @@ function askAbout({ title, monitorIds, groupIds, public: isPublic }: Values) {
 /** Maximum number of monitors in a request for the audience. */
 const maxAudienceMonitors = 100;
 
-/** Label of the button: creating a public window mails the subscribers of the pages that show it. */
+/**
+ * Label of the button: the pages that show a public window. Creating the window also mails their subscribers.
+ */
 function useSubmitLabel({ monitorIds, groupIds, public: isPublic }: Values, isNew: boolean) {
   const { data: overview } = useOverview();
   const groups = new Set<string | null>(groupIds);
@@ -121,8 +123,10 @@ function useSubmitLabel({ monitorIds, groupIds, public: isPublic }: Values, isNe
   const { data } = useAudience({
     ...(isKnown && affected.length > 0 && { monitorIds: affected.join(",") }),
   });
-  if (!isNew) return "Save";
-  const pages = isPublic && isKnown ? describePages(data?.pages ?? []) : "";
+  const shownOn = isPublic && isKnown ? (data?.pages ?? []) : [];
+  if (!isNew)
+    return shownOn.length === 0 ? "Save" : `Save and update ${pluralize(shownOn.length, "page")}`;
+  const pages = describePages(shownOn);
   return pages === "" ? "Schedule maintenance" : `Schedule and announce to ${pages}`;
 }
 
@@ -142,22 +146,24 @@ function useWindowForm(
     start,
     async (values, force, once) => {
       const body = buildWindowBody(values);
+      const reopen = () => {
+        drafts.write(draftKey, values);
+        openDialog(what);
+      };
       if (isNew) {
-        await hold(
-          (query) => windows.post(body, { query, ...withIdempotencyKey(once) }),
-          () => {
-            drafts.write(draftKey, values);
-            openDialog(what);
-          },
-        );
+        await hold((query) => windows.post(body, { query, ...withIdempotencyKey(once) }), reopen);
         closeDialog();
         // The page of the window opens from there when it is sent.
         return navigate({ to: "/maintenance" });
       }
-      const saved = await unwrapData(
-        windows({ id: what.id }).patch(body, withIfMatch(force ? undefined : window, once)),
-      );
-      queryClient.setQueryData(recordKey("maintenance", saved.id), saved);
+      const route = windows({ id: what.id });
+      const options = withIfMatch(force ? undefined : window, once);
+      if (values.public || window?.public === true)
+        await hold((query) => route.patch(body, { query, ...options }), reopen);
+      else {
+        const saved = await unwrapData(route.patch(body, options));
+        queryClient.setQueryData(recordKey("maintenance", saved.id), saved);
+      }
       closeDialog();
     },
     onTheirs,

@@ -28,13 +28,9 @@ import {
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { pluralize } from "../../components/display/format.ts";
-import {
-  notifyDone,
-  notifyError,
-  notify,
-  notifyWaiting,
-  runWithUndo,
-} from "../../components/toasts.tsx";
+import { hold } from "../../components/held-changes.tsx";
+import { deleteRecord, holdDeletion } from "../../components/deletion.ts";
+import { notifyDone, notifyError, notify, notifyWaiting } from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
 import { type BulkChange, type ManyMonitors, buildReverse } from "./bulk-undo.ts";
 import {
@@ -139,22 +135,28 @@ export async function checkNow(id: string) {
   await unwrapData(v1.monitors({ id }).check.post());
 }
 
-export function deleteMonitors(monitors: readonly { id: string; name: string }[]) {
-  const ids = new Set(monitors.map(({ id }) => id));
+/** Deletes monitors. Holds it if customers or channels can notice it, and for several monitors. */
+export function deleteMonitors(
+  monitors: readonly Pick<OverviewMonitor, "id" | "name" | "status">[],
+) {
   const [only] = monitors;
-  runWithUndo(
-    monitors.length === 1
-      ? `Deleted ${only?.name ?? ""}`
-      : `Deleted ${pluralize(monitors.length, "monitor")}`,
-    {
-      hide: () => changeOverview((overview) => removeMonitorsFrom(overview, ids)),
-      restore: () => void refreshOverview(),
-      commit: () =>
-        only !== undefined && monitors.length === 1
-          ? unwrapData(v1.monitors({ id: only.id }).delete(undefined, withIfMatch(only)))
-          : unwrapData(dashboard.monitors.bulk.post({ monitorIds: [...ids], delete: true })),
-    },
-  );
+  if (only === undefined) return;
+  const { id, name, status } = only;
+  if (monitors.length > 1) {
+    const many = { monitorIds: monitors.map((one) => one.id), delete: true as const };
+    const once = withIdempotencyKey(createProvisionalId());
+    holdDeletion((query) => dashboard.monitors.bulk.post(many, { query, ...once }));
+  } else if (status !== "up")
+    // Resolves the incident that the monitor opened, and closes its cases.
+    holdDeletion((query) => v1.monitors({ id }).delete(undefined, { query, ...withIfMatch(only) }));
+  else {
+    changeOverview((overview) => removeMonitorsFrom(overview, new Set([id])));
+    void deleteRecord(
+      { noun: "monitor", id, title: name },
+      () => v1.monitors({ id }).delete(undefined, withIfMatch(only)),
+      () => void refreshOverview(),
+    );
+  }
 }
 
 /** Changes several monitors in one write: all of them or none. */
@@ -167,9 +169,23 @@ function findKnownMonitors(ids: ReadonlySet<string>): OverviewMonitor[] {
   return [...new Map(known.map((one) => [one.id, one])).values()].filter(({ id }) => ids.has(id));
 }
 
-/** Changes several monitors. Undo restores the previous value of each changed field per monitor. */
+/** Whether a change can alert further channels to a problem that already exists. */
+const canAlert = (monitors: readonly OverviewMonitor[], change: BulkChange) =>
+  monitors.some(({ status }) => status === "down" || status === "degraded") &&
+  (change.muted === false || change.groupId != null || change.addAlertChannelIds !== undefined);
+
+/**
+ * Changes several monitors, after a hold if that can send alerts. Undo restores the previous value of each changed field
+ * per monitor.
+ */
 export async function changeMonitors(ids: ReadonlySet<string>, change: BulkChange) {
   const known = findKnownMonitors(ids);
+  if (canAlert(known, change)) {
+    const once = withIdempotencyKey(createProvisionalId());
+    const many = { monitorIds: [...ids], change };
+    await hold((query) => dashboard.monitors.bulk.post(many, { query, ...once }));
+    return;
+  }
   const sources = new Set(known.map(({ groupId }) => groupId));
   const isMove = change.groupId !== undefined;
   if (isMove) await readFolders(sources);
@@ -422,16 +438,16 @@ export async function actOnGroup({ id, name }: OverviewGroup, verb: GroupVerb) {
 }
 
 export function deleteGroup({ id, name }: OverviewGroup) {
-  runWithUndo(`Deleted the group ${name}; its monitors stay`, {
-    hide: () =>
-      changeOverview((overview) => ({
-        ...overview,
-        groups: overview.groups.filter((group) => group.id !== id),
-        monitors: overview.monitors.map((monitor) =>
-          monitor.groupId === id ? { ...monitor, groupId: null } : monitor,
-        ),
-      })),
-    restore: () => void refreshOverview(),
-    commit: () => unwrapData(v1["monitor-groups"]({ id }).delete()),
-  });
+  changeOverview((overview) => ({
+    ...overview,
+    groups: overview.groups.filter((group) => group.id !== id),
+    monitors: overview.monitors.map((monitor) =>
+      monitor.groupId === id ? { ...monitor, groupId: null } : monitor,
+    ),
+  }));
+  void deleteRecord(
+    { noun: "group", id, title: `the group ${name}; its monitors stay` },
+    () => v1["monitor-groups"]({ id }).delete(),
+    () => void refreshOverview(),
+  );
 }

@@ -2,7 +2,7 @@
 import { formatCount, dot } from "../../components/display/format.ts";
 import { Button, Menu } from "@mantine/core";
 import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";
-import { unwrapData, withIfMatch } from "../../data/client.ts";
+import { withIfMatch } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedInPerson } from "../../data/session.ts";
@@ -16,7 +16,7 @@ import { copyText } from "../../components/copy.tsx";
 import { Icon } from "../../components/display/icons.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
-import { deleteWithUndo } from "../../components/toasts.tsx";
+import { deleteRecord } from "../../components/deletion.ts";
 import { Addresses, Badges } from "./addresses.tsx";
 import { buildPageUrl, omitScheme, visibilities } from "./labels.tsx";
 import { HostNames } from "./host-names.tsx";
@@ -145,8 +145,8 @@ function PageActions({ page }: { page: StatusPage }) {
             mayWrite &&
             !page.default &&
             (() => {
-              deleteWithUndo({ id, title }, () =>
-                unwrapData(getPageRoutes(id).delete(undefined, withIfMatch(page))),
+              void deleteRecord({ noun: "status-page", id, title }, () =>
+                getPageRoutes(id).delete(undefined, withIfMatch(page)),
               );
               void navigate({ to: "/status-pages" });
             })

@@ -11,7 +11,7 @@ import { Icon } from "../../components/display/icons.tsx";
 import { CreateButton, Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { useDeleting } from "../../components/toasts.tsx";
+import { useDeleting } from "../../components/deletion.ts";
 import { buildPageUrl, omitScheme, visibilities } from "./labels.tsx";
 
 const CreatePage = lazy(createChunk(() => import("./create-page.tsx")));

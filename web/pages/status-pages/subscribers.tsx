@@ -20,7 +20,8 @@ import { Pager } from "../../components/pager.tsx";
 import { SecretField } from "../../components/forms/secret-fields.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
-import { useDeleting, notifyError, notify, deleteWithUndo } from "../../components/toasts.tsx";
+import { holdDeletion, useDeleting } from "../../components/deletion.ts";
+import { notifyError, notify } from "../../components/toasts.tsx";
 
 type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };
 const all: Filters = { q: "", type: "", status: "" };
@@ -293,8 +294,8 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
           aria-label={`Delete ${address}`}
           title="Delete"
           onClick={() =>
-            deleteWithUndo({ id, title: address }, () =>
-              unwrapData(getPageRoutes(pageId).subscribers({ subscriberId: id }).delete()),
+            holdDeletion((query) =>
+              getPageRoutes(pageId).subscribers({ subscriberId: id }).delete(undefined, { query }),
             )
           }
         >

@@ -16,8 +16,9 @@ import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { hold } from "../../../components/held-changes.tsx";
-import { notifyError, useDeleting } from "../../../components/toasts.tsx";
-import { deletePostmortem, postmortemKeyOf } from "../actions.ts";
+import { postmortemKeyOf, useDeleting } from "../../../components/deletion.ts";
+import { notifyError } from "../../../components/toasts.tsx";
+import { deletePostmortem } from "../actions.ts";
 import { useAudience } from "../data.ts";
 
 const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
@@ -45,7 +46,7 @@ export function Postmortem({ incident }: { incident: Incident }) {
   const [dialog, setDialog] = useState<"write" | "publish" | null>(null);
   const close = () => setDialog(null);
   const isPublished = postmortem !== null && postmortem.publishedAt !== null;
-  const isDeleting = useDeleting().has(postmortemKeyOf(incident));
+  const isDeleting = useDeleting().has(postmortemKeyOf(incident.id));
   if (isDeleting || (postmortem === null && (status !== "resolved" || !mayWrite))) return null;
   return (
     <section className="panel" aria-label="Postmortem">

@@ -3,13 +3,13 @@ import { SegmentedControl } from "@mantine/core";
 import { useState } from "react";
 import type { IncidentTraces, Receiver } from "../../../../src/dashboard/incident-schema.ts";
 import type { Incident, IncidentNote, IncidentUpdate } from "../../../../src/incidents/schema.ts";
-import { unwrapData, v1 } from "../../../data/client.ts";
+import { v1 } from "../../../data/client.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { dot, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { durationInWords, Time } from "../../../components/display/time.tsx";
-import { deleteWithUndo, useDeleting } from "../../../components/toasts.tsx";
+import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
 import { useTraces } from "../data.ts";
 import { Receipt } from "./receipt.tsx";
 import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
@@ -226,8 +226,11 @@ function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) 
               type="button"
               className="plain-button link"
               onClick={() =>
-                deleteWithUndo({ id, title: "the note" }, () =>
-                  unwrapData(v1.incidents({ id: incidentId }).notes({ noteId: id }).delete()),
+                holdDeletion((query) =>
+                  v1
+                    .incidents({ id: incidentId })
+                    .notes({ noteId: id })
+                    .delete(undefined, { query }),
                 )
               }
             >

@@ -17,7 +17,7 @@ import { type Meta, Pager } from "../../../components/pager.tsx";
 import { useRowKeys } from "../../../components/row-keys.ts";
 import { useShortcuts } from "../../../components/shortcuts.ts";
 import { Time } from "../../../components/display/time.tsx";
-import { useDeleting } from "../../../components/toasts.tsx";
+import { useDeleting } from "../../../components/deletion.ts";
 import { useIncidents } from "../data.ts";
 import { Duration } from "../facts.tsx";
 import { IncidentFilterBar } from "./filter-bar.tsx";

@@ -184,7 +184,7 @@ export function MonitorMenu({
           <RecordItems
             id={id}
             curl={() => ({ method: "GET", route: v1.monitors({ id }) })}
-            onDelete={mayWrite && (() => deleteMonitors([{ id, name }]))}
+            onDelete={mayWrite && (() => deleteMonitors([monitor]))}
           />
         </>
       )}

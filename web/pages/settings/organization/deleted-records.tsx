@@ -5,8 +5,9 @@ import { useState } from "react";
 import type { Settings } from "../../../../src/accounts/settings/schema.ts";
 import type { DeletableNoun } from "../../../../src/core/deletable-nouns.ts";
 import type { DeletedRecord } from "../../../../src/operations/deleted-records/schema.ts";
-import { ApiError, unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../../data/client.ts";
+import { ApiError, unwrapData, v1, withIfMatch } from "../../../data/client.ts";
 import { createPageQuery, queryClient } from "../../../data/query.ts";
+import { restoreRecord, type RestoreChoice } from "../../../data/restore.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { Confirm } from "../../../components/confirm.tsx";
 import { Icon, type IconName } from "../../../components/display/icons.tsx";
@@ -83,34 +84,13 @@ export default function DeletedRecords() {
   );
 }
 
-type Choice = { name?: string; slug?: string };
-
-/** Sends the request that restores a record. */
-function restore({ id, noun }: DeletedRecord, choice: Choice, once?: string) {
-  const options = once === undefined ? undefined : withIdempotencyKey(once);
-  switch (noun) {
-    case "monitor":
-      return v1.monitors({ id }).restore.post(choice, options);
-    case "group":
-      return v1["monitor-groups"]({ id }).restore.post(choice, options);
-    case "alert-channel":
-      return v1["alert-channels"]({ id }).restore.post(choice, options);
-    case "status-page":
-      return v1["status-pages"]({ id }).restore.post(choice, options);
-    case "incident":
-      return v1.incidents({ id }).restore.post(undefined, options);
-    case "maintenance":
-      return v1["maintenance-windows"]({ id }).restore.post(undefined, options);
-  }
-}
-
 function DeletedRow({ record }: { record: DeletedRecord }) {
   const { name, noun, deletedAt, deletedBy, restorableUntil } = record;
   const { atLeast } = useSignedInPerson();
-  const [taken, setTaken] = useState<keyof Choice | null>(null);
+  const [taken, setTaken] = useState<keyof RestoreChoice | null>(null);
   const action = useAction(async () => {
     try {
-      await unwrapData(restore(record, {}));
+      await unwrapData(restoreRecord(noun, record.id));
       notify(`Restored ${name}`);
     } catch (error) {
       const path = error instanceof ApiError ? error.details[0]?.path : undefined;
@@ -177,14 +157,16 @@ function RemovalMenu({ record: { id, name } }: { record: DeletedRecord }) {
   );
 }
 
-type ChoiceProps = { record: DeletedRecord; field: keyof Choice; onClose: () => void };
+type ChoiceProps = { record: DeletedRecord; field: keyof RestoreChoice; onClose: () => void };
 
 /** Asks for another name or slug, because another record has the old one. */
 function ChoiceDialog({ record, field, onClose }: ChoiceProps) {
   const form = useForm(
     { value: field === "name" ? record.name : "" },
     async ({ value }, _, once) => {
-      const { name } = await unwrapData(restore(record, { [field]: value }, once));
+      const { name } = await unwrapData(
+        restoreRecord(record.noun, record.id, { [field]: value }, once),
+      );
       notify(`Restored ${name}`);
       onClose();
     },

@@ -15,7 +15,8 @@ import { Icon } from "../../../components/display/icons.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { DangerItem, HistoryItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
 import { CreateButton, EmptyState, Loaded, Panel } from "../../../components/page.tsx";
-import { deleteWithUndo, notifyError, useDeleting } from "../../../components/toasts.tsx";
+import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
+import { notifyError } from "../../../components/toasts.tsx";
 import { templatesQuery } from "../../incidents/data.ts";
 import { useCreateDialog } from "../create-dialog.ts";
 import { Entry } from "../entry.tsx";
@@ -78,8 +79,8 @@ function TemplateEntry({
 }) {
   const { id, name, message, status, severity } = template;
   const remove = () =>
-    deleteWithUndo({ id, title: name }, () =>
-      unwrapData(v1["incident-templates"]({ id }).delete(undefined, withIfMatch(template))),
+    holdDeletion((query) =>
+      v1["incident-templates"]({ id }).delete(undefined, { query, ...withIfMatch(template) }),
     );
   return (
     <Entry

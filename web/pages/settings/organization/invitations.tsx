@@ -10,7 +10,6 @@ import {
 import { canManage } from "../../../../src/accounts/people/rules.ts";
 import type { Role } from "../../../../src/core/roles.ts";
 import { dashboard, unwrapData, withIdempotencyKey } from "../../../data/client.ts";
-import { queryClient } from "../../../data/query.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { ShownOnce } from "../../../components/copy.tsx";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
@@ -18,18 +17,20 @@ import { Icon } from "../../../components/display/icons.tsx";
 import { DangerItem, RowMenu } from "../../../components/menus.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { Time } from "../../../components/display/time.tsx";
-import { runWithUndo } from "../../../components/toasts.tsx";
-import { createSettingsQuery, invalidateQuery, invitationsQuery } from "../data.ts";
+import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
+import { createSettingsQuery, invitationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
 /** Pending invitations. Renders nothing if there are none. */
 export function Invitations() {
   const { data = [] } = useQuery(invitationsQuery);
-  if (data.length === 0) return null;
+  const deleting = useDeleting();
+  const open = data.filter(({ id }) => !deleting.has(id));
+  if (open.length === 0) return null;
   return (
     <Panel title="Invited" flush>
       <ul className="entries">
-        {data.map((invitation) => (
+        {open.map((invitation) => (
           <Entry
             key={invitation.id}
             icon="mail"
@@ -59,16 +60,8 @@ export function Invitations() {
   );
 }
 
-function revokeInvitation({ id, email }: Invitation) {
-  runWithUndo(`Revoked the invitation of ${email}`, {
-    hide: () =>
-      queryClient.setQueryData(invitationsQuery.queryKey, (all) =>
-        all?.filter((one) => one.id !== id),
-      ),
-    restore: () => void invalidateQuery(invitationsQuery),
-    commit: () => unwrapData(dashboard.invitations({ id }).delete()),
-  });
-}
+const revokeInvitation = ({ id }: Invitation) =>
+  holdDeletion((query) => dashboard.invitations({ id }).delete(undefined, { query }));
 
 export function Invite({ onClose }: { onClose: () => void }) {
   const [sent, setSent] = useState<SentInvitation | null>(null);

@@ -2,7 +2,6 @@
 import type { Settings } from "../../../../src/accounts/settings/schema.ts";
 import { unwrapData, v1 } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
-import { runWithUndo } from "../../../components/toasts.tsx";
 import { createSettingsQuery } from "../data.ts";
 
 export type Auth = "password" | "microsoft" | "google";
@@ -85,12 +84,8 @@ function buildSecretPatch(name: string, isOfThisWay: boolean, value: string | nu
   return value === "" ? {} : { [name]: value };
 }
 
-export function removeMailServer(organizationId: string, settings: Settings) {
-  const query = createSettingsQuery(organizationId);
-  runWithUndo("Removed the mail server", {
-    hide: () =>
-      queryClient.setQueryData(query.queryKey, { ...settings, smtp: null, secretsSet: [] }),
-    restore: () => queryClient.setQueryData(query.queryKey, settings),
-    commit: () => unwrapData(v1.settings.patch({ smtp: null })),
-  });
+/** Removes the mail server. Its password can't be restored. */
+export async function removeMailServer(organizationId: string) {
+  const settings = await unwrapData(v1.settings.patch({ smtp: null }));
+  queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, settings);
 }

@@ -2,6 +2,7 @@
 import { TextInput, Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Confirm } from "../../../components/confirm.tsx";
 import { type Settings, settingsKinds } from "../../../../src/accounts/settings/schema.ts";
 import type { TestOutcome as Verdict } from "../../../../src/alerting/schema.ts";
 import { unwrapData, withIfMatch, v1, dashboard } from "../../../data/client.ts";
@@ -88,7 +89,7 @@ function Fields({
           submit="Save"
           extra={
             known.smtp !== null && (
-              <RemoveButton onClick={() => removeMailServer(organizationId, known)} />
+              <RemoveButton onConfirm={() => removeMailServer(organizationId)} />
             )
           }
           curl={() => ({ method: "PATCH", route: v1.settings, body })}
@@ -108,11 +109,26 @@ function Fields({
   );
 }
 
-const RemoveButton = ({ onClick }: { onClick: () => void }) => (
-  <button type="button" className="plain-button down" onClick={onClick}>
-    Remove
-  </button>
-);
+function RemoveButton({ onConfirm }: { onConfirm: () => Promise<unknown> }) {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <button type="button" className="plain-button down" onClick={() => setAsking(true)}>
+        Remove
+      </button>
+      {isAsking && (
+        <Confirm
+          title="Remove the mail server?"
+          verb="Remove"
+          onClose={() => setAsking(false)}
+          onConfirm={onConfirm}
+        >
+          No e-mail is sent until you enter a mail server again. Its password is deleted.
+        </Confirm>
+      )}
+    </>
+  );
+}
 
 /** The form, its errors including those of a test e-mail, and its stored secrets. */
 type Parts = {
