@@ -22,14 +22,14 @@ const without: Record<string, string[]> = {
   ],
   "its list does not have the version of each record": ['v1["monitor-groups"]({ id }).delete()'],
   "can't be edited": [
-    "v1.incidents({ id: incidentId }).notes({ noteId: id }).delete()",
-    "getPageRoutes(pageId).subscribers({ subscriberId: id }).delete()",
+    ".notes({ noteId: id }) .delete(undefined, { query })",
+    "getPageRoutes(pageId).subscribers({ subscriberId: id }).delete(undefined, { query })",
     "dashboard.people({ id }).delete()",
     'v1["deleted-records"]({ id }).delete()',
     "dashboard.administrators({ id }).delete()",
     "dashboard.sessions({ id }).delete()",
     "dashboard.organizations({ id }).delete()",
-    "dashboard.invitations({ id }).delete()",
+    "dashboard.invitations({ id }).delete(undefined, { query })",
     "route(held).delete()",
   ],
   "of the person or the appliance, whose routes have no versions": [
@@ -87,7 +87,9 @@ async function listCalls(method: RegExp, within = /./): Promise<string[]> {
   for await (const file of new Glob("**/*.{ts,tsx}").scan(web)) {
     const source = await Bun.file(join(web, file)).text();
     if (!within.test(source)) continue;
-    for (const { index, 0: name } of source.matchAll(/\b(unwrapData|hold)(?=\()/g)) {
+    for (const { index, 0: name } of source.matchAll(
+      /\b(unwrapData|hold|holdDeletion|deleteRecord)(?=\()/g,
+    )) {
       const asked = readBrackets(source, index + name.length);
       if (method.test(asked)) calls.push(asked);
     }

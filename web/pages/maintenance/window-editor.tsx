@@ -157,11 +157,11 @@ function useWindowForm(
         return navigate({ to: "/maintenance" });
       }
       const route = windows({ id: what.id });
-      const options = withIfMatch(force ? undefined : window, once);
+      const base = force ? undefined : window;
       if (values.public || window?.public === true)
-        await hold((query) => route.patch(body, { query, ...options }), reopen);
+        await hold((query) => route.patch(body, { query, ...withIfMatch(base, once) }), reopen);
       else {
-        const saved = await unwrapData(route.patch(body, options));
+        const saved = await unwrapData(route.patch(body, withIfMatch(base, once)));
         queryClient.setQueryData(recordKey("maintenance", saved.id), saved);
       }
       closeDialog();
