@@ -2,8 +2,13 @@
 import { formatTimestamp, dayMs, hourMs } from "../core/time/clock.ts";
 import { formatCsvRow } from "../core/text/formatting.ts";
 import { toInstant, toLocal } from "../core/time/time-zones.ts";
-import { computeSpanStart, computeRatio, type Seconds } from "../monitoring/uptime/rules.ts";
-import type { Outage, Report, ReportFigures } from "./schema.ts";
+import {
+  computeRatio,
+  computeSpanStart,
+  determineTone,
+  type Seconds,
+} from "../monitoring/uptime/rules.ts";
+import type { DayTone, Outage, Report, ReportDay, ReportFigures } from "./schema.ts";
 
 export type { Seconds };
 
@@ -37,6 +42,59 @@ export function splitPeriods({ from, to }: Span): Periods {
 
 const createRange = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
+
+/** Lists the UTC days of a month as their numbers since 1970, for a running month until today. */
+export function listReportDays({ from, to }: Span, isRunning: boolean): number[] {
+  const end = isRunning ? Math.ceil(to / dayMs) : Math.round(to / dayMs);
+  return createRange(Math.min(Math.round(from / dayMs), end - 1), end);
+}
+
+/** Figures of each day, and the worst status of each day for each monitor key. */
+export function summarizeDays(
+  days: readonly number[],
+  rows: readonly (Seconds & { key: number; day: number })[],
+): { days: ReportDay[]; tonesByKey: Map<number, DayTone[]> } {
+  const indexOf = new Map(days.map((day, index) => [day, index]));
+  const totals = days.map(() => ({ ...zeroSeconds }));
+  const tonesByKey = new Map<number, DayTone[]>();
+  for (const { key, day, ...sums } of rows) {
+    const index = indexOf.get(day) ?? 0;
+    const total = totals[index];
+    if (total === undefined) continue;
+    for (const name of Object.keys(total) as (keyof Seconds)[]) total[name] += sums[name];
+    const tones = tonesByKey.get(key) ?? days.map(() => "none");
+    tones[index] = determineTone(sums);
+    tonesByKey.set(key, tones);
+  }
+  return {
+    days: totals.map((total, index) => ({
+      date: formatTimestamp((days[index] ?? 0) * dayMs).slice(0, 10),
+      tone: determineTone(total),
+      ratio: computeRatio(total),
+      degradedSeconds: total.degradedSeconds,
+      downSeconds: total.downSeconds,
+      maintenanceSeconds: total.maintenanceSeconds,
+    })),
+    tonesByKey,
+  };
+}
+
+const byRank: readonly DayTone[] = ["down", "degraded", "up", "maintenance", "none"];
+
+/** The worst status of each day of several monitors. */
+export const combineTones = (all: readonly (readonly DayTone[])[], days: number): DayTone[] =>
+  Array.from(
+    { length: days },
+    (_, index) => byRank.find((tone) => all.some((tones) => tones[index] === tone)) ?? "none",
+  );
+
+const zeroSeconds: Seconds = {
+  upSeconds: 0,
+  degradedSeconds: 0,
+  downSeconds: 0,
+  unknownSeconds: 0,
+  maintenanceSeconds: 0,
+};
 
 /** Start of a monitor's state. */
 export type StateStart = { isDown: boolean; at: number; message: string | null };
@@ -133,13 +191,7 @@ export function combineFigures(
   span: Span,
   slaTarget: number | null,
 ): ReportFigures {
-  const seconds: Seconds = {
-    upSeconds: 0,
-    degradedSeconds: 0,
-    downSeconds: 0,
-    unknownSeconds: 0,
-    maintenanceSeconds: 0,
-  };
+  const seconds = { ...zeroSeconds };
   let outages: OutageTotals | null = { count: 0, seconds: 0, longest: 0 };
   let from = all.length === 0 ? formatTimestamp(span.from) : formatTimestamp(span.to);
   for (const one of all) {

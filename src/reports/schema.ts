@@ -83,13 +83,37 @@ const figures = {
 export const ReportFigures = z.object(figures).meta({ id: "ReportFigures" });
 export type ReportFigures = z.infer<typeof ReportFigures>;
 
+/** The worst status of a day; `maintenance` only if nothing else was measured, `none` without measurements. */
+const DayTone = z.enum(["up", "degraded", "down", "maintenance", "none"]);
+export type DayTone = z.infer<typeof DayTone>;
+const tones = z.array(DayTone).meta({
+  description:
+    "Worst status of each of the report's `days`. `maintenance`: nothing else was measured; `none`: nothing at all.",
+});
+
+const ReportDay = z.object({
+  date: z.string().meta({ format: "date", example: "2026-11-20" }),
+  tone: DayTone,
+  ratio: figures.ratio,
+  degradedSeconds: seconds,
+  downSeconds: seconds,
+  maintenanceSeconds: seconds,
+});
+export type ReportDay = z.infer<typeof ReportDay>;
+
 export const ReportRow = z
-  .object({ id: Id, name: z.string(), groupId: Id.nullable(), ...figures })
+  .object({ id: Id, name: z.string(), groupId: Id.nullable(), ...figures, days: tones })
   .meta({ id: "ReportOfMonitor" });
 export type ReportRow = z.infer<typeof ReportRow>;
 
 export const ReportGroup = z
-  .object({ id: Id.nullable(), name: z.string(), monitors: z.int().min(0), ...figures })
+  .object({
+    id: Id.nullable(),
+    name: z.string(),
+    monitors: z.int().min(0),
+    ...figures,
+    days: tones,
+  })
   .meta({
     id: "ReportOfGroup",
     description: "A monitor group; `id` is null for monitors without one.",
@@ -114,6 +138,17 @@ const ReportedIncident = z.object({
   resolvedAt: Timestamp.nullable(),
 });
 export type ReportedIncident = z.infer<typeof ReportedIncident>;
+
+const days = [
+  {
+    date: "2026-11-12",
+    tone: "down" as const,
+    ratio: 0.985,
+    degradedSeconds: 0,
+    downSeconds: 1_296,
+    maintenanceSeconds: 0,
+  },
+];
 
 const summary = {
   from: "2026-10-31T23:00:00.000Z",
@@ -150,6 +185,9 @@ export const Report = z
     slaTarget: z.number().nullable(),
     monitorCount: z.int().min(0),
     summary: ReportFigures,
+    days: z.array(ReportDay).meta({
+      description: "Days of the month in UTC, until today, with all monitors of the report.",
+    }),
     groups: z.array(ReportGroup),
     monitors: z.array(ReportRow).meta({
       description:
@@ -171,13 +209,15 @@ export const Report = z
       slaTarget: 0.999,
       monitorCount: 1,
       summary,
-      groups: [{ id: null, name: "Ungrouped", monitors: 1, ...summary }],
+      days,
+      groups: [{ id: null, name: "Ungrouped", monitors: 1, ...summary, days: ["down"] }],
       monitors: [
         {
           id: "01a1f866-0d00-701e-8694-20f3972fa7e9",
           name: "Checkout",
           groupId: null,
           ...summary,
+          days: ["down"],
         },
       ],
       outages: [

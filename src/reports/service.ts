@@ -16,8 +16,12 @@ import {
   splitPeriods,
   type Span,
   combineFigures,
+  combineTones,
+  listReportDays,
+  type Seconds,
+  summarizeDays,
 } from "./rules.ts";
-import type { Outage, Report, ReportGroup, ReportQuery, ReportRow } from "./schema.ts";
+import type { DayTone, Outage, Report, ReportGroup, ReportQuery, ReportRow } from "./schema.ts";
 import { computeSpanStart } from "../monitoring/uptime/rules.ts";
 import {
   findGroupNames,
@@ -29,6 +33,7 @@ import {
   type ReportedMonitor,
   findReportedMonitors,
   findStates,
+  listDaySums,
   sumPeriods,
   type WantedMonitors,
 } from "./store.ts";
@@ -107,7 +112,15 @@ async function createReport(scope: Scope, query: ReportQuery): Promise<Report> {
   const reported = await findReportedMonitors(scope, wanted);
   const ids = reported.map(({ id }) => id);
   const incidents = await findIncidentsInSpan(scope, span, wanted && ids, limits.incidents);
-  const { rows, outages } = await buildRows(scope, reported, span, slaTarget, incidents.ofMonitor);
+  const dayNumbers = listReportDays(span, isRunning);
+  const { days, tonesByKey } = summarizeDays(
+    dayNumbers,
+    await readDays(scope, reported, dayNumbers),
+  );
+  const { rows, outages } = await buildRows(scope, reported, span, slaTarget, {
+    incidents: incidents.ofMonitor,
+    tonesOf: (key) => tonesByKey.get(key) ?? days.map(() => "none"),
+  });
   return {
     month,
     timeZone,
@@ -118,6 +131,7 @@ async function createReport(scope: Scope, query: ReportQuery): Promise<Report> {
     slaTarget,
     monitorCount: rows.length,
     summary: combineFigures(rows, incidents.total, span, slaTarget),
+    days,
     groups: await buildGroups(scope, rows, span, slaTarget),
     monitors: rows,
     outages: pickLongestOutages(outages),
@@ -125,12 +139,35 @@ async function createReport(scope: Scope, query: ReportQuery): Promise<Report> {
   };
 }
 
+/** Reads the sums of each monitor and day. */
+async function readDays({ store }: Scope, reported: readonly ReportedMonitor[], days: number[]) {
+  const rows: (Seconds & { key: number; day: number })[] = [];
+  for (let at = 0; at < reported.length; at += monitorsPerQuery) {
+    const some = reported.slice(at, at + monitorsPerQuery);
+    rows.push(
+      ...(await listDaySums(
+        store,
+        some.map(({ key }) => key),
+        days,
+      )),
+    );
+    if (reported.length > monitorsPerQuery) await Bun.sleep(0);
+  }
+  return rows;
+}
+
 async function buildRows(
   scope: Scope,
   reported: readonly ReportedMonitor[],
   span: Span,
   slaTarget: number | null,
-  incidents: ReadonlyMap<string, number>,
+  {
+    incidents,
+    tonesOf,
+  }: {
+    incidents: ReadonlyMap<string, number>;
+    tonesOf: (key: number) => DayTone[];
+  },
 ) {
   const { store } = scope;
   const periods = splitPeriods(span);
@@ -159,7 +196,8 @@ async function buildRows(
         outages,
         incidents: incidents.get(id) ?? 0,
       };
-      rows.push({ id, name, groupId, ...computeFigures(found, span, slaTarget) });
+      const figures = computeFigures(found, span, slaTarget);
+      rows.push({ id, name, groupId, ...figures, days: tonesOf(key) });
     }
     if (reported.length > monitorsPerQuery) await Bun.sleep(0);
   }
@@ -201,7 +239,11 @@ async function buildGroups(
     const its = members.get(id);
     if (its === undefined) return [];
     const figures = combineFigures(its, incidents.get(id) ?? 0, span, slaTarget);
-    return [{ id, name, monitors: its.length, ...figures }];
+    const days = combineTones(
+      its.map((row) => row.days),
+      its[0]?.days.length ?? 0,
+    );
+    return [{ id, name, monitors: its.length, ...figures, days }];
   });
 }
 

@@ -62,6 +62,19 @@ const sumTexts = {
   days: buildSumText("uptime_days", "day"),
 };
 
+const daySumText = `select days.value as day, keys.value as key, up_seconds as upSeconds,
+    degraded_seconds as degradedSeconds, down_seconds as downSeconds,
+    unknown_seconds as unknownSeconds, maintenance_seconds as maintenanceSeconds
+  from json_each(?) days cross join json_each(?) keys cross join uptime_days sums
+    on sums.day = days.value and sums.monitor_key = keys.value`;
+
+/** Reads the sums of each of these days and monitors with data. */
+export const listDaySums = (store: Store, keys: readonly number[], days: readonly number[]) =>
+  store.query<Seconds & { key: number; day: number }>(daySumText, [
+    JSON.stringify(days),
+    JSON.stringify(keys),
+  ]);
+
 export type MeasuredSeconds = Seconds & { measured: { at: number; length: number } | null };
 
 /** Reads the sums of these periods for each monitor with data. */

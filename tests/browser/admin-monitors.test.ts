@@ -1020,15 +1020,41 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("on a phone the names in a report stay next to its figures", async () => {
+  test("on a phone every figure of a report has its name, and each column sorts", async () => {
     await using open = await world.open(browser, "/reports", {
       viewport: { width: 390, height: 844 },
     });
-    const groups = open.page.getByRole("region", { name: "Groups" }).last();
-    const production = groups.getByRole("rowheader", { name: /^Production/ });
-    const { x } = (await production.boundingBox()) ?? { x: 0 };
-    await groups.evaluate((box) => box.scrollTo({ left: box.scrollWidth }));
-    expect(await groups.evaluate((box) => box.scrollLeft)).toBeGreaterThan(100);
-    expect((await production.boundingBox())?.x).toBe(x);
+    const { page } = open;
+    const table = page.getByRole("region", { name: "Monitors" }).last();
+    await table.getByRole("columnheader").first().waitFor();
+    const heads = await table.getByRole("columnheader").allTextContents();
+    expect(heads.slice(0, 4)).toEqual(["Name", "Days", "Uptime", "Down"]);
+    const row = table.getByRole("row").filter({ hasText: "Web shop" });
+    for (const cell of await row.getByRole("cell").all()) {
+      const { x = -1, width = 999 } = (await cell.boundingBox()) ?? {};
+      expect([x >= 0, x + width <= 390]).toEqual([true, true]);
+    }
+    const names = () => table.getByRole("rowheader").allTextContents();
+    const given = await names();
+    await table.getByRole("button", { name: "Name" }).click();
+    const sorted = await names();
+    expect(sorted.map((name) => name.replace(/since.*/, ""))).toEqual(
+      given
+        .map((name) => name.replace(/since.*/, ""))
+        .sort()
+        .reverse(),
+    );
+    await table
+      .getByRole("columnheader", { name: "Name" })
+      .and(page.locator("[aria-sort=descending]"))
+      .waitFor();
+    await table.getByRole("button", { name: "Uptime" }).click();
+    expect(await table.locator("[aria-sort]").allTextContents()).toEqual(["Uptime"]);
+    const days = page.getByRole("group", { name: /one bar a day/ });
+    await days.focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.locator(".pop").getByRole("heading").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect(open.faults).toEqual([]);
   });
 });

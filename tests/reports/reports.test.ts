@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { formatTimestamp, hourMs } from "../../src/core/time/clock.ts";
-import { monthSpan, findOutages, splitPeriods } from "../../src/reports/rules.ts";
+import { monthSpan, findOutages, listReportDays, splitPeriods } from "../../src/reports/rules.ts";
 import type { Report, ReportFigures } from "../../src/reports/schema.ts";
 
 import { type HeartbeatRow, insertHeartbeats } from "../../src/monitoring/uptime/store.ts";
@@ -135,6 +135,54 @@ describe("a month", () => {
   });
 });
 
+describe("days", () => {
+  test("of a month have the worst status of each monitor, group and of all", async () => {
+    const { report, measure, checkout, cards, blog, group } = await reporting();
+    const measured = [
+      [checkout, "2026-10-01T05:00:00.000Z", "down"],
+      [checkout, "2026-10-02T05:00:00.000Z", "up"],
+      [cards, "2026-10-02T05:00:00.000Z", "degraded"],
+      [blog, "2026-10-31T23:59:00.000Z", "maintenance"],
+    ] as const;
+    for (const [id, time, status] of measured) await measure(id, { at: at(time), status });
+    const { days, monitors, groups } = await report({ month: "2026-10" });
+    expect([days.length, days[0]?.date, days.at(-1)?.date]).toEqual([
+      31,
+      "2026-10-01",
+      "2026-10-31",
+    ]);
+    expect(days[0]).toMatchObject({ tone: "down", ratio: 0, downSeconds: 60 });
+    expect([days[1]?.tone, days[2]?.tone, days[30]?.tone]).toEqual([
+      "degraded",
+      "none",
+      "maintenance",
+    ]);
+    const tonesOf = (id: string) => monitors.find((one) => one.id === id)?.days.slice(0, 3);
+    expect([checkout, cards, blog].map(tonesOf)).toEqual([
+      ["down", "up", "none"],
+      ["none", "degraded", "none"],
+      ["none", "none", "none"],
+    ]);
+    const inGroup = groups.find(({ id }) => id === group.id);
+    expect(inGroup?.days.slice(0, 3)).toEqual(["down", "degraded", "none"]);
+    // A running month ends today.
+    const { days: running } = await report();
+    expect([running.length, running.at(-1)?.date]).toEqual([20, "2026-11-20"]);
+  });
+
+  test.each(["Europe/Berlin", "America/New_York", "Pacific/Kiritimati", "UTC"])(
+    "are as many as the month has in %s",
+    (zone) => {
+      for (const [month, count] of [
+        ["2026-10", 31],
+        ["2026-02", 28],
+        ["2026-03", 31],
+      ] as const)
+        expect(listReportDays(monthSpan(month, zone), false).length).toBe(count);
+    },
+  );
+});
+
 describe("figures", () => {
   test("of the whole are sums of its groups and monitors, and of the month's measurements", async () => {
     const { report, measure, checkout, cards, blog, group, store } = await reporting();
@@ -182,7 +230,7 @@ describe("figures", () => {
           const part = await report({ month: "2026-10", timeZone, groupId: group.id });
           expect(part.summary).toEqual({
             ...(october?.groups[0] as ReportFigures),
-            ...({ id: undefined, name: undefined, monitors: undefined } as object),
+            ...({ id: undefined, name: undefined, monitors: undefined, days: undefined } as object),
           });
         },
       ),

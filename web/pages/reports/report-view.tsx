@@ -1,30 +1,51 @@
-/** Renders a monthly report: figures, tables of groups, monitors, outages and incidents. */
-import { Link } from "@tanstack/react-router";
+/** Renders a monthly report: figures, days, tables of groups, monitors, outages and incidents. */
+import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Report, ReportFigures } from "../../../src/reports/schema.ts";
-import { getFormatter } from "../../../src/core/time/times.ts";
+import type { DayTone, Outage, Report, ReportFigures } from "../../../src/reports/schema.ts";
+import { formatPeriod, getFormatter } from "../../../src/core/time/times.ts";
 import { apiPathOf, v1 } from "../../data/client.ts";
+import { BarDetails, Bars } from "../../components/display/bars.tsx";
 import {
+  dot,
   formatCount,
   formatPercent,
   pluralize,
   formatReason,
 } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
-import { Dash, EmptyState, Figure, Panel } from "../../components/page.tsx";
+import { EmptyState, Figure, Panel } from "../../components/page.tsx";
 import { durationInWords } from "../../components/display/time.tsx";
-import { describeMonth } from "./search.ts";
+import { type Column, Table } from "./report-table.tsx";
+import { describeMonth, nameMonth } from "./search.ts";
 
-export function ReportView({ report, organization }: { report: Report; organization: string }) {
+const dayMs = 86_400_000;
+
+type Props = {
+  report: Report;
+  /** The report of the month before, if anything was measured then. */
+  before: Report | undefined;
+};
+
+export function ReportView({
+  report,
+  before: loaded,
+  organization,
+}: {
+  report: Report;
+  before: Report | undefined;
+  organization: string;
+}) {
+  const before = loaded && hasBeenMeasured(loaded.summary, loaded) ? loaded : undefined;
   const isMeasured = report.monitorCount > 0 && hasBeenMeasured(report.summary, report);
   return (
     <>
       <Heading report={report} organization={organization} isMeasured={isMeasured} />
       {isMeasured ? (
         <>
-          <Figures report={report} />
-          <GroupTable report={report} />
-          <MonitorTable report={report} />
+          <Figures report={report} before={before} />
+          <DayBars report={report} />
+          <GroupTable report={report} before={before} />
+          <MonitorTable report={report} before={before} />
         </>
       ) : (
         <EmptyState
@@ -67,77 +88,262 @@ function Heading({
   );
 }
 
-function Figures({ report: { summary, slaTarget } }: { report: Report }) {
-  const degraded = durationInWords(summary.degradedSeconds).replace("less than a second", "0 s");
+function Figures({ report, before }: Props) {
+  const { summary, slaTarget } = report;
+  const month = before === undefined ? "" : nameMonth(before.month);
+  const compare = (figure: (one: ReportFigures) => string) =>
+    before === undefined ? [] : [`${month} ${figure(before.summary)}`];
   return (
     <section className="panel stats" aria-label="Figures">
       <dl>
         <Figure
           label="Uptime"
           value={formatPercent(summary.ratio)}
-          note={describeSla(summary, slaTarget)}
+          note={[describeSla(summary, slaTarget), ...compare(({ ratio }) => formatPercent(ratio))]
+            .filter(Boolean)
+            .join(dot)}
         />
         <Figure
           label="Down"
-          value={<Duration seconds={summary.downSeconds} />}
-          note={`degraded ${degraded}`}
+          value={describeSeconds(summary.downSeconds)}
+          note={compare(({ downSeconds }) => describeSeconds(downSeconds)).join("")}
+        />
+        <Figure
+          label="Degraded"
+          value={describeSeconds(summary.degradedSeconds)}
+          note={compare(({ degradedSeconds }) => describeSeconds(degradedSeconds)).join("")}
         />
         <Figure
           label="Outages"
-          value={<Count count={summary.outages} />}
-          note={`longest ${summary.longestOutageSeconds ? durationInWords(summary.longestOutageSeconds) : "–"}`}
+          value={describeCount(summary.outages)}
+          note={[
+            ...(summary.longestOutageSeconds
+              ? [`longest ${describeSeconds(summary.longestOutageSeconds)}`]
+              : []),
+            ...compare(({ outages }) => describeCount(outages)),
+          ].join(dot)}
         />
         <Figure
-          label="MTTR"
-          value={<Duration seconds={summary.mttrSeconds} />}
-          note="mean length of an outage"
+          label="Time to restore"
+          value={describeSeconds(summary.mttrSeconds)}
+          note={["MTTR", ...compare(({ mttrSeconds }) => describeSeconds(mttrSeconds))].join(dot)}
         />
         <Figure
-          label="MTBF"
-          value={<Duration seconds={summary.mtbfSeconds} />}
-          note="up time per outage"
+          label="Time between outages"
+          value={describeSeconds(summary.mtbfSeconds)}
+          note={["MTBF", ...compare(({ mtbfSeconds }) => describeSeconds(mtbfSeconds))].join(dot)}
         />
         <Figure
           label="Incidents"
           value={formatCount(summary.incidents)}
-          note={`maintenance ${summary.maintenanceSeconds > 0 ? durationInWords(summary.maintenanceSeconds) : "–"}`}
+          note={compare(({ incidents }) => formatCount(incidents)).join("")}
+        />
+        <Figure
+          label="Maintenance"
+          value={describeSeconds(summary.maintenanceSeconds)}
+          note={compare(({ maintenanceSeconds }) => describeSeconds(maintenanceSeconds)).join("")}
         />
       </dl>
     </section>
   );
 }
 
-const GroupTable = ({ report }: { report: Report }) =>
-  report.groups.length > 1 && (
-    <Table title="Groups" head={[...figureHeads]}>
-      {report.groups.map((group) => (
-        <FigureRow key={group.id ?? ""} name={group.name} figures={group} report={report} />
-      ))}
-    </Table>
+/** One bar per day of the month. For a single monitor, a bar opens its day. */
+function DayBars({ report: { days, subject, timeZone } }: { report: Report }) {
+  const navigate = useNavigate();
+  const openDay = (index: number) => {
+    const from = Date.parse(days[index]?.date ?? "");
+    void navigate({
+      to: "/monitors/$id",
+      params: { id: subject.id },
+      search: { from, to: from + dayMs },
+    });
+  };
+  return (
+    <Panel title={timeZone === "UTC" ? "Days" : "Days in UTC"}>
+      <Bars
+        tones={days.map(({ tone }) => tone)}
+        label={`${subject.name}, one bar a day: ${describeTones(days.map(({ tone }) => tone))}`}
+        className="report-days"
+        {...(subject.type === "monitor" && { onPick: openDay })}
+      >
+        {(index) => <Day day={days[index]} />}
+      </Bars>
+    </Panel>
+  );
+}
+
+function Day({ day }: { day: Report["days"][number] | undefined }) {
+  if (day === undefined) return null;
+  const { date, tone, ratio, downSeconds, degradedSeconds, maintenanceSeconds } = day;
+  const formatLasting = (seconds: number) => (seconds > 0 ? describeSeconds(seconds) : null);
+  const at = Date.parse(date);
+  return (
+    <BarDetails
+      title={formatPeriod("UTC", at, at + dayMs, Date.now())}
+      keys={[
+        [["←", "→"], "move"],
+        [["Esc"], "close"],
+      ]}
+      lines={[
+        ["Uptime", ratio === null ? null : formatPercent(ratio)],
+        ["Down", formatLasting(downSeconds)],
+        ["Degraded", formatLasting(degradedSeconds)],
+        ["Maintenance", formatLasting(maintenanceSeconds)],
+        ["No data", tone === "none" ? "Nothing was measured." : null],
+      ]}
+    />
+  );
+}
+
+/** Counts the days with problems, such as `down on 2 of 30`. */
+function describeTones(tones: readonly DayTone[]): string {
+  const problems = (["down", "degraded"] as const).flatMap((tone) => {
+    const count = tones.filter((one) => one === tone).length;
+    return count === 0 ? [] : [`${tone} on ${count} of ${tones.length}`];
+  });
+  return problems.join(", ") || "no problems";
+}
+
+/** Bars per row are rendered for at most this many rows. */
+const maxRowsWithBars = 300;
+
+const RowDays = ({ days }: { days: readonly DayTone[] }) => (
+  <span className="bars report-row-days" role="img" aria-label={describeTones(days)}>
+    {days.map((tone, index) => (
+      <i key={index} className={`bar-${tone}`} />
+    ))}
+  </span>
+);
+
+const describeMet = (isMet: boolean | null) =>
+  isMet === null ? (
+    "–"
+  ) : (
+    <span className={isMet ? "" : "report-missed"}>{isMet ? "met" : "missed"}</span>
   );
 
-function MonitorTable({ report }: { report: Report }) {
-  const { subject, monitors, monitorCount } = report;
+/** Columns of groups and monitors. */
+function listFigureColumns<T extends ReportFigures & { id: string | null; days: DayTone[] }>(
+  { report, before }: Props,
+  rowsBefore: readonly (ReportFigures & { id: string | null })[],
+  rowCount: number,
+): Column<T>[] {
+  const earlier = new Map(rowsBefore.map((row) => [row.id, row.ratio]));
+  const ratioBefore = ({ id }: T) => earlier.get(id) ?? null;
+  const duration = (head: string, value: (row: T) => number | null): Column<T> => ({
+    head,
+    value,
+    cell: (row) => describeSeconds(value(row)),
+  });
+  const columns: Column<T>[] = [
+    {
+      head: "Days",
+      value: ({ days }) => days.filter((tone) => tone === "down").length,
+      cell: ({ days }) => <RowDays days={days} />,
+    },
+    { head: "Uptime", value: ({ ratio }) => ratio, cell: ({ ratio }) => formatPercent(ratio) },
+    {
+      head: before === undefined ? "" : nameMonth(before.month),
+      value: ratioBefore,
+      cell: (row) => formatPercent(ratioBefore(row)),
+    },
+    duration("Down", ({ downSeconds }) => downSeconds),
+    duration("Degraded", ({ degradedSeconds }) => degradedSeconds),
+    {
+      head: "Outages",
+      value: ({ outages }) => outages,
+      cell: ({ outages }) => describeCount(outages),
+    },
+    duration("MTTR", ({ mttrSeconds }) => mttrSeconds),
+    duration("MTBF", ({ mtbfSeconds }) => mtbfSeconds),
+    duration("Longest", ({ longestOutageSeconds }) => longestOutageSeconds),
+    {
+      head: "Incidents",
+      value: ({ incidents }) => incidents,
+      cell: ({ incidents }) => formatCount(incidents),
+    },
+    {
+      head: "SLA",
+      value: ({ isMet }) => (isMet === null ? null : Number(isMet)),
+      cell: ({ isMet }) => describeMet(isMet),
+    },
+  ];
+  return columns
+    .filter(
+      ({ head }) =>
+        head !== "" &&
+        (head !== "SLA" || report.slaTarget !== null) &&
+        (head !== "Days" || rowCount <= maxRowsWithBars),
+    )
+    .map(({ head, value, cell }) => ({
+      head,
+      value: (row) => (hasBeenMeasured(row, report) ? value(row) : null),
+      cell: (row) => (hasBeenMeasured(row, report) ? cell(row) : "–"),
+    }));
+}
+
+function GroupTable(props: Props) {
+  const { groups } = props.report;
+  if (groups.length <= 1) return null;
+  return (
+    <Table
+      title="Groups"
+      rows={groups}
+      idOf={({ id }) => id ?? ""}
+      name={{
+        head: "Name",
+        value: ({ name }) => name,
+        cell: (group) => <Named row={group} report={props.report} name={group.name} />,
+      }}
+      columns={listFigureColumns(props, props.before?.groups ?? [], groups.length)}
+    />
+  );
+}
+
+function MonitorTable(props: Props) {
+  const { subject, monitors, monitorCount } = props.report;
   if (subject.type === "monitor") return null;
   const cut =
     monitors.length < monitorCount
       ? `: the ${formatCount(monitors.length)} with the most down time of ${formatCount(monitorCount)}`
       : "";
   return (
-    <Table title={`Monitors${cut}`} head={[...figureHeads]}>
-      {monitors.map((monitor) => (
-        <FigureRow
-          key={monitor.id}
-          name={
-            <Link to="/monitors/$id" params={{ id: monitor.id }} data-item-focus={monitor.id}>
-              {monitor.name}
-            </Link>
-          }
-          figures={monitor}
-          report={report}
-        />
-      ))}
-    </Table>
+    <Table
+      title={`Monitors${cut}`}
+      rows={monitors}
+      idOf={({ id }) => id}
+      name={{
+        head: "Name",
+        value: ({ name }) => name,
+        cell: (monitor) => (
+          <Named
+            row={monitor}
+            report={props.report}
+            name={
+              <Link to="/monitors/$id" params={{ id: monitor.id }} data-item-focus={monitor.id}>
+                {monitor.name}
+              </Link>
+            }
+          />
+        ),
+      }}
+      columns={listFigureColumns(props, props.before?.monitors ?? [], monitors.length)}
+    />
+  );
+}
+
+/** The name of a row, and the start of its figures if that is later than the start of the month. */
+function Named({ row, report, name }: { row: ReportFigures; report: Report; name: ReactNode }) {
+  const isMeasured = hasBeenMeasured(row, report);
+  return (
+    <>
+      {name}
+      {!isMeasured && <small>created later</small>}
+      {isMeasured && row.isPartial && (
+        <small>since {formatMoment(row.from, report.timeZone)}</small>
+      )}
+    </>
   );
 }
 
@@ -145,39 +351,76 @@ function OutageTable({ report }: { report: Report }) {
   const { outages, monitors, subject, timeZone } = report;
   if (outages.length === 0) return null;
   const names = new Map(monitors.map(({ id, name }) => [id, name]));
+  const nameOf = ({ monitorId }: Outage) => names.get(monitorId) ?? subject.name;
   return (
-    <Table title="Outages" head={["Monitor", "From", "To", "Duration", "Reason"]}>
-      {outages.map(({ monitorId, from, to, seconds, message }) => (
-        <tr key={`${monitorId} ${from}`}>
-          <th scope="row">{names.get(monitorId) ?? subject.name}</th>
-          <td>{formatMoment(from, timeZone)}</td>
-          <td>{to === null ? "ongoing" : formatMoment(to, timeZone)}</td>
-          <td>
-            <Duration seconds={seconds} />
-          </td>
-          <td className="report-words">{formatReason(message ?? "")}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      title="Outages"
+      rows={outages}
+      idOf={({ monitorId, from }) => `${monitorId} ${from}`}
+      name={{ head: "Monitor", value: nameOf, cell: nameOf }}
+      columns={[
+        {
+          head: "From",
+          value: ({ from }) => from,
+          cell: ({ from }) => formatMoment(from, timeZone),
+        },
+        {
+          head: "To",
+          value: ({ to }) => to ?? "~",
+          cell: ({ to }) => (to === null ? "ongoing" : formatMoment(to, timeZone)),
+        },
+        {
+          head: "Duration",
+          value: (outage) => outage.seconds,
+          cell: (outage) => describeSeconds(outage.seconds),
+        },
+        {
+          head: "Reason",
+          value: ({ message }) => message,
+          cell: ({ message }) => formatReason(message ?? ""),
+          className: "report-words",
+        },
+      ]}
+    />
   );
 }
 
+const severities = ["minor", "major", "critical"];
+
 const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) =>
   incidents.length > 0 && (
-    <Table title="Incidents" head={["Incident", "Severity", "Opened", "Resolved"]}>
-      {incidents.map(({ id, title, severity, createdAt, resolvedAt }) => (
-        <tr key={id} data-item>
-          <th scope="row">
-            <Link to="/incidents/$id" params={{ id }} data-item-focus={id}>
-              {title}
-            </Link>
-          </th>
-          <td>{severity}</td>
-          <td>{formatMoment(createdAt, timeZone)}</td>
-          <td>{resolvedAt === null ? "open" : formatMoment(resolvedAt, timeZone)}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      title="Incidents"
+      rows={incidents}
+      idOf={({ id }) => id}
+      name={{
+        head: "Incident",
+        value: ({ title }) => title,
+        cell: ({ id, title }) => (
+          <Link to="/incidents/$id" params={{ id }} data-item-focus={id}>
+            {title}
+          </Link>
+        ),
+      }}
+      columns={[
+        {
+          head: "Severity",
+          value: ({ severity }) => severities.indexOf(severity),
+          cell: ({ severity }) => severity,
+        },
+        {
+          head: "Opened",
+          value: ({ createdAt }) => createdAt,
+          cell: ({ createdAt }) => formatMoment(createdAt, timeZone),
+        },
+        {
+          head: "Resolved",
+          value: ({ resolvedAt }) => resolvedAt ?? "~",
+          cell: ({ resolvedAt }) =>
+            resolvedAt === null ? "open" : formatMoment(resolvedAt, timeZone),
+        },
+      ]}
+    />
   );
 
 const Definitions = () => (
@@ -190,18 +433,6 @@ const Definitions = () => (
     <code>{apiPathOf(v1.reports)}</code>.
   </p>
 );
-
-const figureHeads = [
-  "Name",
-  "Uptime",
-  "Down",
-  "Outages",
-  "MTTR",
-  "MTBF",
-  "Longest",
-  "Incidents",
-  "SLA",
-];
 
 const formatMoment = (at: string, zone: string) =>
   getFormatter(zone, {
@@ -218,94 +449,13 @@ const formatMoment = (at: string, zone: string) =>
 const hasBeenMeasured = ({ from }: ReportFigures, { to }: Report) => from < to;
 
 function describeSla({ isMet, isPartial }: ReportFigures, target: number | null): string {
-  if (target === null) return isPartial ? "part of the month" : "no target set";
+  if (target === null) return isPartial ? "part of the month" : "";
   const of = `target ${Number((target * 100).toFixed(7))}\u202f%`;
   return isMet === null ? of : `${of}: ${isMet ? "met" : "missed"}`;
 }
 
-const Duration = ({ seconds }: { seconds: number | null }) =>
-  seconds === null ? <Dash /> : seconds < 1 ? "0 s" : durationInWords(seconds);
+/** A duration, `None` for zero, `–` if unknown. */
+const describeSeconds = (seconds: number | null): string =>
+  seconds === null ? "–" : seconds < 1 ? "None" : durationInWords(seconds);
 
-const Count = ({ count }: { count: number | null }) =>
-  count === null ? <Dash /> : formatCount(count);
-
-function Table({ title, head, children }: { title: string; head: string[]; children: ReactNode }) {
-  const [first, ...others] = head;
-  return (
-    <Panel title={title} flush className="report-table">
-      <div className="report-scroll" tabIndex={0} role="region" aria-label={title}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{first}</th>
-              {others.map((one) => (
-                <th key={one} scope="col">
-                  {one}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>{children}</tbody>
-        </table>
-      </div>
-    </Panel>
-  );
-}
-
-function FigureRow({
-  name,
-  figures,
-  report,
-}: {
-  name: ReactNode;
-  figures: ReportFigures;
-  report: Report;
-}) {
-  const { isPartial, from, isMet } = figures;
-  if (!hasBeenMeasured(figures, report))
-    return (
-      <tr data-item>
-        <th scope="row">
-          {name}
-          <small>no data yet</small>
-        </th>
-        {figureHeads.slice(1).map((head) => (
-          <td key={head}>
-            <Dash />
-          </td>
-        ))}
-      </tr>
-    );
-  return (
-    <tr data-item>
-      <th scope="row">
-        {name}
-        {isPartial && <small>since {formatMoment(from, report.timeZone)}</small>}
-      </th>
-      <td>{formatPercent(figures.ratio)}</td>
-      <td>
-        <Duration seconds={figures.downSeconds} />
-      </td>
-      <td>
-        <Count count={figures.outages} />
-      </td>
-      <td>
-        <Duration seconds={figures.mttrSeconds} />
-      </td>
-      <td>
-        <Duration seconds={figures.mtbfSeconds} />
-      </td>
-      <td>
-        {figures.longestOutageSeconds ? (
-          <Duration seconds={figures.longestOutageSeconds} />
-        ) : (
-          <Dash />
-        )}
-      </td>
-      <td>{formatCount(figures.incidents)}</td>
-      <td className={isMet === false ? "report-missed" : ""}>
-        {isMet === null ? <Dash /> : isMet ? "met" : "missed"}
-      </td>
-    </tr>
-  );
-}
+const describeCount = (count: number | null): string => (count === null ? "–" : formatCount(count));

@@ -37,6 +37,12 @@ export default function ReportsPage() {
     ...(month === current && { refetchInterval }),
     placeholderData: (before) => before,
   });
+  const earlier = { ...query, month: addMonths(month, -1) };
+  const before = useQuery(
+    createDataQuery(["report", organization.id, earlier], (options) =>
+      v1.reports.get({ query: earlier, ...options }),
+    ),
+  );
   useRowKeys();
   const show = (next: ReportSearch) =>
     void navigate({ to: "/reports", search: next, replace: true, resetScroll: false });
@@ -67,8 +73,10 @@ export default function ReportsPage() {
           onChange={(next) => show({ ...search, month: next })}
         />
       </div>
-      <Loaded query={report} what="The report">
-        {(found) => <ReportView report={found} organization={organization.name} />}
+      <Loaded query={report} besides={[before]} what="The report">
+        {(found) => (
+          <ReportView report={found} before={before.data} organization={organization.name} />
+        )}
       </Loaded>
     </div>
   );

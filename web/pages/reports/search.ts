@@ -22,6 +22,12 @@ export function parseReportSearch(search: Record<string, unknown>): ReportSearch
   };
 }
 
+/** The name of a month, such as `October`. */
+export const nameMonth = (month: string) =>
+  new Intl.DateTimeFormat("en", { month: "long", timeZone: "UTC" }).format(
+    Date.parse(`${month}-01`),
+  );
+
 export const describeMonth = (month: string) =>
   new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(
     Date.parse(`${month}-01`),
