@@ -8,6 +8,7 @@ import {
   scheduleDashboardRoutes,
   scheduleRoutes,
 } from "./alerting/schedules/routes.ts";
+import { recordRoutes } from "./alerting/records/routes.ts";
 import { createAlertRoutes } from "./alerting/routes.ts";
 import { mailInvitation } from "./alerting/service.ts";
 import { checkDashboardRoutes } from "./monitoring/checks/dashboard-routes.ts";
@@ -68,6 +69,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(uptimeRoutes)
     .use(checkRoutes(dependencies))
     .use(alertChannelRoutes)
+    .use(recordRoutes)
     .use(createAlertRoutes(dependencies))
     .use(scheduleRoutes)
     .use(onCallRoutes)

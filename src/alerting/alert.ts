@@ -75,12 +75,15 @@ export type AlertData = {
   test: { channel: { id: string; name: string; type: string }; message: string };
 };
 
-/** An alert. `id` is the same for every channel and attempt. */
+/** Names of those who acknowledged the alert before this message. Absent if it was no one. */
+type Acknowledged = { acknowledgedBy?: readonly string[] };
+
+/** A message about an alert. `id` is the same for every channel and attempt. */
 export type Alert = {
   [T in AlertType]: {
     id: string;
     type: T;
     /** RFC 3339: when it happened. */ at: string;
-    data: AlertData[T];
+    data: AlertData[T] & Acknowledged;
   };
 }[AlertType];

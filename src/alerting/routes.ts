@@ -1,47 +1,12 @@
-/** REST routes of alerts and deliveries. */
+/** REST routes of deliveries, test alerts and the preview of an alert. */
 import { pageSchema } from "../core/paging.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
-import {
-  AlertPreview,
-  AlertQuery,
-  AlertSummary,
-  AlertWithDeliveries,
-  Delivery,
-  PageQuery,
-} from "./schema.ts";
-import {
-  getAlert,
-  listDeliveries,
-  previewAlert,
-  type TestDependencies,
-  testChannel,
-} from "./service.ts";
-import { listAlerts } from "./store.ts";
+import { AlertPreview, Delivery, PageQuery } from "./schema.ts";
+import { listDeliveries, previewAlert, type TestDependencies, testChannel } from "./service.ts";
 
 export const createAlertRoutes = (dependencies: TestDependencies) =>
   createRouter("/api/v1")
-    .get(
-      ...defineEndpoint("/alerts", {
-        name: "listAlerts",
-        access: "read",
-        summary: "List alerts",
-        description:
-          "Alerts that were sent to at least one channel, newest first; stored for 90 days.",
-        query: AlertQuery,
-        response: pageSchema(AlertSummary),
-        handle: ({ scope, query }) => listAlerts(scope, query),
-      }),
-    )
-    .get(
-      ...defineEndpoint("/alerts/:id", {
-        name: "getAlert",
-        access: "read",
-        summary: "Get an alert with its deliveries",
-        data: AlertWithDeliveries,
-        handle: ({ scope, params }) => getAlert(scope, params.id),
-      }),
-    )
     .get(
       ...defineEndpoint("/alert-channels/:id/deliveries", {
         name: "listDeliveries",

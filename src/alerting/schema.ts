@@ -1,4 +1,4 @@
-/** Wire format of alerts, deliveries and webhook payloads. */
+/** Wire format of messages: their types, deliveries and webhook payloads. */
 import { z } from "zod";
 import { SmtpPatch } from "../accounts/settings/schema.ts";
 import { EmailAddress, Id, Severity, Timestamp } from "../core/fields.ts";
@@ -27,14 +27,6 @@ export type AlertType = z.infer<typeof AlertType>;
 export const PageQuery = z.strictObject(pageFields);
 export type PageQuery = z.output<typeof PageQuery>;
 
-export const AlertQuery = z.strictObject({
-  ...pageFields,
-  monitorId: Id.optional().meta({ description: "Only of this monitor." }),
-  incidentId: Id.optional().meta({ description: "Only of this incident." }),
-  type: AlertType.optional(),
-});
-export type AlertQuery = z.output<typeof AlertQuery>;
-
 const DeliveryAttempt = z
   .object({
     at: Timestamp,
@@ -44,7 +36,7 @@ const DeliveryAttempt = z
   })
   .meta({ id: "DeliveryAttempt" });
 
-const deliveryExample = {
+export const deliveryExample = {
   id: "01a1fb99-5b10-7a02-8d11-6f0e2c4b9a55",
   channelId: "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46",
   type: "monitor.down",
@@ -85,43 +77,6 @@ export const Delivery = z
     example: deliveryExample,
   });
 export type Delivery = z.infer<typeof Delivery>;
-
-const alertFields = { id: Id, type: AlertType, at: Timestamp };
-const AlertContent = z.record(z.string(), z.unknown()).meta({
-  description: "The content of the alert at that time, as in the body of a webhook.",
-});
-
-const alertExample = {
-  id: "01a1fb99-4f00-7c40-b2a9-0d4c6e8f1b23",
-  type: "monitor.down" as const,
-  at: "2026-11-20T23:02:00.000Z",
-  data: {
-    monitor: {
-      id: "01a1fb98-1f2e-7d3c-8b4a-59687766a5b4",
-      name: "Shop",
-      type: "http",
-      groupId: null,
-      groupName: null,
-      target: "https://shop.example/health",
-      tags: ["production"],
-      description: "",
-    },
-    since: "2026-11-20T23:02:00.000Z",
-    message: "The connection was refused.",
-    latencyMs: null,
-  },
-};
-
-export const AlertSummary = z
-  .object({ ...alertFields, data: AlertContent })
-  .meta({ id: "Alert", example: alertExample });
-
-export const AlertWithDeliveries = z
-  .object({ ...alertFields, data: AlertContent, deliveries: z.array(Delivery) })
-  .meta({
-    id: "AlertWithDeliveries",
-    example: { ...alertExample, deliveries: [deliveryExample] },
-  });
 
 const PreviewedChannel = z.object({ id: Id, name: z.string(), type: z.string() });
 
@@ -164,11 +119,15 @@ const WebhookMonitor = z.object({
 const alertId = Id.meta({
   description: "Stable for one alert: the same for every channel, alone or in a digest.",
 });
+const acknowledgedBy = z.array(z.string()).optional().meta({
+  description: "Names of those who acknowledged the alert before this message.",
+});
 const url = z.string().meta({ format: "uri", description: "The page of the subject." });
 const channelData = z.object({
   alertId,
   channel: z.object({ id: Id, name: z.string(), type: z.string() }),
   message: z.string(),
+  acknowledgedBy,
   url,
 });
 const problemData = {
@@ -179,6 +138,7 @@ const problemData = {
     .optional()
     .meta({ description: "Id of the machine with the problem, if several serve the same data." }),
   message: z.string(),
+  acknowledgedBy,
   url,
 };
 const monitorData = {
@@ -188,6 +148,7 @@ const monitorData = {
   message: z.string(),
   latencyMs: z.int().nullable(),
   downSeconds: z.int().optional(),
+  acknowledgedBy,
   url,
 };
 const incidentData = z.object({
@@ -201,6 +162,7 @@ const incidentData = z.object({
     monitorIds: z.array(Id).optional(),
   }),
   message: z.string(),
+  acknowledgedBy,
   url,
 });
 

@@ -1,4 +1,4 @@
-/** Use cases of alerts: history, preview, test alerts, test mails and mailed invitations. */
+/** Use cases of messages: deliveries, preview, test alerts, test mails and mailed invitations. */
 import type { Scope } from "../events/scope.ts";
 import { type ChannelRow, findChannel, getAlertChannel } from "./channels/service.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
@@ -30,8 +30,6 @@ import { updateChannelState } from "./channel-receivers.ts";
 import { explainSilence } from "./deciding/rules.ts";
 import type { AlertPreview, Delivery, NewTestMail, PageQuery, TestOutcome } from "./schema.ts";
 import {
-  findDeliveriesOfAlert,
-  findAlert,
   findDeliveryPage,
   insertAlert,
   insertDelivery,
@@ -44,12 +42,6 @@ import { loadSnapshot } from "./deciding/snapshot.ts";
 export async function listDeliveries(scope: Scope, channelId: string, query: PageQuery) {
   await getAlertChannel(scope, channelId);
   return findDeliveryPage(scope, channelId, query);
-}
-
-/** Reads an alert with all its deliveries. Throws NOT_FOUND. */
-export async function getAlert(scope: Scope, id: string) {
-  const alert = assertFound(await findAlert(scope, id), "alert");
-  return { ...alert, deliveries: await findDeliveriesOfAlert(scope, id) };
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   deliveryAlerts,
   deliveryAttempts,
 } from "../database/tables/alerting.ts";
-import type { AlertQuery, AlertType, Delivery, PageQuery } from "./schema.ts";
+import type { Delivery, PageQuery } from "./schema.ts";
 import { createInsert } from "../database/store.ts";
 
 export const insertAlert = createInsert(alerts);
@@ -34,21 +34,8 @@ export async function findDeliveryPage(tenant: Tenant, channelId: string, query:
   return buildPage(query, await addAttempts(tenant, rows), total);
 }
 
-/** Returns the deliveries of an alert, oldest first. */
-export async function findDeliveriesOfAlert(tenant: Tenant, alertId: string): Promise<Delivery[]> {
-  const { store, organizationId } = tenant;
-  const rows = await store.db
-    .select({ delivery: deliveries })
-    .from(deliveryAlerts)
-    .innerJoin(deliveries, matchReference(deliveryAlerts, deliveryAlerts.deliveryId, deliveries))
-    .where(matchValues(deliveryAlerts, { organizationId, alertId }))
-    .orderBy(deliveries.seq);
-  const found = rows.map(({ delivery }) => delivery);
-  return addAttempts(tenant, found);
-}
-
 /** Adds the attempts and alerts of each delivery. */
-async function addAttempts(
+export async function addAttempts(
   { store, organizationId }: Tenant,
   rows: readonly (typeof deliveries.$inferSelect)[],
 ): Promise<Delivery[]> {
@@ -96,31 +83,4 @@ async function addAttempts(
       deliveredAt: row.deliveredAt,
     } as Delivery;
   });
-}
-
-/** Returns a page of alerts, newest first. */
-export async function listAlerts({ store, organizationId }: Tenant, query: AlertQuery) {
-  const { monitorId, incidentId, type } = query;
-  const where = matchValues(alerts, { organizationId, monitorId, incidentId, type });
-  const [total, rows] = await Promise.all([
-    store.db.$count(alerts, where),
-    store.db
-      .select()
-      .from(alerts)
-      .where(where)
-      .orderBy(desc(alerts.id))
-      .limit(query.per_page)
-      .offset(computeOffset(query)),
-  ]);
-  return buildPage(query, rows.map(parseAlert), total);
-}
-
-export async function findAlert({ store, organizationId }: Tenant, id: string) {
-  const where = matchValues(alerts, { organizationId, id });
-  const [row] = await store.db.select().from(alerts).where(where);
-  return row === undefined ? null : parseAlert(row);
-}
-
-function parseAlert({ id, type, at, data }: typeof alerts.$inferSelect) {
-  return { id, type: type as AlertType, at, data: JSON.parse(data) as Record<string, unknown> };
 }

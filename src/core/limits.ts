@@ -525,6 +525,18 @@ export const alertBounds = {
     per: "delivery",
     beyond: "The connection is closed. The status of the response decides the delivery.",
   },
+  shownDeliveries: {
+    value: 500,
+    unit: "rows",
+    per: "alert",
+    beyond: "The alert shows its newest deliveries.",
+  },
+  notes: {
+    value: 1_000,
+    unit: "entries",
+    per: "alert",
+    beyond: "Further notes, snoozes and acknowledgments are rejected: 409.",
+  },
   undelivered: {
     value: 100_000,
     unit: "rows",

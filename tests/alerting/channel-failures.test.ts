@@ -90,13 +90,13 @@ describe("a channel that fails permanently is reported", () => {
   });
 
   test("once each if two fail, which are not notified of each other", async () => {
-    const { inbox, createWatchedJob: watched, later, readAlerts: told } = await createPager();
+    const { inbox, createWatchedJob: watched, later, readMessages: told } = await createPager();
     await using one = await inbox({ name: "One" }, replyWith(410));
     await using two = await inbox({ name: "Two" }, replyWith(410));
     const backup = await watched([one, two]);
     await backup.changeState("down");
     for (let turn = 0; turn < 10; turn++) await later();
-    expect((await told()).map(({ type }) => type)).toEqual([
+    expect(told().map(({ type }) => type)).toEqual([
       "monitor.down",
       "channel.failed",
       "channel.failed",
@@ -212,7 +212,7 @@ describe("a waiting delivery of a channel", () => {
       inbox,
       createWatchedJob: watched,
       later,
-      readAlerts: told,
+      readMessages: told,
       logged,
     } = await createPager();
     await using gone = await inbox({ name: "Gone" }, replyWith(500));
@@ -226,9 +226,10 @@ describe("a waiting delivery of a channel", () => {
     for (let turn = 0; turn < 3; turn++) await later(600);
     expect(gone.asked).toHaveLength(1);
     expect(other.listTitles()).toEqual([down, up]);
-    const [first] = await told();
+    const [first] = told();
     const { json } = await api("GET", `/api/v1/alerts/${first.id}`);
     expect(json.data.deliveries.map((one: { channelId: unknown }) => one.channelId)).toEqual([
+      other.id,
       other.id,
     ]);
     expect(logged.filter((line) => line.includes("fail"))).toEqual([]);

@@ -184,7 +184,7 @@ for (const [type, secrets] of [
       createWatchedJob: watched,
       later,
       readDeliveries: deliveriesOf,
-      readAlerts: told,
+      readMessages: told,
     } = await createPager({
       exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
     });
@@ -195,7 +195,7 @@ for (const [type, secrets] of [
     expect(service.asked).toHaveLength(3);
     const deliveries = await deliveriesOf(cases);
     expect(deliveries.map((one) => [one.type, one.status, one.alertIds])).toEqual(
-      (await told()).map(({ id }) => ["monitor.down", "delivered", [id]]),
+      told().map(({ id }) => ["monitor.down", "delivered", [id]]),
     );
   });
 
@@ -223,7 +223,7 @@ test("a monitor whose alerts are rejected delays no others, however many are col
 });
 
 test("an alert has one id, alone or in a digest, on any channel, and in the log", async () => {
-  const { inbox, createWatchedJob: watched, later, readAlerts: told } = await createPager();
+  const { inbox, createWatchedJob: watched, later, readMessages: told } = await createPager();
   await using both = await inbox();
   await using one = await inbox();
   const [a, b] = [await watched([both, one], { name: "A" }), await watched([both], { name: "B" })];
@@ -231,7 +231,7 @@ test("an alert has one id, alone or in a digest, on any channel, and in the log"
   await b.changeState("down");
   await later();
   const idsOf = ({ alerts }: typeof both) => alerts().map(({ data }) => data.alertId);
-  const [ofA, ofB] = (await told()).map(({ id }) => id);
+  const [ofA, ofB] = told().map(({ id }) => id);
   expect(idsOf(both)).toEqual([ofA, ofB]);
   expect(idsOf(one)).toEqual([ofA]);
   expect(one.received()[0]?.id).not.toBe(both.received()[0]?.id as string);
@@ -291,7 +291,7 @@ describe("while a channel is down", () => {
       later,
       restart,
       crashBefore: diesBefore,
-      readAlerts: told,
+      readMessages: told,
     } = await createPager();
     let dice = 7;
     const random = () => (dice = (dice * 16_807) % 2_147_483_647) / 2_147_483_647;
@@ -319,7 +319,7 @@ describe("while a channel is down", () => {
     for (let minute = 0; minute < 10; minute++) await later(60);
     const arrived = hook.alerts().filter(({ id }) => taken.has(id));
     const deliveryOf = new Map(arrived.map(({ id, data }) => [data.alertId, id]));
-    const all = await told();
+    const all = told();
     expect(all.length).toBeGreaterThan(30);
     expect(new Set(deliveryOf.keys())).toEqual(new Set(all.map(({ id }) => id)));
     for (const { id, data } of arrived) expect(deliveryOf.get(data.alertId)).toBe(id);

@@ -28,84 +28,6 @@ async function history() {
   return { ...made, hook, a, b, incidentId };
 }
 
-describe("the log of alerts", () => {
-  test("has all alerts, newest first, with their texts", async () => {
-    const { ours, hook, a } = await history();
-    await using _ = hook;
-    const { status, json } = await ours.reader("GET", "/api/v1/alerts");
-    expect([status, json.meta]).toEqual([200, { page: 1, per_page: 20, total: 6 }]);
-    const types = ["monitor.down", "monitor.down", "monitor.up", "monitor.up"];
-    expect(json.data.map(({ type }: { type: string }) => type).toReversed()).toEqual([
-      ...types,
-      "incident.opened",
-      "test",
-    ]);
-    expect(json.data.map(({ id }: { id: string }) => id).toReversed()).toEqual(
-      hook.alerts().map(({ data }) => data.alertId),
-    );
-    const first = hook.alerts()[0];
-    expect(json.data.at(-1)).toMatchObject({
-      type: "monitor.down",
-      at: first?.timestamp,
-      data: { monitor: { id: a.id, name: "A" }, message: "Reported down.", latencyMs: null },
-    });
-  });
-
-  test("can be filtered by monitor, incident and type, and has pages", async () => {
-    const { readAlerts: told, hook, a, incidentId, api } = await history();
-    await using _ = hook;
-    const types = async (query: string) => (await told(query)).map(({ type }) => type);
-    expect(await types(`&monitorId=${a.id}`)).toEqual(["monitor.down", "monitor.up"]);
-    expect(await types(`&incidentId=${incidentId}`)).toEqual(["incident.opened"]);
-    expect(await types("&type=test")).toEqual(["test"]);
-    expect(await types(`&monitorId=${a.id}&type=monitor.up`)).toEqual(["monitor.up"]);
-    expect(await types(`&monitorId=${unknownId}`)).toEqual([]);
-    const whole = (await api("GET", "/api/v1/alerts")).json.data;
-    const { json } = await api("GET", "/api/v1/alerts?page=2&per_page=4");
-    expect(json).toEqual({ data: whole.slice(4), meta: { page: 2, per_page: 4, total: 6 } });
-    for (const query of ["type=fax", "monitorId=7", "page=0", "colour=red"])
-      expect((await api("GET", `/api/v1/alerts?${query}`)).status).toBe(422);
-  });
-
-  test("has each alert with all its deliveries", async () => {
-    const {
-      inbox,
-      createWatchedJob: watched,
-      later,
-      readAlerts: told,
-      api,
-      readDeliveries: deliveriesOf,
-    } = await createPager();
-    await using first = await inbox();
-    await using second = await inbox({}, replyWith(500));
-    const backup = await watched([first, second]);
-    await backup.changeState("down");
-    await later();
-    const [alert] = await told();
-    const { json } = await api("GET", `/api/v1/alerts/${alert.id}`);
-    const deliveries = [...(await deliveriesOf(first)), ...(await deliveriesOf(second))];
-    expect(json.data).toEqual({ ...alert, deliveries });
-  });
-
-  test("retains alerts of a renamed or deleted monitor", async () => {
-    const { api, readAlerts: told, hook, a } = await history();
-    await using _ = hook;
-    await a.change({ name: "Renamed" });
-    const before = await told();
-    expect((await api("DELETE", `/api/v1/monitors/${a.id}`)).status).toBe(200);
-    expect(await told()).toEqual(before);
-    expect(before[0].data.monitor.name).toBe("A");
-  });
-
-  test("has no events that notified no channel", async () => {
-    const { inbox, createWatchedJob: watched, later, readAlerts: told } = await createPager();
-    await using off = await inbox({ enabled: false });
-    await (await watched([off])).changeState("down");
-    await later();
-    expect(await told()).toEqual([]);
-  });
-});
-
 describe("the log of a channel's deliveries", () => {
   test("shows waiting, retrying, delivered and failed deliveries", async () => {
     const {
@@ -174,9 +96,9 @@ describe("the log of a channel's deliveries", () => {
 
 test("another organization sees none of it, and gets the same responses as for an unknown id", async () => {
   const made = await history();
-  const { theirs, hook, a, readAlerts: told } = made;
+  const { theirs, hook, a } = made;
   await using _ = hook;
-  const [alert] = await told();
+  const [alert] = await made.readAlerts();
   const before = dumpTables(made);
   expect((await theirs.api("GET", "/api/v1/alerts")).json.data).toEqual([]);
   const filtered = await theirs.api("GET", `/api/v1/alerts?monitorId=${a.id}`);
@@ -216,7 +138,7 @@ test("no secret of a channel or mail server, and no text of a receiver, is in a 
       return exchange({ ...request, url }, context);
     },
   });
-  const { api, later, readAlerts: told } = made;
+  const { api, later } = made;
   const { host, port, from } = mail.smtp();
   const smtp = { host, port, from, tls: "none", user: "signalbox", password: canary };
   expect((await api("PATCH", "/api/v1/settings", { body: { smtp } })).status).toBe(200);
@@ -235,7 +157,12 @@ test("no secret of a channel or mail server, and no text of a receiver, is in a 
   expect(echo.asked.length).toBeGreaterThan(40);
   expect(JSON.stringify(echo.asked)).toContain(canary);
 
-  const ids = [...channels, ...(await told()), { id: backup.id }].map(({ id }) => id as string);
+  const ids = [
+    ...channels,
+    ...(await made.readAlerts()),
+    ...made.readMessages(),
+    { id: backup.id },
+  ].map(({ id }) => id as string);
   const answers: string[] = [];
   for (const { method, path } of apiRoutes.filter(({ method }) => method === "GET"))
     for (const id of path.includes(":id") ? ids : [""])

@@ -10,7 +10,13 @@ const reminder = "monitor.reminder Backup";
 
 describe("an outage is reported", () => {
   test("to every enabled channel of its monitor, in the monitor's order, and to no other", async () => {
-    const { inbox, createWatchedJob: watched, later, readAlerts: told, api } = await createPager();
+    const {
+      inbox,
+      createWatchedJob: watched,
+      later,
+      readMessages: told,
+      api,
+    } = await createPager();
     await using first = await inbox();
     await using second = await inbox();
     await using disabled = await inbox({ enabled: false });
@@ -20,7 +26,7 @@ describe("an outage is reported", () => {
     await later();
     for (const { listTitles: heard } of [first, second]) expect(heard()).toEqual([down]);
     for (const { asked } of [disabled, stranger]) expect(asked).toEqual([]);
-    const [{ id }] = await told();
+    const [{ id }] = told();
     const { json } = await api("GET", `/api/v1/alerts/${id}`);
     expect(json.data.deliveries.map((one: { channelId: unknown }) => one.channelId)).toEqual([
       second.id,
@@ -62,7 +68,7 @@ describe("an outage is reported", () => {
   });
 
   test("with its target, tags, group and the start of its description", async () => {
-    const { inbox, monitor, group, pass, later, readAlerts: told } = await createPager();
+    const { inbox, monitor, group, pass, later, readMessages: told } = await createPager();
     await using hook = await inbox();
     await using shop = await startTarget(replyWith(500));
     const { id: groupId } = await group({ name: "Front of house" });
@@ -91,7 +97,7 @@ describe("an outage is reported", () => {
         description: `${watched.description.slice(0, 499)}…`,
       },
     ]);
-    expect(JSON.stringify([hook.asked, await told()])).not.toContain("S3CRET");
+    expect(JSON.stringify([hook.asked, told()])).not.toContain("S3CRET");
   });
 
   test("and slowness as degraded, also between its outage and its recovery", async () => {

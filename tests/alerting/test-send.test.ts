@@ -28,7 +28,7 @@ describe("a test alert", () => {
       sent,
       readDeliveries: deliveriesOf,
       readChannel: channelOf,
-      readAlerts: told,
+      readMessages: told,
       time,
     } = await tester();
     await using hook = await inbox({ name: "Deploy bot" });
@@ -56,7 +56,7 @@ describe("a test alert", () => {
       },
     ]);
     expect(await deliveriesOf(hook)).toEqual([delivery]);
-    expect(await told()).toMatchObject([{ id: delivery.alertIds[0], type: "test" }]);
+    expecttold().toMatchObject([{ id: delivery.alertIds[0], type: "test" }]);
     expect(await channelOf(hook)).toMatchObject({ lastDeliveryAt: at, lastError: null });
   });
 
@@ -150,7 +150,7 @@ test("a test alert to a channel that is deleted meanwhile gets the response of a
 
 describe("nothing is sent", () => {
   test("with a read key, without a key, or to an unknown or another organization's channel", async () => {
-    const { inbox, send, ours, theirs, stranger, readAlerts: told } = await tester();
+    const { inbox, send, ours, theirs, stranger, readMessages: told } = await tester();
     await using hook = await inbox();
     const answers = [
       await send(hook, {}, ours.reader),
@@ -160,7 +160,7 @@ describe("nothing is sent", () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([403, 401, 404, 404]);
     expect(hook.asked).toEqual([]);
-    expect(await told()).toEqual([]);
+    expecttold().toEqual([]);
   });
 
   test("until five minutes after its sender died", async () => {

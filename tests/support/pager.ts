@@ -28,6 +28,7 @@ export async function createPager(settings: Parameters<typeof createWatch>[0] = 
     monitor,
     createJob: job,
     changeMonitor,
+    database,
   } = world;
   let { alerts } = world;
 
@@ -95,9 +96,19 @@ export async function createPager(settings: Parameters<typeof createWatch>[0] = 
         return Promise.reject(new Error("The power failed."));
       };
     },
-    /** Received alerts, oldest first. */
+    /** Messages about alerts and test messages, oldest first. */
+    readMessages: () =>
+      database
+        .query<{ id: string; type: string; at: string; data: string }, []>(
+          "SELECT id, type, at, data FROM alerts ORDER BY id",
+        )
+        .all()
+        .map(({ data, ...message }): Json => ({ ...message, data: JSON.parse(data) })),
+    /** Alerts, oldest first. */
     readAlerts: async (query = "") =>
       (await read(`/api/v1/alerts?per_page=100${query}`)).data.toReversed() as Json[],
+    /** An alert with its timeline and deliveries. */
+    readAlert: async (id: string) => (await read(`/api/v1/alerts/${id}`)).data as Json,
     /** Alerts of one channel, oldest first. */
     readDeliveries: async ({ id }: { id: string }) =>
       (

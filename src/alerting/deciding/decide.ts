@@ -25,6 +25,8 @@ import {
   type WatchedMonitor,
 } from "./snapshot.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
+import { isQuiet } from "../records/rules.ts";
+import { findRecord, openRecord, resolveRecord } from "./records.ts";
 
 /**
  * Events that can cause an alert, close a case or announce a new channel. After a `reopening`
@@ -64,7 +66,11 @@ export function concernsAlerting(event: LoggedEvent): event is AlertingEvent {
 export const canReopen = ({ type }: AlertingEvent) => alertingEvents[type] === "reopening";
 
 /** A decision about a monitor that is due at a time, without an event. */
-export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
+export type Timer = {
+  kind: "memory" | "certificate" | "unrecorded";
+  organizationId: string;
+  monitorId: string;
+};
 
 /** A decision in progress: the facts, the collected deliveries, and the time. */
 export type Decision = {
@@ -91,12 +97,13 @@ export type DecisionScope = {
 
 /** Applies the rules to an event and adds the deliveries to the outbox. */
 export function applyEvent(decision: Decision, event: AlertingEvent) {
-  const { snapshot, out } = decision;
-  if (snapshot.channels.size === 0) return;
+  const { out } = decision;
   const { subjectId } = event;
   switch (event.type) {
     case "monitor.deleted":
       out.closeSubject(subjectId);
+      for (const family of ["state", "certificate"] as const)
+        resolveRecord(decision, subjectId, family, { because: "deleted", at: event.at });
       return out.forget(subjectId);
     case "monitor.updated":
       applyMonitorUpdate(decision, subjectId);
@@ -120,6 +127,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
     case "incident.resolved":
       return applyIncidentChange(decision, event, "resolved");
     case "incident.deleted":
+      resolveRecord(decision, subjectId, "incident", { because: "deleted", at: event.at });
       return out.closeSubject(subjectId);
     case "channel.failed":
       return applyChannelFailure(decision, event);
@@ -155,31 +163,51 @@ function applyMonitorChange(
   const downSince = from === "down" ? since : toldDown?.since;
   const ended = to !== "down" && downSince !== undefined;
   const length = ended && { downSeconds: secondsBetween(downSince, at) };
-  applyStep(decision, monitor, step, at, { since: at, message, latencyMs, ...length });
+  applyStep(decision, monitor, step, to, at, { since: at, message, latencyMs, ...length });
+  if (to === "maintenance")
+    resolveRecord(decision, subjectId, "state", { because: "maintenance", at });
 }
 
 /** Carries out a step of the rules for a monitor: sends its alert and stores the new memory. */
 function applyStep(
-  { snapshot, out, now }: Decision,
+  decision: Decision,
   monitor: WatchedMonitor,
   { memory, alert, notifiedState, isOver }: Step,
+  state: StoredStatus,
   at: string,
   about: Omit<AlertData["monitor.down"], "monitor">,
 ) {
+  const { snapshot, out, now } = decision;
   const { id } = monitor;
-  if (alert !== null) {
-    const data = {
-      monitor: buildAlertedMonitor(monitor),
-      ...about,
-      ...(alert.type === "monitor.flapping" && { changes: memory.changes.length }),
-    };
-    const to = out.notify(createAlert(alert.type, at, data, now), alert.to, isOver);
+  const data = {
+    monitor: buildAlertedMonitor(monitor),
+    ...about,
+    ...(memory.flappingSince !== null && { changes: memory.changes.length }),
+  };
+  const problem = audienceOf(snapshot, monitor).muted ? null : problemOf(memory, state);
+  const type = alert?.type ?? problem;
+  const message = type && createAlert(type, at, data, now);
+  const record =
+    problem === null || message === null
+      ? findRecord(snapshot, id, "state")
+      : openRecord(decision, { ...message, type: problem, subjectId: id, since: about.since });
+  if (alert !== null && message !== null) {
+    const to = out.notify(message, alert.to, isOver, record);
     if (notifiedState !== null) out.recordNotified(id, to, notifiedState, about.since);
   }
-  if (isOver) out.closeSubject(id);
+  if (isOver) {
+    out.closeSubject(id);
+    resolveRecord(decision, id, "state", { because: "recovered", at });
+  }
   const before = memoryOf(snapshot, id);
   const after = { ...before, ...memory };
   if (!Bun.deepEquals(before, after)) out.remember(id, after);
+}
+
+/** Returns the problem of a monitor in this state; null for none. */
+function problemOf({ flappingSince }: Step["memory"], state: StoredStatus): AlertType | null {
+  if (flappingSince !== null) return "monitor.flapping";
+  return state === "down" || state === "degraded" ? `monitor.${state}` : null;
 }
 
 /** Applies a changed reminder interval during an outage. A pending reminder is never delayed. */
@@ -206,32 +234,65 @@ function reopenAll(decision: Decision, event: LoggedEvent) {
   }
 }
 
-/** Opens cases for a lasting problem at attached channels that have no case for it yet. */
-function reopenMonitor(
-  { snapshot, out, now }: Decision,
-  monitor: WatchedMonitor,
-  event: LoggedEvent,
-) {
-  const { id, status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
-  if ((status !== "down" && status !== "degraded") || paused || groupPaused) return;
+/**
+ * Opens the alert of a lasting problem again, and cases at attached channels that have no case for
+ * it yet.
+ */
+function reopenMonitor(decision: Decision, monitor: WatchedMonitor, event: LoggedEvent) {
+  const { snapshot, out } = decision;
   // A later event reports this state itself.
-  if (since > event.at || memoryOf(snapshot, id).flappingSince !== null) return;
-  const { muted, channels } = audienceOf(snapshot, monitor);
-  const cases = (snapshot.cases.get(id) ?? []).filter(({ problem }) => !isOfCertificate(problem));
+  if (monitor.since > event.at || !hasLastingProblem(decision, monitor)) return;
+  const cases = (snapshot.cases.get(monitor.id) ?? []).filter(
+    ({ problem }) => !isOfCertificate(problem),
+  );
   const having = new Set(cases.map(({ channelId }) => channelId));
-  const to = channels.filter(
+  const to = audienceOf(snapshot, monitor).channels.filter(
     (channel) => canOpenCases(snapshot.channels.get(channel)?.type ?? "") && !having.has(channel),
   );
-  if (muted || to.length === 0) return;
+  if (to.length === 0 && findRecord(snapshot, monitor.id, "state") !== null) return;
   if (out.isFull()) return out.deferRest();
+  reportState(decision, monitor, event.at, to);
+}
+
+/** Opens the alert of a monitor whose problem is older than its records. */
+export function recordState(decision: Decision, { monitorId }: Timer) {
+  const { snapshot, now } = decision;
+  const monitor = snapshot.monitors.get(monitorId);
+  if (monitor === undefined || !hasLastingProblem(decision, monitor)) return;
+  if (findRecord(snapshot, monitorId, "state") === null)
+    reportState(decision, monitor, formatTimestamp(now), []);
+}
+
+/** Whether a monitor is down or degraded, and neither muted, paused nor flapping. */
+function hasLastingProblem({ snapshot }: Decision, monitor: WatchedMonitor): boolean {
+  const { status, paused, groupPaused } = monitor;
+  return (
+    (status === "down" || status === "degraded") &&
+    !(paused || groupPaused || audienceOf(snapshot, monitor).muted) &&
+    memoryOf(snapshot, monitor.id).flappingSince === null
+  );
+}
+
+/** Opens the alert of a monitor's current state, and notifies these channels. */
+function reportState(
+  decision: Decision,
+  monitor: WatchedMonitor,
+  at: string,
+  to: readonly string[],
+) {
+  const { out, now } = decision;
+  const { id, since, lastMessage, latencyMs } = monitor;
+  const status = monitor.status as "down" | "degraded";
   const data = {
     monitor: buildAlertedMonitor(monitor),
     since,
     message: lastMessage ?? "",
     latencyMs,
   };
-  const channelIds = out.notify(createAlert(`monitor.${status}`, event.at, data, now), to, false);
-  out.recordNotified(id, channelIds, status, since);
+  const alert = createAlert(`monitor.${status}`, at, data, now);
+  const record = openRecord(decision, { ...alert, subjectId: id, since });
+  if (to.length === 0) return;
+  out.recordNotified(id, out.notify(alert, to, false, record), status, since);
 }
 
 /** Sends a due reminder, or the state of a monitor that stopped flapping. */
@@ -247,12 +308,18 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const about = { since, message: lastMessage ?? "", latencyMs };
   const at = formatTimestamp(now);
   const steady = stepAfterFlapping(memory, notified, state, audience, now);
-  if (steady !== null) return applyStep(decision, monitor, steady, at, about);
+  if (steady !== null) return applyStep(decision, monitor, steady, state, at, about);
   if (!isReminderDue(memory, reminderMsOf(monitor), now)) return;
   if (!isJudged(monitor, decision.runningSince))
     return out.remember(monitorId, { ...memory, remindAt: now + unjudgedMs });
-  const step = stepAfterReminder(memory, state, audience, reminderMsOf(monitor), now);
-  applyStep(decision, monitor, step, at, { ...about, downSeconds: secondsBetween(since, at) });
+  const record = findRecord(snapshot, monitorId, "state");
+  const isHeld = record !== null && isQuiet(record);
+  const recipients = isHeld ? { ...audience, channels: [] } : audience;
+  const step = stepAfterReminder(memory, state, recipients, reminderMsOf(monitor), now);
+  applyStep(decision, monitor, step, state, at, {
+    ...about,
+    downSeconds: secondsBetween(since, at),
+  });
 }
 
 /** Whether a monitor has a check result since the start or the last standstill of this appliance. */
@@ -264,21 +331,18 @@ function isJudged(
   return notJudgedSince === null && checkedAt >= runningSince;
 }
 
-/** Alerts about a certificate that expires soon, once per step. */
-export function notifyOfCertificate({ snapshot, out, now }: Decision, { monitorId }: Timer) {
+/** Records that a certificate expires soon, and notifies its channels once per step. */
+export function notifyOfCertificate(decision: Decision, { monitorId }: Timer) {
+  const { snapshot, out, now } = decision;
   const monitor = snapshot.monitors.get(monitorId);
   const expiresAt = monitor?.certificateExpiresAt ?? null;
   if (monitor === undefined || expiresAt === null) return;
   const before = memoryOf(snapshot, monitorId);
-  const found = findCertificateStep(
-    expiresAt,
-    before.certificate,
-    monitor.certificateExpiryDays,
-    now,
-  );
+  const { certificateExpiryDays } = monitor;
+  const reached = findCertificateStep(expiresAt, null, certificateExpiryDays, now);
   const { channels, muted } = audienceOf(snapshot, monitor);
-  if (found === null || muted || channels.length === 0) return;
-  const { step, daysLeft } = found;
+  if (reached === null || muted) return;
+  const { step, daysLeft } = reached;
   const message =
     daysLeft < 0
       ? "The certificate has expired."
@@ -292,15 +356,22 @@ export function notifyOfCertificate({ snapshot, out, now }: Decision, { monitorI
     expiresAt,
     daysLeft,
   };
-  out.notify(createAlert("certificate.expiring", formatTimestamp(now), data, now), channels, false);
+  const alert = createAlert("certificate.expiring", formatTimestamp(now), data, now);
+  const record = openRecord(decision, { ...alert, subjectId: monitorId, since: alert.at });
+  const isNews =
+    findCertificateStep(expiresAt, before.certificate, certificateExpiryDays, now) !== null;
+  // A channel that is attached later is notified of the same step.
+  if (!isNews || channels.length === 0) return;
+  out.notify(alert, channels, false, record);
   out.remember(monitorId, { ...before, certificate: { expiresAt, days: step } });
 }
 
 function applyIncidentChange(
-  { snapshot, out, now }: Decision,
+  decision: Decision,
   event: LoggedEvent<`incident.${"opened" | "updated" | "resolved" | "reopened"}`>,
   step: IncidentStep,
 ) {
+  const { snapshot, out, now } = decision;
   const { subjectId, at, data } = event;
   const found = snapshot.incidents.get(subjectId);
   const update = data.updateId === null ? undefined : found?.updates.get(data.updateId);
@@ -308,62 +379,74 @@ function applyIncidentChange(
   if (found === undefined || update === undefined) return;
   const monitor = found.monitorId === null ? undefined : snapshot.monitors.get(found.monitorId);
   const notified = snapshot.notified.get(subjectId) ?? new Map();
+  const byMonitor = data.automatic === true;
+  const monitorMuted = monitor !== undefined && audienceOf(snapshot, monitor).muted;
   const to = selectIncidentAudience([...snapshot.channels.values()], step, notified, {
-    byMonitor: data.automatic === true,
-    monitorMuted: monitor !== undefined && audienceOf(snapshot, monitor).muted,
+    byMonitor,
+    monitorMuted,
     monitorChannels: monitor?.channelIds ?? [],
   });
   const { id, title, severity, monitorId, monitorIds } = found;
   const isOver = step === "resolved";
+  const incident = { id, title, status: update.status, severity, monitorId, monitorIds };
+  const { reason } = data;
+  const message = reason === undefined ? update.message : `${update.message} ${reason}`;
+  const content = { incident, message, isMarkdown: !byMonitor };
+  const alert = createAlert(`incident.${step}`, at, content, now);
+  const record =
+    isOver || update.status === "resolved" || (byMonitor && monitorMuted)
+      ? findRecord(snapshot, id, "incident")
+      : openRecord(decision, { ...alert, subjectId: id, since: at });
   if (to.length > 0) {
-    const incident = { id, title, status: update.status, severity, monitorId, monitorIds };
-    const { reason } = data;
-    const message = reason === undefined ? update.message : `${update.message} ${reason}`;
-    const isMarkdown = data.automatic !== true;
-    const alert = createAlert(`incident.${step}`, at, { incident, message, isMarkdown }, now);
-    const channelIds = out.notify(alert, to, isOver);
+    const channelIds = out.notify(alert, to, isOver, record);
     if (!isOver) out.recordNotified(id, channelIds, "open", at);
   }
-  if (isOver) out.closeSubject(id);
+  if (!isOver) return;
+  out.closeSubject(id);
+  resolveRecord(decision, id, "incident", { because: "recovered", at });
 }
 
 /** Notifies the other channels that a channel fails. */
 function applyChannelFailure(
-  { snapshot, out, now }: Decision,
+  decision: Decision,
   { type, subjectId, at, data }: LoggedEvent<"channel.failed">,
 ) {
+  const { snapshot, out, now } = decision;
   const failed = snapshot.channels.get(subjectId);
   if (failed === undefined) return;
   const { id, name } = failed;
   const to = selectChannelsForProblems([...snapshot.channels.values()], id).map(({ id }) => id);
   const about = { channel: { id, name, type: failed.type }, ...data };
-  if (to.length > 0) out.notify(createAlert(type, at, about, now), to, false);
+  const alert = createAlert(type, at, about, now);
+  const record = openRecord(decision, { ...alert, subjectId, since: at });
+  if (to.length > 0) out.notify(alert, to, false, record);
 }
 
 function applyProblemStart(
-  { snapshot, out, now }: Decision,
+  decision: Decision,
   { type, subjectId, at, data }: LoggedEvent<"appliance.troubled">,
 ) {
+  const { snapshot, out, now } = decision;
   const to = selectChannelsForProblems([...snapshot.channels.values()]).map(({ id }) => id);
+  const alert = createAlert(type, at, data, now);
+  const record = openRecord(decision, { ...alert, subjectId, since: at });
   if (to.length > 0)
-    out.recordNotified(
-      subjectId,
-      out.notify(createAlert(type, at, data, now), to, false),
-      "open",
-      at,
-    );
+    out.recordNotified(subjectId, out.notify(alert, to, false, record), "open", at);
 }
 
 /** Reports the end of a problem to the channels that were notified of it. */
 function applyProblemEnd(
-  { snapshot, out, now }: Decision,
+  decision: Decision,
   { type, subjectId, at, data }: LoggedEvent<"appliance.recovered">,
 ) {
+  const { snapshot, out, now } = decision;
   const to = [...(snapshot.notified.get(subjectId)?.keys() ?? [])].filter(
     (id) => snapshot.channels.get(id)?.enabled === true,
   );
-  if (to.length > 0) out.notify(createAlert(type, at, data, now), to, true);
+  const record = findRecord(snapshot, subjectId, "problem");
+  if (to.length > 0) out.notify(createAlert(type, at, data, now), to, true, record);
   out.closeSubject(subjectId);
+  resolveRecord(decision, subjectId, "problem", { because: "recovered", at });
 }
 
 export function createAlert(type: AlertType, at: string, data: object, now: number): Alert {

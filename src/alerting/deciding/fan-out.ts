@@ -43,7 +43,7 @@ export class AlertFanOut {
     this.follower = new FairFollower(store, {
       name: "alerting",
       concerns: concernsAlerting,
-      listening: (organizationIds) => findOrganizationsWithChannels(store, organizationIds),
+      listening: (organizationIds) => findExistingOrganizations(store, organizationIds),
       decide: (work) => this.#decide(work),
       ...(rowsAtOnce !== undefined && { rowsAtOnce }),
       onWrite,
@@ -103,11 +103,11 @@ export class AlertFanOut {
   }
 }
 
-/** Returns the organizations among these that have alert channels. */
-async function findOrganizationsWithChannels(store: Store, organizationIds: readonly string[]) {
+/** Returns the organizations among these that are not deleted. Alerts are recorded even without a channel. */
+async function findExistingOrganizations(store: Store, organizationIds: readonly string[]) {
   const rows = await store.query<{ id: string }>(
-    `select value as id from json_each(?) where exists (
-       select 1 from alert_channels where organization_id = value)`,
+    `select id from organizations
+     where id in (select value from json_each(?)) and deleted_at is null`,
     [JSON.stringify(organizationIds)],
   );
   return new Set(rows.map(({ id }) => id));

@@ -9,6 +9,7 @@ import type { AlertedMonitor } from "../alert.ts";
 import { cutText } from "../sending/messages.ts";
 import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
 import { emptyHistory } from "./rules.ts";
+import type { OpenRecord } from "../records/rules.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /** The state on which decisions about one organization are based, read at one time. */
@@ -24,6 +25,8 @@ export type Snapshot = {
   gathering: Map<string, PendingDigest>;
   /** Open cases by subject. */
   cases: Map<string, OpenCase[]>;
+  /** Open alerts by subject. */
+  records: Map<string, OpenRecord[]>;
 };
 
 export type WatchedMonitor = Required<AlertedMonitor> & {
@@ -132,6 +135,15 @@ const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, 
   from json_each(?) wanted cross join open_cases c indexed by open_cases_by_subject
     on c.organization_id = ? and c.subject_id = wanted.value`;
 
+const recordsText = `select r.id, r.family, r.subject_id as subjectId, r.type, r.since, r.priority,
+    r.acknowledged_at as acknowledgedAt, r.snoozed_until as snoozedUntil, r.policy_id as policyId,
+    r.step, r.round, r.due_at as dueAt, r.version,
+    case when r.acknowledged_at is not null then (
+      select json_group_array(k.actor_name order by k.at, k.actor_name) from alert_acknowledgments k
+      where k.organization_id = r.organization_id and k.record_id = r.id) end as acknowledgedBy
+  from json_each(?) wanted cross join alert_records r indexed by alert_records_open
+    on r.organization_id = ? and r.subject_id = wanted.value and r.resolved_at is null`;
+
 const incidentText = `select i.id, i.title, i.severity, i.monitor_id as monitorId,
     i.monitor_ids as monitorIds
   from json_each(?) wanted cross join incidents i
@@ -160,14 +172,17 @@ export async function loadSnapshot(
   // Automatic incidents follow the mute setting and channels of their monitor.
   const ofIncidents = incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId]));
   const subjectIds = [...monitorIds, ...incidentIds];
-  const [monitors, channels, notifiedRows, memories, gathering, cases] = await Promise.all([
-    readMonitors(queryRows, [...monitorIds, ...ofIncidents]),
-    queryRows<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
-    queryRows<NotifiedRow>(notifiedSql, subjectIds),
-    queryRows<MemoryRow>(memoryText, monitorIds),
-    queryRows<GatheringRow>(gatheringText),
-    queryRows<OpenCase>(casesText, subjectIds),
-  ]);
+  const [monitors, channels, notifiedRows, memories, gathering, cases, records] = await Promise.all(
+    [
+      readMonitors(queryRows, [...monitorIds, ...ofIncidents]),
+      queryRows<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
+      queryRows<NotifiedRow>(notifiedSql, subjectIds),
+      queryRows<MemoryRow>(memoryText, monitorIds),
+      queryRows<GatheringRow>(gatheringText),
+      queryRows<OpenCase>(casesText, subjectIds),
+      queryRows<RecordRow>(recordsText, subjectIds),
+    ],
+  );
   return {
     organizationId,
     monitors: indexById(monitors),
@@ -187,6 +202,7 @@ export async function loadSnapshot(
       ]),
     ),
     cases: Map.groupBy(cases, ({ subjectId }) => subjectId),
+    records: Map.groupBy(records.map(parseRecord), ({ subjectId }) => subjectId),
   };
 }
 
@@ -271,6 +287,13 @@ function parseNotified({
     ],
   ];
 }
+
+type RecordRow = Omit<OpenRecord, "acknowledgedBy"> & { acknowledgedBy: string | null };
+
+const parseRecord = ({ acknowledgedBy, ...row }: RecordRow): OpenRecord => ({
+  ...row,
+  acknowledgedBy: acknowledgedBy === null ? [] : (JSON.parse(acknowledgedBy) as string[]),
+});
 
 type MemoryRow = {
   monitorId: string;

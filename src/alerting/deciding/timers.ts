@@ -4,16 +4,18 @@ import type { Statement, Store } from "../../database/store.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import type { FairFollower } from "../../events/fair-follower.ts";
 import { type CaseRound, createCaseRound, type EndedCase } from "./cases.ts";
+import { createRecordRound, type RecordRound } from "./record-round.ts";
 import {
   notifyOfCertificate,
   applyTimer,
+  recordState,
   type Decision,
   type DecisionScope,
   type Timer,
 } from "./decide.ts";
 import type { Part } from "../sending/outbox.ts";
 import { type OutboxRoom, buildStatements } from "../sending/outbox-room.ts";
-import { certificateDays, findCertificateStep, steadyMs } from "./rules.ts";
+import { certificateDays, type CertificateMemory, findCertificateStep, steadyMs } from "./rules.ts";
 
 /** Maximum due timers that one tick reads per organization. */
 const timersPerQuery = 2_000;
@@ -46,12 +48,15 @@ type DueTimers = Map<string, Timer[]>;
 export class AlertTimers {
   readonly #dependencies: Dependencies;
   readonly #cases: CaseRound;
+  readonly #endRecords: RecordRound;
+  #hasRecordedAll = false;
   #lastNow: number | null = null;
   #mayBeAhead = false;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
     this.#cases = createCaseRound(dependencies.store);
+    this.#endRecords = createRecordRound(dependencies.store);
   }
 
   async tick() {
@@ -69,6 +74,11 @@ export class AlertTimers {
       await Bun.sleep(0);
     }
     await follower.write(() => room.buildEndStatements(clock()));
+    await follower.write(async () => {
+      const { statements, organizationIds } = await this.#endRecords(clock());
+      if (statements.length > 0) onWrite(organizationIds);
+      return statements;
+    });
   }
 
   /**
@@ -116,8 +126,7 @@ export class AlertTimers {
     let finished = 0;
     let next: TimerPart | null = null;
     for (const timer of portion) {
-      if (timer.kind === "memory") applyTimer(decision, timer);
-      else notifyOfCertificate(decision, timer);
+      decideTimer[timer.kind](decision, timer);
       const rest = decision.out.rest();
       if (rest !== null) {
         next = rest.part && { timer: timerNameOf(timer), ...rest.part };
@@ -180,8 +189,9 @@ export class AlertTimers {
     const memories = await store.query<Timer>(dueText, [now, timersPerQuery]);
     const ahead = await this.#findTimersAhead(now);
     const certificates = await findDueCertificates(store, now);
+    const unrecorded = await this.#findUnrecorded();
     return Map.groupBy(
-      [...memories, ...ahead, ...certificates],
+      [...memories, ...ahead, ...certificates, ...unrecorded],
       ({ organizationId }) => organizationId,
     );
   }
@@ -197,6 +207,18 @@ export class AlertTimers {
     return rows;
   }
 
+  /**
+   * Returns monitors with a problem that no alert records, after a start: an older version or a
+   * restored backup has none.
+   */
+  async #findUnrecorded(): Promise<Timer[]> {
+    if (this.#hasRecordedAll) return [];
+    const { store } = this.#dependencies;
+    const rows = await store.query<Timer>(unrecordedText, [timersPerQuery]);
+    this.#hasRecordedAll = rows.length === 0;
+    return rows;
+  }
+
   async #readParts(organizationIds: readonly string[]): Promise<Map<string, TimerPart>> {
     const rows = await this.#dependencies.store.query<{ name: string; part: string }>(
       `select name, part from followers
@@ -209,22 +231,41 @@ export class AlertTimers {
   }
 }
 
+const decideTimer = {
+  memory: applyTimer,
+  certificate: notifyOfCertificate,
+  unrecorded: recordState,
+} satisfies Record<Timer["kind"], (decision: Decision, timer: Timer) => void>;
+
 async function findDueCertificates(store: Store, now: number): Promise<Timer[]> {
   type Row = Timer & {
     expiresAt: string;
     withinDays: number | null;
     toldOf: string | null;
     days: number | null;
+    recordedOf: string | null;
+    daysRecorded: number;
+    isAttached: number;
   };
   const rows = await store.query<Row>(certificatesText, [
     formatTimestamp(now + certificateDays[0] * dayMs),
   ]);
-  const due = rows.filter(({ expiresAt, withinDays, toldOf, days }) => {
-    const notified = toldOf === null || days === null ? null : { expiresAt: toldOf, days };
-    return findCertificateStep(expiresAt, notified, withinDays, now) !== null;
+  const due = rows.filter(({ expiresAt, withinDays, ...row }) => {
+    const recorded = row.recordedOf === null ? null : asNotified(row.recordedOf, row.daysRecorded);
+    const { toldOf, days } = row;
+    const told = toldOf === null || days === null ? null : { expiresAt: toldOf, days };
+    const isNewTo = (notified: CertificateMemory) =>
+      findCertificateStep(expiresAt, notified, withinDays, now) !== null;
+    return isNewTo(recorded) || (row.isAttached === 1 && isNewTo(told));
   });
   const groups = Map.groupBy(due, ({ organizationId }) => organizationId);
   return [...groups.values()].flatMap((own) => own.slice(0, timersPerQuery));
+}
+
+/** Returns the memory of a certificate that was reported with this number of days left. */
+function asNotified(expiresAt: string, daysLeft: number): CertificateMemory {
+  const days = certificateDays.findLast((one) => daysLeft < one);
+  return days === undefined ? null : { expiresAt, days };
 }
 
 const partPrefix = "alert timer/";
@@ -267,17 +308,34 @@ const aheadText = `select 'memory' as kind, a.organization_id as organizationId,
     or a.flapping_since is not null and a.due_at > ?1 + ?2)
   limit ?3`;
 
-/** Selects certificates that expire soon, of monitors with an enabled alert channel. */
+/** Selects certificates that expire soon, and whether the monitor has an enabled alert channel. */
 const certificatesText = `select 'certificate' as kind, s.organization_id as organizationId,
     s.monitor_id as monitorId, s.certificate_expires_at as expiresAt,
     json_extract(m.settings, '$.certificateExpiryDays') as withinDays,
-    a.certificate_expires_at as toldOf, a.certificate_days as days
+    a.certificate_expires_at as toldOf, a.certificate_days as days,
+    r.data ->> 'expiresAt' as recordedOf, r.data ->> 'daysLeft' as daysRecorded,
+    exists (select 1 from monitor_channels c
+      join alert_channels h on h.organization_id = c.organization_id and h.id = c.channel_id
+      where c.organization_id = m.organization_id and c.monitor_id = m.id and h.enabled) as isAttached
   from monitor_states s
     join monitors m on m.organization_id = s.organization_id and m.id = s.monitor_id
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
     left join alert_memory a on a.organization_id = m.organization_id and a.monitor_id = m.id
+    left join alert_records r on r.organization_id = m.organization_id and r.subject_id = m.id
+      and r.family = 'certificate' and r.resolved_at is null
   where s.certificate_expires_at < ? and s.status in ('up', 'degraded', 'down')
-    and not s.paused and not m.muted and not coalesce(g.muted, 0)
-    and exists (select 1 from monitor_channels c
-      join alert_channels h on h.organization_id = c.organization_id and h.id = c.channel_id
-      where c.organization_id = m.organization_id and c.monitor_id = m.id and h.enabled)`;
+    and not s.paused and not m.muted and not coalesce(g.muted, 0)`;
+
+/** Selects monitors with a lasting problem and without an open alert. */
+const unrecordedText = `select 'unrecorded' as kind, s.organization_id as organizationId,
+    s.monitor_id as monitorId
+  from monitor_states s
+    join organizations o on o.id = s.organization_id and o.deleted_at is null
+    join monitors m on m.organization_id = s.organization_id and m.id = s.monitor_id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+    left join alert_memory a on a.organization_id = m.organization_id and a.monitor_id = m.id
+  where s.status in ('down', 'degraded') and not s.paused and not m.muted
+    and not coalesce(g.muted, 0) and a.flapping_since is null
+    and not exists (select 1 from alert_records r where r.organization_id = m.organization_id
+      and r.subject_id = m.id and r.family = 'state' and r.resolved_at is null)
+  limit ?`;

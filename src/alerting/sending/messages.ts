@@ -184,7 +184,7 @@ function pickLoudest(all: readonly Tone[]): Tone {
   return (["down", "degraded", "up"] as const).find((tone) => all.includes(tone)) ?? "info";
 }
 
-function composeAlertTitle({ type, data }: Alert): string {
+export function composeAlertTitle({ type, data }: Alert): string {
   switch (type) {
     case "monitor.down":
       return `${data.monitor.name} is down`;
@@ -227,6 +227,7 @@ function buildFacts(alert: Alert): Fact[] {
   const add = (label: string, value: string | null) => {
     if (value !== null) facts.push({ label, value });
   };
+  add("Acknowledged by", data.acknowledgedBy?.join(", ") ?? null);
   if ("incident" in data) add("Severity", data.incident.severity);
   if (!("monitor" in data)) return facts;
   if (type === "certificate.expiring") add("Expires", formatUtc(data.expiresAt));
@@ -253,7 +254,10 @@ function caseKeyOf(alert: Alert): string {
 
 /** Renders an alert as one line of a digest. */
 export function composeLine(alert: Alert): string {
-  return `${composeAlertTitle(alert)}. ${buildMessageFact(alert).value}`;
+  const { acknowledgedBy = [] } = alert.data;
+  const owners =
+    acknowledgedBy.length === 0 ? "" : ` Acknowledged by ${acknowledgedBy.join(", ")}.`;
+  return `${composeAlertTitle(alert)}. ${buildMessageFact(alert).value}${owners}`;
 }
 
 function buildMessageFact({ data }: Alert): Fact {

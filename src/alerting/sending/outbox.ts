@@ -24,6 +24,7 @@ import { subjectOf } from "./messages.ts";
 import { providers } from "../providers.ts";
 import { nextDueAt, type NotifiedState } from "../deciding/rules.ts";
 import type { PendingDigest, StoredMemory, NotifiedAlert, Snapshot } from "../deciding/snapshot.ts";
+import type { OpenRecord } from "../records/rules.ts";
 import { insertAlert, insertDelivery, insertDeliveryAlert } from "../store.ts";
 
 /** Alerts of one channel are collected for this long into one digest. */
@@ -96,10 +97,15 @@ export class Outbox {
   }
 
   /**
-   * Adds an alert to the deliveries of as many of these channels as fit into the write. A recovery
-   * refers to the deliveries that it follows. Returns the channels of this write.
+   * Adds a message about an alert to the deliveries of as many of these channels as fit into the
+   * write. A recovery refers to the deliveries that it follows. Returns the channels of this write.
    */
-  notify(alert: Alert, to: readonly string[], isRecovery: boolean): readonly string[] {
+  notify(
+    alert: Alert,
+    to: readonly string[],
+    isRecovery: boolean,
+    record: Pick<OpenRecord, "id" | "acknowledgedBy"> | null,
+  ): readonly string[] {
     const known = this.#resumed;
     this.#resumed = null;
     const id = known?.alertId ?? alert.id;
@@ -112,8 +118,8 @@ export class Outbox {
     const channelIds = this.#selectChannels(id, recipients, known);
     this.#added += channelIds.length;
     this.#budget.alerts -= channelIds.length;
-    const identified = { ...alert, id };
-    if (channelIds.length > 0 && known === null) this.#insertAlert(identified);
+    const identified = { ...addAcknowledgments(alert, record?.acknowledgedBy ?? []), id };
+    if (channelIds.length > 0 && known === null) this.#insertAlert(identified, record?.id ?? null);
     for (const channelId of channelIds) {
       this.#usedChannels.add(channelId);
       this.#notifyChannel(channelId, identified, isRecovery);
@@ -233,6 +239,11 @@ export class Outbox {
     ];
   }
 
+  /** Adds a row of another feature to the write. */
+  write(statement: Statement) {
+    this.#write(statement);
+  }
+
   #write(...statements: readonly Statement[]) {
     this.#written.push(...statements);
     this.#budget.left -= statements.length;
@@ -263,7 +274,7 @@ export class Outbox {
     return first;
   }
 
-  #insertAlert({ id, type, at, data }: Alert) {
+  #insertAlert({ id, type, at, data }: Alert, recordId: string | null) {
     this.#write(
       insertAlert({
         organizationId: this.#snapshot.organizationId,
@@ -273,6 +284,7 @@ export class Outbox {
         monitorId: "monitor" in data ? data.monitor.id : null,
         incidentId: "incident" in data ? data.incident.id : null,
         data: JSON.stringify(data),
+        recordId,
       }),
     );
   }
@@ -389,6 +401,11 @@ export class Outbox {
     cases.set(subjectId, others);
   }
 }
+
+const addAcknowledgments = (alert: Alert, acknowledgedBy: readonly string[]): Alert =>
+  acknowledgedBy.length === 0
+    ? alert
+    : ({ ...alert, data: { ...alert.data, acknowledgedBy } } as Alert);
 
 function extendDigest(organizationId: string, { id, dueAt, bytes }: PendingDigest): Statement[] {
   return [

@@ -1,0 +1,73 @@
+/** Finds open alerts that no event ends: their monitor was muted or paused, or their channel works again. */
+import { formatTimestamp } from "../../core/time/clock.ts";
+import type { Statement, Store } from "../../database/store.ts";
+import type { Ending } from "../records/rules.ts";
+import { endRecords } from "../records/store.ts";
+
+/** Maximum number of alerts examined in one tick. */
+const maxRecordsPerRound = 1_000;
+
+type Examined = {
+  organizationId: string;
+  subjectId: string;
+  family: string;
+  id: string;
+  because: Ending | null;
+};
+
+export type RecordRound = ReturnType<typeof createRecordRound>;
+
+/** Examines all open alerts in rounds, one batch per call, and returns the statements that end the ones that are over. */
+export function createRecordRound(store: Store) {
+  const start: readonly string[] = ["", "", ""];
+  let after = start;
+  return async (now: number): Promise<{ statements: Statement[]; organizationIds: string[] }> => {
+    const examined = await store.query<Examined>(roundText, [maxRecordsPerRound, ...after]);
+    const last = examined.length < maxRecordsPerRound ? undefined : examined.at(-1);
+    after = last === undefined ? start : [last.organizationId, last.subjectId, last.family];
+    const over = examined.filter(({ because }) => because !== null);
+    const at = formatTimestamp(now);
+    const groups = Map.groupBy(over, (one) => `${one.organizationId} ${one.because}`);
+    const statements = [...groups.values()].flatMap((some) => {
+      const [{ organizationId, because }] = some as [Examined];
+      const ids = some.map(({ id }) => id);
+      return endRecords(organizationId, ids, because as Ending, at);
+    });
+    return {
+      statements,
+      organizationIds: [...new Set(over.map(({ organizationId }) => organizationId))],
+    };
+  };
+}
+
+const roundText = `select r.organization_id as organizationId, r.subject_id as subjectId, r.family,
+    r.id, case
+    when r.family in ('state', 'certificate') then case
+      when m.id is null then 'deleted'
+      when m.paused or coalesce(g.paused, 0) then 'paused'
+      when m.muted or coalesce(g.muted, 0) then 'muted'
+      when r.family = 'state' then null
+      when json_extract(m.settings, '$.certificateExpiryDays') is null then 'disabled'
+      when s.certificate_expires_at is not r.data ->> 'expiresAt'
+        and (s.certificate_expires_at is not null or s.status in ('up', 'degraded'))
+        then 'recovered' end
+    when r.family = 'incident' then case when i.id is null then 'deleted' end
+    when r.family = 'channel' then case
+      when c.id is null then 'deleted'
+      when not c.enabled then 'disabled'
+      when c.failing_since is null then 'recovered' end
+    when p.name is null then 'recovered' end as because
+  from (select * from alert_records indexed by alert_records_open
+      where resolved_at is null and (organization_id, subject_id, family) > (?2, ?3, ?4)
+      order by organization_id, subject_id, family limit ?1) r
+    left join monitors m on r.family in ('state', 'certificate')
+      and m.organization_id = r.organization_id and m.id = r.subject_id
+    left join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+    left join incidents i on r.family = 'incident'
+      and i.organization_id = r.organization_id and i.id = r.subject_id
+    left join alert_channels c on r.family = 'channel'
+      and c.organization_id = r.organization_id and c.id = r.subject_id
+    left join problems p on r.family = 'problem'
+      and p.organization_id = r.organization_id and p.name = r.subject_id
+  order by r.organization_id, r.subject_id, r.family`;

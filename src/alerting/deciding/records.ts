@@ -1,0 +1,106 @@
+/** Opens, changes and ends alerts within a decision, in the same write as its deliveries. */
+import { createToken } from "../../core/ids.ts";
+import type { AlertType } from "../schema.ts";
+import { type Ending, type Family, familyOf, type OpenRecord } from "../records/rules.ts";
+import { addEntry, changeRecord, endRecords, insertRecord } from "../records/store.ts";
+import type { Outbox } from "../sending/outbox.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+type Deciding = { snapshot: Snapshot; out: Outbox; now: number };
+
+/** A problem, described like its message. */
+export type NewProblem = {
+  /** ID of the message. A new alert gets the same ID. */
+  id: string;
+  type: AlertType;
+  at: string;
+  data: object;
+  subjectId: string;
+  /** RFC 3339. Start of the problem. */
+  since: string;
+};
+
+/** Characters of a link key: 130 bits. */
+const linkKeyLength = 22;
+
+/** Returns the open alert about a subject, if there is one. */
+export function findRecord(
+  snapshot: Snapshot,
+  subjectId: string,
+  family: Family,
+): OpenRecord | null {
+  return snapshot.records.get(subjectId)?.find((one) => one.family === family) ?? null;
+}
+
+/** Opens an alert about a problem, or updates the open one. Returns it. */
+export function openRecord(decision: Deciding, problem: NewProblem): OpenRecord {
+  const { snapshot, out } = decision;
+  const family = familyOf(problem.type);
+  if (family === null) throw new Error(`${problem.type} is no problem.`);
+  const open = findRecord(snapshot, problem.subjectId, family);
+  return open === null
+    ? addRecord(decision, family, problem)
+    : updateRecord({ snapshot, out }, open, problem);
+}
+
+function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProblem): OpenRecord {
+  const { id, type, at, data, subjectId, since } = problem;
+  const record: OpenRecord = {
+    id,
+    family,
+    subjectId,
+    type,
+    since,
+    priority: "normal",
+    acknowledgedAt: null,
+    acknowledgedBy: [],
+    snoozedUntil: null,
+    policyId: null,
+    step: 0,
+    round: 0,
+    dueAt: null,
+    version: 1,
+  };
+  const { organizationId } = snapshot;
+  const linkKey = createToken(linkKeyLength);
+  out.write(insertRecord({ ...record, organizationId, at, data: JSON.stringify(data), linkKey }));
+  replaceRecord(snapshot, record);
+  return record;
+}
+
+/** A monitor's state is news only if it changed. The steps of a certificate and of an incident share a type. */
+function updateRecord(
+  { snapshot, out }: Pick<Deciding, "snapshot" | "out">,
+  open: OpenRecord,
+  { type, at, data }: NewProblem,
+): OpenRecord {
+  const { organizationId } = snapshot;
+  if (open.family === "state" && open.type === type) return open;
+  out.write(changeRecord(organizationId, open.id, { type, at, data: JSON.stringify(data) }));
+  if (open.family === "state")
+    out.write(addEntry(organizationId, open.id, { at, type: "changed", message: type }));
+  const changed = { ...open, type, version: open.version + 1 };
+  replaceRecord(snapshot, changed);
+  return changed;
+}
+
+/** Ends the open alert about a subject, unless its last message continues in the next write. */
+export function resolveRecord(
+  { snapshot, out }: Pick<Deciding, "snapshot" | "out">,
+  subjectId: string,
+  family: Family,
+  { because, at }: { because: Ending; at: string },
+) {
+  const open = findRecord(snapshot, subjectId, family);
+  if (open === null || out.rest() !== null) return;
+  const [ending, canceling] = endRecords(snapshot.organizationId, [open.id], because, at);
+  if (ending !== undefined) out.write(ending);
+  if (open.policyId !== null && canceling !== undefined) out.write(canceling);
+  const others = snapshot.records.get(subjectId)?.filter((one) => one !== open) ?? [];
+  snapshot.records.set(subjectId, others);
+}
+
+function replaceRecord({ records }: Snapshot, record: OpenRecord) {
+  const others = records.get(record.subjectId)?.filter((one) => one.id !== record.id) ?? [];
+  records.set(record.subjectId, [...others, record]);
+}

@@ -1,0 +1,87 @@
+/** Pure rules of alerts: their family, priority, status, and the reasons for which they end. */
+import type { AlertType } from "../schema.ts";
+
+/** Kinds of problems. At most one alert per subject and family is open. */
+export const families = ["state", "certificate", "incident", "channel", "problem"] as const;
+export type Family = (typeof families)[number];
+
+export const priorities = ["low", "normal", "critical"] as const;
+export type Priority = (typeof priorities)[number];
+
+/** Why an alert ended. Only `recovered` means that the problem is over. */
+export const endings = [
+  "recovered",
+  "muted",
+  "paused",
+  "maintenance",
+  "disabled",
+  "deleted",
+] as const;
+export type Ending = (typeof endings)[number];
+
+export const alertStatuses = ["open", "acknowledged", "snoozed", "resolved"] as const;
+export type AlertStatus = (typeof alertStatuses)[number];
+
+/** An open alert, as decisions see it. */
+export type OpenRecord = {
+  /** ID of the first message. */
+  id: string;
+  family: Family;
+  /** A monitor, incident or channel, or the key of a problem of the appliance. */
+  subjectId: string;
+  /** Type of the last message about the problem. */
+  type: AlertType;
+  /** RFC 3339. Start of the problem. */
+  since: string;
+  priority: Priority;
+  /** RFC 3339. */
+  acknowledgedAt: string | null;
+  /** Names of the people and keys that acknowledged it, in order. */
+  acknowledgedBy: readonly string[];
+  /** Unix milliseconds. */
+  snoozedUntil: number | null;
+  /** The escalation policy, the step that runs next, and the number of finished repetitions. */
+  policyId: string | null;
+  step: number;
+  round: number;
+  /** Unix milliseconds. Time of the next timer; null for none. */
+  dueAt: number | null;
+  version: number;
+};
+
+const familyOfType: Record<AlertType, Family | null> = {
+  "monitor.down": "state",
+  "monitor.up": "state",
+  "monitor.degraded": "state",
+  "monitor.reminder": "state",
+  "monitor.flapping": "state",
+  "certificate.expiring": "certificate",
+  "incident.opened": "incident",
+  "incident.updated": "incident",
+  "incident.resolved": "incident",
+  "channel.failed": "channel",
+  "appliance.troubled": "problem",
+  "appliance.recovered": "problem",
+  test: null,
+};
+
+/** Returns the family of the alert to which a message belongs; null for a test. */
+export const familyOf = (type: AlertType): Family | null => familyOfType[type];
+
+/** Whether reminders and escalation wait: someone acknowledged the alert, or it is snoozed. */
+export const isQuiet = ({
+  acknowledgedAt,
+  snoozedUntil,
+}: Pick<OpenRecord, "acknowledgedAt" | "snoozedUntil">): boolean =>
+  acknowledgedAt !== null || snoozedUntil !== null;
+
+/** Returns the status of an alert. A snooze hides an acknowledgment until it ends. */
+export function statusOf(record: {
+  resolvedAt: string | null;
+  snoozedUntil: number | null;
+  acknowledgedAt: string | null;
+}): AlertStatus {
+  if (record.resolvedAt !== null) return "resolved";
+  if (record.snoozedUntil !== null) return "snoozed";
+  return record.acknowledgedAt === null ? "open" : "acknowledged";
+}

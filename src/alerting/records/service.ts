@@ -1,0 +1,172 @@
+/** Use cases of alerts: the list, and one alert with its timeline. */
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { assertFound, type Tenant } from "../../database/rows.ts";
+import type { Alert } from "../alert.ts";
+import type { AlertType, Delivery } from "../schema.ts";
+import { composeAlertTitle, subjectOf } from "../sending/messages.ts";
+import { addAttempts } from "../store.ts";
+import { type Ending, type Family, familyOf, statusOf } from "./rules.ts";
+import type { AlertQuery, AlertSummary, AlertWithDeliveries, TimelineEntry } from "./schema.ts";
+import {
+  findAcknowledgments,
+  findEntries,
+  findMessage,
+  findRecordPage,
+  findRecordRow,
+  findSentMessages,
+  type MessageRow,
+  type RecordRow,
+} from "./store.ts";
+
+type Acknowledgment = Awaited<ReturnType<typeof findAcknowledgments>>[number];
+type Sent = Awaited<ReturnType<typeof findSentMessages>>[number];
+
+const subjectTypes: Record<Family, AlertSummary["subject"]["type"]> = {
+  state: "monitor",
+  certificate: "monitor",
+  incident: "incident",
+  channel: "channel",
+  problem: "problem",
+};
+
+/** Lists a page of alerts, newest first. */
+export async function listAlerts(tenant: Tenant, query: AlertQuery) {
+  const { data, meta } = await findRecordPage(tenant, query);
+  const acknowledged = data.filter(({ acknowledgedAt }) => acknowledgedAt !== null);
+  const all = await findAcknowledgments(
+    tenant,
+    acknowledged.map(({ id }) => id),
+  );
+  const byRecord = Map.groupBy(all, ({ recordId }) => recordId);
+  return { data: data.map((row) => toSummary(row, byRecord.get(row.id) ?? [])), meta };
+}
+
+/** Reads an alert by its id, or by the id of one of its messages. Throws NOT_FOUND. */
+export async function getAlert(tenant: Tenant, id: string): Promise<AlertWithDeliveries> {
+  const record = await findRecord(tenant, id);
+  if (record === null) return getLoneMessage(tenant, id);
+  const [acknowledgments, entries, sent] = await Promise.all([
+    findAcknowledgments(tenant, [record.id]),
+    findEntries(tenant, record.id),
+    findSentMessages(tenant, { recordId: record.id }),
+  ]);
+  const first = sent.find(({ message }) => message.id === record.id)?.message ?? record;
+  const timeline = [
+    createEntry(record.since, "opened", { message: titleOf(first) }),
+    ...entries.map((entry) => toEntry(record, entry)),
+    ...sent.flatMap(listDeliveryEntries),
+    ...(record.resolvedAt === null ? [] : [createEntry(record.resolvedAt, "resolved")]),
+  ];
+  return {
+    ...toSummary(record, acknowledgments),
+    timeline: sortByTime(timeline),
+    deliveries: await toDeliveries(tenant, sent),
+  };
+}
+
+/** Returns the alert with this id, or the one to which the message with this id belongs. */
+export async function findRecord(tenant: Tenant, id: string): Promise<RecordRow | null> {
+  const record = await findRecordRow(tenant, id);
+  if (record !== null) return record;
+  const message = await findMessage(tenant, id);
+  return message?.recordId == null ? null : findRecordRow(tenant, message.recordId);
+}
+
+/** Reads a test, or a message of an older version, which belongs to no alert. Throws NOT_FOUND. */
+async function getLoneMessage(tenant: Tenant, id: string): Promise<AlertWithDeliveries> {
+  const message = assertFound(await findMessage(tenant, id), "alert");
+  const { type, at, data } = message;
+  const sent = await findSentMessages(tenant, { id });
+  const content = { type: type as AlertType, data: JSON.parse(data) as Record<string, unknown> };
+  return {
+    id,
+    ...content,
+    title: titleOf(message),
+    at,
+    subject: {
+      type: subjectTypes[familyOf(content.type) ?? "channel"],
+      id: subjectOf(parseMessage(message)),
+    },
+    status: "resolved",
+    priority: "normal",
+    since: at,
+    resolvedAt: at,
+    resolvedBecause: null,
+    acknowledgments: [],
+    snoozedUntil: null,
+    timeline: sortByTime(sent.flatMap(listDeliveryEntries)),
+    deliveries: await toDeliveries(tenant, sent),
+  };
+}
+
+function toSummary(row: RecordRow, acknowledgments: readonly Acknowledgment[]): AlertSummary {
+  const { id, family, subjectId, type, at, data, priority, since, resolvedAt } = row;
+  return {
+    id,
+    type: type as AlertType,
+    title: titleOf(row),
+    at,
+    data: JSON.parse(data) as Record<string, unknown>,
+    subject: { type: subjectTypes[family], id: subjectId },
+    status: statusOf(row),
+    priority,
+    since,
+    resolvedAt,
+    resolvedBecause: row.resolvedBecause as Ending | null,
+    acknowledgments: acknowledgments.map(({ actorType, actorId, actorName, at }) => ({
+      type: actorType as AlertSummary["acknowledgments"][number]["type"],
+      id: actorId === "" ? null : actorId,
+      name: actorName,
+      at,
+    })),
+    snoozedUntil: row.snoozedUntil === null ? null : formatTimestamp(row.snoozedUntil),
+  };
+}
+
+type Content = Pick<MessageRow, "id" | "type" | "at" | "data">;
+
+const parseMessage = ({ id, type, at, data }: Content) =>
+  ({ id, type, at, data: JSON.parse(data) as unknown }) as Alert;
+
+const titleOf = (content: Content): string => composeAlertTitle(parseMessage(content));
+
+const createEntry = (
+  at: string,
+  type: TimelineEntry["type"],
+  more: Partial<TimelineEntry> = {},
+): TimelineEntry => ({ at, type, message: null, actor: null, channel: null, ...more });
+
+function toEntry(
+  record: RecordRow,
+  entry: Awaited<ReturnType<typeof findEntries>>[number],
+): TimelineEntry {
+  const { at, type, actorType, actorId, actorName } = entry;
+  // The entry of a change contains the new type.
+  const message =
+    type === "changed" && entry.message !== null
+      ? titleOf({ ...record, type: entry.message })
+      : entry.message;
+  const actor =
+    actorType === null
+      ? null
+      : ({ type: actorType, id: actorId, name: actorName ?? "" } as TimelineEntry["actor"]);
+  return createEntry(at, type as TimelineEntry["type"], { message, actor });
+}
+
+/** Returns when a message was queued for a channel, and how it ended. */
+function listDeliveryEntries({ delivery, message, channelName }: Sent): TimelineEntry[] {
+  const channel = { id: delivery.receiverId, name: channelName };
+  const sent = createEntry(delivery.createdAt, "sent", { channel, message: titleOf(message) });
+  const { status, lastAttemptAt, createdAt, deliveredAt, error } = delivery;
+  if (status === "gathering" || status === "sending") return [sent];
+  const ended = lastAttemptAt === null ? createdAt : formatTimestamp(lastAttemptAt);
+  return [sent, createEntry(deliveredAt ?? ended, status, { channel, message: error })];
+}
+
+const sortByTime = (entries: readonly TimelineEntry[]) =>
+  entries.toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
+
+function toDeliveries(tenant: Tenant, sent: readonly Sent[]): Promise<Delivery[]> {
+  const rows = new Map(sent.map(({ delivery }) => [delivery.id, delivery]));
+  return addAttempts(tenant, [...rows.values()]);
+}

@@ -1,0 +1,201 @@
+/** Reads alerts with their timelines, and creates the statements that write them. */
+import { and, desc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import type { Actor } from "../../events/scope.ts";
+import { buildPage, computeOffset } from "../../core/paging.ts";
+import { matchReference, matchValues, type Tenant } from "../../database/rows.ts";
+import { createInsert, type Prepared } from "../../database/store.ts";
+import {
+  alertAcknowledgments,
+  alertChannels,
+  alertRecords,
+  alerts,
+  alertTimeline,
+  deliveries,
+  deliveryAlerts,
+} from "../../database/tables/alerting.ts";
+import { alertBounds } from "../../core/limits.ts";
+import type { AlertStatus, Ending } from "./rules.ts";
+import type { AlertQuery } from "./schema.ts";
+
+export const insertRecord = createInsert(alertRecords);
+const insertTimelineRow = createInsert(alertTimeline);
+
+/** What happened to an alert that no message and no delivery shows. */
+export const entryTypes = [
+  "changed",
+  "acknowledged",
+  "unacknowledged",
+  "snoozed",
+  "returned",
+  "noted",
+  "escalated",
+  "links-revoked",
+] as const;
+
+export type NewEntry = {
+  at: string;
+  type: (typeof entryTypes)[number];
+  /** Absent if no person or key caused the entry. */
+  actor?: Actor;
+  message?: string | null;
+};
+
+/** Adds an entry to an alert's timeline. */
+export function addEntry(
+  organizationId: string,
+  recordId: string,
+  { at, type, actor, message = null }: NewEntry,
+): Prepared {
+  return insertTimelineRow({
+    organizationId,
+    recordId,
+    at,
+    type,
+    actorType: actor?.type ?? null,
+    actorId: actor?.id ?? null,
+    actorName: actor?.name ?? null,
+    message,
+  });
+}
+
+type Change = { type: string; at: string; data: string };
+
+/** Stores the type and content of a newer message about an open alert. */
+export const changeRecord = (
+  organizationId: string,
+  id: string,
+  { type, at, data }: Change,
+): Prepared => ({
+  text: `update alert_records set type = ?, at = ?, data = ?, version = version + 1
+    where organization_id = ? and id = ?`,
+  parameters: [type, at, data, organizationId, id],
+});
+
+/** Ends open alerts, and cancels their planned notifications. Alerts that have ended stay unchanged. */
+export function endRecords(
+  organizationId: string,
+  ids: readonly string[],
+  because: Ending,
+  at: string,
+): Prepared[] {
+  const list = JSON.stringify(ids);
+  return [
+    {
+      text: `update alert_records set resolved_at = ?, resolved_because = ?, snoozed_until = null,
+          due_at = null, version = version + 1
+        where organization_id = ? and id in (select value from json_each(?))
+          and resolved_at is null`,
+      parameters: [at, because, organizationId, list],
+    },
+    cancelNotifications(organizationId, ids),
+  ];
+}
+
+/** Removes the planned notifications of these alerts. */
+export const cancelNotifications = (organizationId: string, ids: readonly string[]): Prepared => ({
+  text: `delete from alert_notifications
+    where organization_id = ? and record_id in (select value from json_each(?))`,
+  parameters: [organizationId, JSON.stringify(ids)],
+});
+
+export type RecordRow = typeof alertRecords.$inferSelect;
+export type MessageRow = typeof alerts.$inferSelect;
+
+const isOpen = isNull(alertRecords.resolvedAt);
+const statusConditions: Record<AlertStatus, SQL | undefined> = {
+  open: and(isOpen, isNull(alertRecords.snoozedUntil), isNull(alertRecords.acknowledgedAt)),
+  acknowledged: and(
+    isOpen,
+    isNull(alertRecords.snoozedUntil),
+    isNotNull(alertRecords.acknowledgedAt),
+  ),
+  snoozed: and(isOpen, isNotNull(alertRecords.snoozedUntil)),
+  resolved: isNotNull(alertRecords.resolvedAt),
+};
+
+/** Returns a page of alerts, newest first. */
+export async function findRecordPage({ store, organizationId }: Tenant, query: AlertQuery) {
+  const { status, monitorId, incidentId, type, priority } = query;
+  const where = and(
+    matchValues(alertRecords, { organizationId, type, priority }),
+    matchSubject(["state", "certificate"], monitorId),
+    matchSubject(["incident"], incidentId),
+    // The index of open alerts needs this condition by itself.
+    status === undefined || status.includes("resolved") ? undefined : isOpen,
+    status && or(...status.map((one) => statusConditions[one])),
+  );
+  const [total, rows] = await Promise.all([
+    store.db.$count(alertRecords, where),
+    store.db
+      .select()
+      .from(alertRecords)
+      .where(where)
+      .orderBy(desc(alertRecords.id))
+      .limit(query.per_page)
+      .offset(computeOffset(query)),
+  ]);
+  return buildPage(query, rows, total);
+}
+
+function matchSubject(families: readonly RecordRow["family"][], subjectId: string | undefined) {
+  return subjectId === undefined
+    ? undefined
+    : matchValues(alertRecords, { family: families, subjectId });
+}
+
+export async function findRecordRow({ store, organizationId }: Tenant, id: string) {
+  const where = matchValues(alertRecords, { organizationId, id });
+  const [row] = await store.db.select().from(alertRecords).where(where);
+  return row ?? null;
+}
+
+export async function findMessage({ store, organizationId }: Tenant, id: string) {
+  const [row] = await store.db
+    .select()
+    .from(alerts)
+    .where(matchValues(alerts, { organizationId, id }));
+  return row ?? null;
+}
+
+/** Returns the acknowledgments of alerts, oldest first. */
+export function findAcknowledgments(
+  { store, organizationId }: Tenant,
+  recordIds: readonly string[],
+) {
+  return store.db
+    .select()
+    .from(alertAcknowledgments)
+    .where(matchValues(alertAcknowledgments, { organizationId, recordId: recordIds }))
+    .orderBy(alertAcknowledgments.at, alertAcknowledgments.actorName);
+}
+
+export const findEntries = ({ store, organizationId }: Tenant, recordId: string) =>
+  store.db
+    .select()
+    .from(alertTimeline)
+    .where(matchValues(alertTimeline, { organizationId, recordId }))
+    .orderBy(alertTimeline.seq);
+
+/** Returns the newest deliveries of messages about an alert, each with its message and channel, oldest first. */
+export async function findSentMessages(
+  { store, organizationId }: Tenant,
+  about: { recordId: string } | { id: string },
+) {
+  const rows = await store.db
+    .select({ delivery: deliveries, message: alerts, channelName: alertChannels.name })
+    .from(alerts)
+    .innerJoin(
+      deliveryAlerts,
+      and(
+        eq(deliveryAlerts.organizationId, alerts.organizationId),
+        eq(deliveryAlerts.alertId, alerts.id),
+        sql`not ${deliveryAlerts.withheld}`,
+      ),
+    )
+    .innerJoin(deliveries, matchReference(deliveryAlerts, deliveryAlerts.deliveryId, deliveries))
+    .leftJoin(alertChannels, matchReference(deliveries, deliveries.receiverId, alertChannels))
+    .where(matchValues(alerts, { organizationId, ...about }))
+    .orderBy(desc(deliveries.seq), desc(deliveryAlerts.position))
+    .limit(alertBounds.shownDeliveries.value);
+  return rows.toReversed();
+}
