@@ -56,7 +56,7 @@ describe("a test alert", () => {
       },
     ]);
     expect(await deliveriesOf(hook)).toEqual([delivery]);
-    expecttold().toMatchObject([{ id: delivery.alertIds[0], type: "test" }]);
+    expect(told()).toMatchObject([{ id: delivery.alertIds[0], type: "test" }]);
     expect(await channelOf(hook)).toMatchObject({ lastDeliveryAt: at, lastError: null });
   });
 
@@ -160,7 +160,7 @@ describe("nothing is sent", () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([403, 401, 404, 404]);
     expect(hook.asked).toEqual([]);
-    expecttold().toEqual([]);
+    expect(told()).toEqual([]);
   });
 
   test("until five minutes after its sender died", async () => {

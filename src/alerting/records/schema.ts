@@ -16,7 +16,7 @@ const StatusList = z
   .string()
   .max(100)
   .transform((text) => [...new Set(text.split(","))])
-  .pipe(z.array(AlertStatus))
+  .pipe(z.array(AlertStatus).max(alertStatuses.length))
   .meta({
     override: {
       type: "string",

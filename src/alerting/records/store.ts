@@ -1,6 +1,5 @@
 /** Reads alerts with their timelines, and creates the statements that write them. */
 import { and, desc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
-import type { Actor } from "../../events/scope.ts";
 import { buildPage, computeOffset } from "../../core/paging.ts";
 import { matchReference, matchValues, type Tenant } from "../../database/rows.ts";
 import { createInsert, type Prepared } from "../../database/store.ts";
@@ -32,11 +31,14 @@ export const entryTypes = [
   "links-revoked",
 ] as const;
 
+/** A person, key or link, as in the audit log. */
+export type EntryActor = { type: string; id: string | null; name: string };
+
 export type NewEntry = {
   at: string;
   type: (typeof entryTypes)[number];
   /** Absent if no person or key caused the entry. */
-  actor?: Actor;
+  actor?: EntryActor;
   message?: string | null;
 };
 
@@ -120,7 +122,7 @@ export async function findRecordPage({ store, organizationId }: Tenant, query: A
     matchValues(alertRecords, { organizationId, type, priority }),
     matchSubject(["state", "certificate"], monitorId),
     matchSubject(["incident"], incidentId),
-    // The index of open alerts needs this condition by itself.
+    // Required by the index of open alerts.
     status === undefined || status.includes("resolved") ? undefined : isOpen,
     status && or(...status.map((one) => statusConditions[one])),
   );

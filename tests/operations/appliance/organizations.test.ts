@@ -2,7 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { organizationTables, sweepOrganizations } from "../../../src/operations/appliance/store.ts";
 import { createSweeping } from "../../../src/database/backup/sweeping.ts";
-import { alerts as alertTable, openCases } from "../../../src/database/tables/alerting.ts";
+import {
+  alertAcknowledgments,
+  alertNotifications,
+  alertRecords,
+  alerts as alertTable,
+  alertTimeline,
+  openCases,
+} from "../../../src/database/tables/alerting.ts";
 import { notices } from "../../../src/database/tables/status-pages.ts";
 import { recordProblem } from "../../../src/events/problems.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
@@ -147,6 +154,20 @@ async function full() {
     `insert into external_records values ('${ours.id}', 'there', 'group', '1', 'r', 'i', 0, '{}')`,
   );
   made.database.run(`insert into screenshots values ('${ours.id}', '${monitor.id}', 1, '')`);
+  const [record] = await made.store.db
+    .select()
+    .from(alertRecords)
+    .where(eq(alertRecords.organizationId, ours.id));
+  const ofRecord = { organizationId: ours.id, recordId: record?.id ?? "" };
+  await made.store.atomic([
+    made.store.db.insert(alertTimeline).values({ ...ofRecord, at: "", type: "noted" }),
+    made.store.db
+      .insert(alertAcknowledgments)
+      .values({ ...ofRecord, actorType: "person", actorId: "1", actorName: "Ada", at: "" }),
+    made.store.db
+      .insert(alertNotifications)
+      .values({ ...ofRecord, channelId: hook.id, step: 0, round: 0, dueAt: 2 ** 50 }),
+  ]);
   const notice = { pageId: page.id, type: "incident.opened", at: "2026-11-20T10:00:00.000Z" };
   const [told] = await made.store.db
     .select()
