@@ -233,6 +233,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
     sections: page.sections,
     hosts: page.hosts,
     showLatency: page.showLatency,
+    showPaused: page.showPaused,
     historyDays: page.historyDays,
     timeZone: page.timeZone,
     passwordHash: page.passwordHash,

@@ -133,7 +133,9 @@ function createPageLoader(store: Store) {
     const monitors = parts.flatMap(({ monitors }) => monitors);
     const shownMonitors = new Map(monitors.map((monitor) => [monitor.id, monitor]));
     const today = Math.floor(now / dayMs);
-    const keys = monitors.map(({ key }) => key);
+    const isListed = ({ status }: Pick<MonitorRow, "status">) =>
+      page.showPaused || status !== "paused";
+    const keys = monitors.filter(isListed).map(({ key }) => key);
     const historyDays = limitShownDays(page.historyDays, monitors.length);
     const days = await daysOf(keys, today, Math.max(historyDays, badgeDays));
     const failingSince = store.writes.getFailingSince();
@@ -150,11 +152,13 @@ function createPageLoader(store: Store) {
       const state = determineShownStatus({ status, lastMessage });
       return { ...row, state, lastKnown: status, days: days.get(key) ?? noDays };
     };
-    const sections = parts.map(({ id, name, monitors }) => ({
-      id,
-      name,
-      monitors: monitors.map(buildPublicMonitor),
-    }));
+    const sections = parts
+      .map(({ id, name, monitors }) => ({
+        id,
+        name,
+        monitors: monitors.filter(isListed).map(buildPublicMonitor),
+      }))
+      .filter(({ monitors }) => page.showPaused || monitors.length > 0);
     const { currentIncidents, ...incidentReads } = createIncidentReader(store, page, shownMonitors);
     const { currentWindows, ...windowReads } = createWindowReader(store, page, monitors, now);
     return {

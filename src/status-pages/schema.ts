@@ -136,6 +136,10 @@ export const statusPageFields = {
   sections: sections.default([]),
   hosts: hosts.default([]),
   showLatency: z.boolean().default(false),
+  showPaused: z.boolean().default(true).meta({
+    description:
+      "Whether the page lists paused monitors. Without them, sections that have no other monitor are omitted too. Incidents still name them.",
+  }),
   historyDays: integer(1, 365).default(90).meta({
     description:
       "Days that the page shows. It shows up to 5,000 monitors and 100,000 days in total, so with very many monitors each has fewer days.",
@@ -217,6 +221,7 @@ export const StatusPage = z
     sections: z.array(StatusPageSection),
     hosts: z.array(z.string()),
     showLatency: z.boolean(),
+    showPaused: z.boolean(),
     historyDays: z.int(),
     timeZone: z.string(),
     logoUrl: z.string().nullable().meta({ description: "Path of the logo; null without one." }),
@@ -254,6 +259,7 @@ export const StatusPage = z
       ],
       hosts: ["status.team.example"],
       showLatency: false,
+      showPaused: true,
       historyDays: 90,
       timeZone: "Europe/Berlin",
       logoUrl: null,

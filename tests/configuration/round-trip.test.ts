@@ -150,6 +150,7 @@ const page = (monitors: readonly string[], groups: readonly string[]) =>
       accentColor: fc.constantFrom(null, "#2563eb"),
       theme: fc.constantFrom("auto", "dark"),
       showLatency: fc.boolean(),
+      showPaused: fc.boolean(),
       historyDays: fc.integer({ min: 1, max: 365 }),
       timeZone: fc.constantFrom("UTC", "Europe/Berlin"),
       password: fc.oneof({ arbitrary: fc.constant(null), weight: 9 }, line),

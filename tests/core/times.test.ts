@@ -6,6 +6,7 @@ import {
   formatPeriod,
   formatSince,
   formatTimeSpan,
+  setHourCycle,
 } from "../../src/core/time/times.ts";
 
 const at = (text: string) => Date.parse(`${text}Z`);
@@ -72,4 +73,20 @@ test("something that expires shows its expiry, or the first one if there are lat
   expect(words(today, today)).toBe(" until 16:00");
   expect(words(tomorrow, today)).toBe(", the first until 16:00");
   expect(words(tomorrow)).toBe(" until 23 Nov 03:30");
+});
+
+test("a 12-hour clock has am and pm, also at noon and midnight", () => {
+  setHourCycle("h12");
+  try {
+    const words = (text: string) => formatDateTime("UTC", at(text), now);
+    expect(words("2026-11-22T13:05")).toBe("1:05 pm");
+    expect(words("2026-11-22T00:05")).toBe("12:05 am");
+    expect(words("2026-09-12T12:31")).toBe("12 Sept 12:31 pm");
+    expect(formatPeriod("UTC", at("2026-11-22T11:00"), at("2026-11-22T13:00"), now)).toBe(
+      "Today 11:00 am–1:00 pm",
+    );
+  } finally {
+    setHourCycle("h23");
+  }
+  expect(formatDateTime("UTC", at("2026-11-22T13:05"), now)).toBe("13:05");
 });

@@ -39,6 +39,7 @@ async function filledWith(text: string) {
     description: text,
     sections: [buildSection(text, own.id), buildSection("Renamed", [renamed.id, text])],
     showLatency: true,
+    showPaused: true,
   });
   await own.report({ latency_ms: "34" });
   await own.report({ status: "down", msg: "x" });

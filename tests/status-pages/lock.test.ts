@@ -20,6 +20,7 @@ async function locked() {
     password,
     sections: [buildSection("All", id)],
     showLatency: true,
+    showPaused: true,
   });
   const incident = await made.createIncident({ title: "Secret trouble" });
   const parts = ["", "/", ".json", "/feed.rss", "/feed.atom", "/logo", "/history"];

@@ -35,6 +35,7 @@ const plain = {
   sections: [],
   hosts: [],
   showLatency: false,
+  showPaused: true,
   historyDays: 90,
   timeZone: "UTC",
   logoUrl: null,
@@ -73,6 +74,7 @@ describe("creating", () => {
       ],
       hosts: ["status.team.example", "status.box.team.example"],
       showLatency: true,
+      showPaused: true,
       historyDays: 365,
       timeZone: "Europe/Berlin",
     };

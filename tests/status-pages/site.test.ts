@@ -194,6 +194,25 @@ describe("sections", () => {
     expect(await said()).toEqual(["No status yet", "Not checked yet"]);
   });
 
+  test("are omitted while they are paused if the page chooses so; their incidents remain", async () => {
+    await using made = await createVisitor();
+    const { api, group, monitor, pauseGroup, publish, readHtml: read, restart } = made;
+    const [one, other] = [await monitor({ name: "Broken" }), await monitor({ name: "Works" })];
+    const { id } = await group({ monitorIds: [one.id] });
+    const sections = [{ groupId: id }, buildSection("Others", other.id)];
+    await publish({ sections, showPaused: false });
+    await api("POST", "/api/v1/incidents", { body: { title: "Orders fail", monitorId: one.id } });
+    await pauseGroup(id, true);
+    await restart();
+    const { text } = await read("/status/ours");
+    expect([text.includes("Others"), text.includes("Works")]).toEqual([true, true]);
+    expect(text).toContain("Orders fail");
+    expect(readWords(text, ".word")).toEqual(["Not checked yet"]);
+    await publish({ sections, showPaused: true });
+    await restart();
+    expect(readWords((await read("/status/ours")).text, ".word")).toContain("Paused");
+  });
+
   test("of a deleted group are removed, with the names they gave", async () => {
     await using made = await createVisitor();
     const { api, group, monitor, publish, readHtml: read, get } = made;

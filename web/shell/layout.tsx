@@ -12,7 +12,7 @@ import { HeldEverywhere } from "../components/held-changes.tsx";
 import { useFavicon } from "../components/display/mark.tsx";
 import { useShortcuts } from "../components/shortcuts.ts";
 import { notify } from "../components/toasts.tsx";
-import { Zone } from "../components/display/time.tsx";
+import { Times } from "../components/display/time.tsx";
 import { ConnectionBanner, WrongCodes } from "./banners.tsx";
 import { Dialogs } from "./editor-dialogs.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
@@ -47,7 +47,7 @@ function Frame() {
   );
   useShortcuts(shortcuts);
   return (
-    <Zone.Provider value={person.timeZone ?? organization.timeZone}>
+    <Times zone={person.timeZone ?? organization.timeZone} hourCycle={person.hourCycle}>
       <a className="skip" href="#main">
         Skip to content
       </a>
@@ -66,6 +66,6 @@ function Frame() {
       <Dialogs />
       <HeldEverywhere />
       <SignInDialog />
-    </Zone.Provider>
+    </Times>
   );
 }

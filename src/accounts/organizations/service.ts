@@ -115,6 +115,7 @@ export async function buildNewOrganization(
       theme: "auto",
       visibility: "public",
       showLatency: false,
+      showPaused: true,
       historyDays: 90,
       timeZone,
       ...buildFirstVersion(at),

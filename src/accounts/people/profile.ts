@@ -62,7 +62,12 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
   const { password, ...fields } = patch;
   return retryOnStaleRead(async () => {
     const own = await getOwnRow(context);
-    const { name = own.name, email = own.email, timeZone = own.timeZone } = patch;
+    const {
+      name = own.name,
+      email = own.email,
+      timeZone = own.timeZone,
+      hourCycle = own.hourCycle,
+    } = patch;
     const moved = email === own.email ? own : await hashForEmail(context, email, password);
     const { passwordHash } = moved;
     const emailKey = emailKeyOf(email);
@@ -75,15 +80,16 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
         emailKey,
         passwordHash,
         timeZone,
+        hourCycle,
         updatedAt: formatTimestamp(clock()),
       }),
       ...buildPersonAudit(
         context,
         "person.updated",
-        listChangedFields(own, { name, email, timeZone }, Object.keys(fields)),
+        listChangedFields(own, { name, email, timeZone, hourCycle }, Object.keys(fields)),
       ),
     ]);
-    return { ...session.person, name, email, timeZone };
+    return { ...session.person, name, email, timeZone, hourCycle };
   });
 }
 

@@ -13,6 +13,9 @@ export const NewPassword = line(200)
 /** A password that is only compared with a stored one. */
 export const Password = z.string().min(1).max(200).meta({ writeOnly: true });
 
+/** Clock of the admin page: 24 hours, or 12 hours with am and pm. Names of ECMA-402. */
+const HourCycle = z.enum(["h23", "h12"]);
+
 /** Profile of the signed-in person. */
 export const Profile = z.object({
   id: Id,
@@ -21,6 +24,7 @@ export const Profile = z.object({
   twoFactor: z.boolean(),
   /** Time zone of the admin page; null for the organization's. */
   timeZone: z.string().nullable(),
+  hourCycle: HourCycle,
   /** Whether the person administers the whole appliance. */
   administrator: z.boolean(),
 });
@@ -32,6 +36,7 @@ export const ProfilePatch = bodySchema(
     name: PersonName.optional(),
     email: EmailAddress.optional(),
     timeZone: TimeZone.nullable().optional(),
+    hourCycle: HourCycle.optional(),
     /** The current password, required to change the e-mail address. */
     password: Password.optional(),
   }),
@@ -42,7 +47,7 @@ export const PasswordChange = z.strictObject({ current: Password, password: NewP
 export type PasswordChange = z.output<typeof PasswordChange>;
 
 /** A member of an organization. */
-export const Member = Profile.omit({ timeZone: true }).extend({
+export const Member = Profile.omit({ timeZone: true, hourCycle: true }).extend({
   role: Role,
   /** Time of the last request in any session; null without a session. */
   lastSeenAt: Timestamp.nullable(),

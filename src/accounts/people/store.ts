@@ -297,6 +297,7 @@ export function buildNewPerson(
     emailKey: emailKeyOf(email),
     passwordHash,
     timeZone: null,
+    hourCycle: "h23",
     totpSecret: null,
     totpPending: null,
     totpStep: 0,

@@ -14,7 +14,7 @@ const maxTrusted = 10_000;
 
 const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
   p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor", p.administrator,
-  p.time_zone AS "timeZone",
+  p.time_zone AS "timeZone", p.hour_cycle AS "hourCycle",
   p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt",
   p.wrong_code_since AS "wrongCodeSince", p.wrong_code_from AS "wrongCodeFrom"
   FROM sessions s JOIN people p ON p.id = s.person_id`;
@@ -23,7 +23,10 @@ const byId = `${columns} WHERE s.id = ?`;
 
 type PersonRow = typeof people.$inferSelect;
 type StoredSession = Pick<SessionRow, "id" | "stage" | "personId" | "createdAt" | "lastSeenAt"> &
-  Pick<PersonRow, "name" | "email" | "timeZone" | `wrongCode${"s" | "At" | "Since" | "From"}`> &
+  Pick<
+    PersonRow,
+    "name" | "email" | "timeZone" | "hourCycle" | `wrongCode${"s" | "At" | "Since" | "From"}`
+  > &
   Record<"twoFactor" | "administrator", number>;
 
 const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m.role FROM memberships m
@@ -100,6 +103,7 @@ function toSession(row: StoredSession, organizations: Membership[]): Session {
       email: row.email,
       twoFactor: row.twoFactor === 1,
       timeZone: row.timeZone,
+      hourCycle: row.hourCycle,
       administrator: row.administrator === 1,
       wrongCodes:
         lastAt === null ? null : { count, since: row.wrongCodeSince ?? lastAt, lastAt, lastFrom },

@@ -4,15 +4,24 @@ import { dayMs } from "./clock.ts";
 const minuteMs = 60_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** Clock of formatted times: 24 hours, or 12 hours with am and pm. */
+export type HourCycle = "h23" | "h12";
+
+let hourCycle: HourCycle = "h23";
+
+/** Sets the clock of all times. For the admin page alone, which has one reader; the server always uses 24 hours. */
+export const setHourCycle = (chosen: HourCycle) => void (hourCycle = chosen);
+
 /** Returns a formatter by time zone and format. Cached, because creating one is slow. */
 export function getFormatter(
   timeZone: string,
   options: Intl.DateTimeFormatOptions,
 ): Intl.DateTimeFormat {
-  const key = timeZone + JSON.stringify(options);
+  const key = timeZone + hourCycle + JSON.stringify(options);
+  const clock = hourCycle === "h12" && options.hour ? ({ hour: "numeric" } as const) : {};
   const known =
     formats.get(key) ??
-    new Intl.DateTimeFormat("en-GB", { timeZone, hourCycle: "h23", ...options });
+    new Intl.DateTimeFormat("en-GB", { timeZone, hourCycle, ...options, ...clock });
   formats.set(key, known);
   return known;
 }

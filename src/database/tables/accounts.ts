@@ -59,6 +59,10 @@ export const people = sqliteTable(
     totpStep: integer("totp_step").notNull(),
     /** IANA name; null for the organization's time zone. */
     timeZone: text("time_zone"),
+    /** Clock of the admin page: 24 hours (`h23`) or 12 hours with am and pm (`h12`). */
+    hourCycle: text("hour_cycle", { enum: ["h23", "h12"] })
+      .notNull()
+      .default("h23"),
     /** Whether the person is an administrator of the appliance. At least one person always is. */
     administrator: flag("administrator").notNull().default(false),
     /**

@@ -32,6 +32,7 @@ export const statusPages = sqliteTable(
     /** Hash with argon2id, in PHC format; null without a password. */
     passwordHash: text("password_hash"),
     showLatency: flag("show_latency").notNull(),
+    showPaused: flag("show_paused").notNull().default(true),
     historyDays: integer("history_days").notNull(),
     /** IANA time zone name. */
     timeZone: text("time_zone").notNull(),

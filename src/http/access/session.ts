@@ -22,6 +22,7 @@ type SignedInPerson = {
   email: string;
   twoFactor: boolean;
   timeZone: string | null;
+  hourCycle: "h23" | "h12";
   /** Whether the person administers the whole appliance. */
   administrator: boolean;
   /** Wrong codes after a correct password; null if there are none to report. */

@@ -21,7 +21,7 @@ test("people can change their name, and with their password the address that the
   const { status, json } = await page("PATCH", profile, { body: { ...body, password } });
   expect([status, json.data]).toEqual([
     200,
-    { id, ...body, twoFactor: false, timeZone: null, administrator: false },
+    { id, ...body, twoFactor: false, timeZone: null, hourCycle: "h23", administrator: false },
   ]);
   expect((await page("GET", "/dashboard/session")).json.data.person).toMatchObject(json.data);
   expect((await createBrowser(appliance).signIn("ADA@new.example")).status).toBe(200);
@@ -37,6 +37,16 @@ test("people can choose a time zone; the default is the organization's", async (
   }
   const refused = await page("PATCH", profile, { body: { timeZone: "Mars/Base" } });
   expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "timeZone"]);
+});
+
+test("people can choose a 12-hour clock; the default has 24 hours", async () => {
+  const { page } = await signInMember(await testAppliance(), "viewer");
+  const clockOf = async () => (await page("GET", "/dashboard/session")).json.data.person.hourCycle;
+  expect(await clockOf()).toBe("h23");
+  expect((await page("PATCH", profile, { body: { hourCycle: "h12" } })).status).toBe(200);
+  expect(await clockOf()).toBe("h12");
+  const refused = await page("PATCH", profile, { body: { hourCycle: "h11" } });
+  expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "hourCycle"]);
 });
 
 test("changing the address requires the password, and guessing is limited", async () => {

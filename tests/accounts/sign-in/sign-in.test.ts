@@ -35,6 +35,7 @@ describe("signing in", () => {
         email,
         twoFactor: false,
         timeZone: null,
+        hourCycle: "h23",
         administrator: false,
         wrongCodes: null,
       },

@@ -1,14 +1,38 @@
 /** Times and durations in the viewer's time zone. Relative times update every second. */
 import { Tooltip } from "@mantine/core";
-import { createContext, useContext } from "react";
+import { createContext, type ReactNode, useContext } from "react";
 import { formatDuration as inWords } from "../../../src/core/text/formatting.ts";
-import { getFormatter, minuteFormat, formatDateTime } from "../../../src/core/time/times.ts";
+import {
+  getFormatter,
+  type HourCycle,
+  minuteFormat,
+  formatDateTime,
+  setHourCycle,
+} from "../../../src/core/time/times.ts";
 import { staleSince } from "../../data/live.ts";
 import { createStore } from "../../data/store.ts";
 
 /** The viewer's time zone, by default the organization's. All times are shown in it. */
-export const Zone = createContext("UTC");
+const Zone = createContext("UTC");
 export const useZone = () => useContext(Zone);
+
+/** Shows all times below in this zone and clock. Another clock renders everything again. */
+export function Times({
+  zone,
+  hourCycle,
+  children,
+}: {
+  zone: string;
+  hourCycle: HourCycle;
+  children: ReactNode;
+}) {
+  setHourCycle(hourCycle);
+  return (
+    <Zone.Provider key={hourCycle} value={zone}>
+      {children}
+    </Zone.Provider>
+  );
+}
 
 const clock = createStore(Date.now());
 setInterval(() => {

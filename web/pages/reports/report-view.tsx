@@ -440,7 +440,6 @@ const formatMoment = (at: string, zone: string) =>
     month: "short",
     hour: "2-digit",
     minute: "2-digit",
-    hourCycle: "h23",
   })
     .format(Date.parse(at))
     .replace(",", "");

@@ -35,6 +35,7 @@ const labels: Partial<Record<Name, FieldLabels>> = {
   title: { label: "Title" },
   description: { label: "Description", hint: "Shown at the top of the page.", markdown: true },
   showLatency: { label: "Show latency", hint: "Next to the uptime of each monitor." },
+  showPaused: { label: "Show paused monitors", hint: "Otherwise they are omitted while paused." },
   historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
   hosts: {
     label: "Host names",
@@ -118,6 +119,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
         />
       </div>
       <Field form={form} name="showLatency" />
+      <Field form={form} name="showPaused" />
     </>
   );
 }

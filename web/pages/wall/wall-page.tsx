@@ -11,7 +11,7 @@ import { useOverallState, useOverview } from "../../data/overview.ts";
 import { createPageQuery } from "../../data/query.ts";
 import { useSession, useSignedInPerson } from "../../data/session.ts";
 import { useFavicon } from "../../components/display/mark.tsx";
-import { Zone } from "../../components/display/time.tsx";
+import { Times } from "../../components/display/time.tsx";
 import { SignInDialog } from "../../shell/sign-in.tsx";
 import { useMaintenanceEnd } from "../maintenance/data.ts";
 import { Tiles, Trouble } from "./tiles.tsx";
@@ -27,7 +27,7 @@ export default function WallPage() {
 }
 
 function Wall() {
-  const { organization } = useSignedInPerson();
+  const { organization, person } = useSignedInPerson();
   const { theme } = useSearch({ strict: false }) as { theme?: string };
   const isLight = theme === "light";
   useWallScheme(isLight ? "light" : "dark");
@@ -49,7 +49,7 @@ function Wall() {
   if (overview === undefined || isLoading) return <main className="wall" />;
   const trouble = listTroubled(overview);
   return (
-    <Zone.Provider value={organization.timeZone}>
+    <Times zone={organization.timeZone} hourCycle={person.hourCycle}>
       <main className="wall">
         <WallHead overview={overview} />
         {trouble.length > 0 && <Trouble monitors={trouble} groups={overview.groups} />}
@@ -60,7 +60,7 @@ function Wall() {
         <WallControls light={isLight} />
       </main>
       <SignInDialog />
-    </Zone.Provider>
+    </Times>
   );
 }
 

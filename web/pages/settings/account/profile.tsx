@@ -1,5 +1,6 @@
 /** Settings: the person's name, e-mail, time zone, password, two-factor sign-in and sessions. */
 import { Select, Switch, TextInput } from "@mantine/core";
+import type { HourCycle } from "../../../../src/core/time/times.ts";
 import { dashboard, unwrapData } from "../../../data/client.ts";
 import { cachePerson, useSignedInPerson } from "../../../data/session.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
@@ -24,12 +25,18 @@ export default function Profile() {
   );
 }
 
-type NameFields = { name: string; email: string; timeZone: string | null };
+type NameFields = {
+  name: string;
+  email: string;
+  timeZone: string | null;
+  hourCycle: HourCycle;
+};
 
-const toFields = ({ name, email, timeZone }: NameFields) => ({
+const toFields = ({ name, email, timeZone, hourCycle }: NameFields) => ({
   name,
   email,
   timeZone,
+  hourCycle,
   password: "",
 });
 
@@ -62,11 +69,25 @@ function Names() {
             {...form.input("email")}
           />
         </div>
-        <TimeZoneField
-          value={values.timeZone}
-          onChange={(zone) => form.set("timeZone", zone)}
-          error={form.errorOf("timeZone")}
-        />
+        <div className="field-row">
+          <TimeZoneField
+            value={values.timeZone}
+            onChange={(zone) => form.set("timeZone", zone)}
+            error={form.errorOf("timeZone")}
+          />
+          <Select
+            label="Clock"
+            description="For all times that you see."
+            data={[
+              { value: "h23", label: "24 hours, such as 18:30" },
+              { value: "h12", label: "12 hours, such as 6:30 pm" },
+            ]}
+            allowDeselect={false}
+            value={values.hourCycle}
+            onChange={(next) => next !== null && form.set("hourCycle", next as HourCycle)}
+            error={form.errorOf("hourCycle")}
+          />
+        </div>
         {values.email !== person.email && (
           <PasswordField
             label="Your password"
