@@ -67,6 +67,13 @@ const framed = [
   }),
   createRoute({
     ...inShell,
+    path: "/incidents/$id/postmortem",
+    component: lazyRouteComponent(
+      createChunk(() => import("./pages/incidents/detail/postmortem-page.tsx")),
+    ),
+  }),
+  createRoute({
+    ...inShell,
     path: "/maintenance",
     staticData: { navigation: { label: "Maintenance", icon: "calendar", keys: "g w" } },
     validateSearch: parseMaintenanceSearch,

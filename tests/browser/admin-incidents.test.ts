@@ -452,15 +452,22 @@ describeInChromium("incidents", (browser) => {
     await world.ask("POST", `/api/v1/incidents/${id}/resolve`);
     await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
-    await page.getByRole("button", { name: "Write postmortem" }).click();
-    const text = dialog(page, "Postmortem").getByRole("textbox", { name: "Text" });
+    await page.getByRole("link", { name: "Write postmortem" }).click();
+    const text = page.getByRole("textbox", { name: /^Impact/ });
+    // The timeline is next to the text.
+    await page.getByRole("region", { name: "Activity" }).getByText("Incident opened.").waitFor();
     await text.fill("**Root cause**\n\nA worker kept the old key.");
-    const preview = dialog(page, "Postmortem").getByRole("group", { name: "Formatted" });
+    const preview = page.getByRole("group", { name: "Formatted" });
     await preview.getByText("Root cause", { exact: true }).waitFor();
+    await page.getByRole("textbox", { name: "New action item" }).fill("Read the key again (Ada)");
+    await page.keyboard.press("Enter");
+    expect(await text.inputValue()).toEndWith("\n\n- [ ] Read the key again (Ada)");
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Save draft" }).click();
     await text.waitFor({ state: "detached" });
     await page.getByText("A worker kept the old key.").waitFor();
+    await page.getByRole("checkbox", { name: "Read the key again (Ada)" }).click();
+    await page.getByText("☑ Read the key again (Ada)").waitFor();
     await page.getByRole("button", { name: "Publish" }).click();
     await dialog(page, "Publish the postmortem?").waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -489,13 +496,22 @@ describeInChromium("incidents", (browser) => {
   });
 
   test("an incident is printed dark on white without navigation, in either theme", async () => {
+    await world.ask("POST", `/api/v1/incidents/${incidentId}/notes`, { message: "Only for us" });
     await using open = await world.open(browser, `/incidents/${incidentId}`, {
       colorScheme: "dark",
     });
     const { page } = open;
     await page.getByRole("region", { name: "Activity" }).waitFor();
+    await page.getByText("Only for us").waitFor();
     await page.emulateMedia({ media: "print" });
     await page.getByRole("navigation", { name: "Main" }).waitFor({ state: "hidden" });
+    // Controls and internal notes are not for readers on paper.
+    for (const inside of [
+      page.getByText("Only for us"),
+      page.getByRole("region", { name: "Post an update" }),
+      page.getByRole("button"),
+    ])
+      expect(await inside.filter({ visible: true }).count()).toBe(0);
     const [ink = 255, paper = 0] = await page.evaluate(() =>
       (["color", "backgroundColor"] as const).map((part) =>
         Number(/\d+/.exec(getComputedStyle(document.body)[part])?.[0]),

@@ -25,6 +25,20 @@ test("bold, italic, code and links are rendered", () => {
   );
 });
 
+test("a task starts with a box; elsewhere brackets are text", () => {
+  const read = (text: string) => JSON.stringify(parseMarkdown(text));
+  expect(read("- [ ] Open\n- [x] **Done**")).toContain('"☐ Open"');
+  expect(read("- [ ] Open\n- [x] **Done**")).toContain('"☑ "');
+  for (const text of [
+    "[ ] no list",
+    "- [y] no",
+    "- a [ ] b",
+    "- `[ ]` code",
+    "- [x](https://a.example)",
+  ])
+    expect(read(text)).not.toMatch(/[☐☑]/);
+});
+
 test("lists nest and preserve their first number", () => {
   expect(html("- a\n- b\n  1. c\n\n4. d\n5. e\n\n   f")).toBe(
     '<ul><li>a</li><li>b<ol><li>c</li></ol></li></ul><ol start="4"><li>d</li><li>e<p>f</p></li></ol>',

@@ -36,7 +36,7 @@ let parser: InstanceType<ReturnType<typeof loadLibrary>["Parser"]> | null = null
 /**
  * Parses a subset of CommonMark (https://spec.commonmark.org/0.31.2/): bold, italic, code, lists, links, and line
  * breaks as typed. Headings become bold paragraphs, quotes become paragraphs, images become links, and HTML becomes
- * text.
+ * text. Tasks (`- [ ]`) start with a box.
  */
 export function parseMarkdown(typed: string): Block[] {
   const text = normalizeLineBreaks(typed);
@@ -102,12 +102,23 @@ function addBlock(blocks: Block[], node: Node, depth: number) {
     case "list": {
       const items: Block[][] = [];
       for (let item = node.firstChild; item !== null; item = item.next)
-        items.push(collectBlocks(item, depth + 1));
+        items.push(markTask(collectBlocks(item, depth + 1)));
       const start = node.listType === "ordered" ? node.listStart : null;
       if (depth < maxListDepth) blocks.push({ kind: "list", start, items });
       else blocks.push(...items.flat());
     }
   }
+}
+
+const taskStart = /^\[([ xX])\](?=\s|$)/;
+
+/** Shows the box of a task, `- [ ]` or `- [x]`, as a character. */
+function markTask(item: Block[]): Block[] {
+  const [first] = item;
+  const start = first?.kind === "paragraph" ? first.content[0] : undefined;
+  if (start?.kind === "text" && !start.code)
+    start.text = start.text.replace(taskStart, (_, mark) => (mark === " " ? "☐" : "☑"));
+  return item;
 }
 
 function collectContent(block: Node, style: Style): Inline[] {

@@ -9,6 +9,7 @@ export const adminPaths = [
   "/monitors/:id",
   "/incidents",
   "/incidents/:id",
+  "/incidents/:id/postmortem",
   "/maintenance",
   "/maintenance/:id",
   "/alert-channels",

@@ -1,6 +1,7 @@
-/** The postmortem of an incident: writing, draft, preview and publication. */
+/** The postmortem of an incident: its panel, its publication and its deletion. */
 import { Button, Checkbox, Modal } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident, PostmortemPatch } from "../../../../src/incidents/schema.ts";
 import { unwrapData, withIfMatch, v1 } from "../../../data/client.ts";
@@ -9,10 +10,8 @@ import { createProvisionalId } from "../../../data/record.ts";
 import { queryClient } from "../../../data/query.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
-import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { pluralize } from "../../../components/display/format.ts";
 import { Markdown } from "../../../components/display/markdown.tsx";
-import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { hold } from "../../../components/held-changes.tsx";
@@ -21,13 +20,11 @@ import { notifyError } from "../../../components/toasts.tsx";
 import { deletePostmortem } from "../actions.ts";
 import { useAudience } from "../data.ts";
 
-const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
-
 /**
  * Saves the postmortem. `known` is the incident as loaded; undefined overwrites later changes by
  * others.
  */
-async function savePostmortem(
+export async function savePostmortem(
   id: string,
   patch: PostmortemPatch,
   known: Incident | undefined,
@@ -39,130 +36,107 @@ async function savePostmortem(
   queryClient.setQueryData(recordKey("incident", id), after);
 }
 
+/** Whether the postmortem is a draft or published. */
+export const PostmortemPill = ({ postmortem }: { postmortem: Incident["postmortem"] }) =>
+  postmortem !== null && (
+    <span className={`pill ${postmortem.publishedAt === null ? "" : "pill-accent"}`}>
+      {postmortem.publishedAt === null ? "Draft" : "Published"}
+    </span>
+  );
+
+/** The postmortem and the time of its publication or last change. */
+export const PostmortemText = ({
+  postmortem: { message, publishedAt, updatedAt },
+}: {
+  postmortem: NonNullable<Incident["postmortem"]>;
+}) => (
+  <>
+    <Markdown text={message} />
+    <p className="timeline-by">
+      {publishedAt === null ? "Draft saved" : "Published"}{" "}
+      <Time at={publishedAt ?? updatedAt} as="short" />
+    </p>
+  </>
+);
+
 /** The postmortem panel, for resolved incidents and for incidents that have a postmortem. */
 export function Postmortem({ incident }: { incident: Incident }) {
-  const { status, postmortem } = incident;
+  const { id, status, postmortem } = incident;
   const { mayWrite } = useSignedInPerson();
-  const [dialog, setDialog] = useState<"write" | "publish" | null>(null);
-  const close = () => setDialog(null);
-  const isPublished = postmortem !== null && postmortem.publishedAt !== null;
-  const isDeleting = useDeleting().has(postmortemKeyOf(incident.id));
+  const isDeleting = useDeleting().has(postmortemKeyOf(id));
   if (isDeleting || (postmortem === null && (status !== "resolved" || !mayWrite))) return null;
   return (
-    <section className="panel" aria-label="Postmortem">
+    <section className="panel postmortem" aria-label="Postmortem">
       <div className="panel-head">
         <h2>
-          Postmortem{" "}
-          {postmortem !== null && (
-            <span className={`pill ${isPublished ? "pill-accent" : ""}`}>
-              {isPublished ? "Published" : "Draft"}
-            </span>
-          )}
+          Postmortem <PostmortemPill postmortem={postmortem} />
         </h2>
-        {mayWrite && <PostmortemActions incident={incident} onOpen={setDialog} />}
+        <Button
+          size="compact-sm"
+          renderRoot={(props) => <Link to="/incidents/$id/postmortem" params={{ id }} {...props} />}
+        >
+          {postmortem === null ? "Write postmortem" : "Open postmortem"}
+        </Button>
       </div>
       {postmortem === null ? (
         <p className="quiet">Say what happened, why, and what you will change.</p>
       ) : (
-        <>
-          <Markdown text={postmortem.message} />
-          {postmortem.publishedAt !== null && (
-            <p className="timeline-by">
-              Published <Time at={postmortem.publishedAt} as="short" />
-            </p>
-          )}
-        </>
+        <PostmortemText postmortem={postmortem} />
       )}
-      {dialog === "write" && <WriteDialog incident={incident} onClose={close} />}
-      {dialog === "publish" && <PublishDialog incident={incident} onClose={close} />}
     </section>
   );
 }
 
-function PostmortemActions({
+/** Edit, Publish and the menu of the postmortem's page. */
+export function PostmortemActions({
   incident,
-  onOpen,
+  onWrite,
 }: {
   incident: Incident;
-  onOpen: (dialog: "write" | "publish") => void;
+  onWrite: () => void;
 }) {
   const { id, status, postmortem } = incident;
-  const isPublished = postmortem !== null && postmortem.publishedAt !== null;
+  const [isPublishing, setPublishing] = useState(false);
+  const navigate = useNavigate();
+  if (postmortem === null) return null;
+  const isPublished = postmortem.publishedAt !== null;
   const unpublishPostmortem = () =>
     void savePostmortem(id, { published: false }, incident).catch(notifyError);
   return (
     <>
-      <Button size="compact-sm" onClick={() => onOpen("write")}>
-        {postmortem === null ? "Write postmortem" : "Edit"}
-      </Button>
-      {postmortem !== null && !isPublished && (
+      <Button onClick={onWrite}>Edit</Button>
+      {!isPublished && (
         <Button
-          size="compact-sm"
+          variant="filled"
           disabled={status !== "resolved"}
           title={status === "resolved" ? undefined : "Resolve the incident first"}
-          onClick={() => onOpen("publish")}
+          onClick={() => setPublishing(true)}
         >
           Publish
         </Button>
       )}
-      {postmortem !== null && (
-        <RowMenu label="Actions for the postmortem">
-          {() => (
-            <>
-              {isPublished && (
-                <MenuItem icon="lock" onClick={unpublishPostmortem}>
-                  Unpublish
-                </MenuItem>
-              )}
-              <DangerItem icon="trash" onClick={() => deletePostmortem(incident)}>
-                Delete
-              </DangerItem>
-            </>
-          )}
-        </RowMenu>
-      )}
+      <RowMenu label="Actions for the postmortem">
+        {() => (
+          <>
+            {isPublished && (
+              <MenuItem icon="lock" onClick={unpublishPostmortem}>
+                Unpublish
+              </MenuItem>
+            )}
+            <DangerItem
+              icon="trash"
+              onClick={() => {
+                deletePostmortem(incident);
+                void navigate({ to: "/incidents/$id", params: { id } });
+              }}
+            >
+              Delete
+            </DangerItem>
+          </>
+        )}
+      </RowMenu>
+      {isPublishing && <PublishDialog incident={incident} onClose={() => setPublishing(false)} />}
     </>
-  );
-}
-
-function WriteDialog({ incident: shown, onClose }: { incident: Incident; onClose: () => void }) {
-  const [incident] = useState(shown);
-  const { id, postmortem } = incident;
-  const form = useForm<{ message: string }>(
-    { message: postmortem?.message ?? outline },
-    async ({ message }, force, once) => {
-      await savePostmortem(id, { message }, force ? undefined : incident, once);
-      onClose();
-    },
-    () => {
-      void queryClient.invalidateQueries({ queryKey: recordKey("incident", id) });
-      onClose();
-    },
-    { key: `postmortem ${id}` },
-  );
-  const isPublic = postmortem !== null && postmortem.publishedAt !== null;
-  return (
-    <FormDialog
-      title="Postmortem"
-      size={760}
-      onClose={onClose}
-      form={form}
-      submit={isPublic ? "Save" : "Save draft"}
-      extra={
-        <span className="audience">
-          {isPublic ? "Public at once · no one is notified" : "The draft is not public"}
-        </span>
-      }
-      curl={() => ({ method: "PATCH", route: v1.incidents({ id }).postmortem, body: form.values })}
-    >
-      <MarkdownField
-        label="Text"
-        minRows={10}
-        maxRows={24}
-        data-autofocus
-        {...form.input("message")}
-      />
-    </FormDialog>
   );
 }
 
