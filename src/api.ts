@@ -10,6 +10,7 @@ import {
 } from "./alerting/schedules/routes.ts";
 import { recordRoutes } from "./alerting/records/routes.ts";
 import { createAlertRoutes } from "./alerting/routes.ts";
+import { escalationPolicyRoutes } from "./alerting/policies/routes.ts";
 import { mailInvitation } from "./alerting/service.ts";
 import { checkDashboardRoutes } from "./monitoring/checks/dashboard-routes.ts";
 import { createTestMailRoutes, createTryChannelRoutes } from "./alerting/dashboard-routes.ts";
@@ -34,7 +35,7 @@ import { monitorGroupRoutes } from "./monitoring/groups/routes.ts";
 import { monitorDashboardRoutes } from "./monitoring/monitors/dashboard-routes.ts";
 import { monitorRoutes } from "./monitoring/monitors/routes.ts";
 import { organizationRoutes } from "./accounts/organizations/routes.ts";
-import { peopleRoutes, profileRoutes } from "./accounts/people/routes.ts";
+import { peopleApiRoutes, peopleRoutes, profileRoutes } from "./accounts/people/routes.ts";
 import { sessionRoutes } from "./accounts/sessions/routes.ts";
 import { settingsRoutes } from "./accounts/settings/routes.ts";
 import { createSignInRoutes } from "./accounts/sign-in/routes.ts";
@@ -73,6 +74,8 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(createAlertRoutes(dependencies))
     .use(scheduleRoutes)
     .use(onCallRoutes)
+    .use(escalationPolicyRoutes)
+    .use(peopleApiRoutes)
     .use(statusPageRoutes)
     .use(subscriberRoutes)
     .use(reportRoutes)

@@ -30,6 +30,13 @@ const ways: Record<LimitName, { has?: number; of: (made: TestSetUp, owner: Clien
       remove: (id) => `/api/v1/alert-channels/${id}`,
     }),
   },
+  "escalation-policies": {
+    of: ({ ours }) => ({
+      make: (index) =>
+        ours.api("POST", "/api/v1/escalation-policies", { body: { name: `${index}` } }),
+      remove: (id) => `/api/v1/escalation-policies/${id}`,
+    }),
+  },
   "maintenance-windows": {
     of: ({ ours }) => ({
       make: (index) =>
@@ -155,6 +162,7 @@ test("every route that creates records has a limit or a retention", () => {
     "addSubscriber",
     "createAlertChannel",
     "createApiKey",
+    "createEscalationPolicy",
     "createIncidentTemplate",
     "createMaintenanceWindow",
     "createMonitor",

@@ -168,6 +168,8 @@ export function resolveReferences(
         ? value.map((key, index) => resolveId(reference.to, key, `${reference.as}[${index}]`))
         : value;
   }
+  if (section === "escalationPolicies" && Array.isArray(fields["steps"]))
+    return { ...result, steps: resolveSteps(fields["steps"], resolveId) };
   if (section !== "statusPages" || !Array.isArray(fields["sections"])) return result;
   return {
     ...result,
@@ -196,11 +198,32 @@ export function resolveReferences(
   };
 }
 
+type ResolveId = (to: SectionName, key: unknown, path: string) => string | undefined;
+
+/** Converts the targets of steps. A person still has an e-mail address as ID, which `resources` looks up. */
+const resolveSteps = (steps: readonly unknown[], resolveId: ResolveId) =>
+  steps.map((step, index) => {
+    if (!isObject(step) || !Array.isArray(step["targets"])) return step;
+    return {
+      ...step,
+      targets: step["targets"].map((target: unknown, place) => {
+        if (!isObject(target)) return target;
+        const { person, channel, ...rest } = target;
+        const path = `steps[${index}].targets[${place}].channel`;
+        if (channel !== undefined)
+          return { ...rest, type: "channel", id: resolveId("alertChannels", channel, path) };
+        return { ...rest, type: "person", id: person };
+      }),
+    };
+  });
+
 /** Converts the path of a REST error to a path in the configuration. */
 export function toConfigurationPath({ section, key, inherited }: Entry, path: string): string {
   let own = path;
   for (const [name, { as }] of Object.entries(sections[section].references))
     own = own.replace(new RegExp(`^${as}(?=$|\\[)`), name);
+  if (section === "escalationPolicies")
+    own = own.replace(/^(steps\[\d+\]\.targets\[\d+\]\.)id$/, "$1person");
   if (section === "statusPages")
     own = own
       .replace(/^(sections\[\d+\]\.)groupId$/, "$1group")

@@ -17,6 +17,8 @@ import {
 import type { ConfigExport, ConfigSecret } from "./schema.ts";
 import { fieldsOf, sectionNames, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
+import { listMembers } from "../accounts/people/store.ts";
+import type { EscalationStep } from "../alerting/policies/schema.ts";
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
 const maxKeyLength = 60;
@@ -49,6 +51,7 @@ async function createExportWriter(scope: Scope) {
   const current = all.filter((one) => one.link !== null || !isOver(one, now));
   const keys = await assignKeys([...current, ...heads], `${configurationPrefix}${source}`);
   const { slug } = await getOwnOrganization(scope);
+  for (const { id, email } of await listMembers(scope)) keys.set(id, email);
   return new ExportWriter(scope, source, slug, keys, current, heads);
 }
 
@@ -59,6 +62,7 @@ class ExportWriter {
   readonly #keys: ReadonlyMap<string, string>;
   readonly #current: readonly Current[];
   readonly #monitors: readonly MonitorHead[];
+  readonly #groupsWithPolicy: ReadonlySet<string>;
 
   constructor(
     scope: Scope,
@@ -74,6 +78,11 @@ class ExportWriter {
     this.#keys = keys;
     this.#current = current;
     this.#monitors = monitors;
+    this.#groupsWithPolicy = new Set(
+      current.flatMap(({ id, section, row }) =>
+        section === "groups" && row["escalationPolicyId"] !== null ? [id] : [],
+      ),
+    );
   }
 
   async exportBuffered(): Promise<ConfigExport> {
@@ -136,7 +145,7 @@ class ExportWriter {
   ): [string, Fields] {
     const key = this.#keys.get(one.id) ?? "";
     const found: string[][] = [];
-    const entry = buildEntry(one, this.#keys, this.#slug, found);
+    const entry = buildEntry(one, this.#keys, this.#slug, this.#groupsWithPolicy, found);
     for (const path of found)
       secrets.push({
         path: [one.section, key, ...path],
@@ -189,6 +198,7 @@ function buildEntry(
   { section, isDefaultPage, fields: read }: ExportedRecord,
   keys: ReadonlyMap<string, string>,
   slug: string,
+  groupsWithPolicy: ReadonlySet<string>,
   secrets: string[][],
 ): Fields {
   const fields = read();
@@ -217,6 +227,9 @@ function buildEntry(
     // If this field is missing, a new monitor gets the channels of its group and the default
     // channels. So it has no default value.
     if (section === "monitors" && name === "alertChannels") return false;
+    // If this field is missing, a new monitor gets the policy of its group.
+    if (section === "monitors" && name === "escalationPolicy")
+      return value === null && !groupsWithPolicy.has(String(fields["groupId"]));
     if (section === "monitors" && name === "timeout")
       return value === computeDefaultTimeout(Number(fields["interval"]));
     if (isDefaultPage && name === "slug") return value === slug;
@@ -227,6 +240,8 @@ function buildEntry(
   function toEntryValue(value: unknown, name: string): unknown {
     if (references[name] !== undefined)
       return Array.isArray(value) ? value.flatMap((id) => keyOf(id) ?? []) : (keyOf(value) ?? null);
+    if (section === "escalationPolicies" && name === "steps")
+      return (value as EscalationStep[]).map(toEntryStep);
     if (section === "statusPages" && name === "sections")
       return (value as PageSection[]).filter(isKnown).map(toEntrySection);
     for (const path of Object.keys(kind?.secrets ?? {})) {
@@ -255,6 +270,10 @@ function buildEntry(
 
   function isKnown({ groupId }: PageSection): boolean {
     return groupId === null || keys.has(groupId);
+  }
+
+  function toEntryStep({ afterMinutes, targets }: EscalationStep): Fields {
+    return { afterMinutes, targets: targets.map(({ type, id }) => ({ [type]: keyOf(id) })) };
   }
 
   function toEntrySection({ name, groupId, monitors }: PageSection): Fields {

@@ -20,7 +20,7 @@ import { type Current, loadCurrentRecords } from "./records.ts";
 import { resources } from "./resources.ts";
 import type { ConfigChange, ConfigFieldChange } from "./schema.ts";
 import { type SectionName, sections } from "./sections-schema.ts";
-import type { Fields } from "../core/collections/objects.ts";
+import { type Fields, isObject } from "../core/collections/objects.ts";
 
 /** Options of an apply, as in `ConfigQuery`. */
 export type ApplyOptions = {
@@ -96,6 +96,7 @@ export async function planApply(
   });
   if (issues.length > 0) throw validationError(issues);
   addDefaultChannels(scope, steps, all);
+  addPoliciesOfGroups(steps);
   const keyOfId = new Map([...ids].map(([name, id]) => [id, name.split(" ")[1] ?? ""]));
   const changes = await mapYielding(steps, (step) => describeChange(step, keyOfId));
   const left = prune
@@ -282,6 +283,17 @@ function addDefaultChannels(scope: Scope, steps: readonly Step[], all: readonly 
   }
 }
 
+/** Adds the group's policy to monitors without one that join the group, unless their entry names a policy or null. */
+function addPoliciesOfGroups(steps: readonly Step[]) {
+  const stepOfId = new Map(steps.map((step) => [step.id, step]));
+  for (const { entry, input, record, changed } of steps) {
+    const joins = record === null || changed.includes("groupId");
+    if (entry.section !== "monitors" || !joins || "escalationPolicy" in entry.fields) continue;
+    const group = stepOfId.get(String(input["groupId"]))?.input;
+    input["escalationPolicyId"] ??= group?.["escalationPolicyId"] ?? null;
+  }
+}
+
 function describeChange(
   { entry, record, input, changed, isAdopted }: Step,
   keyOfId: ReadonlyMap<string, string>,
@@ -292,7 +304,7 @@ function describeChange(
   const before = record?.fields() ?? {};
   const displayValue = (name: string, value: unknown) => {
     if (secrets.has(name) || name === "sections" || value === undefined) return null;
-    const named = /Ids?$/.test(name) ? replaceIds(value, keyOfId) : value;
+    const named = /Ids?$|^steps$/.test(name) ? replaceIds(value, keyOfId) : value;
     return excerptText(JSON.stringify(named));
   };
   const fields = record === null ? [] : changed;
@@ -314,8 +326,12 @@ function describeChange(
 }
 
 function replaceIds(value: unknown, keyOfId: ReadonlyMap<string, string>): unknown {
-  const keyOf = (id: unknown) => keyOfId.get(String(id)) ?? id;
-  return Array.isArray(value) ? value.map(keyOf) : keyOf(value);
+  if (Array.isArray(value)) return value.map((one) => replaceIds(one, keyOfId));
+  if (isObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, replaceIds(inner, keyOfId)]),
+    );
+  return keyOfId.get(String(value)) ?? value;
 }
 
 const describeRemoval = (

@@ -6,9 +6,20 @@ import {
   patchChannel,
   type ChannelRow,
   columnsOf as channelColumns,
+  newChannelState,
   openRecord as editableChannel,
   targetsOf as channelTargets,
 } from "../alerting/channels/service.ts";
+import { listMembers } from "../accounts/people/store.ts";
+import { emailKeyOf } from "../accounts/people/rules.ts";
+import { NewEscalationPolicy } from "../alerting/policies/schema.ts";
+import {
+  changePolicy,
+  guardTargetsExist,
+  insertPolicy,
+  listPolicies,
+  type PolicyRecord,
+} from "../alerting/policies/store.ts";
 import { assertTargetsAllowed } from "../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../core/validation.ts";
 import { matchValues, buildFirstVersion, buildNextVersion } from "../database/rows.ts";
@@ -46,7 +57,7 @@ import { assertHostsFree, assertOpenable, hashPagePassword } from "../status-pag
 import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
 import { buildPatch } from "./patches.ts";
 import type { SectionName } from "./sections-schema.ts";
-import type { Fields } from "../core/collections/objects.ts";
+import { type Fields, isObject } from "../core/collections/objects.ts";
 
 type Identified = { id: string; version: number };
 
@@ -90,9 +101,7 @@ const channelResource = defineResource<ChannelRow, NewAlertChannel>({
       organizationId,
       id,
       ...channelColumns(scope, id, input),
-      lastDeliveryAt: null,
-      lastError: null,
-      failingSince: null,
+      ...newChannelState,
       ...buildFirstVersion(at),
     };
     return [store.db.insert(alertChannels).values(row)];
@@ -106,16 +115,61 @@ const channelResource = defineResource<ChannelRow, NewAlertChannel>({
   ],
 });
 
+const policyResource = defineResource<PolicyRecord, NewEscalationPolicy>({
+  list: (scope) => listPolicies(scope),
+  fieldsOf: (_scope, row) => {
+    const { id: _id, version: _version, createdAt: _created, updatedAt: _updated, ...own } = row;
+    return own;
+  },
+  async read(scope, _row, entry) {
+    return parse(NewEscalationPolicy, {
+      ...entry,
+      steps: await findPeopleOfSteps(scope, entry["steps"]),
+    });
+  },
+  create: (scope, id, input, at) => [
+    ...insertPolicy(scope, { ...input, id, ...buildFirstVersion(at) }),
+    ...guardTargetsExist(scope, input.steps),
+  ],
+  change: (scope, row, input, at) => [
+    ...changePolicy(scope, { ...row, ...input, ...buildNextVersion(row, at) }),
+    ...guardTargetsExist(scope, input.steps),
+  ],
+});
+
+/** Replaces e-mail addresses in steps by the IDs of the organization's people. Throws VALIDATION_ERROR. */
+async function findPeopleOfSteps(scope: Scope, steps: unknown): Promise<unknown> {
+  if (!Array.isArray(steps)) return steps;
+  const members = await listMembers(scope);
+  const idOfEmail = new Map(members.map(({ id, email }) => [emailKeyOf(email), id]));
+  return steps.map((step: unknown, index) => {
+    if (!isObject(step) || !Array.isArray(step["targets"])) return step;
+    const targets = step["targets"].map((target: unknown, place) => {
+      if (!isObject(target) || target["type"] !== "person") return target;
+      const { id: email } = target;
+      const id = typeof email === "string" ? idOfEmail.get(emailKeyOf(email)) : undefined;
+      if (id === undefined)
+        throw invalidFieldError(
+          `steps[${index}].targets[${place}].id`,
+          "must be the e-mail address of a person of the organization",
+        );
+      return { ...target, id };
+    });
+    return { ...step, targets };
+  });
+}
+
 type NewGroup = Omit<NewMonitorGroup, "monitorIds" | "paused" | "muted">;
 
 const groupResource = defineResource<GroupRecord, NewGroup>({
   list: (scope) => listGroups(scope),
-  fieldsOf: (_scope, { name, description, color, tags, alertChannelIds }) => ({
-    name,
-    description,
-    color,
-    tags,
-    alertChannelIds,
+  fieldsOf: (_scope, group) => ({
+    name: group.name,
+    description: group.description,
+    color: group.color,
+    tags: group.tags,
+    alertChannelIds: group.alertChannelIds,
+    escalationPolicyId: group.escalationPolicyId,
   }),
   async read(_scope, _row, entry) {
     const { monitorIds: _members, paused: _p, muted: _m, ...input } = parse(NewMonitorGroup, entry);
@@ -154,9 +208,13 @@ const monitorResource = defineResource<MonitorWithChannels, NewMonitor>({
         ? await applyMonitorPatch(scope, row, buildPatch("monitors", row.type, entry))
         : parse(NewMonitor, entry);
     if (row?.type !== input.type) await assertCheckable(scope, input);
-    return row === null || "alertChannelIds" in entry
-      ? input
-      : { ...input, alertChannelIds: row.alertChannelIds };
+    if (row === null) return input;
+    const { alertChannelIds, escalationPolicyId } = row;
+    return {
+      ...input,
+      ...(!("alertChannelIds" in entry) && { alertChannelIds }),
+      ...(!("escalationPolicyId" in entry) && { escalationPolicyId }),
+    };
   },
   create: (scope, id, input, at) =>
     insertMonitor(
@@ -275,6 +333,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
 
 export const resources: Readonly<Record<SectionName, Resource>> = {
   alertChannels: channelResource,
+  escalationPolicies: policyResource,
   groups: groupResource,
   monitors: monitorResource,
   maintenanceWindows: maintenanceWindowResource,

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { channelFields } from "../alerting/channels/schema.ts";
 import { channelKinds } from "../alerting/channels/kinds-schema.ts";
+import { EscalationStep, policyFields } from "../alerting/policies/schema.ts";
 import type { Kinds } from "../core/kinds.ts";
 import type { LimitName } from "../core/limits.ts";
 import { groupFields } from "../monitoring/groups/schema.ts";
@@ -18,7 +19,13 @@ type Reference = { as: string; to: SectionName; many: boolean };
 
 type Section = {
   /** Name of the records in `external_records` and in messages. */
-  noun: "alert-channel" | "group" | "monitor" | "maintenance-window" | "status-page";
+  noun:
+    | "alert-channel"
+    | "escalation-policy"
+    | "group"
+    | "monitor"
+    | "maintenance-window"
+    | "status-page";
   /** Field with the record's name. */
   naming: "name" | "title";
   /** Name of the limit on these records. */
@@ -36,6 +43,12 @@ export type SectionName = (typeof configSections)[number];
 const referenceMany = (as: string, to: SectionName): Reference => ({ as, to, many: true });
 const alertChannels = referenceMany("alertChannelIds", "alertChannels");
 
+const escalationPolicy: Reference = {
+  as: "escalationPolicyId",
+  to: "escalationPolicies",
+  many: false,
+};
+
 const { monitorIds: _members, ...ofGroup } = groupFields;
 
 /** The sections of a configuration. */
@@ -49,13 +62,22 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     references: {},
     kept: [],
   },
+  escalationPolicies: {
+    noun: "escalation-policy",
+    naming: "name",
+    limit: "escalation-policies",
+    kinds: null,
+    common: policyFields,
+    references: {},
+    kept: [],
+  },
   groups: {
     noun: "group",
     naming: "name",
     limit: "monitor-groups",
     kinds: null,
     common: ofGroup,
-    references: { alertChannels },
+    references: { alertChannels, escalationPolicy },
     kept: [],
   },
   monitors: {
@@ -64,8 +86,12 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     limit: "monitors",
     kinds: monitorKinds,
     common: monitorFields,
-    references: { group: { as: "groupId", to: "groups", many: false }, alertChannels },
-    kept: ["paused", "muted", "alertChannelIds"],
+    references: {
+      group: { as: "groupId", to: "groups", many: false },
+      alertChannels,
+      escalationPolicy,
+    },
+    kept: ["paused", "muted", "alertChannelIds", "escalationPolicyId"],
   },
   maintenanceWindows: {
     noun: "maintenance-window",
@@ -110,6 +136,19 @@ const PageSection = z.strictObject({
     .default([]),
 });
 
+/** A target by the e-mail address of a person, or by the key of a channel. */
+const PolicyTarget = z.union([
+  z.strictObject({ person: z.string() }),
+  z.strictObject({ channel: Key }),
+]);
+
+const PolicySteps = z.array(
+  z.strictObject({
+    afterMinutes: EscalationStep.shape.afterMinutes,
+    targets: z.array(PolicyTarget),
+  }),
+);
+
 const omitReferences = ({ common, references }: Section): [string, z.ZodType][] => {
   const byIds = new Set(Object.values(references).map(({ as }) => as));
   return Object.entries(common).filter(([name]) => !byIds.has(name));
@@ -137,6 +176,12 @@ function buildShape(section: SectionName, type: string | null): Shape {
         many ? z.array(Key).default([]) : Key.nullable().default(null),
       ]),
     ),
+    ...(section === "escalationPolicies" && {
+      steps: PolicySteps.default([]).meta({
+        description:
+          "Steps, each later than the previous one. A target is the e-mail address of a `person`, or the key of a `channel`.",
+      }),
+    }),
     ...(section === "statusPages" && {
       sections: z.array(PageSection).default([]),
       default: z.boolean().default(false).meta({

@@ -8,6 +8,13 @@ import { splitIntoPortions, guardText, StaleRead, type Statement } from "../data
 import { externalRecords } from "../database/tables/imports.ts";
 import { guardFewDefaults } from "../alerting/channels/service.ts";
 import {
+  guardDistinctPolicies,
+  guardPoliciesUnused,
+  removeTargets,
+} from "../alerting/policies/store.ts";
+import { AppError } from "../core/errors.ts";
+import { inUseError } from "../database/uses.ts";
+import {
   buildAuditAndEvent,
   buildAuditsAndEvents,
   buildAuditRows,
@@ -18,13 +25,13 @@ import { buildRemovalStatements } from "../imports/remove.ts";
 import { guardLimits, tableOf } from "../imports/records.ts";
 import { configurationPrefix } from "../imports/store.ts";
 import { assignMonitors, applyAllPauses, guardChannelLimit } from "../monitoring/groups/store.ts";
-import { replaceMonitorChannels } from "../monitoring/monitors/store.ts";
+import { removePolicyFrom, replaceMonitorChannels } from "../monitoring/monitors/store.ts";
 import { type ConfigPlan, listSecrets, type Step } from "./plan.ts";
 import { type Current, buildLinkStatement } from "./records.ts";
 import { resources } from "./resources.ts";
 import { type SectionName, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
-import { type Noun, nouns } from "../imports/rules.ts";
+import { type RemovableNoun, removableNouns } from "../imports/rules.ts";
 
 /** Returns all statements of a plan. The caller adds audit entries and events for the returned monitor IDs. */
 export async function buildStatements(scope: Scope, plan: ConfigPlan) {
@@ -46,13 +53,17 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
     )),
   ];
   if (removed.length > 0) {
-    const goneIds = Object.fromEntries(nouns.map((noun) => [noun, [] as string[]])) as Record<
-      Noun,
-      string[]
-    >;
+    const goneIds = Object.fromEntries(
+      removableNouns.map((noun) => [noun, [] as string[]]),
+    ) as Record<RemovableNoun, string[]>;
     for (const { section, id } of removed) goneIds[sections[section].noun].push(id);
     const ofMonitors = { action: "monitor.deleted", subjectIds: goneIds.monitor } as const;
     statements.push(
+      // `changePolicy` adds the targets again. A removed channel can be one of the earlier targets.
+      removeTargets(
+        scope,
+        updated.flatMap(({ id, entry }) => (entry.section === "escalationPolicies" ? [id] : [])),
+      ),
       ...buildAuditRows(scope, ofMonitors, at),
       ...(await buildRemovalStatements(scope, goneIds, at)),
       ...buildEvents(scope, ofMonitors, at),
@@ -64,7 +75,13 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
   await forEachYielding(buildMemberships(scope, [...created, ...updated], at), (some) => {
     statements.push(...some);
   });
-  for (const section of ["alertChannels", "groups", "maintenanceWindows", "statusPages"] as const) {
+  for (const section of [
+    "alertChannels",
+    "escalationPolicies",
+    "groups",
+    "maintenanceWindows",
+    "statusPages",
+  ] as const) {
     const { action } = tableOf[sections[section].noun];
     const ids = listIds(section, createdRecords);
     if (ids.length > 0 && action !== "monitor")
@@ -109,9 +126,19 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
     ),
     ...guardLimits(scope, at),
     guardFewDefaults(scope),
+    ...guardDistinctPolicies(scope, createSharedPolicyError),
+    ...guardPoliciesUnused(scope, listIds("escalationPolicies", removed), () =>
+      inUseError("escalation policy", []),
+    ),
   );
   return { statements, newMonitorIds };
 }
+
+const createSharedPolicyError = () =>
+  new AppError(
+    "CONFLICT",
+    "At most one escalation policy can be the default, and each of incidentSeverities can belong to only one.",
+  );
 
 /** Returns the changed fields for the audit log. Secrets have no values. */
 function listAuditedFields({ entry, record, input, changed }: Step): ChangedField[] {
@@ -186,6 +213,10 @@ function* buildMemberships(
     ),
     ({ input }) => input["groupId"] as string | null,
   );
+  // An entry can name null for no policy. Joining a group would add the group's policy.
+  const withoutPolicy = [...joining.values()]
+    .flat()
+    .filter(({ input }) => input["escalationPolicyId"] === null);
   const withChannels = all.filter(
     ({ entry, record }) => record === null || "alertChannels" in entry.fields,
   );
@@ -193,6 +224,11 @@ function* buildMemberships(
     const ids = groupMonitors.map(({ id }) => id);
     yield assignMonitors(scope, groupId, ids, "end", at);
   }
+  if (withoutPolicy.length > 0)
+    yield splitIntoPortions(
+      withoutPolicy.map(({ id }) => id),
+      (some) => [removePolicyFrom(scope, some)],
+    );
   for (const { id, input } of withChannels)
     yield replaceMonitorChannels(scope, id, input["alertChannelIds"] as string[]);
 }

@@ -17,6 +17,7 @@ export const units = {
   entries: ["entry", "entries"],
   levels: ["level", "levels"],
   milliseconds: ["ms", "ms"],
+  minutes: ["min", "min"],
   requests: ["request", "requests"],
   rows: ["row", "rows"],
   seconds: ["second", "seconds"],
@@ -52,6 +53,7 @@ export const organizationBounds = {
     per: "monitor",
     beyond: `Channels of its group and \`default\` channels count. ${conflictText}`,
   },
+  "escalation-policies": { value: 200, unit: "rows", per: "organization", beyond: conflictText },
   "maintenance-windows": {
     value: 500,
     unit: "rows",
@@ -571,6 +573,18 @@ export const scheduleBounds = {
   },
 } satisfies Section;
 
+/** Escalation policies, and the contact methods of people. */
+export const escalationBounds = {
+  steps: { value: 10, unit: "steps", per: "escalation policy", beyond: validationText },
+  targets: { value: 20, unit: "entries", per: "step", beyond: validationText },
+  afterMinutes: {
+    value: 1_440,
+    unit: "minutes",
+    per: "step",
+    beyond: "A later step is rejected: 422.",
+  },
+} satisfies Section;
+
 /** Status pages and their visitors. */
 export const statusPageBounds = {
   shownMonitors: {
@@ -826,6 +840,7 @@ export const bounds = {
   Maintenance: maintenanceBounds,
   Alerts: alertBounds,
   Schedules: scheduleBounds,
+  "Escalation policies": escalationBounds,
   "Status pages": statusPageBounds,
   "Sign-ups on status pages": signUpBounds,
   Imports: importBounds,

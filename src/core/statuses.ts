@@ -5,6 +5,10 @@ export const roles = ["viewer", "member", "admin", "owner"] as const;
 
 export const severities = ["minor", "major", "critical"] as const;
 
+/** Priorities of monitors, ascending. */
+export const priorities = ["low", "normal", "critical"] as const;
+export type Priority = (typeof priorities)[number];
+
 export const incidentStatuses = ["investigating", "identified", "monitoring", "resolved"] as const;
 
 /** Results of a check. */

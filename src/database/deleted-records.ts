@@ -49,6 +49,10 @@ const membershipParents: readonly Parent[] = [
   { column: "monitor_id", table: "monitors" },
 ];
 
+/** The escalation policy of a restored monitor or group, unless it was deleted meanwhile. */
+const policySql = `(select p.id from escalation_policies p
+  where p.organization_id = ?1 and p.id = d.content ->> 'escalation_policy_id')`;
+
 /** The group of a monitor's section on a page, which is only in the deleted row. */
 const sectionGroup: Parent = { column: "its_group", table: "monitor_groups" };
 const sectionGroupSql = `(select s.group_id from status_page_sections s
@@ -190,7 +194,8 @@ export function copyToDeleted(
 /** Values that a restored row gets instead of the stored ones. `d` is the deleted row, `?3` the time. */
 const replacedValues: Record<string, Record<string, string>> = {
   // The membership follows separately, if the group exists.
-  monitors: { group_id: "null" },
+  monitors: { group_id: "null", escalation_policy_id: policySql },
+  monitor_groups: { escalation_policy_id: policySql },
   // `applyPauses` starts the checks again, and discards results from before the deletion.
   monitor_states: { paused: "1" },
   // The affected monitors follow from their own table, the totals from triggers.

@@ -95,7 +95,8 @@ export function guardFieldExists(
 }
 
 /** Converts a table name such as `alert_channels` to `alert channel`. */
-const nounOf = (table: Keyed) => getTableName(table).replace("_", " ").slice(0, -1);
+const nounOf = (table: Keyed) =>
+  getTableName(table).replace("_", " ").replace(/ies$/, "ys").slice(0, -1);
 
 export function removeRow({ store, organizationId }: Tenant, table: Keyed, id: string): Statement {
   return store.db.delete(table).where(matchValues(table, { organizationId, id }));

@@ -1,10 +1,7 @@
 /** Finds the on-call schedules that need a person, and guards the removal of a person. */
-import { AppError, type ErrorDetail } from "../core/errors.ts";
 import type { Tenant } from "./rows.ts";
 import { guardText, type Prepared, StaleRead } from "./store.ts";
-
-/** A record that refers to another one. `path` is its REST path below `/api/v1`. */
-export type Use = { noun: string; path: string; name: string };
+import type { Use } from "./uses.ts";
 
 /** SQL for the schedules of a person's layers and of overrides that are not over. */
 const usingSchedulesText = `(select schedule_id from schedule_people
@@ -38,16 +35,4 @@ export function guardNoScheduleUse(
     parameters: [organizationId, personId, now],
     otherwise: () => new StaleRead(),
   };
-}
-
-const listedUses = 5;
-
-/** Creates the CONFLICT of a deletion. Lists the records that refer to the deleted one. */
-export function inUseError(noun: string, uses: readonly Use[]): AppError {
-  const names = uses.slice(0, listedUses).map((use) => `the ${use.noun} ${use.name}`);
-  const more = uses.length - names.length;
-  const where = [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
-  return new AppError("CONFLICT", `The ${noun} is used by ${where}. Remove it there first.`, {
-    details: uses.map(({ path, name }): ErrorDetail => ({ path, message: name })),
-  });
 }

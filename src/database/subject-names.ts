@@ -1,6 +1,6 @@
 import { getTableName } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { alertChannels } from "./tables/alerting.ts";
+import { alertChannels, escalationPolicies } from "./tables/alerting.ts";
 import { apiKeys, invitations } from "./tables/accounts.ts";
 import { incidents, incidentTemplates } from "./tables/incidents.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "./tables/monitoring.ts";
@@ -15,6 +15,7 @@ const namedSubjects: Record<string, [table: SQLiteTable, column: string]> = {
   "incident-template": [incidentTemplates, "name"],
   "alert-channel": [alertChannels, "name"],
   schedule: [schedules, "name"],
+  "escalation-policy": [escalationPolicies, "name"],
   maintenance: [maintenanceWindows, "title"],
   "status-page": [statusPages, "title"],
   "api-key": [apiKeys, "name"],

@@ -28,6 +28,7 @@ export const auditVerbs = {
   maintenance: restorableEdits,
   "alert-channel": restorableEdits,
   schedule: [...edits, "overridden", "swapped", "override-removed", "calendar-renewed"],
+  "escalation-policy": edits,
   "status-page": restorableEdits,
   subscriber: ["added", "invited", "asked", "confirmed", "unsubscribed", "deleted"],
   person: [

@@ -232,6 +232,12 @@ const tags: Record<string, { name: string; description: string }> = {
     description:
       "Destinations of alerts. A failed delivery is retried for 24 hours. A delivery that can't succeed is flagged at once.",
   },
+  "escalation-policies": {
+    name: "Escalation policies",
+    description:
+      "Whom to notify step by step until someone acknowledges an alert. A monitor has its own policy, which it gets from its group when it joins, or the organization's default.",
+  },
+  people: { name: "People", description: "Members of the organization." },
   "maintenance-windows": {
     name: "Maintenance windows",
     description: "Planned work, one-time or recurring. Alerts are held, and status pages show it.",

@@ -1,4 +1,4 @@
-import { alertChannels } from "../database/tables/alerting.ts";
+import { alertChannels, escalationPolicies } from "../database/tables/alerting.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
@@ -24,6 +24,7 @@ export const makers: Record<Noun, Maker> = {
 /** Table of each kind of record, and its name in the audit log. */
 export const tableOf = {
   "alert-channel": { table: alertChannels, action: "alert-channel" },
+  "escalation-policy": { table: escalationPolicies, action: "escalation-policy" },
   group: { table: monitorGroups, action: "group" },
   monitor: { table: monitors, action: "monitor" },
   "maintenance-window": { table: maintenanceWindows, action: "maintenance" },
@@ -36,7 +37,8 @@ export const guardLimits = (scope: Scope, at: string): Statement[] => [
   guardLimit(scope, "monitors", monitors),
   guardMonitorsSize(scope.organizationId),
   guardLimit(scope, "monitor-groups", monitorGroups),
-  guardLimit(scope, "alert-channels", alertChannels),
+  guardLimit(scope, "alert-channels", alertChannels, "person_id is null"),
+  guardLimit(scope, "escalation-policies", escalationPolicies),
   guardLimit(scope, "status-pages", statusPages),
   guardCurrentWindowLimit(scope, at),
   guardWindowLimit(scope),

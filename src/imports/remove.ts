@@ -1,5 +1,7 @@
 import { removeChannel } from "../alerting/channels/service.ts";
+import { removePolicy } from "../alerting/policies/store.ts";
 import { removeRecords } from "../database/deleted-records.ts";
+import { findTargetUses, guardNoTarget } from "../database/escalation-uses.ts";
 import type { Statement } from "../database/store.ts";
 import { buildAuditRows, buildEvents } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
@@ -7,7 +9,7 @@ import { buildResolvingStatements } from "../incidents/by-monitor.ts";
 import { removeGroup } from "../monitoring/groups/store.ts";
 import { removeMonitors } from "../monitoring/monitors/store.ts";
 import { tableOf } from "./records.ts";
-import { type Noun, nouns } from "./rules.ts";
+import { type RemovableNoun, removableNouns } from "./rules.ts";
 
 /**
  * Removes these records and their dependent rows. For monitors, the caller adds audit entries and events with
@@ -15,15 +17,19 @@ import { type Noun, nouns } from "./rules.ts";
  */
 export async function buildRemovalStatements(
   scope: Scope,
-  all: Readonly<Record<Noun, readonly string[]>>,
+  given: { readonly [N in RemovableNoun]?: readonly string[] },
   at: string,
 ): Promise<Statement[]> {
-  const changes = nouns
+  const all = Object.fromEntries(
+    removableNouns.map((noun) => [noun, given[noun] ?? []]),
+  ) as unknown as Record<RemovableNoun, readonly string[]>;
+  const changes = removableNouns
     .filter((noun) => noun !== "monitor" && all[noun].length > 0)
     .map((noun) => {
       const action = `${tableOf[noun].action ?? "incident"}.deleted` as const;
       return { action, subjectIds: all[noun] };
     });
+  const channelUses = await findTargetUses(scope, "channel", all["alert-channel"]);
   return [
     ...changes.flatMap((one) => buildAuditRows(scope, one, at)),
     ...removeRecords(scope, "incident", all.incident, at),
@@ -32,6 +38,8 @@ export async function buildRemovalStatements(
     ...(await buildResolvingStatements(scope, all.monitor)),
     ...removeMonitors(scope, all.monitor, at),
     ...all.group.flatMap((one) => removeGroup(scope, one, at)),
+    ...all["escalation-policy"].map((one) => removePolicy(scope, one)),
+    guardNoTarget(scope, "channel", all["alert-channel"], channelUses),
     ...all["alert-channel"].flatMap((one) => removeChannel(scope, one, at)),
     ...changes.flatMap((one) => buildEvents(scope, one, at)),
   ];

@@ -9,6 +9,10 @@ export const nouns = [
 ] as const;
 export type Noun = (typeof nouns)[number];
 
+/** Kinds of records that a configuration or the undoing of an import can remove. */
+export const removableNouns = [...nouns, "escalation-policy"] as const;
+export type RemovableNoun = (typeof removableNouns)[number];
+
 const titles: Record<Noun, string> = {
   "alert-channel": "Alert channels",
   group: "Monitor groups",

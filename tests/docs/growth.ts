@@ -4,6 +4,7 @@ import { parseConfig } from "../../src/config.ts";
 import {
   alertBounds,
   deletedBounds,
+  escalationBounds,
   type Bound,
   importBounds,
   incidentBounds,
@@ -52,6 +53,15 @@ export const configured: readonly Configured[] = [
       ofOrganization["alert-channels"],
       ofOrganization["alert-channels-of-a-monitor"],
       ofOrganization.monitors,
+    ],
+  },
+  {
+    by: "`--limit escalation-policies`",
+    tables: ["escalation_policies", "escalation_targets"],
+    bounds: [
+      ofOrganization["escalation-policies"],
+      escalationBounds.steps,
+      escalationBounds.targets,
     ],
   },
   {

@@ -34,6 +34,7 @@ const nounNamed: Record<string, string> = {
   groupId: "monitor-groups",
   groupIds: "monitor-groups",
   alertChannelIds: "alert-channels",
+  escalationPolicyId: "escalation-policies",
   personId: "people",
 };
 

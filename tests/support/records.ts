@@ -26,6 +26,7 @@ export const sampleBodies: Record<string, { create: Record<string, unknown>; pat
     create: { type: "email", name: "On-call", to: ["oncall@team.example"] },
     patch: { name: "Office" },
   },
+  "escalation-policies": { create: { name: "Shop" }, patch: { name: "Payments" } },
   "maintenance-windows": {
     create: {
       title: "Firmware",

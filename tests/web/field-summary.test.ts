@@ -47,6 +47,7 @@ test("each field is in one place of its editor, and never closed if it is requir
       "name",
       "groupId",
       "alertChannelIds",
+      "escalationPolicyId",
       "paused",
       ...scheduleFieldsOf(type),
       ...sections.flatMap(({ fields }) => fields),

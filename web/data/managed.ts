@@ -6,6 +6,7 @@ import { createDataQuery } from "./query.ts";
 
 const sectionNouns = {
   alertChannels: "alert-channel",
+  escalationPolicies: "escalation-policy",
   groups: "group",
   monitors: "monitor",
   maintenanceWindows: "maintenance",

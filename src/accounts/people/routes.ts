@@ -5,8 +5,29 @@ import { acknowledgeWrongCodes, changePassword, updateProfile } from "./profile.
 import { listMembers } from "./store.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
-import { Member, MemberPatch, PasswordChange, Profile, ProfilePatch } from "./schema.ts";
-import { changeMember, removeMember } from "./service.ts";
+import { Member, MemberPatch, PasswordChange, Person, Profile, ProfilePatch } from "./schema.ts";
+import { changeMember, getMember, removeMember } from "./service.ts";
+
+/** REST routes of people. Changes are only in the admin page. */
+export const peopleApiRoutes = createRouter("/api/v1/people")
+  .get(
+    ...defineEndpoint("/", {
+      name: "listPeople",
+      access: "read",
+      summary: "List the organization's people by name",
+      data: z.array(Person),
+      handle: ({ scope }) => listMembers(scope),
+    }),
+  )
+  .get(
+    ...defineEndpoint("/:id", {
+      name: "getPerson",
+      access: "read",
+      summary: "Get a person of the organization",
+      data: Person,
+      handle: ({ scope, params }) => getMember(scope, params.id),
+    }),
+  );
 
 export const peopleRoutes = createRouter("/people")
   .get(

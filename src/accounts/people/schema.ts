@@ -54,6 +54,17 @@ export const Member = Profile.omit({ timeZone: true, hourCycle: true }).extend({
 });
 export type Member = z.infer<typeof Member>;
 
+/** A member as scripts see it, such as for targets of escalation policies. */
+export const Person = z.object({ id: Id, name: z.string(), role: Role }).meta({
+  id: "Person",
+  description: "A member of the organization.",
+  example: {
+    id: "01a1fb99-9c30-7e5f-8d6c-7b8a99c7d6e5",
+    name: "Ada Lovelace",
+    role: "member",
+  },
+});
+
 export const MemberPatch = bodySchema(
   ["id", "name", "email", "twoFactor", "administrator", "lastSeenAt"],
   z.strictObject({ role: Role }),

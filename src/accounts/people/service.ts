@@ -11,9 +11,11 @@ import { deletedBody } from "../../core/paging.ts";
 import { hashPassword } from "../../core/security/passwords.ts";
 import type { HashingClient } from "../../core/security/hashing-queue.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
-import { matchValues } from "../../database/rows.ts";
+import { assertFound, matchValues } from "../../database/rows.ts";
 import { invitations } from "../../database/tables/accounts.ts";
-import { findScheduleUses, guardNoScheduleUse, inUseError } from "../../database/schedule-uses.ts";
+import { findScheduleUses, guardNoScheduleUse } from "../../database/schedule-uses.ts";
+import { findTargetUses, guardNoTarget } from "../../database/escalation-uses.ts";
+import { inUseError } from "../../database/uses.ts";
 import { retryOnStaleRead, StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { buildKeyRevocations } from "../api-keys/service.ts";
 import { removeSessions } from "../sessions/store.ts";
@@ -43,6 +45,12 @@ import {
 } from "./store.ts";
 import { emailKeyOf, canManage } from "./rules.ts";
 import type { Member } from "./schema.ts";
+
+/** Reads a member. Throws NOT_FOUND. */
+export async function getMember(scope: Scope, personId: string): Promise<Member> {
+  const [member] = await listMembers(scope, personId);
+  return assertFound(member, "person");
+}
 
 async function getMembership(scope: Scope, personId: string) {
   const membership = await findMembership(scope, personId);
@@ -130,14 +138,18 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
 /**
  * Removes a member with their invitations and API keys. A person without another organization is
  * deleted. Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner, for an administrator
- * without another organization, and for a person whom an on-call schedule needs.
+ * without another organization, and for a person whom an on-call schedule or an escalation policy
+ * needs.
  */
 export function removeMember(scope: Scope, personId: string): Promise<typeof deletedBody> {
   return retryOnStaleRead(async () => {
     const before = await getMembership(scope, personId);
     const allowed = await guardManaging(scope, [before.role]);
     const now = formatTimestamp(scope.clock());
-    const uses = await findScheduleUses(scope, personId, now);
+    const uses = [
+      ...(await findTargetUses(scope, "person", [personId])),
+      ...(await findScheduleUses(scope, personId, now)),
+    ];
     if (uses.length > 0) throw inUseError("person", uses);
     return commit(
       scope,
@@ -145,6 +157,7 @@ export function removeMember(scope: Scope, personId: string): Promise<typeof del
         ...allowed,
         guardMembershipUnchanged(before),
         guardNoScheduleUse(scope.organizationId, personId, now),
+        guardNoTarget(scope, "person", [personId], uses),
         removeMembership(scope, personId),
         ...(await buildRevocations(scope, before, null)),
         guardAdministratorsBelong(

@@ -16,6 +16,7 @@ import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
 import { assertTargetsAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { type Remover, removeRecords } from "../../database/deleted-records.ts";
+import { findTargetUses, guardNoTarget } from "../../database/escalation-uses.ts";
 import { guardLimit } from "../../database/references.ts";
 import { retryOnStaleRead, type Statement } from "../../database/store.ts";
 import {
@@ -88,6 +89,21 @@ function channelPathOf({ organizationId }: { organizationId: string }, id: strin
   return `${organizationId}/alert-channel/${id}`;
 }
 
+/** State of a new channel that belongs to no person. */
+export const newChannelState = {
+  lastDeliveryAt: null,
+  lastError: null,
+  failingSince: null,
+  personId: null,
+  position: null,
+  afterMinutes: null,
+  criticalAfterMinutes: null,
+  verifiedAt: null,
+  codeHash: null,
+  codeExpiresAt: null,
+  codeAttempts: null,
+};
+
 /** Creates the row of a new channel without storing it. Throws VALIDATION_ERROR. */
 export async function createChannelRow(scope: Scope, input: NewAlertChannel): Promise<ChannelRow> {
   await assertTargetsAllowed(scope.targets, targetsOf(input));
@@ -97,9 +113,7 @@ export async function createChannelRow(scope: Scope, input: NewAlertChannel): Pr
     organizationId: scope.organizationId,
     id,
     ...columnsOf(scope, id, input),
-    lastDeliveryAt: null,
-    lastError: null,
-    failingSince: null,
+    ...newChannelState,
     version: 1,
     createdAt: formatTimestamp(now),
     updatedAt: formatTimestamp(now),
@@ -112,7 +126,7 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
     scope,
     [
       scope.store.db.insert(alertChannels).values(row),
-      guardLimit(scope, "alert-channels", alertChannels),
+      guardLimit(scope, "alert-channels", alertChannels, "person_id is null"),
       ...(input.default ? [guardFewDefaults(scope)] : []),
     ],
     { action: "alert-channel.created", subjectId: row.id },
@@ -203,14 +217,19 @@ const parseWithStoredSecret = (whole: Fields): NewAlertChannel => ({
   secret: whole["secret"],
 });
 
-/** Deletes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/**
+ * Deletes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED, and CONFLICT for
+ * a channel that an escalation policy notifies.
+ */
 export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof deletedBody> {
   return retryOnStaleRead(async () => {
     const row = await getRow(scope, id);
+    const uses = await findTargetUses(scope, "channel", [id]);
     return commit(
       scope,
       [
         ...guardCurrent(scope, alertChannels, row),
+        guardNoTarget(scope, "channel", [id], uses),
         ...removeChannel(scope, id, formatTimestamp(scope.clock())),
       ],
       { action: "alert-channel.deleted", subjectId: id },

@@ -86,7 +86,8 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
       access: "write",
       role: "admin",
       summary: "Delete an on-call schedule",
-      description: "Its overrides are deleted, too.",
+      description:
+        "Its overrides are deleted, too. Fails while an escalation policy uses it; the error lists the policies.",
       response: Deleted,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteSchedule(scope, params.id),

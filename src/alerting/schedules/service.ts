@@ -9,6 +9,7 @@ import { openAll, sealAll } from "../../core/security/secrets.ts";
 import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { mapYielding } from "../../core/time/event-loop.ts";
 import { invalidFieldError } from "../../core/validation.ts";
+import { findTargetUses, guardNoTarget } from "../../database/escalation-uses.ts";
 import { guardLimit, guardVersion } from "../../database/references.ts";
 import {
   assertFound,
@@ -167,19 +168,25 @@ const findNames = (tenant: Tenant, ids: readonly (string | null)[]) =>
     ids.filter((id) => id !== null),
   );
 
-/** Deletes a schedule with its overrides. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/**
+ * Deletes a schedule with its overrides. Throws NOT_FOUND, PRECONDITION_FAILED, and CONFLICT for a schedule that an
+ * escalation policy notifies.
+ */
 export function deleteSchedule(scope: Scope, id: string): Promise<typeof deletedBody> {
-  return retryOnStaleRead(async () =>
-    commit(
+  return retryOnStaleRead(async () => {
+    const schedule = await getStored(scope, id);
+    const uses = await findTargetUses(scope, "schedule", [id]);
+    return commit(
       scope,
       [
-        ...guardCurrent(scope, schedules, await getStored(scope, id)),
+        ...guardCurrent(scope, schedules, schedule),
+        guardNoTarget(scope, "schedule", [id], uses),
         removeRow(scope, schedules, id),
       ],
       { action: "schedule.deleted", subjectId: id },
       deletedBody,
-    ),
-  );
+    );
+  });
 }
 
 /** Replaces the address of the calendar. The previous one stops working at once. Throws NOT_FOUND. */

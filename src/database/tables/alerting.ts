@@ -1,6 +1,8 @@
 /** Tables of alert channels, alerts, deliveries and open problems. */
 import { sql } from "drizzle-orm";
 import {
+  check,
+  foreignKey,
   index,
   integer,
   primaryKey,
@@ -9,6 +11,8 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 import { flag, oneOf, organizationId, reference } from "./columns.ts";
+import { memberships } from "./accounts.ts";
+import { schedules } from "./schedules.ts";
 import { monitorGroups, monitors } from "./monitoring.ts";
 
 export const alertChannels = sqliteTable(
@@ -30,11 +34,87 @@ export const alertChannels = sqliteTable(
     lastError: text("last_error"),
     /** Time of the first attempt that failed, or probably failed, permanently; null after a success. */
     failingSince: text("failing_since"),
+    /** Owner of a contact method; null for an ordinary channel. The following columns are of contact methods. */
+    personId: text("person_id"),
+    /** Position among the contact methods of the person. */
+    position: integer("position"),
+    /** Minutes after a page at which the contact method is used; null for never. */
+    afterMinutes: integer("after_minutes"),
+    criticalAfterMinutes: integer("critical_after_minutes"),
+    /** Time at which the person entered the last code. Only verified contact methods are used. */
+    verifiedAt: text("verified_at"),
+    /** SHA-256 of the code that was sent last; null without a valid one. */
+    codeHash: text("code_hash"),
+    /** Unix milliseconds. */
+    codeExpiresAt: integer("code_expires_at"),
+    /** Number of wrong codes since the code was sent. */
+    codeAttempts: integer("code_attempts"),
+    version: integer("version").notNull(),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("alert_channels_by_person")
+      .on(t.organizationId, t.personId, t.position)
+      .where(sql`person_id is not null`),
+  ],
+);
+
+/** Rules of escalation: whom to notify if no one acknowledges an alert. */
+export const escalationPolicies = sqliteTable(
+  "escalation_policies",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    description: text("description").notNull(),
+    /** Number of repetitions of all steps after the first run. */
+    repeat: integer("repeat").notNull(),
+    /** Whether monitors without a policy use it. At most one policy of an organization is the default. */
+    isDefault: flag("is_default").notNull(),
+    /** JSON list of the severities of incidents that use the policy. */
+    incidentSeverities: text("incident_severities").notNull(),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
   },
   (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
+);
+
+/** Targets of the steps of escalation policies. Each row has exactly one target. */
+export const escalationTargets = sqliteTable(
+  "escalation_targets",
+  {
+    organizationId: text("organization_id").notNull(),
+    policyId: text("policy_id").notNull(),
+    /** Number of the step, from 0. */
+    step: integer("step").notNull(),
+    /** Position in the step, from 0. */
+    position: integer("position").notNull(),
+    /** Minutes from the start of the alert, the same in all targets of a step. */
+    afterMinutes: integer("after_minutes").notNull(),
+    personId: text("person_id"),
+    scheduleId: text("schedule_id"),
+    channelId: text("channel_id"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.policyId, t.step, t.position] }),
+    index("escalation_targets_by_person").on(t.organizationId, t.personId),
+    index("escalation_targets_by_schedule").on(t.organizationId, t.scheduleId),
+    index("escalation_targets_by_channel").on(t.organizationId, t.channelId),
+    check(
+      "escalation_targets_target",
+      sql`(${t.personId} IS NOT NULL) + (${t.scheduleId} IS NOT NULL) + (${t.channelId} IS NOT NULL) = 1`,
+    ),
+    reference([t.organizationId, t.policyId], escalationPolicies).onDelete("cascade"),
+    foreignKey({
+      columns: [t.organizationId, t.personId],
+      foreignColumns: [memberships.organizationId, memberships.personId],
+    }),
+    reference([t.organizationId, t.scheduleId], schedules),
+    reference([t.organizationId, t.channelId], alertChannels),
+  ],
 );
 
 export const monitorChannels = sqliteTable(

@@ -1,5 +1,5 @@
 /** Tables of monitors, groups, check results and maintenance windows. */
-import type { StoredStatus } from "../../core/statuses.ts";
+import { priorities, type StoredStatus } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
 import {
   check,
@@ -26,6 +26,8 @@ export const monitorGroups = sqliteTable(
     position: integer("position").notNull(),
     paused: flag("paused").notNull(),
     muted: flag("muted").notNull(),
+    /** Escalation policy that new members get; guards replace its foreign key. */
+    escalationPolicyId: text("escalation_policy_id"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
@@ -33,6 +35,9 @@ export const monitorGroups = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),
     index("monitor_groups_by_position").on(t.organizationId, t.position, t.id),
+    index("monitor_groups_by_policy")
+      .on(t.organizationId, t.escalationPolicyId)
+      .where(sql`escalation_policy_id is not null`),
   ],
 );
 
@@ -62,6 +67,9 @@ export const monitors = sqliteTable(
     muted: flag("muted").notNull(),
     autoIncidentSeverity: text("auto_incident_severity"),
     reminderIntervalSeconds: integer("reminder_interval_seconds"),
+    /** Guards replace its foreign key. */
+    escalationPolicyId: text("escalation_policy_id"),
+    priority: text("priority", { enum: priorities }).notNull().default("normal"),
     /** JSON of the type's fields. */
     settings: text("settings").notNull(),
     /** JSON of the type's secrets, each encrypted separately. */
@@ -75,6 +83,9 @@ export const monitors = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),
     index("monitors_by_group").on(t.organizationId, t.groupId, t.position, t.id),
+    index("monitors_by_policy")
+      .on(t.organizationId, t.escalationPolicyId)
+      .where(sql`escalation_policy_id is not null`),
     index("monitors_with_secrets")
       .on(t.organizationId, t.id)
       .where(sql`secrets <> '{}'`),

@@ -5,6 +5,7 @@ import {
   Id,
   idSet,
   line,
+  nullable,
   optionalParagraphs,
   toPatchShape,
   Tags,
@@ -42,6 +43,9 @@ export const groupFields = {
   alertChannelIds: idSet(maxChannels)
     .default([])
     .meta({ description: "Attached to every monitor that joins the group from now on." }),
+  escalationPolicyId: nullable(Id).meta({
+    description: "Set for every monitor without a policy that joins the group from now on.",
+  }),
   monitorIds: idSet(maxMonitors).default([]).meta({
     description:
       "The complete membership, in dashboard order; a monitor placed here leaves its previous group.",
@@ -83,6 +87,7 @@ export const MonitorGroup = z
     color: Color,
     tags: z.array(z.string()),
     alertChannelIds: z.array(Id),
+    escalationPolicyId: Id.nullable(),
     monitorIds: z.array(Id),
     paused: z.boolean().meta({ description: "True when the group was paused as a whole." }),
     muted: z.boolean().meta({ description: "True when the group was muted as a whole." }),
@@ -99,6 +104,7 @@ export const MonitorGroup = z
       color: "blue",
       tags: ["eu"],
       alertChannelIds: [],
+      escalationPolicyId: null,
       monitorIds: ["01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35"],
       paused: false,
       muted: false,

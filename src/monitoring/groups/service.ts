@@ -14,7 +14,7 @@ import {
   buildNextVersion,
 } from "../../database/rows.ts";
 import { guard, retryOnStaleRead } from "../../database/store.ts";
-import { alertChannels } from "../../database/tables/alerting.ts";
+import { alertChannels, escalationPolicies } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
   assignMonitors,
@@ -125,8 +125,15 @@ function assertStored(group: GroupRecord, given: Pick<MonitorGroupPatch, "paused
       throw invalidFieldError(name, setInAdminPage);
 }
 
-function guardReferences(scope: Scope, { alertChannelIds, monitorIds }: MonitorGroupPatch) {
+function guardReferences(scope: Scope, patch: MonitorGroupPatch) {
+  const { alertChannelIds, escalationPolicyId, monitorIds } = patch;
   return [
+    ...guardFieldExists(
+      scope,
+      "escalationPolicyId",
+      escalationPolicies,
+      escalationPolicyId ? [escalationPolicyId] : [],
+    ),
     ...guardFieldExists(scope, "monitorIds", monitors, monitorIds),
     ...guardFieldExists(scope, "alertChannelIds", alertChannels, alertChannelIds),
   ];

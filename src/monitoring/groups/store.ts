@@ -26,7 +26,7 @@ type Row = Record<"tags" | "alertChannelIds" | "monitorIds", string> &
 
 // A single statement, so that the version matches the members and channels despite concurrent writes.
 const groupsText = `select id, name, description, color, tags, paused, muted, version,
-    created_at as createdAt, updated_at as updatedAt,
+    escalation_policy_id as escalationPolicyId, created_at as createdAt, updated_at as updatedAt,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
       where c.organization_id = g.organization_id and c.group_id = g.id) as alertChannelIds,
     (select json_group_array(m.id order by m.position, m.id) from monitors m
@@ -106,8 +106,8 @@ export function buildEndPosition(organizationId: string, groupId: string | null)
 }
 
 /**
- * Moves monitors into a group, or for null into the ungrouped list. New members get the group's channels, and
- * the groups they leave get a new version. Positions follow the order of the IDs, starting at `firstPosition`. With
+ * Moves monitors into a group, or for null into the ungrouped list. New members get the group's channels and, without
+ * their own, its escalation policy. The groups they leave get a new version. Positions follow the order of the IDs, starting at `firstPosition`. With
  * `end`, the positions of current members stay unchanged. Must be followed by `applyPauses`.
  */
 export function assignMonitors(
@@ -137,7 +137,11 @@ export function assignMonitors(
       where organization_id = ${organizationId} and id in (${joining})`,
       // SQLite indexes a materialized list. Otherwise it would parse the list once per monitor.
       sql`with wanted as materialized (select value as id, key as place from ${buildIdTable(some)})
-      update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.place from wanted
+      update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.place,
+        escalation_policy_id = iif(monitors.group_id is ${groupId}, monitors.escalation_policy_id,
+          coalesce(monitors.escalation_policy_id, (select g.escalation_policy_id
+            from ${monitorGroups} g where g.organization_id = ${organizationId} and g.id = ${groupId})))
+      from wanted
       where monitors.organization_id = ${organizationId} and monitors.id = wanted.id
         and (${isEnd ? 0 : 1} or monitors.group_id is not ${groupId})`,
     ];

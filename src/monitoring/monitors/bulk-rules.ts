@@ -1,4 +1,5 @@
 import { type ChangedField, listChangedFields } from "../../core/field-changes.ts";
+import type { MonitorGroup } from "../groups/schema.ts";
 import { mergeChannels } from "./rules.ts";
 import type { ChangeOfMany } from "./schema.ts";
 
@@ -9,15 +10,28 @@ export type BulkFields = {
   groupId: string | null;
   tags: string[];
   alertChannelIds: string[];
+  escalationPolicyId: string | null;
 };
 
-const bulkFields = ["paused", "muted", "groupId", "tags", "alertChannelIds"] as const;
+const bulkFields = [
+  "paused",
+  "muted",
+  "groupId",
+  "tags",
+  "alertChannelIds",
+  "escalationPolicyId",
+] as const;
 
-/** Returns the fields of one monitor that a bulk change changes. Joining a group adds the channels of the group. */
+type JoinedGroup = Pick<MonitorGroup, "alertChannelIds" | "escalationPolicyId">;
+
+/**
+ * Returns the fields of one monitor that a bulk change changes. Joining a group adds its channels, and its policy to a
+ * monitor without one.
+ */
 export function listBulkChanges(
   before: BulkFields,
   change: ChangeOfMany,
-  groupChannelIds: readonly string[],
+  group: JoinedGroup | undefined,
 ): ChangedField[] {
   const { paused, muted, groupId, addTags = [], removeTags = [] } = change;
   const { addAlertChannelIds = [], removeAlertChannelIds = [] } = change;
@@ -31,8 +45,11 @@ export function listBulkChanges(
     alertChannelIds: mergeChannels(
       without(before.alertChannelIds, removeAlertChannelIds),
       addAlertChannelIds,
-      groupChannelIds,
+      group?.alertChannelIds ?? [],
     ),
+    escalationPolicyId:
+      before.escalationPolicyId ??
+      (groupId === before.groupId ? null : (group?.escalationPolicyId ?? null)),
   };
   return listChangedFields(before, after, bulkFields);
 }

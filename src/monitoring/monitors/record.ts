@@ -56,6 +56,8 @@ export function buildColumns(
     muted: input.muted,
     autoIncidentSeverity: input.autoIncidentSeverity,
     reminderIntervalSeconds: input.reminderInterval,
+    escalationPolicyId: input.escalationPolicyId,
+    priority: input.priority,
     settings: JSON.stringify(settings),
     secrets: sealAll(
       scope.vault,
@@ -85,6 +87,8 @@ function parseCommonFields(row: MonitorRow) {
     muted: row.muted,
     autoIncidentSeverity: row.autoIncidentSeverity as Monitor["autoIncidentSeverity"],
     reminderInterval: row.reminderIntervalSeconds,
+    escalationPolicyId: row.escalationPolicyId,
+    priority: row.priority,
   };
 }
 

@@ -1,5 +1,5 @@
 /** Wire format of monitors: input, patch, response, list query and bulk changes. */
-import { monitorStatuses } from "../../core/statuses.ts";
+import { monitorStatuses, priorities } from "../../core/statuses.ts";
 import { z } from "zod";
 import {
   bodySchema,
@@ -66,6 +66,12 @@ export const monitorFields = {
   }),
   reminderInterval: nullable(integer(alertBounds.reminderInterval.value, 604_800)).meta({
     description: "Seconds between reminders while it is down.",
+  }),
+  escalationPolicyId: nullable(Id).meta({
+    description: "Null for the organization's default escalation policy.",
+  }),
+  priority: z.enum(priorities).default("normal").meta({
+    description: "How urgent its alerts are.",
   }),
 };
 
@@ -162,6 +168,8 @@ export const Monitor = createReadSchema(
     alertChannelIds: z.array(Id),
     autoIncidentSeverity: Severity.nullable(),
     reminderInterval: seconds.nullable(),
+    escalationPolicyId: Id.nullable(),
+    priority: z.enum(priorities),
     status: MonitorStatus,
     statusSince: Timestamp,
     lastCheckedAt: Timestamp.nullable(),
@@ -208,6 +216,8 @@ export const Monitor = createReadSchema(
       alertChannelIds: [],
       autoIncidentSeverity: null,
       reminderInterval: null,
+      escalationPolicyId: null,
+      priority: "normal",
       status: "pending",
       statusSince: "2026-11-20T23:02:00.000Z",
       lastCheckedAt: null,

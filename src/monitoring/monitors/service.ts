@@ -29,7 +29,7 @@ import {
   StaleRead,
   type Statement,
 } from "../../database/store.ts";
-import { alertChannels } from "../../database/tables/alerting.ts";
+import { alertChannels, escalationPolicies } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
   assignMonitors,
@@ -95,14 +95,15 @@ async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
  * Creates a monitor with the default channels and the channels of its group. Throws NOT_FOUND for an unknown group or
  * channel.
  */
-export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorRecord> {
+export function createMonitor(scope: Scope, given: NewMonitor): Promise<MonitorRecord> {
   const { organizationId, limits } = scope;
   return retryOnStaleRead(async () => {
-    await assertCheckable(scope, input);
+    await assertCheckable(scope, given);
     const now = scope.clock();
     const at = formatTimestamp(now);
     const id = createId(now);
-    const group = await getGroupToJoin(scope, input.groupId);
+    const group = await getGroupToJoin(scope, given.groupId);
+    const input = choosePolicy(given, group);
     const alertChannelIds = chooseChannels(
       input.alertChannelIds,
       await listDefaultChannelIds(scope),
@@ -123,6 +124,7 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
       scope,
       [
         ...guardChannels(scope, input.alertChannelIds, alertChannelIds),
+        ...guardPolicy(scope, given.escalationPolicyId),
         ...insertMonitor(scope, monitor, at),
         guardLimit(scope, "monitors", monitors),
         guardMonitorsSize(organizationId),
@@ -148,10 +150,11 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
   return retryOnStaleRead(async () => {
     const stored = await getStored(scope, id);
     const before = stored.monitor;
-    const input = await applyMonitorPatch(scope, before, patch);
+    const patched = await applyMonitorPatch(scope, before, patch);
     const at = formatTimestamp(scope.clock());
-    const moves = input.groupId !== before.groupId;
-    const group = moves ? await getGroupToJoin(scope, input.groupId) : null;
+    const moves = patched.groupId !== before.groupId;
+    const group = moves ? await getGroupToJoin(scope, patched.groupId) : null;
+    const input = choosePolicy(patched, group);
     const alertChannelIds = mergeChannels(
       patch.alertChannelIds ?? stored.alertChannelIds,
       group?.alertChannelIds ?? [],
@@ -172,6 +175,7 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
       scope,
       [
         ...guardChannels(scope, patch.alertChannelIds ?? [], alertChannelIds),
+        ...guardPolicy(scope, patch.escalationPolicyId ?? null),
         ...guardCurrent(scope, monitors, before),
         ...(moves ? buildMoveStatements(scope, before, group, at) : []),
         changeMonitor(scope, monitor),
@@ -208,6 +212,15 @@ async function getGroupToJoin(scope: Scope, groupId: string | null): Promise<Gro
   if (group === undefined) throw unknownReferenceError("groupId", "monitor group");
   return group;
 }
+
+/** Adds the escalation policy of the group that a monitor joins, if the monitor has none. */
+const choosePolicy = (input: NewMonitor, group: GroupRecord | null): NewMonitor => ({
+  ...input,
+  escalationPolicyId: input.escalationPolicyId ?? group?.escalationPolicyId ?? null,
+});
+
+const guardPolicy = (scope: Scope, id: string | null) =>
+  guardFieldExists(scope, "escalationPolicyId", escalationPolicies, id === null ? [] : [id]);
 
 /** Moves a monitor to the end of the group, or of the ungrouped list for null. */
 function buildMoveStatements(
@@ -319,9 +332,7 @@ async function readBulkChanges(scope: Scope, ids: readonly string[], change: Cha
   const [group] = change.groupId ? await listGroups(scope, change.groupId) : [];
   return (id: string) => {
     const fields = before.get(id);
-    return fields === undefined
-      ? []
-      : listBulkChanges(fields, change, group?.alertChannelIds ?? []);
+    return fields === undefined ? [] : listBulkChanges(fields, change, group);
   };
 }
 

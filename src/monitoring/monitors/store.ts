@@ -251,6 +251,10 @@ export function removeMonitors(remover: Remover, ids: readonly string[], at: str
   ];
 }
 
+/** Removes the escalation policy from monitors that got it from the group they joined. */
+export const removePolicyFrom = ({ organizationId }: Tenant, ids: readonly string[]): Statement =>
+  sql`update ${monitors} set escalation_policy_id = null where ${isAmong(organizationId, ids)}`;
+
 /** Lists the IDs of the default channels, oldest first. */
 export async function listDefaultChannelIds({ store, organizationId }: Tenant): Promise<string[]> {
   const rows = await store.db
@@ -323,6 +327,7 @@ export function changeMonitors(
 }
 
 const bulkFieldsText = `select id, paused, muted, group_id as groupId, tags,
+    escalation_policy_id as escalationPolicyId,
     (select json_group_array(c.channel_id order by c.position) from monitor_channels c
       where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds
   from monitors m where organization_id = ? and id in (select value from json_each(?))`;
@@ -333,10 +338,11 @@ export async function findBulkFields(
   ids: readonly string[],
 ): Promise<Map<string, BulkFields>> {
   type Row = Record<"paused" | "muted", number> &
-    Record<"id" | "tags" | "alertChannelIds", string> & { groupId: string | null };
+    Record<"id" | "tags" | "alertChannelIds", string> &
+    Record<"groupId" | "escalationPolicyId", string | null>;
   const rows = await store.query<Row>(bulkFieldsText, [organizationId, JSON.stringify(ids)]);
   return new Map(
-    rows.map(({ id, paused, muted, groupId, tags, alertChannelIds }) => [
+    rows.map(({ id, paused, muted, groupId, tags, alertChannelIds, escalationPolicyId }) => [
       id,
       {
         paused: paused === 1,
@@ -344,6 +350,7 @@ export async function findBulkFields(
         groupId,
         tags: JSON.parse(tags) as string[],
         alertChannelIds: JSON.parse(alertChannelIds) as string[],
+        escalationPolicyId,
       },
     ]),
   );

@@ -63,6 +63,7 @@ const nouns: Record<NounOf<ComposedAction>, [named: string, nameless: string]> =
   maintenance: ["the maintenance", "maintenance"],
   "alert-channel": ["the alert channel", "an alert channel"],
   schedule: ["the schedule", "a schedule"],
+  "escalation-policy": ["the escalation policy", "an escalation policy"],
   "status-page": ["the status page", "a status page"],
   subscriber: ["the subscriber", "a subscriber"],
   "api-key": ["the API key", "an API key"],

@@ -19,6 +19,7 @@ describe("creating", () => {
       color: "gray",
       tags: [],
       alertChannelIds: [],
+      escalationPolicyId: null,
       monitorIds: [],
       paused: false,
       muted: false,

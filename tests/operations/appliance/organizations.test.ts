@@ -127,6 +127,10 @@ async function full() {
   await addToOrganization(made, theirs.id, both.id, "viewer");
   const layers = [{ personIds: [both.id], start: "2026-11-20T09:00" }];
   const platform = await api("POST", "/api/v1/schedules", { body: { name: "Platform", layers } });
+  const targets = [{ type: "schedule", id: platform.json.data.id }];
+  await api("POST", "/api/v1/escalation-policies", {
+    body: { name: "Shop", steps: [{ afterMinutes: 0, targets }] },
+  });
   await api("POST", `/api/v1/schedules/${platform.json.data.id}/overrides`, {
     body: {
       personId: owner.id,

@@ -148,6 +148,7 @@ const staying: Record<string, string> = {
   "incidents.monitor_id": "returns with its affected monitors",
   "alerts.monitor_id": "log",
   "alerts.incident_id": "log",
+  "escalation_targets.channel_id": "a channel in a policy can't be deleted",
   "alert_memory.monitor_id": "alerting forgets a deleted monitor",
 };
 

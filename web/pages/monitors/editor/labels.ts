@@ -318,6 +318,7 @@ const monitorLabels: Record<string, FieldLabels> = {
     unit: "s",
     hint: "While the monitor is down. Leave empty to alert only once.",
   },
+  priority: { label: "Priority", hint: "How urgent its alerts are." },
   muted: { label: "Muted", hint: "Checked, but sends no alerts." },
 };
 

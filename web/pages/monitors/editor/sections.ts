@@ -167,7 +167,7 @@ const commonSections: Section[] = [
   },
   {
     title: "Alerts",
-    fields: ["autoIncidentSeverity", "reminderInterval", "muted"],
+    fields: ["priority", "autoIncidentSeverity", "reminderInterval", "muted"],
     folded: true,
     none: "No incidents, no repeated alerts",
   },

@@ -11,6 +11,7 @@ export const nounLabels: Record<keyof typeof auditVerbs, string> = {
   maintenance: "Maintenance",
   schedule: "On-call schedules",
   "alert-channel": "Alert channels",
+  "escalation-policy": "Escalation policies",
   "status-page": "Status pages",
   subscriber: "Subscribers",
   person: "People and sign-in",

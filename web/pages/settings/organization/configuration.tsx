@@ -10,6 +10,7 @@ import { Entry } from "../entry.tsx";
 
 const kinds = {
   alertChannels: { icon: "bell", to: "/alert-channels/$id" },
+  escalationPolicies: { icon: "list", to: null },
   groups: { icon: "folder", to: null },
   monitors: { icon: "pulse", to: "/monitors/$id" },
   maintenanceWindows: { icon: "calendar", to: "/maintenance/$id" },

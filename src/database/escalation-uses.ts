@@ -1,0 +1,47 @@
+/** Finds the escalation policies that notify a person, a schedule or a channel, and guards their deletion. */
+import type { Tenant } from "./rows.ts";
+import { guardText, type Prepared } from "./store.ts";
+import { inUseError, type Use } from "./uses.ts";
+
+const columns = {
+  person: "person_id",
+  schedule: "schedule_id",
+  channel: "channel_id",
+} as const;
+export type TargetType = keyof typeof columns;
+
+/** Lists the policies with this target, by name. */
+export async function findTargetUses(
+  { store, organizationId }: Tenant,
+  type: TargetType,
+  ids: readonly string[],
+): Promise<Use[]> {
+  if (ids.length === 0) return [];
+  const rows = await store.query<{ id: string; name: string }>(
+    `select p.id, p.name from escalation_policies p
+      where p.organization_id = ?1 and p.id in (select t.policy_id from escalation_targets t
+        where t.organization_id = ?1 and t.${columns[type]} in (select value from json_each(?2)))
+      order by p.name, p.id`,
+    [organizationId, JSON.stringify(ids)],
+  );
+  return rows.map(({ id, name }) => ({
+    noun: "escalation policy",
+    path: `escalation-policies/${id}`,
+    name,
+  }));
+}
+
+/** Guard that no policy notifies these records. `uses` are the known ones, for the error. */
+export function guardNoTarget(
+  { organizationId }: Pick<Tenant, "organizationId">,
+  type: TargetType,
+  ids: readonly string[],
+  uses: readonly Use[],
+): Prepared {
+  return {
+    ...guardText(`not exists (select 1 from escalation_targets where organization_id = ?
+      and ${columns[type]} in (select value from json_each(?)))`),
+    parameters: [organizationId, JSON.stringify(ids)],
+    otherwise: () => inUseError(type === "channel" ? "alert channel" : type, uses),
+  };
+}
