@@ -7,8 +7,9 @@ import {
   IncidentDraft,
   IncidentPreview,
   IncidentTraces,
+  WindowReceipt,
 } from "./incident-schema.ts";
-import { findAudience, previewIncident, getTraces } from "./incident-service.ts";
+import { findAudience, getWindowReceipt, previewIncident, getTraces } from "./incident-service.ts";
 
 export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies) =>
   createRouter("")
@@ -42,5 +43,14 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
         summary: "List the authors of an incident's updates, its changes and its recipients",
         data: IncidentTraces,
         handle: ({ scope, params }) => getTraces(scope, params.id),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/maintenance-windows/:id/receipt", {
+        name: "getMaintenanceWindowReceipt",
+        access: "read",
+        summary: "List the receivers of the announcement of a maintenance window",
+        data: WindowReceipt,
+        handle: ({ scope, params }) => getWindowReceipt(scope, params.id),
       }),
     );

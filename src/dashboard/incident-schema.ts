@@ -79,4 +79,8 @@ export const IncidentTraces = z.object({
   /** Notified channels, each with the time of its last delivery. */
   told: z.array(Channel.extend({ at: Timestamp })),
 });
+/** Receivers of the announcement of a maintenance window, with the outcome of their deliveries. */
+export const WindowReceipt = z.object({ receivers: z.array(Receiver) });
+export type WindowReceipt = z.infer<typeof WindowReceipt>;
+
 export type IncidentTraces = z.infer<typeof IncidentTraces>;

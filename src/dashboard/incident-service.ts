@@ -6,6 +6,7 @@ import type { IncidentRecord, UpdateRecord } from "../incidents/store.ts";
 import { forEachListed, type Listed } from "../core/text/streamed-list.ts";
 import type { Scope } from "../events/scope.ts";
 import { getIncident } from "../incidents/service.ts";
+import { getWindow } from "../monitoring/maintenance/service.ts";
 import { insertIncident, patchIncident } from "../incidents/statements.ts";
 import { previewIncidentPage } from "../status-pages/site/preview-service.ts";
 import type {
@@ -13,6 +14,7 @@ import type {
   IncidentDraft,
   IncidentPreview,
   IncidentTraces,
+  WindowReceipt,
 } from "./incident-schema.ts";
 import { buildReceipts, listStatesInIncident } from "./incident-rules.ts";
 import {
@@ -137,6 +139,14 @@ export async function getTraces(scope: Scope, incidentId: string): Promise<Incid
     receipts: buildReceipts(updates, receivers),
     told: notifiedChannels,
   };
+}
+
+/** Returns the subscribers that were notified of a maintenance window. Throws NOT_FOUND. */
+export async function getWindowReceipt(scope: Scope, id: string): Promise<WindowReceipt> {
+  const { createdAt } = await getWindow(scope, id);
+  const at = Date.parse(createdAt);
+  const range = { from: at - noticeDelayMs, to: at + noticeDelayMs, limit: limits.receivers };
+  return { receivers: await findReceivers(scope, { id, ...range }) };
 }
 
 /** Reads the monitor states during an incident, except states that are already recorded as notes. */

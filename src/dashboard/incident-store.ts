@@ -85,7 +85,7 @@ const receiversSql = `select a.at, c.name, 1 as count, ${stateSql}
   group by n.at, state, reason
   order by 1, 2 limit ?5`;
 
-/** Reads the receivers of alerts and notices about an incident, by the time of their event, oldest first. */
+/** Reads the receivers of alerts and notices about an incident or maintenance, by the time of their event, oldest first. */
 export function findReceivers(
   { store, organizationId }: Tenant,
   { id, from, to, limit }: { id: string; from: number; to: number; limit: number },

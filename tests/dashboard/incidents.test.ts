@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { createPager } from "../support/pager.ts";
+import { ann, bob, createPublisher } from "../support/publisher.ts";
 import { createSampleRecord as makeRecord } from "../support/records.ts";
 import { signInMember } from "../support/people.ts";
 
@@ -178,4 +179,32 @@ describe("the traces of an incident", () => {
       },
     ]);
   });
+});
+
+test("the receipt of a maintenance window names who was notified, and why others were not", async () => {
+  await using made = await createPublisher();
+  const { mailbox, refusals, planWindow, send, theirs } = made;
+  const { page } = await signInMember(made, "viewer");
+  await mailbox(ann);
+  await mailbox(bob);
+  refusals.set(bob, 550);
+  const silent = await planWindow({ public: false });
+  const { id } = await planWindow();
+  await send();
+  const read = (id: string) => page("GET", `/dashboard/maintenance-windows/${id}/receipt`);
+  const receivers: object[] = (await read(id)).json.data.receivers;
+  expect(receivers).toHaveLength(2);
+  expect(receivers).toContainEqual({ name: null, count: 1, state: "delivered", reason: null });
+  expect(receivers).toContainEqual({
+    name: null,
+    count: 1,
+    state: "failed",
+    reason: "The mail server rejected every recipient.",
+  });
+  expect((await read(silent.id)).json.data).toEqual({ receivers: [] });
+  expect((await read(unknownId)).status).toBe(404);
+  const other = await signInMember({ ...made, ours: theirs } as typeof made, "viewer");
+  expect((await other.page("GET", `/dashboard/maintenance-windows/${id}/receipt`)).status).toBe(
+    404,
+  );
 });

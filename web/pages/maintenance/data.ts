@@ -4,7 +4,7 @@ import { formatUntil } from "../../../src/core/time/times.ts";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dashboard, unwrapData, withIfMatch, unwrapPage, v1 } from "../../data/client.ts";
-import { listKey, recordKey } from "../../data/keys.ts";
+import { listKey, recordKey, tracesKey } from "../../data/keys.ts";
 import { createDataQuery, createPageQuery, queryClient } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
 import { deleteRecord, holdDeletion } from "../../components/deletion.ts";
@@ -87,6 +87,10 @@ export const useWindow = (id: string) =>
     ...createDataQuery(recordKey("maintenance", id), (options) => windows({ id }).get(options)),
     refetchInterval: 60_000,
   });
+
+/** Receivers of the announcement of a window. Events of deliveries refetch them. */
+export const useWindowReceipt = (id: string) =>
+  useQuery(createDataQuery([...tracesKey, id], (options) => previews({ id }).receipt.get(options)));
 
 /** Deletes a window. Holds it if status pages announce the window. */
 export function deleteWindow(window: MaintenanceWindow) {

@@ -15,7 +15,8 @@ import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon, stateLabels, findWorst } from "../../components/display/state-icon.tsx";
 import { useZone } from "../../components/display/time.tsx";
 import { notifyError } from "../../components/toasts.tsx";
-import { deleteWindow, endWindow, usePreview, useWindow } from "./data.ts";
+import { Receipt } from "../incidents/detail/receipt.tsx";
+import { deleteWindow, endWindow, usePreview, useWindow, useWindowReceipt } from "./data.ts";
 import { NextTimes, describeRecurrence, formatSpan, WindowIcon, WindowPill } from "./labels.tsx";
 
 const shownTimes = 6;
@@ -52,7 +53,10 @@ export default function WindowPage() {
           )}
           <div className="columns">
             <Members window={window} />
-            <Times window={window} />
+            <div>
+              <Times window={window} />
+              <Announcement id={window.id} />
+            </div>
           </div>
         </>
       )}
@@ -152,6 +156,17 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
           </li>
         ))}
       </ul>
+    </Panel>
+  );
+}
+
+/** The receipt of the announcement, if someone was notified. */
+function Announcement({ id }: { id: string }) {
+  const { receivers = [] } = useWindowReceipt(id).data ?? {};
+  if (receivers.length === 0) return null;
+  return (
+    <Panel title="Announcement">
+      <Receipt receivers={receivers} />
     </Panel>
   );
 }
