@@ -63,14 +63,14 @@ describeInChromium("incidents", (browser) => {
     "incident-template": () => ["/settings/incident-templates?new=true", "Title of a new incident"],
   });
 
-  test("recently deleted records are restored; one whose name is taken asks for another", async () => {
-    await using open = await world.open(browser, "/settings/deleted");
+  test("deleted records are restored, also from the audit log; a taken name is asked for", async () => {
+    await using open = await world.open(browser, "/settings/audit-log");
     const { page } = open;
-    await page.getByRole("button", { name: "Restore Wrong customer" }).click();
+    const restoring = page.getByRole("button", { name: "Restore Wrong customer" });
+    await restoring.click();
     await page.getByText("Restored Wrong customer").waitFor();
-    await page
-      .getByRole("button", { name: "Restore Wrong customer" })
-      .waitFor({ state: "detached" });
+    await restoring.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Recently deleted" }).click();
     await page.getByRole("button", { name: "Restore Old job" }).click();
     const asked = dialog(page, "Restore Old job");
     await asked.getByRole("textbox", { name: "Name" }).fill("Older job");

@@ -54,7 +54,8 @@ describeInChromium("status pages on the admin page", (browser) => {
       "bob@team.example",
       undefined,
     ] as string[]);
-    await page.getByRole("button", { name: "Delete bob@team.example" }).click();
+    await page.getByRole("button", { name: "Actions for bob@team.example" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByText("No subscriber matches these filters.").waitFor();
     await page.getByRole("button", { name: /Undo/ }).click();
     await page.getByText("bob@team.example", { exact: true }).waitFor();

@@ -55,6 +55,8 @@ export const AuditEntry = z.object({
   subjectName: z.string().nullable(),
   /** Whether the subject exists. */
   subjectExists: z.boolean(),
+  /** Whether the subject was deleted and can be restored. */
+  restorable: z.boolean(),
   fields: z.array(z.string()),
   /** Values of the changed fields, without secrets. Entries of earlier versions have none. */
   changes: z.array(FieldChange),

@@ -89,6 +89,7 @@ async function toAuditEntries(tenant: Tenant, rows: readonly EntryRow[]): Promis
     subjectId: row.subjectId,
     subjectName: row.currentName ?? row.subjectName ?? names.get(row.subjectId) ?? null,
     subjectExists: row.currentName !== null || row.isSubscriber === 1,
+    restorable: row.isRestorable === 1,
     fields: row.fields === null ? [] : (JSON.parse(row.fields) as string[]),
     changes: changesOf[index] ?? [],
     names: Object.fromEntries(

@@ -8,6 +8,7 @@ import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { namedTables } from "../../database/subject-names.ts";
 import { memberships, people } from "../../database/tables/accounts.ts";
+import { deletedRecords } from "../../database/tables/deleted-records.ts";
 import { auditEntries } from "../../database/tables/events.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 import { subscribers } from "../../database/tables/status-pages.ts";
@@ -26,7 +27,9 @@ const columns = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as 
     (select name from ${getTableName(people)} where id = e.subject_id),
     (select name from ${getTableName(organizations)} where id = e.organization_id and id = e.subject_id)
   ) as "currentName", exists (select 1 from ${getTableName(subscribers)} s
-    where s.organization_id = e.organization_id and s.id = e.subject_id) as "isSubscriber"
+    where s.organization_id = e.organization_id and s.id = e.subject_id) as "isSubscriber",
+    exists (select 1 from ${getTableName(deletedRecords)} r where r.organization_id = e.organization_id
+      and r.id = e.subject_id and r.deleted_at > 0) as "isRestorable"
   from ${getTableName(auditEntries)} e where e.organization_id = ?`;
 export type EntryRow = {
   seq: number;
@@ -42,6 +45,7 @@ export type EntryRow = {
   subjectName: string | null;
   currentName: string | null;
   isSubscriber: number;
+  isRestorable: number;
   /** Added to the newest of several folded entries. */
   repeated?: AuditEntry["repeated"];
 };

@@ -1,4 +1,5 @@
 /** Renders the values of changed fields in words, and decides which can be restored. */
+import { type DeletableNoun, deletableNouns } from "../../core/deletable-nouns.ts";
 import { isObject } from "../../core/collections/objects.ts";
 import type { FieldChange } from "../../core/field-changes.ts";
 import type { AuditEntry } from "./schema.ts";
@@ -80,6 +81,18 @@ export const restorableNouns = [
   "organization",
 ] as const;
 export type RestorableNoun = (typeof restorableNouns)[number];
+
+/** Returns the noun of the record that this entry deleted and that can be restored; null if there is none. */
+export function findDeleted({
+  action,
+  restorable,
+  repeated,
+}: Pick<AuditEntry, "action" | "restorable" | "repeated">): DeletableNoun | null {
+  const [noun, verb] = action.split(".");
+  const isOne = repeated === null || repeated.subjects === 1;
+  if (verb !== "deleted" || !restorable || !isOne) return null;
+  return deletableNouns.find((one) => one === noun) ?? null;
+}
 
 /** Returns the kind of the record whose field can be restored; null if it can't. */
 export function findRestorable(

@@ -48,6 +48,7 @@ test("in CSV no text breaks its cell or is a formula", () => {
     subjectId: "g",
     subjectName: null,
     subjectExists: true,
+    restorable: false,
     fields: ["name", "color"],
     changes: [{ field: "color", before: null, after: "red", truncated: [] }],
     names: {},

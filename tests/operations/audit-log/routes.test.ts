@@ -1,3 +1,4 @@
+import { deletableNouns } from "../../../src/core/deletable-nouns.ts";
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
 import { createSampleRecord, sampleBodies } from "../../support/records.ts";
@@ -22,6 +23,7 @@ test("the audit log has who did what to which record, newest first", async () =>
     subjectId: data.id,
     subjectName: "Billing",
     subjectExists: true,
+    restorable: false,
     fields: ["name", "color"],
     changes: [
       { field: "name", before: "Payments", after: "Billing", truncated: [] },
@@ -31,6 +33,25 @@ test("the audit log has who did what to which record, newest first", async () =>
     repeated: null,
   });
   expect(before).toMatchObject({ action: "group.created", subjectId: data.id });
+});
+
+test("the entry of a deletion shows whether the record can be restored", async () => {
+  const appliance = await testAppliance();
+  const { page } = await signInMember(appliance, "admin");
+  const { api } = appliance.ours;
+  const path = `/api/v1/monitors/${await createSampleRecord(api, "monitors")}`;
+  const isRestorable = async () => {
+    const { json } = await page("GET", `${log}?action=monitor.deleted`);
+    return json.data.map(({ restorable }: { restorable: boolean }) => restorable);
+  };
+  await api("DELETE", path);
+  expect(await isRestorable()).toEqual([true]);
+  await api("POST", `${path}/restore`);
+  expect(await isRestorable()).toEqual([false]);
+  await api("DELETE", path);
+  expect(await isRestorable()).toEqual([true, true]);
+  await page("DELETE", `/dashboard${path.replace("monitors", "deleted-records")}`);
+  expect(await isRestorable()).toEqual([false, false]);
 });
 
 test("records of every kind are named, also in the entry of their deletion", async () => {
@@ -46,6 +67,7 @@ test("records of every kind are named, also in the entry of their deletion", asy
     expect((await api("DELETE", `/api/v1/${noun}/${id}`)).status).toBe(200);
     const [gone, before] = (await page("GET", log)).json.data;
     expect([gone.subjectId, gone.subjectName]).toEqual([id, name]);
+    expect(gone.restorable).toBe(deletableNouns.includes(gone.action.split(".")[0]));
     expect([before.subjectId, before.subjectName, before.subjectExists]).toEqual([id, name, false]);
     const found = (await page("GET", `${log}?q=${encodeURIComponent(name)}`)).json.data;
     expect(found.map(({ subjectId }: { subjectId: string }) => subjectId)).toEqual([id]);

@@ -41,6 +41,7 @@ test("a deleted record has no name, and is called deleted only once", () => {
     action: "incident.resolved",
     subjectName: "Shop is down",
     subjectExists: false,
+    restorable: false,
     actor: { type: "person", id: null, name: "Ada" },
     fields: [],
   };

@@ -20,6 +20,7 @@ import { Pager } from "../../components/pager.tsx";
 import { SecretField } from "../../components/forms/secret-fields.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
+import { DangerItem, HistoryItem, RowMenu } from "../../components/menus.tsx";
 import { holdDeletion, useDeleting } from "../../components/deletion.ts";
 import { notifyError, notify } from "../../components/toasts.tsx";
 
@@ -288,19 +289,24 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
       </span>
       <Time at={createdAt} as="short" />
       {mayWrite && (
-        <button
-          type="button"
-          className="dots"
-          aria-label={`Delete ${address}`}
-          title="Delete"
-          onClick={() =>
-            holdDeletion((query) =>
-              getPageRoutes(pageId).subscribers({ subscriberId: id }).delete(undefined, { query }),
-            )
-          }
-        >
-          <Icon name="trash" size={15} />
-        </button>
+        <RowMenu label={`Actions for ${address}`}>
+          {() => (
+            <>
+              <HistoryItem id={id} />
+              <DangerItem
+                onClick={() =>
+                  holdDeletion((query) =>
+                    getPageRoutes(pageId)
+                      .subscribers({ subscriberId: id })
+                      .delete(undefined, { query }),
+                  )
+                }
+              >
+                Delete
+              </DangerItem>
+            </>
+          )}
+        </RowMenu>
       )}
     </li>
   );

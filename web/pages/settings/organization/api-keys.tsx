@@ -8,7 +8,7 @@ import { Confirm } from "../../../components/confirm.tsx";
 import { copyText, ShownOnce } from "../../../components/copy.tsx";
 import { ChoiceField, FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
-import { DangerItem, RowMenu } from "../../../components/menus.tsx";
+import { DangerItem, HistoryItem, RowMenu } from "../../../components/menus.tsx";
 import { CreateButton, Loaded, EmptyState, Panel } from "../../../components/page.tsx";
 import { Time, useNow } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
@@ -87,7 +87,7 @@ function compareByUse(one: ApiKey, other: ApiKey): number {
 }
 
 function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
-  const { name, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
+  const { id, name, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
   const isOver = isUnusable(apiKey, useNow());
   return (
     <Entry
@@ -116,15 +116,18 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
         ["Last used", lastUsedAt === null ? "never" : <Time at={lastUsedAt} />],
       ]}
       menu={
-        revokedAt === null && (
-          <RowMenu label={`Actions for ${name}`}>
-            {() => (
-              <DangerItem icon="close" onClick={onRevoke}>
-                Revoke
-              </DangerItem>
-            )}
-          </RowMenu>
-        )
+        <RowMenu label={`Actions for ${name}`}>
+          {() => (
+            <>
+              <HistoryItem id={id} />
+              {revokedAt === null && (
+                <DangerItem icon="close" onClick={onRevoke}>
+                  Revoke
+                </DangerItem>
+              )}
+            </>
+          )}
+        </RowMenu>
       }
     />
   );

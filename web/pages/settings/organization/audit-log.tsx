@@ -26,6 +26,7 @@ import {
 } from "../../../../src/operations/audit-log/sentence-rules.ts";
 import {
   describeChange,
+  findDeleted,
   findRestorable,
   type RestorableNoun,
 } from "../../../../src/operations/audit-log/value-rules.ts";
@@ -33,6 +34,7 @@ import { formatCount } from "../../../components/display/format.ts";
 import { useAction } from "../../../components/toasts.tsx";
 import { peopleQuery } from "../data.ts";
 import { actorLabels, labelOfAction, nounLabels, pathOfSubject } from "./audit-labels.ts";
+import { RestoreButton } from "./restore-button.tsx";
 import { restoreField } from "./restore-field.ts";
 
 const perPage = 50;
@@ -293,6 +295,7 @@ function Line({ entry }: { entry: AuditEntry }) {
         <p>
           <Actor actor={actor} /> <Sentence entry={entry} />
           {plain !== "" && <span className="faint">: {plain}</span>}
+          <RestoreDeleted entry={entry} />
           {repeated !== null && entry.subjectName !== null && (
             <button
               type="button"
@@ -309,6 +312,14 @@ function Line({ entry }: { entry: AuditEntry }) {
       </div>
     </li>
   );
+}
+
+/** The button that restores the record that an entry deleted. */
+function RestoreDeleted({ entry }: { entry: AuditEntry }) {
+  const noun = findDeleted(entry);
+  if (noun === null) return null;
+  const { subjectId: id, subjectName } = entry;
+  return <RestoreButton record={{ noun, id, name: subjectName ?? "the record" }} isText />;
 }
 
 /** The actor, as a filter of the log. */
@@ -418,6 +429,7 @@ function Repetitions({ entry: { at, action, actor, repeated } }: { entry: AuditE
       {data.map((one) => (
         <li key={one.id}>
           <Time at={one.at} as="clock" /> <Sentence entry={one} />
+          <RestoreDeleted entry={one} />
         </li>
       ))}
       {meta.total > data.length && (

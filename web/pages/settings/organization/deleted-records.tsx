@@ -1,25 +1,24 @@
 /** Settings: recently deleted records, which can be restored with their history. */
-import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Settings } from "../../../../src/accounts/settings/schema.ts";
 import type { DeletableNoun } from "../../../../src/core/deletable-nouns.ts";
 import type { DeletedRecord } from "../../../../src/operations/deleted-records/schema.ts";
-import { ApiError, unwrapData, v1, withIfMatch } from "../../../data/client.ts";
+import { unwrapData, v1, withIfMatch } from "../../../data/client.ts";
 import { createPageQuery, queryClient } from "../../../data/query.ts";
-import { restoreRecord, type RestoreChoice } from "../../../data/restore.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { Confirm } from "../../../components/confirm.tsx";
 import { Icon, type IconName } from "../../../components/display/icons.tsx";
 import { Time } from "../../../components/display/time.tsx";
-import { FormDialog, FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { NumberField } from "../../../components/forms/number-field.tsx";
 import { DangerItem, RowMenu } from "../../../components/menus.tsx";
 import { EmptyState, Loaded, Panel } from "../../../components/page.tsx";
 import { Pager } from "../../../components/pager.tsx";
-import { notify, useAction } from "../../../components/toasts.tsx";
+import { notify } from "../../../components/toasts.tsx";
 import { createSettingsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import { RestoreButton } from "./restore-button.tsx";
 
 const nouns: Record<DeletableNoun, { label: string; icon: IconName }> = {
   monitor: { label: "Monitor", icon: "pulse" },
@@ -87,17 +86,6 @@ export default function DeletedRecords() {
 function DeletedRow({ record }: { record: DeletedRecord }) {
   const { name, noun, deletedAt, deletedBy, restorableUntil } = record;
   const { atLeast } = useSignedInPerson();
-  const [taken, setTaken] = useState<keyof RestoreChoice | null>(null);
-  const action = useAction(async () => {
-    try {
-      await unwrapData(restoreRecord(noun, record.id));
-      notify(`Restored ${name}`);
-    } catch (error) {
-      const path = error instanceof ApiError ? error.details[0]?.path : undefined;
-      if (path !== "name" && path !== "slug") throw error;
-      setTaken(path);
-    }
-  });
   return (
     <>
       <Entry
@@ -111,23 +99,11 @@ function DeletedRow({ record }: { record: DeletedRecord }) {
         facts={[["Until", <Time key="until" at={restorableUntil} as="short" />]]}
         action={
           <span className="flex gap-8 items-center">
-            {atLeast("member") && (
-              <Button
-                size="xs"
-                loading={action.isPending}
-                onClick={action.run}
-                aria-label={`Restore ${name}`}
-              >
-                Restore
-              </Button>
-            )}
+            {atLeast("member") && <RestoreButton record={record} />}
             {atLeast("admin") && <RemovalMenu record={record} />}
           </span>
         }
       />
-      {taken !== null && (
-        <ChoiceDialog record={record} field={taken} onClose={() => setTaken(null)} />
-      )}
     </>
   );
 }
@@ -154,37 +130,6 @@ function RemovalMenu({ record: { id, name } }: { record: DeletedRecord }) {
         </Confirm>
       )}
     </>
-  );
-}
-
-type ChoiceProps = { record: DeletedRecord; field: keyof RestoreChoice; onClose: () => void };
-
-/** Asks for another name or slug, because another record has the old one. */
-function ChoiceDialog({ record, field, onClose }: ChoiceProps) {
-  const form = useForm(
-    { value: field === "name" ? record.name : "" },
-    async ({ value }, _, once) => {
-      const { name } = await unwrapData(
-        restoreRecord(record.noun, record.id, { [field]: value }, once),
-      );
-      notify(`Restored ${name}`);
-      onClose();
-    },
-  );
-  return (
-    <FormDialog title={`Restore ${record.name}`} onClose={onClose} form={form} submit="Restore">
-      <TextInput
-        label={field === "name" ? "Name" : "Slug"}
-        description={
-          field === "name"
-            ? "Another record has this name now. Choose another one, or keep it for both."
-            : "Another status page has the old address now. This is the end of the new one: /status/SLUG."
-        }
-        data-autofocus
-        {...form.input("value")}
-        error={form.errorOf(field as "value")}
-      />
-    </FormDialog>
   );
 }
 

@@ -14,7 +14,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { ShownOnce } from "../../../components/copy.tsx";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
-import { DangerItem, RowMenu } from "../../../components/menus.tsx";
+import { DangerItem, HistoryItem, RowMenu } from "../../../components/menus.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
@@ -47,9 +47,12 @@ export function Invitations() {
             menu={
               <RowMenu label={`Actions for ${invitation.email}`}>
                 {() => (
-                  <DangerItem icon="close" onClick={() => revokeInvitation(invitation)}>
-                    Revoke
-                  </DangerItem>
+                  <>
+                    <HistoryItem id={invitation.id} />
+                    <DangerItem icon="close" onClick={() => revokeInvitation(invitation)}>
+                      Revoke
+                    </DangerItem>
+                  </>
                 )}
               </RowMenu>
             }

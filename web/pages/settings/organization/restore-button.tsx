@@ -1,0 +1,86 @@
+/** The button that restores a deleted record, and asks for another name or slug if its own is taken. */
+import { Button, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { DeletableNoun } from "../../../../src/core/deletable-nouns.ts";
+import { ApiError, unwrapData } from "../../../data/client.ts";
+import { restoreRecord, type RestoreChoice } from "../../../data/restore.ts";
+import { FormDialog, useForm } from "../../../components/forms/form.tsx";
+import { notify, useAction } from "../../../components/toasts.tsx";
+
+type Deleted = { id: string; noun: DeletableNoun; name: string };
+
+export function RestoreButton({
+  record,
+  isText = false,
+}: {
+  record: Deleted;
+  /** Whether it is a part of a text. */
+  isText?: boolean;
+}) {
+  const { noun, id, name } = record;
+  const [taken, setTaken] = useState<keyof RestoreChoice | null>(null);
+  const { isPending, run } = useAction(async () => {
+    try {
+      await unwrapData(restoreRecord(noun, id));
+      notify(`Restored ${name}`);
+    } catch (error) {
+      const path = error instanceof ApiError ? error.details[0]?.path : undefined;
+      if (path !== "name" && path !== "slug") throw error;
+      setTaken(path);
+    }
+  });
+  const label = `Restore ${name}`;
+  return (
+    <>
+      {isText ? (
+        <button
+          type="button"
+          className="audit-more"
+          disabled={isPending}
+          onClick={run}
+          aria-label={label}
+        >
+          Restore
+        </button>
+      ) : (
+        <Button size="xs" loading={isPending} onClick={run} aria-label={label}>
+          Restore
+        </Button>
+      )}
+      {taken !== null && (
+        <ChoiceDialog record={record} field={taken} onClose={() => setTaken(null)} />
+      )}
+    </>
+  );
+}
+
+type ChoiceProps = { record: Deleted; field: keyof RestoreChoice; onClose: () => void };
+
+/** Asks for another name or slug, because another record has the old one. */
+function ChoiceDialog({ record, field, onClose }: ChoiceProps) {
+  const form = useForm(
+    { value: field === "name" ? record.name : "" },
+    async ({ value }, _, once) => {
+      const { name } = await unwrapData(
+        restoreRecord(record.noun, record.id, { [field]: value }, once),
+      );
+      notify(`Restored ${name}`);
+      onClose();
+    },
+  );
+  return (
+    <FormDialog title={`Restore ${record.name}`} onClose={onClose} form={form} submit="Restore">
+      <TextInput
+        label={field === "name" ? "Name" : "Slug"}
+        description={
+          field === "name"
+            ? "Another record has this name now. Choose another one, or keep it for both."
+            : "Another status page has the old address now. This is the end of the new one: /status/SLUG."
+        }
+        data-autofocus
+        {...form.input("value")}
+        error={form.errorOf(field as "value")}
+      />
+    </FormDialog>
+  );
+}
