@@ -1,5 +1,7 @@
 /** Routes of the Monitors page, the live stream and other views of the admin page. */
 import { z } from "zod";
+import { Causes } from "./cause-schema.ts";
+import { findCauses } from "./cause-service.ts";
 import { AppError } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
@@ -122,6 +124,15 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
         query: PeriodQuery,
         data: PeriodFigures,
         handle: ({ scope, params, query }) => getPeriodFigures(scope, params.id, query),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/monitors/:id/causes", {
+        name: "findCauses",
+        access: "read",
+        summary: "Get what happened before a monitor failed",
+        data: Causes,
+        handle: ({ scope, params }) => findCauses(scope, params.id),
       }),
     )
     .get(

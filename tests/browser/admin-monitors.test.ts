@@ -236,6 +236,10 @@ describeInChromium("the Monitors page", (browser) => {
         );
       expect([width, new Set(lines).size]).toEqual([width, 2]);
     }
+    const before = page.locator(".panel", {
+      has: page.getByRole("heading", { name: "What happened before" }),
+    });
+    await before.getByText(/^You changed the monitor Blog: alert channels$/).waitFor();
     const panel = page.locator(".panel", {
       has: page.getByRole("heading", { name: "Alerts to", exact: true }),
     });

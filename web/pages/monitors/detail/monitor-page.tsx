@@ -20,6 +20,7 @@ import { durationInWords, Time } from "../../../components/display/time.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "../actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "../data.ts";
+import { CausesPanel, useCauses } from "./causes-panel.tsx";
 import { Figures } from "./figures.tsx";
 import { nameOfType } from "../type-names.ts";
 import { LatencyPanel } from "./latency-panel.tsx";
@@ -40,10 +41,16 @@ const crumbs = [{ to: "/monitors", label: "Monitors" }];
 
 export default function MonitorPage() {
   const { id = "" } = useParams({ strict: false });
+  const monitor = useMonitor(id);
   return (
     <Loaded
-      query={useMonitor(id)}
-      besides={[useManagedRecords("monitors"), useAlertRecipients(id), useQuery(overviewQuery)]}
+      query={monitor}
+      besides={[
+        useManagedRecords("monitors"),
+        useAlertRecipients(id),
+        useQuery(overviewQuery),
+        useCauses(id, monitor.data),
+      ]}
       what="The monitor"
       crumbs={crumbs}
     >
@@ -99,6 +106,7 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
       <LatencyPanel id={id} interval={interval} span={span} />
       <div className="columns">
         <div>
+          <CausesPanel monitor={monitor} />
           <Activity id={id} span={span} />
           <Incidents id={id} />
         </div>

@@ -1,0 +1,39 @@
+/** Wire format of what happened before a monitor failed. */
+import { z } from "zod";
+import { Id, Timestamp } from "../core/fields.ts";
+
+/** A change to the monitor, its group or one of its alert channels. */
+const Change = z.object({
+  at: Timestamp,
+  action: z.string(),
+  fields: z.array(z.string()),
+  actor: z.object({ type: z.string(), id: z.string().nullable(), name: z.string() }),
+  subjectId: Id,
+  subjectName: z.string().nullable(),
+});
+
+/** Another monitor that is failing since about the same time. */
+const Neighbor = z.object({
+  id: Id,
+  name: z.string(),
+  status: z.enum(["down", "degraded"]),
+  since: Timestamp,
+  /** The host that both monitors check; null for different hosts. */
+  host: z.string().nullable(),
+  isInGroup: z.boolean(),
+});
+export type Neighbor = z.infer<typeof Neighbor>;
+
+/** Known facts from the time before a failure. They are not proven causes. */
+export const Causes = z.object({
+  /** Start of the failure; null if the monitor is not failing. */
+  since: Timestamp.nullable(),
+  certificateExpiredAt: Timestamp.nullable(),
+  /** Newest first. */
+  changes: z.array(Change),
+  /** Those on the same host first, then those of the same group. */
+  neighbors: z.array(Neighbor),
+  /** All neighbors, also if `neighbors` has only some. */
+  neighborCount: z.int(),
+});
+export type Causes = z.infer<typeof Causes>;

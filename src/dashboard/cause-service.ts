@@ -1,0 +1,43 @@
+import type { Scope } from "../events/scope.ts";
+import { getMonitor } from "../monitoring/monitors/service.ts";
+import { changesBeforeMs, findExpiry, neighborsWithinMs, rankNeighbors } from "./cause-rules.ts";
+import type { Causes } from "./cause-schema.ts";
+import { findChangesBetween, findFailingSince } from "./cause-store.ts";
+
+/** Maximum entries of each kind in a response, and neighbors that are read. */
+const limits = { changes: 10, neighbors: 10, failing: 1_000 };
+
+/** Returns known facts from before the current failure of a monitor. Throws NOT_FOUND. */
+export async function findCauses(scope: Scope, monitorId: string): Promise<Causes> {
+  const monitor = await getMonitor(scope, monitorId);
+  const { status, statusSince, groupId, alertChannelIds, certificateExpiresAt } = monitor;
+  if (status !== "down" && status !== "degraded")
+    return {
+      since: null,
+      certificateExpiredAt: null,
+      changes: [],
+      neighbors: [],
+      neighborCount: 0,
+    };
+  const since = Date.parse(statusSince);
+  const subjects = [monitorId, ...(groupId === null ? [] : [groupId]), ...alertChannelIds];
+  const [changes, failing] = await Promise.all([
+    findChangesBetween(scope, subjects, {
+      from: since - changesBeforeMs,
+      to: since,
+      limit: limits.changes,
+    }),
+    findFailingSince(scope, monitorId, {
+      from: since - neighborsWithinMs,
+      to: since + neighborsWithinMs,
+      limit: limits.failing,
+    }),
+  ]);
+  return {
+    since: statusSince,
+    certificateExpiredAt: findExpiry(certificateExpiresAt, scope.clock()),
+    changes,
+    neighbors: rankNeighbors(monitor, failing).slice(0, limits.neighbors),
+    neighborCount: failing.length,
+  };
+}

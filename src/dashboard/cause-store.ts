@@ -1,0 +1,70 @@
+/** Reads changes before a failure, and monitors that failed at the same time. */
+import { formatTimestamp } from "../core/time/clock.ts";
+import type { Tenant } from "../database/rows.ts";
+import type { Causes } from "./cause-schema.ts";
+import type { FailingMonitor } from "./cause-rules.ts";
+
+type Change = Causes["changes"][number];
+type ChangeRow = Omit<Change, "fields" | "actor"> & {
+  fields: string | null;
+  actorType: string;
+  actorId: string | null;
+  actorName: string;
+};
+
+const changeText = `select e.at, e.action, e.fields, e.actor_type as actorType,
+    e.actor_id as actorId, e.actor_name as actorName, e.subject_id as subjectId,
+    coalesce(m.name, g.name, c.name, e.subject_name) as subjectName
+  from json_each(?2) subjects
+    cross join audit_entries e on e.organization_id = ?1 and e.subject_id = subjects.value
+    left join monitors m on m.organization_id = ?1 and m.id = e.subject_id
+    left join monitor_groups g on g.organization_id = ?1 and g.id = e.subject_id
+    left join alert_channels c on c.organization_id = ?1 and c.id = e.subject_id
+  where e.at >= ?3 and e.at <= ?4 order by e.seq desc limit ?5`;
+
+/** Reads the changes to these records in a span, newest first. */
+export async function findChangesBetween(
+  { store, organizationId }: Tenant,
+  subjectIds: readonly string[],
+  { from, to, limit }: { from: number; to: number; limit: number },
+): Promise<Change[]> {
+  const rows = await store.query<ChangeRow>(changeText, [
+    organizationId,
+    JSON.stringify(subjectIds),
+    formatTimestamp(from),
+    formatTimestamp(to),
+    limit,
+  ]);
+  return rows.map(({ fields, actorType, actorId, actorName, ...row }) => ({
+    ...row,
+    fields: fields === null ? [] : (JSON.parse(fields) as string[]),
+    actor: { type: actorType, id: actorId, name: actorName },
+  }));
+}
+
+const failingText = `select m.id, m.name, m.type, m.group_id as groupId, m.settings, s.status, s.since
+  from monitor_states s
+    join monitors m on m.organization_id = s.organization_id and m.id = s.monitor_id
+  where s.organization_id = ? and s.monitor_id <> ? and s.status in ('down', 'degraded')
+    and not s.paused and s.since >= ? and s.since <= ?
+  order by s.since limit ?`;
+
+/** Reads other monitors that are failing since a time in the span. */
+export async function findFailingSince(
+  { store, organizationId }: Tenant,
+  monitorId: string,
+  { from, to, limit }: { from: number; to: number; limit: number },
+): Promise<FailingMonitor[]> {
+  type Row = Omit<FailingMonitor, "checked"> & { type: string; settings: string };
+  const rows = await store.query<Row>(failingText, [
+    organizationId,
+    monitorId,
+    formatTimestamp(from),
+    formatTimestamp(to),
+    limit,
+  ]);
+  return rows.map(({ type, settings, ...row }) => ({
+    ...row,
+    checked: { ...(JSON.parse(settings) as object), type },
+  }));
+}

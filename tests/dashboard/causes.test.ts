@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import { findHost, rankNeighbors, type FailingMonitor } from "../../src/dashboard/cause-rules.ts";
+import { unknownId } from "../support/appliance.ts";
+import { createWatch } from "../support/check-board.ts";
+import { signInMember } from "../support/people.ts";
+
+test("a failing monitor shows who changed it in the hour before, and what failed with it", async () => {
+  const made = await createWatch();
+  const { createSite, engine, time, api, group } = made;
+  await using shop = await createSite({ name: "Shop", interval: 60, retries: 0 });
+  await using cart = await createSite({ name: "Cart", interval: 60, retries: 0 });
+  await using later = await createSite({ name: "Later", interval: 60, retries: 0 });
+  const { id: groupId } = await group({ name: "Front", monitorIds: [shop.id] });
+  const { page } = await signInMember(made, "viewer");
+  const causes = async () => (await page("GET", `/dashboard/monitors/${shop.id}/causes`)).json.data;
+  const none = { certificateExpiredAt: null, changes: [], neighbors: [], neighborCount: 0 };
+  await engine.runOnce();
+  expect(await causes()).toEqual({ since: null, ...none });
+  time.now += 2 * 3_600_000;
+  await engine.runOnce();
+  await api("PATCH", `/api/v1/monitors/${shop.id}`, { body: { timeout: 7 } });
+  await api("PATCH", `/api/v1/monitor-groups/${groupId}`, { body: { description: "All shops" } });
+  time.now += 60_000;
+  shop.failNow();
+  cart.failNow();
+  await engine.runOnce();
+  const since = new Date(time.now).toISOString();
+  time.now += 120_000;
+  later.failNow();
+  await engine.runOnce();
+  const found = await causes();
+  expect(found).toMatchObject({ since, neighborCount: 1 });
+  expect(found.neighbors).toMatchObject([{ id: cart.id, status: "down", host: "127.0.0.1" }]);
+  expect(found.changes).toMatchObject([
+    { action: "group.updated", fields: ["description"], subjectName: "Front" },
+    { action: "monitor.updated", fields: ["timeout"], subjectName: "Shop" },
+  ]);
+});
+
+test("what happened before a failure is hidden from other organizations", async () => {
+  const made = await createWatch();
+  await using site = await made.createSite({ retries: 0 });
+  const { page } = await signInMember(made, "viewer");
+  expect((await page("GET", `/dashboard/monitors/${unknownId}/causes`)).status).toBe(404);
+  // A monitor of another organization fails on the same host at the same time.
+  const { url } = await made.readMonitor(site.id);
+  const body = { type: "http", name: "Foreign", url, retries: 0 };
+  const created = await made.theirs.api("POST", "/api/v1/monitors", { body });
+  site.failNow();
+  await made.engine.runOnce();
+  const foreign = await made.theirs.api("GET", `/api/v1/monitors/${created.json.data.id}`);
+  expect(foreign.json.data.status).toBe("down");
+  const { json } = await page("GET", `/dashboard/monitors/${site.id}/causes`);
+  expect(json.data).toMatchObject({ since: expect.any(String), neighborCount: 0 });
+});
+
+test("monitors of the same host are named before those of the same group", () => {
+  const of = (name: string, since: number, groupId: string | null, checked: object) =>
+    ({
+      id: name,
+      name,
+      status: "down",
+      since: `2026-11-20T10:00:0${since}.000Z`,
+      groupId,
+      checked: { type: "http", ...checked },
+    }) satisfies FailingMonitor;
+  const ranked = rankNeighbors({ type: "http", url: "https://DB.lan:8443/x", groupId: "g" }, [
+    of("other", 0, null, { url: "https://a.example" }),
+    of("group", 1, "g", { url: "https://b.example" }),
+    of("port", 3, null, { host: "db.lan", port: 5_432 }),
+    of("path", 2, null, { url: "http://db.lan/y" }),
+  ]);
+  expect(ranked.map(({ name, host }) => [name, host])).toEqual([
+    ["path", "db.lan"],
+    ["port", "db.lan"],
+    ["group", null],
+    ["other", null],
+  ]);
+  expect(findHost({ type: "push" })).toBeNull();
+  expect(findHost({ type: "http", url: "http://[::1]:80/" })).toBe("::1");
+});
