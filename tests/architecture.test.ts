@@ -23,6 +23,7 @@ const folders = [
   "accounts/sign-in",
   "accounts/invitations",
   "incidents",
+  "monitoring/dependencies",
   "monitoring/groups",
   "monitoring/uptime",
   "monitoring/monitors",

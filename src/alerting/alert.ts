@@ -29,6 +29,8 @@ type OfMonitor = {
   latencyMs: number | null;
   /** Duration of the outage that is over, or that the reminder reports. */
   downSeconds?: number;
+  /** Number of other monitors that depend on this one, whose alerts are held while it is down. */
+  behind?: number;
 };
 
 type OfIncident = {

@@ -148,6 +148,10 @@ const monitorData = {
   message: z.string(),
   latencyMs: z.int().nullable(),
   downSeconds: z.int().optional(),
+  behind: z.int().optional().meta({
+    description:
+      "Number of other monitors that depend on this one, whose alerts are held while it is down.",
+  }),
   acknowledgedBy,
   url,
 };

@@ -10,7 +10,7 @@ import {
   deliveryAttempts,
 } from "../database/tables/alerting.ts";
 import type { Delivery, PageQuery } from "./schema.ts";
-import { createInsert } from "../database/store.ts";
+import { createInsert, type Prepared } from "../database/store.ts";
 
 export const insertAlert = createInsert(alerts);
 export const insertDelivery = createInsert(deliveries);
@@ -84,3 +84,14 @@ export async function addAttempts(
     } as Delivery;
   });
 }
+
+/** Makes the alerts due that are held behind a monitor. */
+export const wakeHeldAlerts = (
+  organizationId: string,
+  monitorId: string,
+  now: number,
+): Prepared => ({
+  text: `update alert_memory set held_until = ?, due_at = ?
+    where organization_id = ? and held_behind = ?`,
+  parameters: [now, now, organizationId, monitorId],
+});

@@ -50,7 +50,7 @@ import {
   listAllMonitors,
   changeMonitor,
   insertMonitor,
-  type MonitorRow,
+  type MonitorWithLinks,
 } from "../monitoring/monitors/store.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
 import { assertHostsFree, assertOpenable, hashPagePassword } from "../status-pages/service.ts";
@@ -170,6 +170,7 @@ const groupResource = defineResource<GroupRecord, NewGroup>({
     tags: group.tags,
     alertChannelIds: group.alertChannelIds,
     escalationPolicyId: group.escalationPolicyId,
+    dependsOn: group.dependsOn,
   }),
   async read(_scope, _row, entry) {
     const { monitorIds: _members, paused: _p, muted: _m, ...input } = parse(NewMonitorGroup, entry);
@@ -192,15 +193,14 @@ const groupResource = defineResource<GroupRecord, NewGroup>({
   ],
 });
 
-type MonitorWithChannels = MonitorRow & { alertChannelIds: string[] };
-
 /** Groups and channels of monitors are written after all records exist. */
-const monitorResource = defineResource<MonitorWithChannels, NewMonitor>({
+const monitorResource = defineResource<MonitorWithLinks, NewMonitor>({
   list: (scope) => listAllMonitors(scope),
   fieldsOf: (scope, row) =>
     openMonitor(scope, row).derive((fields) => ({
       ...fields,
       alertChannelIds: row.alertChannelIds,
+      dependsOn: row.dependsOn,
     })),
   async read(scope, row, entry) {
     const input =
@@ -229,7 +229,7 @@ const monitorResource = defineResource<MonitorWithChannels, NewMonitor>({
       },
       at,
     ),
-  change(scope, { alertChannelIds: _channels, ...row }, input, at) {
+  change(scope, { alertChannelIds: _channels, dependsOn: _parents, ...row }, input, at) {
     return [
       changeMonitor(scope, {
         ...row,

@@ -42,6 +42,7 @@ export type SectionName = (typeof configSections)[number];
 
 const referenceMany = (as: string, to: SectionName): Reference => ({ as, to, many: true });
 const alertChannels = referenceMany("alertChannelIds", "alertChannels");
+const dependsOn = referenceMany("dependsOn", "monitors");
 
 const escalationPolicy: Reference = {
   as: "escalationPolicyId",
@@ -77,7 +78,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     limit: "monitor-groups",
     kinds: null,
     common: ofGroup,
-    references: { alertChannels, escalationPolicy },
+    references: { alertChannels, escalationPolicy, dependsOn },
     kept: [],
   },
   monitors: {
@@ -90,6 +91,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
       group: { as: "groupId", to: "groups", many: false },
       alertChannels,
       escalationPolicy,
+      dependsOn,
     },
     kept: ["paused", "muted", "alertChannelIds", "escalationPolicyId"],
   },

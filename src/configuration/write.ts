@@ -3,6 +3,7 @@ import { type ChangedField, listChangedFields } from "../core/field-changes.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { forEachYielding, mapYielding } from "../core/time/event-loop.ts";
 import { guardVersion } from "../database/references.ts";
+import { invalidFieldError } from "../core/validation.ts";
 import { matchValues } from "../database/rows.ts";
 import { splitIntoPortions, guardText, StaleRead, type Statement } from "../database/store.ts";
 import { externalRecords } from "../database/tables/imports.ts";
@@ -25,6 +26,11 @@ import { buildRemovalStatements } from "../imports/remove.ts";
 import { guardLimits, tableOf } from "../imports/records.ts";
 import { configurationPrefix } from "../imports/store.ts";
 import { assignMonitors, applyAllPauses, guardChannelLimit } from "../monitoring/groups/store.ts";
+import {
+  guardNoCycle,
+  replaceGroupDependencies,
+  replaceMonitorDependencies,
+} from "../monitoring/dependencies/store.ts";
 import { removePolicyFrom, replaceMonitorChannels } from "../monitoring/monitors/store.ts";
 import { type ConfigPlan, listSecrets, type Step } from "./plan.ts";
 import { type Current, buildLinkStatement } from "./records.ts";
@@ -75,6 +81,7 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
   await forEachYielding(buildMemberships(scope, [...created, ...updated], at), (some) => {
     statements.push(...some);
   });
+  for (const some of buildDependencies(scope, [...created, ...updated])) statements.push(...some);
   for (const section of [
     "alertChannels",
     "escalationPolicies",
@@ -198,6 +205,22 @@ async function addStatements(scope: Scope, step: Step, at: string, statements: S
       ? resource.create(scope, id, step.input, at)
       : resource.change(scope, row, step.input, at)),
   );
+}
+
+/** Links monitors and groups to the monitors on which they depend, once all of them exist. */
+function* buildDependencies(scope: Scope, steps: readonly Step[]): Generator<Statement[]> {
+  const replacers = { monitors: replaceMonitorDependencies, groups: replaceGroupDependencies };
+  for (const { entry, id, record, input, changed } of steps) {
+    if (entry.section !== "monitors" && entry.section !== "groups") continue;
+    const parentIds = input["dependsOn"] as string[];
+    if (record === null ? parentIds.length === 0 : !changed.includes("dependsOn")) continue;
+    yield [
+      ...replacers[entry.section](scope, id, parentIds),
+      guardNoCycle(scope.organizationId, parentIds, () =>
+        invalidFieldError(`${entry.section}.${entry.key}.dependsOn`, "makes a cycle"),
+      ),
+    ];
+  }
 }
 
 /** Adds monitors to their groups, then sets their channels, because joining a group also adds channels. */

@@ -337,6 +337,12 @@ export const searchBounds = {
 
 /** Monitors and their checks. */
 export const monitorBounds = {
+  dependencies: {
+    value: 100,
+    unit: "entries",
+    per: "monitor and monitor group",
+    beyond: `Monitors in \`dependsOn\`. ${validationText}`,
+  },
   size: {
     value: 64 * KiB,
     unit: "bytes",

@@ -82,9 +82,10 @@ export function listTakenTables(noun: DeletableNoun): readonly Taken[] {
       table === statusPages.statusPageMonitors
         ? [...listParents(table), { ...sectionGroup, cascades: false }]
         : listParents(table);
-    const own = parents.find((parent) => parent.cascades && parent.table === root);
-    if (own === undefined || momentaryTables.includes(table)) return [];
-    return [{ table, name, owner: own.column, parents }];
+    if (momentaryTables.includes(table)) return [];
+    return parents
+      .filter((parent) => parent.cascades && parent.table === root)
+      .map(({ column }) => ({ table, name, owner: column, parents }));
   });
 }
 
@@ -279,7 +280,11 @@ const buildTouchText = (table: string, column: string, link: string) =>
       and record_id = ?2 and table_name = '${link}')`;
 
 const touchTexts: Partial<Record<DeletableNoun, readonly string[]>> = {
-  monitor: [buildTouchText("monitor_groups", "group_id", membership)],
+  monitor: [
+    buildTouchText("monitor_groups", "group_id", membership),
+    buildTouchText("monitors", "monitor_id", "monitor_dependencies"),
+    buildTouchText("monitor_groups", "group_id", "monitor_group_dependencies"),
+  ],
   "alert-channel": [
     buildTouchText("monitors", "monitor_id", "monitor_channels"),
     buildTouchText("monitor_groups", "group_id", "monitor_group_channels"),
@@ -310,9 +315,9 @@ const restoreTexts = mapNouns((noun, root) => {
     ...(touchTexts[noun] ?? []),
     ...(taken.some(({ name }) => name === "incident_monitors") ? [relinkText] : []),
     newVersionText(root),
-    ...taken.flatMap(({ name, parents }) =>
+    ...taken.flatMap(({ name, owner, parents }) =>
       parents
-        .filter(({ table }) => nounOfTable.has(table) && table !== getTableName(root))
+        .filter(({ column, table }) => nounOfTable.has(table) && column !== owner)
         .map((parent) => buildPassOnText(name, parent)),
     ),
     ...(hasMembers ? membershipParents.map((parent) => buildPassOnText(membership, parent)) : []),

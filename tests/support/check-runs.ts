@@ -13,6 +13,7 @@ import {
   createAccessTokenCache,
   type AccessTokens,
 } from "../../src/core/outgoing/access-tokens.ts";
+import type { Member } from "../../src/monitoring/dependencies/rules.ts";
 import { uncounted } from "../../src/core/outgoing/memory.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
 
@@ -28,6 +29,7 @@ type Circumstances = {
   /** Path of Docker's socket. */
   dockerSocket?: string;
   systemctl?: string | null;
+  members?: readonly Member[];
   browser?: string | undefined;
   /** Folder of the allowed programs. */
   commandFolder?: string | undefined;
@@ -64,6 +66,7 @@ export async function runLoggedCheck(
     memory = { ...uncounted, end() {} },
     dockerSocket = "/nowhere/docker.sock",
     systemctl = null,
+    members = [],
     browser = "/nowhere/chromium",
     commandFolder,
     isShared = false,
@@ -98,6 +101,7 @@ export async function runLoggedCheck(
     authorities,
     organizationId,
     systemctl: () => systemctl,
+    membersOf: async () => [...members],
     browser,
     browserTurn<T>(work: () => Promise<T>) {
       const working = work();
@@ -140,6 +144,7 @@ export function createCheckContext(ending = new AbortController()): CheckContext
     screenshot: null,
     accessTokens: createAccessTokenCache(),
     systemctl: () => null,
+    membersOf: async () => [],
     browser: () => null,
     browserTurn: (work) => work(),
     commandFolder: async () => "/nowhere",

@@ -10,7 +10,13 @@ import { newMonitors } from "./samples.ts";
 const [mode] = process.argv.slice(2);
 const host = mode === "names" ? "intranet.lan" : "127.0.0.1";
 /** Types that use a program or a socket of this machine, or no name at all. */
-const local = new Set(["command", "systemd", "browser", ...(mode === "names" ? ["docker"] : [])]);
+const local = new Set([
+  "command",
+  "systemd",
+  "browser",
+  "composite",
+  ...(mode === "names" ? ["docker"] : []),
+]);
 
 const found: Record<string, string> = {};
 

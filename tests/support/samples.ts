@@ -30,6 +30,7 @@ export const newMonitors = {
   game: { host: "play.lan", port: 27015 },
   command: { command: "backup-age.sh" },
   systemd: { unit: "nginx.service" },
+  composite: {},
   browser: { url: "https://shop.lan/login" },
 } as const;
 

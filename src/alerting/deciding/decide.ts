@@ -20,12 +20,16 @@ import type { AlertType } from "../schema.ts";
 import {
   buildAlertedMonitor,
   emptyMemory,
+  type HeldOutage,
   type StoredMemory,
   type Snapshot,
   type WatchedMonitor,
 } from "./snapshot.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
-import { isQuiet } from "../records/rules.ts";
+import { isQuiet, type OpenRecord } from "../records/rules.ts";
+import { addEntry } from "../records/store.ts";
+import { decideHold } from "./holding.ts";
+import { wakeHeldAlerts } from "../store.ts";
 import { findRecord, openRecord, resolveRecord } from "./records.ts";
 
 /**
@@ -101,6 +105,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
   const { subjectId } = event;
   switch (event.type) {
     case "monitor.deleted":
+      decideHeldBehind(decision, subjectId);
       out.closeSubject(subjectId);
       for (const family of ["state", "certificate"] as const)
         resolveRecord(decision, subjectId, family, { because: "deleted", at: event.at });
@@ -163,25 +168,77 @@ function applyMonitorChange(
   const downSince = from === "down" ? since : toldDown?.since;
   const ended = to !== "down" && downSince !== undefined;
   const length = ended && { downSeconds: secondsBetween(downSince, at) };
-  applyStep(decision, monitor, step, to, at, { since: at, message, latencyMs, ...length });
+  const about = { since: at, message, latencyMs, ...length };
+  applyStep(decision, monitor, step, to, at, about, findHold(decision, monitor, to, at));
+  decideHeldBehind(decision, subjectId);
   if (to === "maintenance")
     resolveRecord(decision, subjectId, "state", { because: "maintenance", at });
 }
 
-/** Carries out a step of the rules for a monitor: sends its alert and stores the new memory. */
+/** Returns how the alert of an outage is held, because monitors on which it depends are the cause; null if it is not. */
+function findHold(
+  { snapshot, now }: Decision,
+  { id, lastCheckedAt, successes, patienceMs }: WatchedMonitor,
+  state: StoredStatus,
+  since: string,
+): HeldOutage | null {
+  const ancestors = snapshot.ancestors.get(id);
+  if (ancestors === undefined || (state !== "down" && state !== "degraded")) return null;
+  const checkedAt = lastCheckedAt === null ? 0 : Date.parse(lastCheckedAt);
+  const outage = { since: Date.parse(since), lastCheckedAt: checkedAt, successes, patienceMs };
+  const hold = decideHold(outage, ancestors, now);
+  return hold && { since: outage.since, ...hold };
+}
+
+/** Decides at once about the alerts that are held behind a monitor whose state changed. */
+function decideHeldBehind({ snapshot, out, now }: Decision, monitorId: string) {
+  if (snapshot.holding.has(monitorId))
+    out.write(wakeHeldAlerts(snapshot.organizationId, monitorId, now));
+}
+
+/** Decides again about an alert that is held. */
+function applyHeldOutage(decision: Decision, monitor: WatchedMonitor, { since }: HeldOutage) {
+  const { snapshot, now } = decision;
+  const { id, status, lastMessage, latencyMs, paused, groupPaused } = monitor;
+  const state = paused || groupPaused ? "pending" : status;
+  const at = formatTimestamp(now);
+  const step = stepAfterChange(
+    memoryOf(snapshot, id),
+    snapshot.notified.get(id) ?? new Map(),
+    { from: "pending", to: state, at: now },
+    audienceOf(snapshot, monitor),
+    reminderMsOf(monitor),
+  );
+  const about = { since: monitor.since, message: lastMessage ?? "", latencyMs };
+  const hold = findHold(decision, monitor, state, formatTimestamp(since));
+  applyStep(decision, monitor, step, state, at, about, hold);
+}
+
+const withhold = ({ memory, isOver }: Step): Step => ({
+  memory: { ...memory, remindAt: null },
+  alert: null,
+  notifiedState: null,
+  isOver,
+});
+
+/** Carries out a step of the rules for a monitor: sends its alert, unless it is held, and stores the new memory. */
 function applyStep(
   decision: Decision,
   monitor: WatchedMonitor,
-  { memory, alert, notifiedState, isOver }: Step,
+  whole: Step,
   state: StoredStatus,
   at: string,
   about: Omit<AlertData["monitor.down"], "monitor">,
+  held: HeldOutage | null = null,
 ) {
   const { snapshot, out, now } = decision;
   const { id } = monitor;
+  const { memory, alert, notifiedState, isOver } = held === null ? whole : withhold(whole);
+  const behind = state === "down" ? snapshot.dependents.get(id) : undefined;
   const data = {
     monitor: buildAlertedMonitor(monitor),
     ...about,
+    ...(behind !== undefined && { behind }),
     ...(memory.flappingSince !== null && { changes: memory.changes.length }),
   };
   const problem = audienceOf(snapshot, monitor).muted ? null : problemOf(memory, state);
@@ -200,8 +257,18 @@ function applyStep(
     resolveRecord(decision, id, "state", { because: "recovered", at });
   }
   const before = memoryOf(snapshot, id);
-  const after = { ...before, ...memory };
+  const after = { ...before, ...memory, held };
+  if (record !== null && held !== null && held.behind !== (before.held?.behind ?? null))
+    recordHold(decision, record, held, at);
   if (!Bun.deepEquals(before, after)) out.remember(id, after);
+}
+
+/** Adds to the timeline of an alert why it is held. */
+function recordHold({ snapshot, out }: Decision, record: OpenRecord, held: HeldOutage, at: string) {
+  const cause = snapshot.ancestors.get(record.subjectId)?.find(({ id }) => id === held.behind);
+  if (cause === undefined) return;
+  const message = `${cause.name} is down, on which it depends.`;
+  out.write(addEntry(snapshot.organizationId, record.id, { at, type: "held", message }));
 }
 
 /** Returns the problem of a monitor in this state; null for none. */
@@ -269,7 +336,8 @@ function hasLastingProblem({ snapshot }: Decision, monitor: WatchedMonitor): boo
   return (
     (status === "down" || status === "degraded") &&
     !(paused || groupPaused || audienceOf(snapshot, monitor).muted) &&
-    memoryOf(snapshot, monitor.id).flappingSince === null
+    memoryOf(snapshot, monitor.id).flappingSince === null &&
+    memoryOf(snapshot, monitor.id).held === null
   );
 }
 
@@ -307,6 +375,7 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const notified = snapshot.notified.get(monitorId) ?? new Map();
   const about = { since, message: lastMessage ?? "", latencyMs };
   const at = formatTimestamp(now);
+  if (memory.held !== null) return applyHeldOutage(decision, monitor, memory.held);
   const steady = stepAfterFlapping(memory, notified, state, audience, now);
   if (steady !== null) return applyStep(decision, monitor, steady, state, at, about);
   if (!isReminderDue(memory, reminderMsOf(monitor), now)) return;

@@ -9,6 +9,7 @@ import type { AlertedMonitor } from "../alert.ts";
 import { cutText } from "../sending/messages.ts";
 import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
 import { emptyHistory } from "./rules.ts";
+import type { Ancestor, Hold } from "./holding.ts";
 import type { OpenRecord } from "../records/rules.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
@@ -27,6 +28,12 @@ export type Snapshot = {
   cases: Map<string, OpenCase[]>;
   /** Open alerts by subject. */
   records: Map<string, OpenRecord[]>;
+  /** The monitors on which each monitor depends, directly or over others. */
+  ancestors: ReadonlyMap<string, readonly Ancestor[]>;
+  /** Number of monitors that depend on each monitor, directly or over others. */
+  dependents: ReadonlyMap<string, number>;
+  /** Monitors behind which alerts are held. */
+  holding: ReadonlySet<string>;
 };
 
 export type WatchedMonitor = Required<AlertedMonitor> & {
@@ -38,6 +45,10 @@ export type WatchedMonitor = Required<AlertedMonitor> & {
   since: string;
   lastMessage: string | null;
   lastCheckedAt: string | null;
+  /** Number of consecutive successful checks while the monitor is still down. */
+  successes: number;
+  /** Longest time in milliseconds until its checks show a change. */
+  patienceMs: number;
   /** RFC 3339. Start of the time without a verdict; null if the last check had one. */
   notJudgedSince: string | null;
   latencyMs: number | null;
@@ -71,7 +82,12 @@ export type NotifiedAlert = {
 
 /** A delivery and the state that it reports. */
 type Notification = readonly [deliveryId: string, state: NotifiedState];
-export type StoredMemory = Memory & { certificate: CertificateMemory };
+export type StoredMemory = Memory & {
+  certificate: CertificateMemory;
+  /** The start of an outage whose alert is held, in Unix milliseconds, and behind what. */
+  held: HeldOutage | null;
+};
+export type HeldOutage = Hold & { since: number };
 
 export type PendingDigest = {
   id: string;
@@ -89,11 +105,16 @@ type MonitorRow = Flags<
   "muted" | "groupMuted" | "paused" | "groupPaused"
 > & { tags: string; url: string | null; watched: string | null; port: number | null };
 
+const patienceSql = `(m.timeout_seconds * (1 + max(m.retries, m.success_threshold - 1))
+    + m.retry_interval_seconds * max(m.retries, m.success_threshold - 1) + 10
+    + iif(m.type = 'push', m.interval_seconds, 0)) * 1000`;
+
 const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name as groupName, m.tags,
     m.description, m.settings ->> 'url' as url, ${watchedSql} as watched,
     m.settings ->> 'port' as port, m.muted,
     coalesce(g.muted, 0) as groupMuted, m.paused, coalesce(g.paused, 0) as groupPaused, s.status,
-    s.since, s.last_message as lastMessage, s.last_checked_at as lastCheckedAt,
+    s.since, s.last_message as lastMessage, s.last_checked_at as lastCheckedAt, s.successes,
+    ${patienceSql} as patienceMs,
     s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs,
     m.reminder_interval_seconds as reminderSeconds,
     s.certificate_expires_at as certificateExpiresAt,
@@ -101,6 +122,45 @@ const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name 
   from json_each(?) wanted cross join monitors m on m.organization_id = ? and m.id = wanted.value
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
+
+/** The monitors on which these depend. A composite monitor stands for those on which it depends. */
+const ancestorsText = `with recursive up (start, id) as (
+    select m.id, m.id from json_each(?1) w join monitors m on m.organization_id = ?2
+      and m.id = w.value and m.type <> 'composite'
+      where exists (select 1 from monitor_dependencies where organization_id = ?2)
+        or exists (select 1 from monitor_group_dependencies where organization_id = ?2)
+    union select up.start, d.parent_id from up
+      join monitors m on m.organization_id = ?2 and m.id = up.id and m.type <> 'composite'
+      join monitor_dependencies d on d.organization_id = ?2 and d.monitor_id = m.id
+    union select up.start, d.parent_id from up
+      join monitors m on m.organization_id = ?2 and m.id = up.id and m.type <> 'composite'
+      join monitor_group_dependencies d on d.organization_id = ?2 and d.group_id = m.group_id)
+  select up.start, m.id, m.name, s.status, s.since, s.last_checked_at as lastCheckedAt, s.failures,
+    ${patienceSql} as patienceMs,
+    not s.paused and not m.muted and not coalesce(g.muted, 0) and exists (
+      select 1 from monitor_channels c join alert_channels h
+        on h.organization_id = c.organization_id and h.id = c.channel_id and h.enabled
+      where c.organization_id = ?2 and c.monitor_id = m.id) as notifies
+  from up join monitors m on m.organization_id = ?2 and m.id = up.id
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+  where up.id <> up.start`;
+
+/** Number of monitors behind each of these that is down. */
+const dependentsText = `with recursive down (start, id) as (
+    select s.monitor_id, s.monitor_id from json_each(?1) w join monitor_states s
+      on s.organization_id = ?2 and s.monitor_id = w.value and s.status = 'down'
+    union select down.start, d.monitor_id from down
+      join monitor_dependencies d on d.organization_id = ?2 and d.parent_id = down.id
+      join monitors m on m.organization_id = ?2 and m.id = d.monitor_id and m.type <> 'composite'
+    union select down.start, m.id from down
+      join monitor_group_dependencies d on d.organization_id = ?2 and d.parent_id = down.id
+      join monitors m on m.organization_id = ?2 and m.group_id = d.group_id
+        and m.type <> 'composite')
+  select start as id, count(*) as number from down where id <> start group by start`;
+
+const holdingText = `select distinct a.held_behind as id from json_each(?) w cross join alert_memory a
+  on a.organization_id = ? and a.held_behind = w.value`;
 
 const attachedText = `select c.monitor_id as monitorId, c.channel_id as channelId
   from json_each(?) wanted cross join monitor_channels c
@@ -118,7 +178,8 @@ const notifiedSql = `select o.subject_id as subjectId, o.channel_id as channelId
     on o.organization_id = ? and o.subject_id = wanted.value`;
 
 const memoryText = `select a.monitor_id as monitorId, a.changes, a.flapping_since as flappingSince,
-    a.remind_at as remindAt, a.certificate_expires_at as expiresAt, a.certificate_days as days
+    a.remind_at as remindAt, a.certificate_expires_at as expiresAt, a.certificate_days as days,
+    a.held_since as heldSince, a.held_behind as heldBehind, a.held_until as heldUntil
   from json_each(?) wanted cross join alert_memory a
     on a.organization_id = ? and a.monitor_id = wanted.value`;
 
@@ -172,8 +233,8 @@ export async function loadSnapshot(
   // Automatic incidents follow the mute setting and channels of their monitor.
   const ofIncidents = incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId]));
   const subjectIds = [...monitorIds, ...incidentIds];
-  const [monitors, channels, notifiedRows, memories, gathering, cases, records] = await Promise.all(
-    [
+  const [monitors, channels, notifiedRows, memories, gathering, cases, records, dependencies] =
+    await Promise.all([
       readMonitors(queryRows, [...monitorIds, ...ofIncidents]),
       queryRows<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
       queryRows<NotifiedRow>(notifiedSql, subjectIds),
@@ -181,8 +242,8 @@ export async function loadSnapshot(
       queryRows<GatheringRow>(gatheringText),
       queryRows<OpenCase>(casesText, subjectIds),
       queryRows<RecordRow>(recordsText, subjectIds),
-    ],
-  );
+      readDependencies(queryRows, monitorIds),
+    ]);
   return {
     organizationId,
     monitors: indexById(monitors),
@@ -203,6 +264,34 @@ export async function loadSnapshot(
     ),
     cases: Map.groupBy(cases, ({ subjectId }) => subjectId),
     records: Map.groupBy(records.map(parseRecord), ({ subjectId }) => subjectId),
+    ...dependencies,
+  };
+}
+
+type AncestorRow = Omit<Ancestor, "since" | "lastCheckedAt" | "notifies"> & {
+  start: string;
+  since: string;
+  lastCheckedAt: string | null;
+  notifies: number;
+};
+
+async function readDependencies(read: QueryRows, monitorIds: readonly string[]) {
+  const [ancestors, dependents, holding] = await Promise.all([
+    read<AncestorRow>(ancestorsText, monitorIds),
+    read<{ id: string; number: number }>(dependentsText, monitorIds),
+    read<{ id: string }>(holdingText, monitorIds),
+  ]);
+  const parsed = ancestors.map(({ start, since, lastCheckedAt, notifies, ...row }) => ({
+    start,
+    ...row,
+    since: Date.parse(since),
+    lastCheckedAt: lastCheckedAt === null ? 0 : Date.parse(lastCheckedAt),
+    notifies: notifies === 1,
+  }));
+  return {
+    ancestors: Map.groupBy(parsed, ({ start }) => start),
+    dependents: new Map(dependents.map(({ id, number }) => [id, number])),
+    holding: new Set(holding.map(({ id }) => id)),
   };
 }
 
@@ -302,6 +391,9 @@ type MemoryRow = {
   remindAt: number | null;
   expiresAt: string | null;
   days: number | null;
+  heldSince: number | null;
+  heldBehind: string | null;
+  heldUntil: number | null;
 };
 
 function parseMemory({
@@ -310,12 +402,19 @@ function parseMemory({
   remindAt,
   expiresAt,
   days,
+  heldSince,
+  heldBehind,
+  heldUntil,
 }: MemoryRow): StoredMemory {
   const certificate = expiresAt === null || days === null ? null : { expiresAt, days };
-  return { changes: JSON.parse(changes) as number[], flappingSince, remindAt, certificate };
+  const held =
+    heldSince === null || heldUntil === null
+      ? null
+      : { since: heldSince, behind: heldBehind, until: heldUntil };
+  return { changes: JSON.parse(changes) as number[], flappingSince, remindAt, certificate, held };
 }
 
-export const emptyMemory: StoredMemory = { ...emptyHistory, certificate: null };
+export const emptyMemory: StoredMemory = { ...emptyHistory, certificate: null, held: null };
 
 /** Maximum characters of a description and of a target in an alert. */
 const maxLength = 500;

@@ -120,6 +120,7 @@ export const timelineTypes = [
   "snoozed",
   "returned",
   "noted",
+  "held",
   "escalated",
   "links-revoked",
   "resolved",

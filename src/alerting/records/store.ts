@@ -22,6 +22,7 @@ const insertTimelineRow = createInsert(alertTimeline);
 /** What happened to an alert that no message and no delivery shows. */
 export const entryTypes = [
   "changed",
+  "held",
   "acknowledged",
   "unacknowledged",
   "snoozed",

@@ -223,7 +223,7 @@ function describeExpiry(days: number): string {
 
 function buildFacts(alert: Alert): Fact[] {
   const { type, data } = alert;
-  const facts = [buildMessageFact(alert)];
+  const facts = [buildMessageFact(alert), ...buildBehindFacts(alert)];
   const add = (label: string, value: string | null) => {
     if (value !== null) facts.push({ label, value });
   };
@@ -257,7 +257,14 @@ export function composeLine(alert: Alert): string {
   const { acknowledgedBy = [] } = alert.data;
   const owners =
     acknowledgedBy.length === 0 ? "" : ` Acknowledged by ${acknowledgedBy.join(", ")}.`;
-  return `${composeAlertTitle(alert)}. ${buildMessageFact(alert).value}${owners}`;
+  const behind = buildBehindFacts(alert).map(({ value }) => ` ${value}`);
+  return `${composeAlertTitle(alert)}. ${buildMessageFact(alert).value}${behind.join("")}${owners}`;
+}
+
+/** Says how many monitors are affected by an outage without an alert of their own. */
+function buildBehindFacts({ data }: Alert): Fact[] {
+  if (!("monitor" in data) || data.behind === undefined) return [];
+  return [{ label: "", value: `${data.behind} more behind ${data.monitor.name}.` }];
 }
 
 function buildMessageFact({ data }: Alert): Fact {

@@ -185,7 +185,8 @@ export class Outbox {
     if (this.#rest !== null) return;
     const { organizationId, memories } = this.#snapshot;
     memories.set(monitorId, memory);
-    const { changes, flappingSince, remindAt, certificate } = memory;
+    const { changes, flappingSince, remindAt, certificate, held } = memory;
+    const dueTimes = [nextDueAt(memory), held?.until ?? null].filter((time) => time !== null);
     this.#write(
       putMemory({
         organizationId,
@@ -193,7 +194,10 @@ export class Outbox {
         changes: JSON.stringify(changes),
         flappingSince,
         remindAt,
-        dueAt: nextDueAt(memory),
+        dueAt: dueTimes.length === 0 ? null : Math.min(...dueTimes),
+        heldSince: held?.since ?? null,
+        heldBehind: held?.behind ?? null,
+        heldUntil: held?.until ?? null,
         certificateExpiresAt: certificate?.expiresAt ?? null,
         certificateDays: certificate?.days ?? null,
       }),

@@ -158,6 +158,12 @@ export const alertMemory = sqliteTable(
     /** JSON list of the times of recent state changes, oldest first. */
     changes: text("changes").notNull(),
     flappingSince: integer("flapping_since"),
+    /** Start of an outage whose alert is held, because a monitor on which it depends is, or may be, the cause. */
+    heldSince: integer("held_since"),
+    /** That monitor. */
+    heldBehind: text("held_behind"),
+    /** When to decide again. */
+    heldUntil: integer("held_until"),
     remindAt: integer("remind_at"),
     /** Time of the next timer: a reminder, or the end of flapping. Null for none. */
     dueAt: integer("due_at"),
@@ -170,6 +176,9 @@ export const alertMemory = sqliteTable(
     index("alert_memory_due_of_organization")
       .on(t.organizationId, t.dueAt)
       .where(sql`due_at is not null`),
+    index("alert_memory_held")
+      .on(t.organizationId, t.heldBehind)
+      .where(sql`held_behind is not null`),
   ],
 );
 

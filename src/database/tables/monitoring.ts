@@ -93,6 +93,40 @@ export const monitors = sqliteTable(
   ],
 );
 
+/** The monitors on which a monitor depends: while one of them is down, its alerts are held. */
+export const monitorDependencies = sqliteTable(
+  "monitor_dependencies",
+  {
+    organizationId: text("organization_id").notNull(),
+    monitorId: text("monitor_id").notNull(),
+    parentId: text("parent_id").notNull(),
+    position: integer("position").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.monitorId, t.parentId] }),
+    index("monitor_dependencies_by_parent").on(t.organizationId, t.parentId),
+    reference([t.organizationId, t.monitorId], monitors).onDelete("cascade"),
+    reference([t.organizationId, t.parentId], monitors).onDelete("cascade"),
+  ],
+);
+
+/** The monitors on which all monitors of a group depend. */
+export const monitorGroupDependencies = sqliteTable(
+  "monitor_group_dependencies",
+  {
+    organizationId: text("organization_id").notNull(),
+    groupId: text("group_id").notNull(),
+    parentId: text("parent_id").notNull(),
+    position: integer("position").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.groupId, t.parentId] }),
+    index("monitor_group_dependencies_by_parent").on(t.organizationId, t.parentId),
+    reference([t.organizationId, t.groupId], monitorGroups).onDelete("cascade"),
+    reference([t.organizationId, t.parentId], monitors).onDelete("cascade"),
+  ],
+);
+
 /** Current state of a monitor. It is separate from the record, because each check can change it. */
 export const monitorStates = sqliteTable(
   "monitor_states",

@@ -3,6 +3,7 @@ import type { Details, DetailsOf, FoundDetails } from "../monitors/details-rules
 import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
 import { formatUtcMinute, dayMs } from "../../core/time/clock.ts";
+import type { Member } from "../dependencies/rules.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 
 /** Result of one check. `unknown` means that a fault of this appliance prevented a judgement. */
@@ -55,6 +56,8 @@ export type CheckContext = OutgoingContext & {
   accessTokens: AccessTokens;
   /** Socket of the local Docker service. Monitors can't set it, because it gives root access. */
   dockerSocket: string;
+  /** Returns the states of the organization's monitors with these IDs. */
+  membersOf(ids: readonly string[]): Promise<Member[]>;
   /** Path of systemctl; null if it is not installed. */
   systemctl(): string | null;
   /** Folder of the programs that monitors can run. Throws OwnTrouble if programs are not allowed. */

@@ -2,6 +2,7 @@ import type { MonitorType } from "../monitors/kinds-schema.ts";
 import type { CheckKind } from "./check.ts";
 import { checkBrowser } from "./kinds/browser.ts";
 import { checkCommand } from "./kinds/command.ts";
+import { checkComposite } from "./kinds/composite.ts";
 import { checkDns } from "./kinds/dns.ts";
 import { checkDocker } from "./kinds/docker.ts";
 import { checkDomain } from "./kinds/domain.ts";
@@ -56,4 +57,5 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   command: checkCommand,
   systemd: checkSystemd,
   browser: checkBrowser,
+  composite: checkComposite,
 };

@@ -11,6 +11,7 @@ import {
   Tags,
   Timestamp,
 } from "../../core/fields.ts";
+import { DependsOn } from "../dependencies/schema.ts";
 
 /** Group colors of the admin page. */
 export const Color = z
@@ -46,6 +47,7 @@ export const groupFields = {
   escalationPolicyId: nullable(Id).meta({
     description: "Set for every monitor without a policy that joins the group from now on.",
   }),
+  dependsOn: DependsOn,
   monitorIds: idSet(maxMonitors).default([]).meta({
     description:
       "The complete membership, in dashboard order; a monitor placed here leaves its previous group.",
@@ -88,6 +90,7 @@ export const MonitorGroup = z
     tags: z.array(z.string()),
     alertChannelIds: z.array(Id),
     escalationPolicyId: Id.nullable(),
+    dependsOn: z.array(Id),
     monitorIds: z.array(Id),
     paused: z.boolean().meta({ description: "True when the group was paused as a whole." }),
     muted: z.boolean().meta({ description: "True when the group was muted as a whole." }),
@@ -105,6 +108,7 @@ export const MonitorGroup = z
       tags: ["eu"],
       alertChannelIds: [],
       escalationPolicyId: null,
+      dependsOn: [],
       monitorIds: ["01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35"],
       paused: false,
       muted: false,

@@ -16,6 +16,7 @@ import {
 import { guard, retryOnStaleRead } from "../../database/store.ts";
 import { alertChannels, escalationPolicies } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
+import { replaceDependencies } from "../dependencies/service.ts";
 import {
   assignMonitors,
   changeGroup,
@@ -49,7 +50,7 @@ export async function getGroup(scope: Scope, id: string): Promise<GroupRecord> {
  * Creates a group at the end of the dashboard order. Throws NOT_FOUND for an unknown monitor or channel, without
  * creating the group.
  */
-export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<GroupRecord> {
+export async function createGroup(scope: Scope, input: NewMonitorGroup): Promise<GroupRecord> {
   const { organizationId } = scope;
   const now = scope.clock();
   const at = formatTimestamp(now);
@@ -60,6 +61,11 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
     muted: false,
     ...buildFirstVersion(at),
   };
+  const dependencies = await replaceDependencies(
+    scope,
+    { table: "groups", id: group.id, monitorIds: input.monitorIds },
+    input.dependsOn,
+  );
   return commit(
     scope,
     [
@@ -67,6 +73,7 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
       insertGroup(scope, group),
       guardLimit(scope, "monitor-groups", monitorGroups),
       ...replaceGroupChannels(scope, group.id, group.alertChannelIds),
+      ...dependencies,
       ...assignMonitors(scope, group.id, group.monitorIds, 0, at),
       ...applyPauses(organizationId, at, group.monitorIds),
     ],
@@ -91,7 +98,8 @@ export function updateGroup(scope: Scope, id: string, input: MonitorGroupPatch) 
       ...(patch as Partial<GroupRecord>),
       ...buildNextVersion(before, at),
     };
-    const { alertChannelIds, monitorIds } = patch;
+    const { alertChannelIds, dependsOn, monitorIds } = patch;
+    const dependent = { table: "groups", id, monitorIds: after.monitorIds } as const;
     return commit(
       scope,
       [
@@ -99,6 +107,7 @@ export function updateGroup(scope: Scope, id: string, input: MonitorGroupPatch) 
         ...guardCurrent(scope, monitorGroups, before),
         changeGroup(scope, after),
         ...(alertChannelIds ? replaceGroupChannels(scope, id, alertChannelIds) : []),
+        ...(await replaceDependencies(scope, dependent, dependsOn)),
         ...(monitorIds
           ? [
               leaveGroup(organizationId, id, monitorIds, at),

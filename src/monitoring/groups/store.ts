@@ -12,6 +12,7 @@ import {
   type Prepared,
   type Statement,
 } from "../../database/store.ts";
+import { circleError, guardNoCycle } from "../dependencies/store.ts";
 import { monitorChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import type { MonitorGroup } from "./schema.ts";
@@ -20,15 +21,17 @@ import type { EventType } from "../../events/catalogue.ts";
 /** A group with the version for its ETag. */
 export type GroupRecord = MonitorGroup & { version: number };
 
-type Row = Record<"tags" | "alertChannelIds" | "monitorIds", string> &
+type Row = Record<"tags" | "alertChannelIds" | "dependsOn" | "monitorIds", string> &
   Record<"paused" | "muted", number> &
-  Omit<GroupRecord, "tags" | "alertChannelIds" | "monitorIds" | "paused" | "muted">;
+  Omit<GroupRecord, "tags" | "alertChannelIds" | "dependsOn" | "monitorIds" | "paused" | "muted">;
 
 // A single statement, so that the version matches the members and channels despite concurrent writes.
 const groupsText = `select id, name, description, color, tags, paused, muted, version,
     escalation_policy_id as escalationPolicyId, created_at as createdAt, updated_at as updatedAt,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
       where c.organization_id = g.organization_id and c.group_id = g.id) as alertChannelIds,
+    (select json_group_array(d.parent_id order by d.position) from monitor_group_dependencies d
+      where d.organization_id = g.organization_id and d.group_id = g.id) as dependsOn,
     (select json_group_array(m.id order by m.position, m.id) from monitors m
       where m.organization_id = g.organization_id and m.group_id = g.id) as monitorIds
   from monitor_groups g where organization_id = ?`;
@@ -43,10 +46,11 @@ export async function listGroups(
   const rows = await (id === undefined
     ? store.query<Row>(allText, [organizationId])
     : store.query<Row>(oneText, [organizationId, id]));
-  return rows.map(({ tags, alertChannelIds, monitorIds, paused, muted, ...row }) => ({
+  return rows.map(({ tags, alertChannelIds, dependsOn, monitorIds, paused, muted, ...row }) => ({
     ...row,
     tags: JSON.parse(tags) as string[],
     alertChannelIds: JSON.parse(alertChannelIds) as string[],
+    dependsOn: JSON.parse(dependsOn) as string[],
     monitorIds: JSON.parse(monitorIds) as string[],
     paused: paused === 1,
     muted: muted === 1,
@@ -144,6 +148,7 @@ export function assignMonitors(
       from wanted
       where monitors.organization_id = ${organizationId} and monitors.id = wanted.id
         and (${isEnd ? 0 : 1} or monitors.group_id is not ${groupId})`,
+      ...(groupId === null ? [] : [guardNoCycle(organizationId, some, circleError)]),
     ];
   });
   return [

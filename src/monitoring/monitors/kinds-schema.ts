@@ -377,6 +377,17 @@ export const monitorKinds = {
       "the systemd unit of this machine is active. Available only while the appliance has a single organization.",
     fields: { unit: Unit },
   }),
+  composite: defineMonitorKind({
+    name: "Composite",
+    upWhen:
+      "enough of the monitors in `dependsOn` are up: `all`, `any`, at least `minimum` (`mode` is `count`), or at least `minimum` percent (`percentage`). Paused monitors and those in maintenance do not count.",
+    fields: {
+      mode: z.enum(["all", "any", "count", "percentage"]).default("all"),
+      minimum: nullable(integer(1, 100)).meta({
+        description: "Number or percentage of monitors that must be up; null for `all` and `any`.",
+      }),
+    },
+  }),
   browser: defineMonitorKind({
     name: "Browser",
     upWhen:

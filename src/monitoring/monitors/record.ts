@@ -118,7 +118,7 @@ type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
 
 /** Returns the monitor as an API response. */
 export function toMonitorRecord(scope: Scope, stored: ShownMonitor): MonitorRecord {
-  const { monitor, alertChannelIds, screenshotAt, uptime24h } = stored;
+  const { monitor, alertChannelIds, dependsOn, screenshotAt, uptime24h } = stored;
   const state = adjustToPresent(
     { ...stored.state, status: stored.state.paused ? "paused" : stored.state.status },
     scope.store.writes.getFailingSince(),
@@ -130,6 +130,7 @@ export function toMonitorRecord(scope: Scope, stored: ShownMonitor): MonitorReco
     ...parseCommonFields(monitor),
     id: monitor.id,
     alertChannelIds,
+    dependsOn,
     secretsSet: listSecretPaths(monitorKinds, monitor.type, monitor.secrets),
     status: state.status,
     statusSince: state.since,

@@ -17,6 +17,7 @@ import {
 import { createInputSchema, createPatchSchema, createReadSchema } from "../../core/kinds.ts";
 import { alertBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
+import { DependsOn } from "../dependencies/schema.ts";
 import { detailsOfTypes } from "./details-rules.ts";
 import { monitorKinds } from "./kinds-schema.ts";
 import { type HttpRequests, listRequestIssues } from "./request-schema.ts";
@@ -61,6 +62,7 @@ export const monitorFields = {
   paused: z.boolean().default(false),
   muted: z.boolean().default(false).meta({ description: "Checked, but sends no alerts." }),
   alertChannelIds: idSet(500).default([]),
+  dependsOn: DependsOn,
   autoIncidentSeverity: nullable(Severity).meta({
     description: "Opens an incident of this severity when the monitor goes down.",
   }),
@@ -120,6 +122,13 @@ export const NewMonitor = bodySchema(
         context.addIssue({ code: "custom", path: [path], message });
       if ((monitor.timeout ?? 0) > monitor.interval)
         addIssue("timeout", `must be at most the interval, ${monitor.interval} s`);
+      if (monitor.type === "composite") {
+        const isCounted = ["count", "percentage"].includes(monitor["mode"] as string);
+        if (isCounted && monitor["minimum"] === null)
+          addIssue("minimum", `is required where mode is ${String(monitor["mode"])}`);
+        if (!isCounted && monitor["minimum"] !== null)
+          addIssue("minimum", `must be null where mode is ${String(monitor["mode"])}`);
+      }
       if (monitor.type !== "http") return;
       const [certificate, key] = [monitor["clientCertificate"], monitor["clientKey"]];
       if (certificate === null && key !== null)
@@ -166,6 +175,7 @@ export const Monitor = createReadSchema(
     paused: z.boolean(),
     muted: z.boolean(),
     alertChannelIds: z.array(Id),
+    dependsOn: z.array(Id),
     autoIncidentSeverity: Severity.nullable(),
     reminderInterval: seconds.nullable(),
     escalationPolicyId: Id.nullable(),
@@ -214,6 +224,7 @@ export const Monitor = createReadSchema(
       paused: false,
       muted: false,
       alertChannelIds: [],
+      dependsOn: [],
       autoIncidentSeverity: null,
       reminderInterval: null,
       escalationPolicyId: null,

@@ -39,6 +39,7 @@ import {
   guardChannelLimit,
   touchGroup,
 } from "../groups/store.ts";
+import { replaceDependencies } from "../dependencies/service.ts";
 import { listBulkChanges } from "./bulk-rules.ts";
 import { applyMonitorPatch, assertCheckable } from "./input-service.ts";
 import { listMonitorPage } from "./list-store.ts";
@@ -118,6 +119,7 @@ export function createMonitor(scope: Scope, given: NewMonitor): Promise<MonitorR
       position: 0,
       ...buildFirstVersion(at),
     };
+    const dependent = { table: "monitors", id, monitorIds: [id] } as const;
     const paused = monitor.paused || (group?.paused ?? false);
     const state = { ...initialState, since: at, paused };
     return commit(
@@ -131,6 +133,7 @@ export function createMonitor(scope: Scope, given: NewMonitor): Promise<MonitorR
         ...(group === null ? [] : buildMoveStatements(scope, monitor, group, at)),
         ...replaceMonitorChannels(scope, id, alertChannelIds),
         guardChannelLimit(scope, [id]),
+        ...(await replaceDependencies(scope, dependent, input.dependsOn)),
         ...applyPauses(organizationId, at, [id]),
       ],
       { action: "monitor.created", subjectId: id },
@@ -138,6 +141,7 @@ export function createMonitor(scope: Scope, given: NewMonitor): Promise<MonitorR
         monitor,
         state,
         alertChannelIds,
+        dependsOn: input.dependsOn,
         screenshotAt: null,
         uptime24h: null,
       }),
@@ -159,6 +163,8 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
       patch.alertChannelIds ?? stored.alertChannelIds,
       group?.alertChannelIds ?? [],
     );
+    const dependsOn = patch.dependsOn ?? stored.dependsOn;
+    const dependent = { table: "monitors", id, monitorIds: [id] } as const;
     const monitor: MonitorRow = {
       ...before,
       ...buildColumns(scope, id, input, before),
@@ -184,6 +190,7 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
           : []),
         ...replaceMonitorChannels(scope, id, alertChannelIds),
         ...(moves || patch.alertChannelIds ? [guardChannelLimit(scope, [id])] : []),
+        ...(await replaceDependencies(scope, dependent, patch.dependsOn)),
         ...applyPauses(scope.organizationId, at, [id]),
       ],
       {
@@ -191,10 +198,13 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
         subjectId: id,
         fields: [
           ...openMonitor(scope, before).listChanges({ ...input }),
-          ...listChangedFields(stored, { alertChannelIds }, ["alertChannelIds"]),
+          ...listChangedFields(stored, { alertChannelIds, dependsOn }, [
+            "alertChannelIds",
+            "dependsOn",
+          ]),
         ],
       },
-      toMonitorRecord(scope, { ...stored, monitor, state, alertChannelIds }),
+      toMonitorRecord(scope, { ...stored, monitor, state, alertChannelIds, dependsOn }),
     );
   });
 }

@@ -17,6 +17,8 @@ import { splitIntoPortions, type Parameter, type Statement } from "../../databas
 import { alertChannels, monitorChannels } from "../../database/tables/alerting.ts";
 import { incidentMonitors, incidents } from "../../database/tables/incidents.ts";
 import {
+  monitorDependencies,
+  monitorGroupDependencies,
   monitorGroups,
   monitors,
   monitorStates,
@@ -45,6 +47,7 @@ export type StoredMonitor = {
   state: StateRow;
   groupPaused: boolean;
   alertChannelIds: string[];
+  dependsOn: string[];
   screenshotAt: string | null;
   uptime24h: number | null;
 };
@@ -64,7 +67,9 @@ export const withStates = `monitors m
 const joinedText = `from ${withStates}`;
 const channelsText = `(
     select json_group_array(c.channel_id order by c.position, c.channel_id) from monitor_channels c
-      where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds`;
+      where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds, (
+    select json_group_array(d.parent_id order by d.position) from monitor_dependencies d
+      where d.organization_id = m.organization_id and d.monitor_id = m.id) as dependsOn`;
 const rowsText = `select ${monitorColumns.text}, ${stateColumns.text},
     coalesce(g.paused, 0) as groupPaused, ${channelsText}, (
     select at from screenshots p
@@ -77,12 +82,16 @@ export const monitorTables = [
   monitorStates,
   monitorGroups,
   monitorChannels,
+  monitorDependencies,
   alertChannels,
   uptimeHours,
   screenshots,
 ].map((table) => getTableName(table));
 
-type Row = { groupPaused: 0 | 1; alertChannelIds: string; screenshotAt: number | null };
+type Row = Record<"alertChannelIds" | "dependsOn", string> & {
+  groupPaused: 0 | 1;
+  screenshotAt: number | null;
+};
 
 /** Lists monitors that match the conditions, newest first. */
 export async function selectMonitors(
@@ -99,6 +108,7 @@ export async function selectMonitors(
     state: stateColumns.read(row),
     groupPaused: row.groupPaused === 1,
     alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
+    dependsOn: JSON.parse(row.dependsOn) as string[],
     screenshotAt: row.screenshotAt === null ? null : formatTimestamp(row.screenshotAt),
   }));
   const uptime24h = await computeUptime24h(
@@ -128,11 +138,13 @@ const someText = `select ${monitorColumns.text}, ${channelsText} from json_each(
 /** Monitors per read. Other work can run between two reads. */
 const stride = 500;
 
+export type MonitorWithLinks = MonitorRow & Pick<StoredMonitor, "alertChannelIds" | "dependsOn">;
+
 /** Lists all monitors of the organization in dashboard order, ungrouped monitors last. */
 export async function listAllMonitors(tenant: Tenant) {
   const names = await listMonitorNames(tenant);
   const ids = names.map(({ id }) => id);
-  const all: (MonitorRow & { alertChannelIds: string[] })[] = [];
+  const all: MonitorWithLinks[] = [];
   for (let from = 0; from < ids.length; from += stride) {
     if (from > 0) await yieldToEventLoop();
     all.push(...(await findMonitorsByIds(tenant, ids.slice(from, from + stride))));
@@ -147,10 +159,11 @@ export const listMonitorNames = ({ store, organizationId }: Tenant) =>
 /** Lists the monitors with these IDs, in the given order. */
 export async function findMonitorsByIds({ store, organizationId }: Tenant, ids: readonly string[]) {
   const parameters = [JSON.stringify(ids), organizationId];
-  const rows = await store.query<Pick<Row, "alertChannelIds">>(someText, parameters);
+  const rows = await store.query<Pick<Row, "alertChannelIds" | "dependsOn">>(someText, parameters);
   return rows.map((row) => ({
     ...monitorColumns.read(row),
     alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
+    dependsOn: JSON.parse(row.dependsOn) as string[],
   }));
 }
 
@@ -233,6 +246,14 @@ export function removeMonitors(remover: Remover, ids: readonly string[], at: str
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (select group_id from ${monitors}
         where organization_id = ${organizationId} and id in ${among})`,
+    sql`update ${monitors} set version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and id in (
+        select monitor_id from ${monitorDependencies}
+        where organization_id = ${organizationId} and parent_id in ${among})`,
+    sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and id in (
+        select group_id from ${monitorGroupDependencies}
+        where organization_id = ${organizationId} and parent_id in ${among})`,
     sql`update ${incidents} set version = version + 1, updated_at = ${at},
         (monitor_id, monitor_ids) = (
           select all_ids ->> 0, iif(json_array_length(all_ids) > 1, all_ids, null) from (

@@ -8,8 +8,8 @@ import { runCheck } from "../../../src/monitoring/checks/engine/run-check.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 
-/** Types that need a program of this machine to reach a target. */
-const ofPrograms = new Set(["command", "systemd", "browser", "ping"]);
+/** Types that need a program of this machine to reach a target, or have none. */
+const ofPrograms = new Set(["command", "systemd", "browser", "ping", "composite"]);
 const types = (Object.keys(checkKinds) as (keyof typeof checkKinds)[]).filter(
   (type) => !ofPrograms.has(type),
 );
@@ -72,6 +72,7 @@ async function failingCheck(
       accessTokens: createAccessTokenCache(),
       memory: { ...uncounted, end() {} },
       browserTurn: (work) => work(),
+      membersOf: async () => [],
       inTurn: (work) => work(),
     },
     new AbortController().signal,

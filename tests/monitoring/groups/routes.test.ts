@@ -20,6 +20,7 @@ describe("creating", () => {
       tags: [],
       alertChannelIds: [],
       escalationPolicyId: null,
+      dependsOn: [],
       monitorIds: [],
       paused: false,
       muted: false,

@@ -32,10 +32,13 @@ test.each([
   expect(target(type, fields) ?? "").not.toContain(secret);
 });
 
-test("every monitor type except push has a target", () => {
+test("every monitor type except push and composite has a target", () => {
   const types = Object.keys(monitorKinds) as (keyof typeof newMonitors)[];
-  expect(types.filter((type) => target(type, newMonitors[type]) === null)).toEqual(["push"]);
+  expect(types.filter((type) => target(type, newMonitors[type]) === null)).toEqual([
+    "push",
+    "composite",
+  ]);
   expect(types.filter((type) => formatFullTarget({ ...newMonitors[type], type }) === null)).toEqual(
-    ["push"],
+    ["push", "composite"],
   );
 });

@@ -24,6 +24,7 @@ const common = {
   muted: false,
   notJudgedSince: null,
   alertChannelIds: [],
+  dependsOn: [],
   autoIncidentSeverity: null,
   reminderInterval: null,
   escalationPolicyId: null,
@@ -118,6 +119,7 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   game: { protocol: "source" },
   command: { arguments: [] },
   systemd: {},
+  composite: { mode: "all", minimum: null },
   browser: { steps: [], keyword: null, username: null, verifyTls: true, screenshotAt: null },
 };
 
@@ -265,6 +267,7 @@ const set: Record<keyof typeof newMonitors, object> = {
   game: { protocol: "minecraft", host: "10.0.0.9", port: 25565 },
   command: { command: "nagios/check_disk", arguments: ["-w", "10%", "", "a b\n$HOME"] },
   systemd: { unit: "getty@tty1.service" },
+  composite: { mode: "percentage", minimum: 60 },
   browser: {
     url: "http://[fd00::1]:8080/login",
     steps: ["fill input[name=u] with {{ username }} with care", "click a > b", "expect Wel come"],
@@ -476,6 +479,10 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
     ["url", undefined, "file:///etc/passwd", "javascript:alert(1)"],
     ["steps", null, "click a", Array.from({ length: 21 }, () => "click a")],
     ["steps[0]", [""], ["click"], ["press a"], ["fill a"], ["fill a with {{other}}"], ["wait  "]],
+  ],
+  composite: [
+    ["mode", "most", null],
+    ["minimum", 0, 101, 1.5],
   ],
   systemd: [["unit", undefined, "", "-H", "a b", "a/b", "--user"]],
   push: [

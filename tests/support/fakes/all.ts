@@ -22,7 +22,16 @@ import { websocket } from "./websocket.ts";
 
 /** Types with their own tests, because they do not use one of our connections. */
 export type TypeWithoutFake =
-  "http" | "tcp" | "ping" | "dns" | "tls" | "push" | "command" | "systemd" | "browser";
+  | "http"
+  | "tcp"
+  | "ping"
+  | "dns"
+  | "tls"
+  | "push"
+  | "command"
+  | "systemd"
+  | "browser"
+  | "composite";
 
 /** One server per type; the compiler requires one for a new type. */
 export const fakes: Record<Exclude<MonitorType, TypeWithoutFake>, Fake> = {

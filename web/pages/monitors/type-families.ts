@@ -8,6 +8,7 @@ export const families = [
   "Databases and queues",
   "Devices and machines",
   "Jobs",
+  "Other monitors",
 ] as const;
 
 const familyByType: Record<MonitorType, (typeof families)[number]> = {
@@ -39,6 +40,7 @@ const familyByType: Record<MonitorType, (typeof families)[number]> = {
   game: "Devices and machines",
   push: "Jobs",
   command: "Jobs",
+  composite: "Other monitors",
 };
 
 /** The types in the order of their families, and within a family in the order above. */

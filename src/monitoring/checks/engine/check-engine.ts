@@ -1,4 +1,9 @@
 /** Runs the due checks of all monitors of this node, derives monitor states, and records both. */
+import {
+  listAncestorIds,
+  listCompositeIds,
+  listFailingDependentIds,
+} from "../../dependencies/store.ts";
 import type { CheckResult } from "../check.ts";
 import type { Leases } from "../../../cluster/leases.ts";
 import type { Clock } from "../../../core/time/clock.ts";
@@ -7,7 +12,7 @@ import type { Log } from "../../../core/log.ts";
 import type { Vault } from "../../../core/security/secrets.ts";
 import type { TargetGuard } from "../../../core/security/target-guard.ts";
 import type { Store } from "../../../database/store.ts";
-import type { LoggedEvent } from "../../../events/catalogue.ts";
+import { type EventType, type LoggedEvent, stateTypes } from "../../../events/catalogue.ts";
 import { readSince } from "../../../events/log.ts";
 import type { EventReader, Subscription } from "../../../events/reader.ts";
 import type { Signals } from "../../../events/signals.ts";
@@ -65,6 +70,13 @@ type EngineContext = {
   /** Network and file handles to watch. Defaults to those of this machine. */
   machine?: Machine;
 };
+
+/** The monitors whose checks can explain a change. */
+const relatedMonitors = [
+  [["monitor.down"], listAncestorIds],
+  [["monitor.up"], listFailingDependentIds],
+  [stateTypes, listCompositeIds],
+] as const;
 
 export class CheckEngine {
   private readonly monotonic: Clock;
@@ -331,6 +343,28 @@ export class CheckEngine {
   private async take(events: readonly LoggedEvent[]) {
     this.runner.take(events);
     await this.monitors.handleEvents(events);
+    await this.checkRelated(events);
+  }
+
+  /**
+   * Checks soon what a change concerns: the monitors on which a failed one depends, the failing
+   * dependents of a recovered one, and composite monitors.
+   */
+  private async checkRelated(events: readonly LoggedEvent[]) {
+    for (const [types, list] of relatedMonitors) {
+      const changes = events.filter(({ type }) => (types as readonly EventType[]).includes(type));
+      for (const [organizationId, own] of Map.groupBy(changes, (event) => event.organizationId)) {
+        const tenant = { store: this.context.store, organizationId };
+        const subjectIds = own.map(({ subjectId }) => subjectId);
+        const changedAt = Math.max(...own.map(({ at }) => Date.parse(at)));
+        this.checkSoon(
+          (await list(tenant, subjectIds)).filter((id) => {
+            const monitor = this.monitors.findById(id);
+            return monitor?.type !== "push" && (monitor?.lastAt ?? 0) < changedAt;
+          }),
+        );
+      }
+    }
   }
 
   /** Records an unknown result for a check that waited too long in the queue. */

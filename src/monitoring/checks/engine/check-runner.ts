@@ -9,6 +9,7 @@ import type { Store } from "../../../database/store.ts";
 import type { LoggedEvent } from "../../../events/catalogue.ts";
 import { createAuthoritiesCache } from "../protocols/authorities.ts";
 import { createByteBudget } from "../protocols/byte-budget.ts";
+import { listMembers } from "../../dependencies/store.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
 import { runCheck, createUnknownResult } from "./run-check.ts";
 import type { CheckTarget } from "../check.ts";
@@ -65,6 +66,7 @@ export function createCheckRunner(
           ...watch,
           organizationId,
           memory: budget.of(organizationId),
+          membersOf: (ids) => listMembers({ store: dependencies.store, organizationId }, ids),
           inTurn: (work) => searches.run(organizationId, work),
           browserTurn: (work) => pages.run(organizationId, () => trackUntilEnded(work())),
           accessTokens: tokens,

@@ -38,6 +38,7 @@ type EngineDependencies = {
   /** Additional certificate authorities of the organization, in PEM. */
   authorities?: string | null;
   systemctl?: CheckContext["systemctl"];
+  membersOf: CheckContext["membersOf"];
   browser?: string | undefined;
   browserTurn: CheckContext["browserTurn"];
   /** Memory for the responses of this check. */
@@ -46,7 +47,7 @@ type EngineDependencies = {
 };
 
 /** Types that can check this machine itself, without a network. */
-const localTypes: ReadonlySet<string> = new Set<MonitorType>(["docker", "systemd"]);
+const localTypes: ReadonlySet<string> = new Set<MonitorType>(["docker", "systemd", "composite"]);
 
 /** Steps in which a check processes data from the target. */
 const targetSteps: ReadonlySet<OutgoingContext["step"]> = new Set([
@@ -134,6 +135,7 @@ class CheckRun {
       accessTokens: dependencies.accessTokens,
       dockerSocket: dependencies.dockerSocket ?? "/var/run/docker.sock",
       systemctl: dependencies.systemctl ?? (() => Bun.which("systemctl")),
+      membersOf: dependencies.membersOf,
       browser: () => dependencies.browser ?? findBrowser(),
       browserTurn: dependencies.browserTurn,
       signal: this.ending.signal,

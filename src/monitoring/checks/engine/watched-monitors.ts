@@ -64,6 +64,8 @@ type Row = Omit<
   failures: number;
   successes: number;
   lastCheckedAt: string | null;
+  /** JSON of the monitors of a composite one. */
+  dependsOn: string | null;
 };
 
 const watchedText = `select s.key, m.organization_id as organizationId, m.id, m.name, m.type,
@@ -73,7 +75,9 @@ const watchedText = `select s.key, m.organization_id as organizationId, m.id, m.
     m.success_threshold as successThreshold, m.inverted, m.degraded_after_ms as degradedAfterMs,
     m.auto_incident_severity as autoIncidentSeverity,
     s.epoch, s.status, s.since, s.failures, s.successes, s.last_checked_at as lastCheckedAt,
-    s.certificate_expires_at as certificateExpiresAt
+    s.certificate_expires_at as certificateExpiresAt, iif(m.type = 'composite', (
+      select json_group_array(d.parent_id order by d.position) from monitor_dependencies d
+      where d.organization_id = m.organization_id and d.monitor_id = m.id), null) as dependsOn
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   where not s.paused`;
@@ -165,8 +169,13 @@ function openWatched({ vault, log, leases }: Reading, rows: readonly Row[]): Wat
     const organizationId = intern(row.organizationId, () => row.organizationId);
     let settings: Watched["settings"] = null;
     try {
-      const read = () => openSettings(vault, row);
-      settings = row.secrets === "{}" ? intern(`${row.type} ${row.settings}`, read) : read();
+      const own =
+        row.dependsOn === null ? {} : { dependsOn: JSON.parse(row.dependsOn) as string[] };
+      const read = () => ({ ...openSettings(vault, row), ...own });
+      settings =
+        row.secrets === "{}"
+          ? intern(`${row.type} ${row.settings} ${row.dependsOn ?? ""}`, read)
+          : read();
     } catch {
       log.error("secrets of a monitor can't be opened with this secret.key", { monitor: row.id });
     }

@@ -149,11 +149,13 @@ const ofTheirOwn: Record<Exclude<TypeWithoutFake, keyof typeof matrix>, string> 
   command: "it runs a program: command.test.ts",
   systemd: "it asks a program of this machine: systemd.test.ts",
   browser: "it runs Chromium: browser.test.ts",
+  composite: "it reads the states of other monitors: composite.test.ts",
 };
 
 /** Types without details, with the reason. */
 const withoutDetails: Partial<Record<MonitorType, string>> = {
   tcp: "of its answer nothing is known but whether it has what the monitor itself expects",
+  composite: "its message names the monitors that are down",
   push: "what its job has to say is the message",
 };
 

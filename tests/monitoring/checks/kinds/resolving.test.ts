@@ -6,8 +6,8 @@ import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { createCheckContext } from "../../../support/check-runs.ts";
 import { newMonitors } from "../../../support/samples.ts";
 
-// A DNS monitor queries a name server by address, and two types query this machine.
-const nameless = ["dns", "command", "systemd"];
+// A DNS monitor queries a name server by address, two types query this machine, one other monitors.
+const nameless = ["dns", "command", "systemd", "composite"];
 
 for (const type of Object.keys(checkKinds).filter(
   (one) => !nameless.includes(one),

@@ -35,6 +35,7 @@ const marks: Partial<Record<MonitorType, string>> = {
   command: "M3 5h18v14H3zM7 9l3 3-3 3M12 15h5",
   systemd:
     "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6M12 3v3M12 18v3M3 12h3M18 12h3M5.6 5.6l2.2 2.2M16.2 16.2l2.2 2.2M18.4 5.6l-2.2 2.2M7.8 16.2l-2.2 2.2",
+  composite: "M4 4h6v6H4zM14 4h6v6h-6zM9 14h6v6H9zM7 10v2h10v-2M12 12v2",
   browser: "M3 5h18v14H3zM3 9h18M6 7h.01M8.5 7h.01",
 };
 

@@ -1,0 +1,76 @@
+/** Decides whether the alert of an outage is held, because a monitor on which it depends is the cause. */
+import type { StoredStatus } from "../../core/statuses.ts";
+
+/** A monitor with a problem. Times are Unix milliseconds. */
+export type Outage = {
+  since: number;
+  lastCheckedAt: number;
+  successes: number;
+  patienceMs: number;
+};
+
+/** A monitor on which the one with a problem depends, directly or over others. Times are Unix milliseconds. */
+export type Ancestor = {
+  id: string;
+  name: string;
+  status: StoredStatus;
+  since: number;
+  /** 0 if it was never checked. */
+  lastCheckedAt: number;
+  /** Number of consecutive failed checks. */
+  failures: number;
+  /** Longest time until its checks show a change. */
+  patienceMs: number;
+  /** Whether someone is notified of its outages. Otherwise, nobody would hear of those behind it. */
+  notifies: boolean;
+};
+
+/** A held alert. */
+export type Hold = {
+  /** The monitor that is down; null while its checks are awaited. */
+  behind: string | null;
+  /** When to decide again. */
+  until: number;
+};
+
+/** Longest wait for the checks of another monitor, and of the own one after the other is up again. */
+const maxWaitMs = 300_000;
+/** Time between two decisions while checks are awaited. */
+const lookMs = 2_000;
+/** Time between two decisions while another monitor is down. Its recovery leads to one at once. */
+const idleLookMs = 300_000;
+
+/**
+ * Returns how an alert is held: behind the monitor that went down first, or until those without a
+ * successful check since the outage began are checked. After they are up again, the outage gets the
+ * time of a check to end, too. Null if the alert is sent.
+ */
+export function decideHold(
+  outage: Outage,
+  ancestors: readonly Ancestor[],
+  now: number,
+): Hold | null {
+  const notifying = ancestors.filter(({ notifies }) => notifies);
+  const cause = notifying
+    .filter(({ status }) => status === "down")
+    .toSorted((a, b) => a.since - b.since)[0];
+  if (cause !== undefined) return { behind: cause.id, until: now + idleLookMs };
+  for (const ancestor of notifying) {
+    const end = findWaitEnd(outage, ancestor);
+    // A wait that ends later was decided before the clock went back.
+    if (end !== null && now < end && end <= now + maxWaitMs)
+      return { behind: null, until: Math.min(end, now + lookMs) };
+  }
+  return null;
+}
+
+/** Returns until when checks are awaited; null if they show that the other monitor is not the cause. */
+function findWaitEnd(outage: Outage, ancestor: Ancestor): number | null {
+  const { status, since, lastCheckedAt, failures, patienceMs } = ancestor;
+  if (status !== "up" && status !== "degraded") return null;
+  if (lastCheckedAt <= outage.since || failures > 0)
+    return outage.since + Math.min(patienceMs, maxWaitMs);
+  const isBack = since > outage.since;
+  const isJudged = outage.lastCheckedAt > since && outage.successes === 0;
+  return isBack && !isJudged ? since + Math.min(outage.patienceMs, maxWaitMs) : null;
+}

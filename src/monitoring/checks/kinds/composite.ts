@@ -1,0 +1,52 @@
+/** Judges a composite monitor by the states of the monitors on which it depends. */
+import { LocalFailure } from "../../../core/outgoing/failures.ts";
+import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
+import type { Member } from "../../dependencies/rules.ts";
+import type { CheckKind } from "../check.ts";
+
+type Terms = MonitorSettings<"composite">;
+
+/** `dependsOn` is a field of every monitor, which the engine adds to the settings. */
+export const checkComposite: CheckKind<"composite"> = async (settings, context) => {
+  const { dependsOn = [] } = settings as Terms & { dependsOn?: readonly string[] };
+  return judgeMembers(settings, await context.membersOf(dependsOn));
+};
+
+/** Maximum number of names in a message. */
+const maxNames = 3;
+
+function judgeMembers({ mode, minimum }: Terms, all: readonly Member[]) {
+  const members = all.filter(({ status }) => status !== "paused" && status !== "maintenance");
+  if (members.length === 0) throw new LocalFailure("none of its monitors is checked at the moment");
+  if (members.every(({ status }) => status === "pending"))
+    throw new LocalFailure("none of its monitors was checked yet");
+  const countOf = (...statuses: Member["status"][]) =>
+    members.filter(({ status }) => statuses.includes(status)).length;
+  const needed = {
+    all: members.length,
+    any: 1,
+    count: minimum ?? 1,
+    percentage: Math.ceil((members.length * (minimum ?? 100)) / 100),
+  }[mode];
+  // One that was not checked yet is no reason for an outage.
+  const isEnough = countOf("up", "degraded", "pending") >= needed;
+  const status = !isEnough ? "down" : countOf("up", "pending") >= needed ? "up" : "degraded";
+  const message = `${countOf("up", "degraded")} of ${members.length} are up, ${needed} must be.`;
+  const names = members.filter((one) => one.status === "down").map(({ name }) => name);
+  return {
+    status,
+    message,
+    ...(names.length > 0 && { said: `${message} ${listNames(names)} down.` }),
+    latencyMs: null,
+    // The states of its monitors are the result of retries already.
+    final: true,
+  } as const;
+}
+
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, maxNames);
+  const more = names.length - shown.length;
+  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop() : undefined;
+  const text = last === undefined ? shown.join(", ") : `${shown.join(", ")} and ${last}`;
+  return `${text} ${names.length === 1 ? "is" : "are"}`;
+}

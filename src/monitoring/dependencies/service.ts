@@ -1,0 +1,52 @@
+/** Sets on which monitors a monitor or a group depends. */
+import type { Scope } from "../../events/scope.ts";
+import { invalidFieldError } from "../../core/validation.ts";
+import { guardFieldExists } from "../../database/rows.ts";
+import { StaleRead, type Statement } from "../../database/store.ts";
+import { monitors } from "../../database/tables/monitoring.ts";
+import { findCycle } from "./rules.ts";
+import {
+  guardNoCycle,
+  listDependencies,
+  replaceGroupDependencies,
+  replaceMonitorDependencies,
+} from "./store.ts";
+
+/** A monitor or a group, and the monitors that get the dependencies: itself, or its members. */
+type Dependent = { table: "monitors" | "groups"; id: string; monitorIds: readonly string[] };
+
+const replacers = { monitors: replaceMonitorDependencies, groups: replaceGroupDependencies };
+
+/**
+ * Returns the statements that link a monitor or group to the monitors on which it depends. Throws
+ * VALIDATION_ERROR with the path of a cycle.
+ */
+export async function replaceDependencies(
+  scope: Scope,
+  { table, id, monitorIds }: Dependent,
+  parentIds: readonly string[] | undefined,
+): Promise<Statement[]> {
+  if (parentIds === undefined) return [];
+  const stored = await listDependencies(scope, parentIds);
+  const added = monitorIds.flatMap((own) => parentIds.map((parentId) => ({ id: own, parentId })));
+  for (const parentId of parentIds) {
+    const cycle = findCycle(parentId, [...stored, ...added]);
+    if (cycle !== null) throw await createCycleError(scope, cycle);
+  }
+  return [
+    ...guardFieldExists(scope, "dependsOn", monitors, parentIds),
+    ...replacers[table](scope, id, parentIds),
+    guardNoCycle(scope.organizationId, parentIds, () => new StaleRead()),
+  ];
+}
+
+async function createCycleError({ store, organizationId }: Scope, cycle: readonly string[]) {
+  const rows = await store.query<{ id: string; name: string }>(
+    `select id, name from monitors
+      where organization_id = ? and id in (select value from json_each(?))`,
+    [organizationId, JSON.stringify(cycle)],
+  );
+  const nameOf = new Map(rows.map(({ id, name }) => [id, name]));
+  const names = cycle.map((id) => nameOf.get(id) ?? "this monitor");
+  return invalidFieldError("dependsOn", `makes a cycle: ${names.join(" → ")}`);
+}

@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { type Ancestor, decideHold, type Outage } from "../../src/alerting/deciding/holding.ts";
+import { createPager } from "../support/pager.ts";
+
+const outage: Outage = { since: 100_000, lastCheckedAt: 100_000, successes: 0, patienceMs: 30_000 };
+const router: Ancestor = {
+  id: "router",
+  name: "Router",
+  status: "up",
+  since: 0,
+  lastCheckedAt: 101_000,
+  failures: 0,
+  patienceMs: 40_000,
+  notifies: true,
+};
+const decide = (ancestor: Partial<Ancestor>, now = 101_000, own: Partial<Outage> = {}) =>
+  decideHold({ ...outage, ...own }, [{ ...router, ...ancestor }], now);
+
+describe("the alert of an outage", () => {
+  test("is sent if the monitors on which it depends were checked successfully since", () => {
+    expect(decide({})).toBeNull();
+    expect(decide({ status: "degraded" })).toBeNull();
+    expect(decide({ status: "maintenance" })).toBeNull();
+    expect(decide({ status: "pending", lastCheckedAt: 0 })).toBeNull();
+  });
+
+  test("is held behind the monitor that went down first", () => {
+    const both = [router, { ...router, id: "provider", since: 90_000 }].map((one) => ({
+      ...one,
+      status: "down" as const,
+    }));
+    expect(decideHold(outage, both, 101_000)?.behind).toBe("router");
+    expect(decideHold(outage, both.toReversed(), 101_000)?.behind).toBe("router");
+  });
+
+  test("is not held behind a monitor of whose outage nobody hears", () => {
+    expect(decide({ status: "down", notifies: false })).toBeNull();
+  });
+
+  test("waits for a check of the others, but no longer than that takes", () => {
+    const unchecked = { lastCheckedAt: 99_000 };
+    expect(decide(unchecked)).toEqual({ behind: null, until: 103_000 });
+    expect(decide({ failures: 1 }, 139_500)).toEqual({ behind: null, until: 140_000 });
+    expect(decide(unchecked, 140_000)).toBeNull();
+    expect(decide({ ...unchecked, patienceMs: 10 * 3_600_000 }, 399_999)).not.toBeNull();
+    expect(decide({ ...unchecked, patienceMs: 10 * 3_600_000 }, 400_000)).toBeNull();
+  });
+
+  test("waits for its own check after the others are up again", () => {
+    const back = { since: 150_000, lastCheckedAt: 150_000 };
+    expect(decide(back, 151_000)).toEqual({ behind: null, until: 153_000 });
+    expect(decide(back, 151_000, { lastCheckedAt: 150_500 })).toBeNull();
+    expect(decide(back, 151_000, { lastCheckedAt: 150_500, successes: 1 })).not.toBeNull();
+    expect(decide(back, 180_000)).toBeNull();
+  });
+
+  test("does not wait for hours if the clock went back", () => {
+    expect(decide({ lastCheckedAt: 0 }, -10_000_000)).toBeNull();
+  });
+});
+
+/** A router, and two jobs that depend on it. */
+async function createNetwork(fields: object = {}) {
+  const pager = await createPager();
+  const inbox = await pager.inbox();
+  const router = await pager.createWatchedJob([inbox], { name: "Router", ...fields });
+  const shop = await pager.createWatchedJob([inbox], { name: "Shop", dependsOn: [router.id] });
+  const group = await pager.group({ dependsOn: [router.id] });
+  const mail = await pager.createWatchedJob([inbox], { name: "Mail", groupId: group.id });
+  const timelineOf = async ({ id }: { id: string }) => {
+    const [alert] = await pager.readAlerts(`&monitorId=${id}`);
+    const { json } = await pager.api("GET", `/api/v1/alerts/${alert?.id}`);
+    return json.data.timeline.map((entry: { type: string; message: string | null }) =>
+      entry.type === "held" ? `held: ${entry.message}` : entry.type,
+    ) as string[];
+  };
+  return { ...pager, inbox, router, shop, mail, timelineOf };
+}
+
+describe("monitors behind a router", () => {
+  test("send no alerts while it is down, and its alert says how many there are", async () => {
+    const { router, shop, mail, inbox, later, timelineOf } = await createNetwork();
+    await router.changeState("down");
+    await shop.changeState("down");
+    await mail.changeState("down");
+    await later(600);
+    expect(inbox.listTitles()).toEqual(["monitor.down Router"]);
+    expect(inbox.received()[0]?.data.behind).toBe(2);
+    expect(await timelineOf(shop)).toEqual([
+      "opened",
+      "held: Router is down, on which it depends.",
+    ]);
+  });
+
+  test("send none either if they fail before it does", async () => {
+    const { router, shop, mail, inbox, later } = await createNetwork();
+    await shop.changeState("down");
+    await mail.changeState("down");
+    await later(5);
+    await router.changeState("down");
+    await later(600);
+    expect(inbox.listTitles()).toEqual(["monitor.down Router"]);
+  });
+
+  test("send theirs if they are still down after it recovered, and no others", async () => {
+    const { router, shop, mail, inbox, later, deliverTwiceAfter } = await createNetwork();
+    await router.changeState("down");
+    await shop.changeState("down");
+    await mail.changeState("down");
+    await later(60);
+    await router.changeState("up");
+    await mail.changeState("up");
+    await later();
+    expect(inbox.listTitles()).toEqual(["monitor.down Router", "monitor.up Router"]);
+    await deliverTwiceAfter(400);
+    expect(inbox.listTitles().slice(2)).toEqual(["monitor.down Shop"]);
+    await shop.changeState("up");
+    await later();
+    expect(inbox.listTitles().slice(3)).toEqual(["monitor.up Shop"]);
+  });
+
+  test("send theirs at once if it was checked after they failed", async () => {
+    const { router, shop, inbox, later, deliverTwiceAfter } = await createNetwork();
+    await shop.changeState("down");
+    await later();
+    expect(inbox.listTitles()).toEqual([]);
+    await router.changeState("up");
+    await deliverTwiceAfter(3);
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
+  });
+
+  test("send theirs if nobody hears of its outage", async () => {
+    const { router, shop, inbox, later } = await createNetwork({ muted: true });
+    await router.changeState("down");
+    await shop.changeState("down");
+    await later();
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
+  });
+
+  test("send theirs soon after it is deleted, paused, or no longer depended on", async () => {
+    for (const end of ["delete", "pause", "unlink"] as const) {
+      const { router, shop, inbox, later, deliverTwiceAfter, restart, api } = await createNetwork();
+      await router.changeState("down");
+      await shop.changeState("down");
+      await later();
+      restart();
+      if (end === "delete") await api("DELETE", `/api/v1/monitors/${router.id}`);
+      if (end === "pause") await router.change({ paused: true });
+      if (end === "unlink") await shop.change({ dependsOn: [] });
+      await deliverTwiceAfter(301);
+      expect(inbox.listTitles()).toContain("monitor.down Shop");
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import type { Member } from "../../../../src/monitoring/dependencies/rules.ts";
+import { runCheckOfType } from "../../../support/check-runs.ts";
+import { createWatch } from "../../../support/check-board.ts";
+
+const statuses: Record<string, Member["status"]> = {
+  u: "up",
+  g: "degraded",
+  d: "down",
+  p: "pending",
+  m: "maintenance",
+  z: "paused",
+};
+const membersOf = (text: string): Member[] =>
+  text
+    .split("")
+    .map((letter, index) => ({ name: `M${index + 1}`, status: statuses[letter] ?? "up" }));
+
+const found = (fields: object, members: string) =>
+  runCheckOfType("composite", { minimum: null, ...fields }, { members: membersOf(members) });
+
+describe("a composite monitor", () => {
+  test.each([
+    ["all", null, "uuu", "up", "3 of 3 are up, 3 must be."],
+    ["all", null, "uud", "down", "2 of 3 are up, 3 must be. M3 is down."],
+    ["all", null, "ugu", "degraded", "3 of 3 are up, 3 must be."],
+    ["any", null, "dud", "up", "1 of 3 are up, 1 must be. M1 and M3 are down."],
+    ["any", null, "ddd", "down", "0 of 3 are up, 1 must be. M1, M2 and M3 are down."],
+    ["any", null, "dgd", "degraded", "1 of 3 are up, 1 must be. M1 and M3 are down."],
+    ["count", 2, "uudd", "up", "2 of 4 are up, 2 must be. M3 and M4 are down."],
+    ["count", 3, "uudd", "down", "2 of 4 are up, 3 must be. M3 and M4 are down."],
+    ["count", 9, "uu", "down", "2 of 2 are up, 9 must be."],
+    ["percentage", 50, "uudd", "up", "2 of 4 are up, 2 must be. M3 and M4 are down."],
+    ["percentage", 51, "uudd", "down", "2 of 4 are up, 3 must be. M3 and M4 are down."],
+    [
+      "percentage",
+      100,
+      "ddddd",
+      "down",
+      "0 of 5 are up, 5 must be. M1, M2, M3 and 2 more are down.",
+    ],
+    ["all", null, "uzm", "up", "1 of 1 are up, 1 must be."],
+    ["all", null, "up", "up", "1 of 2 are up, 2 must be."],
+  ])("with mode %s and minimum %p of %s is %s", async (mode, minimum, members, status, said) => {
+    const { message, ...outcome } = await found({ mode, minimum }, members);
+    expect(outcome).toMatchObject({ status });
+    expect(outcome.said ?? message).toBe(said);
+    expect(message).toBe(said.replace(/(must be\.).*/, "$1"));
+  });
+
+  test("is not judged while none of its monitors is checked", async () => {
+    expect(await found({ mode: "any" }, "zm")).toMatchObject({
+      status: "unknown",
+      message: "Not judged: none of its monitors is checked at the moment.",
+    });
+    expect((await found({ mode: "any" }, "pp")).message).toBe(
+      "Not judged: none of its monitors was checked yet.",
+    );
+  });
+
+  test("needs a minimum for a count or percentage, and for nothing else", async () => {
+    const { api } = await createWatch();
+    const create = async (fields: object) => {
+      const body = { type: "composite", name: "Shop", ...fields };
+      const { status, json } = await api("POST", "/api/v1/monitors", { body });
+      return [status, json.error?.details ?? null];
+    };
+    expect(await create({ mode: "count" })).toEqual([
+      422,
+      [{ path: "minimum", message: "is required where mode is count" }],
+    ]);
+    expect(await create({ minimum: 2 })).toEqual([
+      422,
+      [{ path: "minimum", message: "must be null where mode is all" }],
+    ]);
+    expect(await create({ mode: "percentage", minimum: 50 })).toEqual([201, null]);
+  });
+
+  test("follows its monitors at once, without waiting for its interval or for retries", async () => {
+    const { api, createJob, pass, readMonitor } = await createWatch();
+    const [one, two] = [await createJob({ name: "One" }), await createJob({ name: "Two" })];
+    const body = {
+      type: "composite",
+      name: "Shop",
+      mode: "any",
+      interval: 86_400,
+      dependsOn: [one.id, two.id],
+    };
+    const { id } = (await api("POST", "/api/v1/monitors", { body })).json.data;
+    for (const [first, second, status] of [
+      ["up", "up", "up"],
+      ["down", "up", "up"],
+      ["down", "down", "down"],
+      ["up", "down", "up"],
+    ] as const) {
+      await one.report({ status: first });
+      await two.report({ status: second });
+      await pass(3);
+      expect((await readMonitor(id)).status).toBe(status);
+    }
+    expect((await readMonitor(id)).lastMessage).toBe("1 of 2 are up, 1 must be. Two is down.");
+  });
+});
