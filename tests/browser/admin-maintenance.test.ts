@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { defineLookTests, findThemeViolations } from "../support/admin-looks.ts";
 import { createAdminWorld, sendHeldNow, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, findViolations } from "../support/browser.ts";
+import { describeInChromium, findViolations, storePicture } from "../support/browser.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 
@@ -55,12 +55,26 @@ describeInChromium("maintenance", (browser) => {
     await page.getByRole("button", { name: "Schedule maintenance on Thursday 15 January" }).click();
     const editor = dialog(page, "Schedule maintenance");
     await editor.getByLabel("Title").fill("Disk check");
-    expect(await editor.getByLabel("Starts").inputValue()).toBe("2060-01-15T02:00");
-    await editor.getByLabel("Ends").fill("2060-01-15T01:00");
+    expect(await editor.getByRole("combobox", { name: "Starts" }).inputValue()).toBe(
+      "Thu 15 Jan 2060 02:00",
+    );
+    await editor.getByRole("combobox", { name: "Ends" }).fill("2060-01-15T01:00");
     await editor.getByText("It must be after the start.").waitFor();
-    await editor.getByLabel("Ends").fill("2060-01-15T03:30");
+    await editor.getByRole("combobox", { name: "Ends" }).fill("for 1");
+    // Enter chooses the first match and does not submit the form.
+    await editor.getByRole("combobox", { name: "Ends" }).press("ArrowDown");
+    await editor.getByRole("combobox", { name: "Ends" }).press("Enter");
+    expect(await editor.getByRole("combobox", { name: "Ends" }).inputValue()).toBe(
+      "Thu 15 Jan 2060 03:00",
+    );
+    await editor.getByRole("combobox", { name: "Ends" }).fill("for 90 min");
     // The server's preview removes the error, which moves the fields below it.
     await editor.getByText("It must be after the start.").waitFor({ state: "detached" });
+    await storePicture(page, "admin-date-time-field.png");
+    await editor.getByRole("combobox", { name: "Ends" }).press("Tab");
+    expect(await editor.getByRole("combobox", { name: "Ends" }).inputValue()).toBe(
+      "Thu 15 Jan 2060 03:30",
+    );
     await editor.getByRole("combobox", { name: "Repeats" }).click();
     await page.getByRole("option", { name: "Monthly" }).click();
     await editor.getByRole("combobox", { name: "Repeat on" }).click();
@@ -169,7 +183,9 @@ describeInChromium("maintenance", (browser) => {
     await page.getByText("Managed by the configuration infra as maintenanceWindows.core").waitFor();
 
     await page.getByRole("button", { name: "Edit" }).click();
-    await dialog(page, "Edit maintenance").getByText("lasts until it is applied again").waitFor();
+    await dialog(page, "Edit maintenance")
+      .getByText("Changes here last until it is applied again")
+      .waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect(open.faults).toEqual([]);
   });

@@ -330,12 +330,12 @@ const mattermost: Service<"mattermost"> = {
     ...refusals(doubtfulVerdict, "Mattermost", mattermostError, [
       [400, "web.incoming_webhook.invalid", "does not know this webhook"],
       [501, "web.incoming_webhook.disabled", "does not accept webhooks at present"],
-      [404, "web.incoming_webhook.channel", "says that the channel does not exist"],
-      [403, "web.incoming_webhook.user", "says that the webhook's owner is gone"],
+      [404, "web.incoming_webhook.channel", "reports that the channel does not exist"],
+      [403, "web.incoming_webhook.user", "reports that the webhook's owner is gone"],
       [
         403,
         "web.incoming_webhook.permissions",
-        "says that the webhook's owner is not allowed to post to the channel",
+        "reports that the webhook's owner is not allowed to post to the channel",
       ],
     ]),
     [

@@ -28,8 +28,8 @@ export function ManagedWarning({ what }: { what: ManagedAs }) {
   if (managed === null) return null;
   return (
     <Alert color="yellow" variant="light" mb="sm" role="note">
-      The configuration {managed.source} manages this as {what.section}.{managed.key}. What you
-      change here lasts until it is applied again: change its file instead.
+      The configuration {managed.source} manages this as {what.section}.{managed.key}. Changes here
+      last until it is applied again. Change its file instead.
     </Alert>
   );
 }

@@ -1,4 +1,5 @@
 /** Converts between a maintenance window and the values of its editor. */
+import { parseLocal } from "../../components/forms/date-time-rules.ts";
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
@@ -29,15 +30,12 @@ const hourMs = 3_600_000;
 const toClock = (at: number, zone: string) =>
   new Date(toLocal(at, zone)).toISOString().slice(0, 16);
 
-/** Parses a local time as if it were UTC. Returns NaN for an incomplete one. */
-const parseClock = (clock: string): number => Date.parse(`${clock}Z`);
-
 /**
  * Converts a local time to an instant. Returns null for an incomplete one, which the server
  * rejects.
  */
 function toInstantText(clock: string, zone: string): string | null {
-  const local = parseClock(clock);
+  const local = parseLocal(clock);
   return Number.isNaN(local) ? null : new Date(toInstant(local, zone)).toISOString();
 }
 
@@ -45,14 +43,14 @@ function toInstantText(clock: string, zone: string): string | null {
 export function createValues(now: number, zone: string, date?: string): Values {
   const next = toClock(Math.ceil((now + 1) / hourMs) * hourMs, zone);
   const start = date === undefined ? next : `${date}T02:00`;
-  const end = new Date(parseClock(start) + 2 * hourMs).toISOString().slice(0, 16);
+  const end = new Date(parseLocal(start) + 2 * hourMs).toISOString().slice(0, 16);
   return {
     title: "",
     description: "",
     start,
     end,
     timeZone: zone,
-    plan: createDefaultPlan(parseClock(start)),
+    plan: createDefaultPlan(parseLocal(start)),
     monitorIds: [],
     groupIds: [],
     countsUptime: false,
@@ -69,7 +67,7 @@ export function toValues(window: MaintenanceWindow): Values {
     start,
     end: toClock(Date.parse(window.endsAt), timeZone),
     timeZone,
-    plan: parseRule(window.rrule, parseClock(start)),
+    plan: parseRule(window.rrule, parseLocal(start)),
     monitorIds,
     groupIds,
     countsUptime,
@@ -97,8 +95,8 @@ export function buildTimes(values: Values): Times | null {
 
 /** Moves the start and preserves the duration. An unused recurrence gets new defaults. */
 export function moveStart(values: Values, start: string): Partial<Values> {
-  const length = parseClock(values.end) - parseClock(values.start);
-  const local = parseClock(start);
+  const length = parseLocal(values.end) - parseLocal(values.start);
+  const local = parseLocal(start);
   if (Number.isNaN(local) || Number.isNaN(length)) return { start };
   const end = new Date(local + length).toISOString().slice(0, 16);
   const { plan } = values;

@@ -15,6 +15,7 @@ import { closeDialog, type Dialog, openDialog } from "../../components/open-dial
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { Fold, type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
+import { DateTimeField } from "../../components/forms/date-time-field.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
 import { useZone, listZones } from "../../components/display/time.tsx";
 import { usePreview } from "./data.ts";
@@ -187,21 +188,22 @@ function TimeFields({ form: { values, set, errorOf } }: { form: Form<Values> }) 
   return (
     <>
       <div className="field-row">
-        <TextInput
+        <DateTimeField
           label="Starts"
-          type="datetime-local"
+          zone={values.timeZone}
           value={values.start}
-          onChange={({ currentTarget }) => {
-            for (const [name, value] of Object.entries(moveStart(values, currentTarget.value)))
+          onChange={(start) => {
+            for (const [name, value] of Object.entries(moveStart(values, start)))
               set(name as keyof Values, value);
           }}
           error={errorOf("startsAt")}
         />
-        <TextInput
+        <DateTimeField
           label="Ends"
-          type="datetime-local"
+          zone={values.timeZone}
+          from={values.start}
           value={values.end}
-          onChange={({ currentTarget }) => set("end", currentTarget.value)}
+          onChange={(end) => set("end", end)}
           error={errorOfTime("endsAt")}
         />
       </div>

@@ -1,0 +1,121 @@
+/** Reads and writes dates and times as people type them: `tomorrow 09:00`, `in 2 h`, `26 Nov 19:00`. */
+import { dayMs } from "../../../src/core/time/clock.ts";
+import { getFormatter, minuteFormat } from "../../../src/core/time/times.ts";
+import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
+
+/** Where relative words count from. */
+export type DateTimeContext = {
+  /** The current time in Unix milliseconds. */
+  now: number;
+  /** The zone of the typed times. */
+  zone: string;
+  /** The start of a period, from which `for 2 h` counts; local, such as `2026-11-22T02:00`. */
+  from?: string | undefined;
+};
+
+const minuteMs = 60_000;
+const unitMs: Record<string, number> = {
+  m: minuteMs,
+  h: 3_600_000,
+  d: dayMs,
+  w: 7 * dayMs,
+};
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+const monthName = `(${months.join("|")})[a-z]*\\.?`;
+const weekdayName = `(?:${weekdays.join("|")})[a-z]*\\.?`;
+
+/** Writes milliseconds that look like UTC as `2026-11-22T02:00`. */
+const toText = (local: number) => new Date(local).toISOString().slice(0, 16);
+
+/** Parses `2026-11-22T02:00` as if it were UTC; NaN for another text. */
+export const parseLocal = (text: string): number =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) ? Date.parse(`${text}Z`) : NaN;
+
+/** Formats `2026-11-22T02:00` as `Sun 22 Nov 2026 02:00`; leaves another text unchanged. */
+export function formatLocal(text: string): string {
+  const local = parseLocal(text);
+  if (Number.isNaN(local)) return text;
+  const day = { weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;
+  const date = getFormatter("UTC", day).format(local).replaceAll(",", "");
+  return `${date} ${getFormatter("UTC", minuteFormat).format(local)}`;
+}
+
+/** Reads a typed date and time as local text, such as `2026-11-22T02:00`; null if it is not understood. */
+export function parseDateTime(typed: string, context: DateTimeContext): string | null {
+  const words = typed.trim().toLowerCase().replace(/,/g, " ").replace(/\s+/g, " ");
+  const duration = /^(in|for|\+) ?(.+)$/.exec(words);
+  if (words === "") return null;
+  if (words === "now") return toText(toLocal(context.now, context.zone));
+  if (duration !== null) return addDuration(duration[1] === "for", duration[2] ?? "", context);
+  const clocked = splitClock(words.replace(/^(?:until|at|on) /, ""));
+  if (clocked === null) return null;
+  const day = clocked.day === "" ? null : parseDay(clocked.day, context);
+  if (clocked.day === "") return nextClock(clocked.minutes ?? 0, context);
+  return day === null ? null : toText(day + (clocked.minutes ?? 0) * minuteMs);
+}
+
+/** Adds a duration such as `1 h 30 min` to the start of the period, or to now. */
+function addDuration(isFromStart: boolean, text: string, { now, zone, from }: DateTimeContext) {
+  const part = /(\d+(?:\.\d+)?) ?(m|h|d|w)[a-z]*(?: |$)/y;
+  let length = 0;
+  while (part.lastIndex < text.length) {
+    const found = part.exec(text);
+    if (found === null) return null;
+    length += Number(found[1]) * (unitMs[found[2] ?? ""] ?? 0);
+  }
+  const start = isFromStart ? parseLocal(from ?? "") : NaN;
+  const at = (Number.isNaN(start) ? now : toInstant(start, zone)) + length;
+  // Beyond the range of dates.
+  return length > 0 && at < Date.UTC(9000, 0) ? toText(toLocal(at, zone)) : null;
+}
+
+/** Splits the time of day off the end: `tomorrow 9:30 pm`. Null for an impossible time. */
+function splitClock(words: string): { day: string; minutes: number | null } | null {
+  const found = /^(.*?)(?:^|[ t])(\d{1,2})(?:[:.](\d\d))? ?(am|pm)?$/.exec(words);
+  const [, day = "", hour = "", minute, half] = found ?? [];
+  if (found === null || (minute === undefined && half === undefined))
+    return { day: words, minutes: null };
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half === "pm" ? 12 : 0);
+  const isHour = half === undefined ? hours < 24 : Number(hour) >= 1 && Number(hour) <= 12;
+  if (!isHour || Number(minute ?? 0) > 59) return null;
+  return { day: day.trim(), minutes: hours * 60 + Number(minute ?? 0) };
+}
+
+/** The next time at which the clock shows this, after the start of the period or after now. */
+function nextClock(minutes: number, { now, zone, from }: DateTimeContext) {
+  const start = parseLocal(from ?? "");
+  const after = Number.isNaN(start) ? toLocal(now, zone) : start;
+  const sameDay = Math.floor(after / dayMs) * dayMs + minutes * minuteMs;
+  return toText(sameDay > after ? sameDay : sameDay + dayMs);
+}
+
+/** Reads a day as its local midnight. Days without a year are those nearest to today. */
+function parseDay(words: string, { now, zone }: DateTimeContext): number | null {
+  const today = Math.floor(toLocal(now, zone) / dayMs) * dayMs;
+  if (words === "today") return today;
+  if (words === "tomorrow") return today + dayMs;
+  if (new RegExp(`^(?:next )?${weekdayName}$`).test(words)) {
+    const wanted = weekdays.indexOf(words.replace("next ", "").slice(0, 3));
+    return today + (((wanted - new Date(today).getUTCDay() + 6) % 7) + 1) * dayMs;
+  }
+  const date = words.replace(new RegExp(`^${weekdayName} `), "");
+  const iso = /^(\d{4})-(\d\d?)-(\d\d?)$/.exec(date);
+  if (iso !== null) return toDay(Number(iso[1]), Number(iso[2]) - 1, Number(iso[3]));
+  const before = new RegExp(`^(\\d\\d?)\\.? ${monthName}(?: (\\d{4}))?$`).exec(date);
+  const after = new RegExp(`^${monthName} (\\d\\d?)(?: (\\d{4}))?$`).exec(date);
+  if (before === null && after === null) return null;
+  const [day, month, year] =
+    before === null ? [after?.[2], after?.[1], after?.[3]] : before.slice(1);
+  const toYear = (number: number) => toDay(number, months.indexOf(month ?? ""), Number(day));
+  if (year !== undefined) return toYear(Number(year));
+  const thisYear = new Date(today).getUTCFullYear();
+  const near = [thisYear - 1, thisYear, thisYear + 1].flatMap((number) => toYear(number) ?? []);
+  return near.toSorted((one, other) => Math.abs(one - today) - Math.abs(other - today))[0] ?? null;
+}
+
+/** Local midnight of a date; null if the month does not have this day. */
+function toDay(year: number, month: number, day: number): number | null {
+  const at = new Date(Date.UTC(year, month, day));
+  return at.getUTCMonth() === month && at.getUTCDate() === day ? at.getTime() : null;
+}
