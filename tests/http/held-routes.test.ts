@@ -7,7 +7,7 @@ import type { Route } from "../../src/http/openapi.ts";
 import { concernsSubscribers } from "../../src/status-pages/subscribers/rules.ts";
 import type { Client } from "../support/appliance.ts";
 import { createPublisher, type Publisher } from "../support/publisher.ts";
-import { signInMember } from "../support/people.ts";
+import { createSamplePeople, signInMember } from "../support/people.ts";
 import {
   buildInput,
   createRecordForRoute,
@@ -89,13 +89,16 @@ async function createChild(api: Client, { path }: Route, id: string) {
     await api("PATCH", at, { body: { status: "resolved" } });
     await api("PATCH", `${at}/postmortem`, { body: { message: "Why" } });
   }
-  if (path.includes(":noteId"))
-    return (await api("POST", `${at}/notes`, { body: { message: "x" } })).json.data.id;
   if (path.includes(":updateId")) return (await api("GET", at)).json.data.updates[0].id;
-  if (path.includes(":subscriberId")) {
-    const body = { type: "webhook", url: "https://hooks.team.example/" };
-    return (await api("POST", `/api/v1/status-pages/${id}/subscribers`, { body })).json.data.id;
-  }
+  const list = path.replace(/\/:\w+Id$/, "");
+  const creation = writes.find((one) => one.method === "POST" && one.path === list);
+  if (list === path || creation === undefined) return;
+  const created = await api(
+    "POST",
+    fillIds(list, id).replace("/dashboard", ""),
+    buildInput(creation),
+  );
+  return created.json.data.id;
 }
 
 /** Executes a route. Returns whether it can notify; null if the route needs more than a sample. */
@@ -130,6 +133,7 @@ type World = Publisher & { page: Client };
 test("every route that can notify subscribers or channels can be held, or has a reason not to be", async () => {
   await using publisher = await createPublisher();
   const { page } = await signInMember(publisher, "owner");
+  await createSamplePeople(publisher);
   const world = { ...publisher, page };
   const needed: string[] = [];
   for (const route of writes)
