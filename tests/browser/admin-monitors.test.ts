@@ -248,7 +248,11 @@ describeInChromium("the Monitors page", (browser) => {
     expect(await failing.textContent()).toContain("The receiver responded with HTTP 503");
     expect(await panel.getByRole("listitem").count()).toBe(1);
     await panel.getByRole("button", { name: "Edit" }).click();
-    await page.getByRole("dialog", { name: "Edit monitor" }).waitFor();
+    const editor = page.getByRole("dialog", { name: "Edit monitor" });
+    // Before other thresholds are saved, the editor shows what they would have reported.
+    await editor.getByRole("textbox", { name: "Retries" }).fill("9");
+    await editor.getByText(/From \d+ stored checks? of 1 day\. It is an estimate/).waitFor();
+    expect(await findViolations(page)).toEqual([]);
     await world.ask("DELETE", `/api/v1/alert-channels/${id}`);
     expect(open.faults).toEqual([]);
   });

@@ -126,6 +126,7 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
 export function buildRouteQuery(path: string): string {
   if (path.endsWith("/timeline"))
     return "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&step=3600";
+  if (path.endsWith("/replay")) return "?retries=2&successThreshold=1";
   if (path.endsWith("/figures")) return "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z";
   return path.endsWith("/uploads/:id") ? "?offset=0" : "";
 }

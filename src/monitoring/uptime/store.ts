@@ -201,6 +201,27 @@ export async function listHeartbeats(
   }));
 }
 
+const replayText = `select at, status, latency_ms as latencyMs,
+    status = ${codeOf("degraded")} and coalesce(message, '') like 'Answered in %' as isSlow
+  from heartbeats where monitor_key = ? and at >= ? order by at desc limit ?`;
+
+/** Lists the newest results since `from`, oldest first. `isSlow`: degraded only because of its latency. */
+export async function listResultsToReplay(
+  store: Store,
+  monitorKey: number,
+  from: number,
+  limit: number,
+) {
+  type Row = Pick<StoredHeartbeat, "at" | "status" | "latencyMs"> & { isSlow: 0 | 1 };
+  const rows = await store.query<Row>(replayText, [monitorKey, from, limit]);
+  return rows.reverse().map(({ at, status, latencyMs, isSlow }) => ({
+    at,
+    status: statusOfCode(status),
+    latencyMs,
+    isSlow: isSlow === 1,
+  }));
+}
+
 const secondsByStatus = heartbeatStatuses
   .map((status) => `sum(${status}_seconds) as ${status}Seconds`)
   .join(", ");

@@ -46,6 +46,7 @@ import {
 import { isShown, labelsOf } from "./labels.ts";
 import { listCommonSections, listOwnSections, scheduleFieldsOf, type Section } from "./sections.ts";
 import { DetailList } from "../details.tsx";
+import { ReplayLine } from "./replay-line.tsx";
 import { StepsField } from "./steps-field.tsx";
 import { TypeField } from "./type-field.tsx";
 
@@ -184,6 +185,7 @@ function Fields(props: Props) {
           <EditorField key={name} editor={editor} name={name} />
         ))}
       </div>
+      {edited !== undefined && type !== "push" && <ReplayLine monitor={edited} values={values} />}
       <GroupAndChannels form={form} />
       <Sections editor={editor} sections={[...own.filter(isFolded), ...listCommonSections(type)]} />
       <TestCheckResult type={type} data={test.data} />
