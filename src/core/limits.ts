@@ -539,6 +539,12 @@ export const alertBounds = {
     per: "alert",
     beyond: "The alert shows its newest deliveries.",
   },
+  snooze: {
+    value: 30 * 24 * 3_600,
+    unit: "seconds",
+    per: "alert",
+    beyond: "A later `until` is rejected: 422.",
+  },
   notes: {
     value: 1_000,
     unit: "entries",

@@ -30,8 +30,16 @@ export const namedTables = Object.values(namedSubjects).map(
 /** Whether the action deletes its subject, so that its name can't be looked up later. */
 export const isRemoval = (action: string): boolean => /\.(deleted|removed|revoked)$/.test(action);
 
-/** SQL for the name of a subject that the same write deletes; `null` without a name. */
-export function buildRemovedNameSql(action: string, organizationId: string, id: string): string {
+/** Whether the audit row stores the name of the subject, because it has none later. An alert has the name of its monitor. */
+export const hasStoredName = (action: string): boolean =>
+  isRemoval(action) || action.startsWith("alert.");
+
+/** SQL for the name of a subject that the audit row stores; `null` without a name. */
+export function buildStoredNameSql(action: string, organizationId: string, id: string): string {
+  if (action.startsWith("alert."))
+    return `(select coalesce(data ->> '$.monitor.name', data ->> '$.incident.title',
+        data ->> '$.channel.name', 'the problem ' || subject_id)
+      from alert_records s where s.organization_id = ${organizationId} and s.id = ${id})`;
   if (action === "person.removed") return `(select name from people where id = ${id})`;
   const subject = isRemoval(action)
     ? namedSubjects[action.slice(0, action.indexOf("."))]

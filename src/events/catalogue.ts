@@ -26,6 +26,7 @@ export const auditVerbs = {
   ],
   "incident-template": edits,
   maintenance: restorableEdits,
+  alert: ["acknowledged", "unacknowledged", "snoozed", "noted", "links-revoked"],
   "alert-channel": restorableEdits,
   schedule: [...edits, "overridden", "swapped", "override-removed", "calendar-renewed"],
   "escalation-policy": edits,

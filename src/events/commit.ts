@@ -3,7 +3,7 @@ import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { ChangedField } from "../core/field-changes.ts";
 import { guardVersion, type Versioned } from "../database/references.ts";
-import { isRemoval, buildRemovedNameSql } from "../database/subject-names.ts";
+import { buildStoredNameSql, hasStoredName } from "../database/subject-names.ts";
 import {
   splitIntoPortions,
   createInsert,
@@ -133,7 +133,7 @@ export function buildAuditRows(
   const subjectId = "(value ->> 0)";
   const text = `insert into audit_entries (organization_id, at, actor_type, actor_id, actor_name,
       action, request_id, subject_id, subject_name, fields, changes)
-    select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ${subjectId}, ${buildRemovedNameSql(action, "?1", subjectId)},
+    select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ${subjectId}, ${buildStoredNameSql(action, "?1", subjectId)},
       value ->> 1, value ->> 2
     from json_each(?8)`;
   const alike = typeof fields === "function" ? null : serializeFields(fields);
@@ -179,7 +179,7 @@ export const buildAuditAndEvent = (
 
 function buildAuditEntry(author: Author, change: AuditedChange, at: string): Statement[] {
   const { action, subjectId, fields } = change;
-  if (isRemoval(action))
+  if (hasStoredName(action))
     return buildAuditRows(
       author,
       { action, subjectIds: [subjectId], ...(fields && { fields }) },

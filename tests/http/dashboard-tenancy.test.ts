@@ -34,6 +34,7 @@ async function neighbors() {
   const foreign = [their.id, theirs.id, appliance.theirs.writeKey.id, invitation.json.data.id];
   for (const noun of Object.keys(sampleBodies))
     foreign.push(await createSampleRecord(appliance.theirs.api, noun));
+  foreign.push(await createSampleRecord(appliance.theirs.api, "alerts"));
   return { ...appliance, page, other: theirs, foreign };
 }
 

@@ -122,7 +122,7 @@ async function execute(world: World, route: Route) {
   return mails.length > 0 || (await readSince(store, last, 1_000)).some(canNotify);
 }
 
-const otherNouns = ["held-changes", "deleted-records"];
+const otherNouns = ["held-changes", "deleted-records", "alerts"];
 const canCreate = ({ path }: Route) =>
   nounOf(path) in sampleBodies || otherNouns.includes(nounOf(path));
 

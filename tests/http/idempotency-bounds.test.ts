@@ -121,8 +121,10 @@ test("every POST and PATCH that returns a record with lists has an address to re
     })
     .map(({ hooks }) => hooks.detail?.endpoint?.name ?? "")
     .toSorted((one, other) => one.localeCompare(other));
-  // A note, a result, overrides, the name of a restored record, a delivery: short by their schemas.
+  // A note, an alert, a result, overrides, the name of a restored record, a delivery: short by their schemas.
   expect(unreadable).toEqual([
+    "acknowledgeAlert",
+    "addAlertNote",
     "addIncidentNote",
     "checkNow",
     "createScheduleOverride",
@@ -132,7 +134,9 @@ test("every POST and PATCH that returns a record with lists has an address to re
     "restoreMonitor",
     "restoreMonitorGroup",
     "restoreStatusPage",
+    "snoozeAlert",
     "swapShifts",
     "testAlertChannel",
+    "unacknowledgeAlert",
   ]);
 });

@@ -96,8 +96,7 @@ async function neighbours() {
   foreign!["deleted-records"] = await createRecordForRoute(appliance.theirs.api, {
     path: "/api/v1/deleted-records/:id",
   });
-  const test = `/api/v1/alert-channels/${foreign!["alert-channels"]}/test`;
-  foreign!["alerts"] = (await appliance.theirs.api("POST", test)).json.data.alertIds[0];
+  foreign!["alerts"] = await createSampleRecord(appliance.theirs.api, "alerts");
   mine!["people"] = (await createPerson(appliance, appliance.ours.id, "member")).id;
   foreign!["people"] = (await createPerson(appliance, appliance.theirs.id, "member")).id;
   foreign!["held-changes"] = await createSampleRecord(appliance.theirs.api, "held-changes");

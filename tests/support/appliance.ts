@@ -351,6 +351,11 @@ function openOrganization(appliance: TestedAppliance, app: App, organization: Ma
   };
 }
 
+type OpenedOrganization = ReturnType<typeof openOrganization>;
+
+/** The alert engine behind a client, to create alerts as sample records. */
+export const engineOfClient = new WeakMap<Client, { runOnce: () => Promise<void> }>();
+
 /** Another organization, with clients for its keys. */
 export const addOrganization = async (appliance: TestedAppliance, app: App, name: string) =>
   openOrganization(appliance, app, await createOrganizationWithKeys(appliance, name));
@@ -374,6 +379,11 @@ export async function testAppliance(settings: Settings = {}) {
 
   const createClientOfKey = (key: string | null) => createApplianceClient(app, key);
 
+  const [ours, theirs] = [written.ours, written.theirs].map((one) =>
+    openOrganization(appliance, app, one),
+  ) as [OpenedOrganization, OpenedOrganization];
+  for (const { api } of [ours, theirs]) engineOfClient.set(api, alerts);
+
   return {
     app,
     appliance,
@@ -389,8 +399,8 @@ export async function testAppliance(settings: Settings = {}) {
     logged,
     client: createClientOfKey,
     stranger: createClientOfKey(null),
-    ours: openOrganization(appliance, app, written.ours),
-    theirs: openOrganization(appliance, app, written.theirs),
+    ours,
+    theirs,
   };
 }
 

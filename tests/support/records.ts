@@ -1,7 +1,7 @@
 /** Valid bodies, queries and records for every route of the API. */
 import { api as routes } from "./routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
-import { type Client, type Options, unknownId } from "./appliance.ts";
+import { type Client, engineOfClient, type Options, unknownId } from "./appliance.ts";
 import { pixel } from "./images.ts";
 
 /** The routes of `/api/v1`, each with its endpoint. */
@@ -63,6 +63,7 @@ const children: Record<string, object> = {
   subscribers: { type: "webhook", url: "https://hooks.team.example/status" },
   notes: { message: "The key is cached." },
   postmortem: { message: "The key was cached." },
+  snooze: { until: "2026-11-21T07:00:00.000Z" },
   updates: { message: "We found the cause." },
   restore: {},
   overrides: sampleOverride,
@@ -89,6 +90,12 @@ export async function createSampleRecord(
   if (noun === "held-changes") {
     const { json } = await api("POST", "/api/v1/incidents?hold=60", { body: { title: "Held" } });
     return json.data.id;
+  }
+  if (noun === "alerts") {
+    const incidentId = await createSampleRecord(api, "incidents");
+    await engineOfClient.get(api)?.runOnce();
+    const { json } = await api("GET", `/api/v1/alerts?incidentId=${incidentId}`);
+    return json.data[0].id;
   }
   const body = { ...sampleBodies[noun]?.create, ...fields };
   const { status, json, text } = await api("POST", `/api/v1/${noun}`, { body });

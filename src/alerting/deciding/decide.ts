@@ -12,6 +12,7 @@ import {
   isReminderDue,
   selectIncidentAudience,
   type IncidentStep,
+  type NotifiedState,
   selectChannelsForProblems,
   type Step,
 } from "./rules.ts";
@@ -27,10 +28,15 @@ import {
 } from "./snapshot.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 import { isQuiet, type OpenRecord } from "../records/rules.ts";
+<<<<<<< HEAD
 import { addEntry } from "../records/store.ts";
 import { decideHold } from "./holding.ts";
 import { wakeHeldAlerts } from "../store.ts";
 import { findRecord, openRecord, resolveRecord } from "./records.ts";
+=======
+import { guardRecord, setDueAt } from "../records/store.ts";
+import { endSnooze, findRecord, openRecord, resolveRecord } from "./records.ts";
+>>>>>>> 1702f9c8 (alerts: acknowledge, open again, snooze and note)
 
 /**
  * Events that can cause an alert, close a case or announce a new channel. After a `reopening`
@@ -71,9 +77,12 @@ export const canReopen = ({ type }: AlertingEvent) => alertingEvents[type] === "
 
 /** A decision about a monitor that is due at a time, without an event. */
 export type Timer = {
-  kind: "memory" | "certificate" | "unrecorded";
+  kind: "memory" | "certificate" | "unrecorded" | "record";
   organizationId: string;
+  /** The subject of an alert; otherwise a monitor. */
   monitorId: string;
+  /** The alert whose timer is due; otherwise absent. */
+  recordId?: string;
 };
 
 /** A decision in progress: the facts, the collected deliveries, and the time. */
@@ -383,6 +392,8 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
     return out.remember(monitorId, { ...memory, remindAt: now + unjudgedMs });
   const record = findRecord(snapshot, monitorId, "state");
   const isHeld = record !== null && isQuiet(record);
+  // Nothing is sent after an acknowledgment in the meantime.
+  if (record !== null && !isHeld) out.write(guardRecord(snapshot.organizationId, record));
   const recipients = isHeld ? { ...audience, channels: [] } : audience;
   const step = stepAfterReminder(memory, state, recipients, reminderMsOf(monitor), now);
   applyStep(decision, monitor, step, state, at, {
@@ -398,6 +409,66 @@ function isJudged(
 ): boolean {
   const checkedAt = lastCheckedAt === null ? Infinity : Date.parse(lastCheckedAt);
   return notJudgedSince === null && checkedAt >= runningSince;
+}
+
+/** Applies the timer of an alert: the end of its snooze. */
+export function applyRecordTimer(decision: Decision, { monitorId: subjectId, recordId }: Timer) {
+  const { snapshot, out, now } = decision;
+  const record = snapshot.records.get(subjectId)?.find(({ id }) => id === recordId);
+  if (record?.snoozedUntil == null || record.snoozedUntil > now) return;
+  if (isUncertain(decision, record))
+    return out.write(setDueAt(snapshot.organizationId, record.id, now + unjudgedMs));
+  out.write(guardRecord(snapshot.organizationId, record));
+  const data = JSON.parse(record.data ?? "{}") as object;
+  const at = formatTimestamp(now);
+  const { type, since } = record;
+  const alert =
+    type === "monitor.down"
+      ? createAlert(
+          "monitor.reminder",
+          at,
+          { ...data, downSeconds: secondsBetween(since, at) },
+          now,
+        )
+      : createAlert(type === "incident.opened" ? "incident.updated" : type, at, data, now);
+  const returned = { id: record.id, acknowledgedBy: [] };
+  const to = recipientsOf(decision, record);
+  const notified = to.length === 0 ? [] : out.notify(alert, to, false, returned);
+  const state = notifiedStateOf(record);
+  if (state !== null) out.recordNotified(subjectId, notified, state, since);
+  endSnooze(decision, record);
+}
+
+/** Whether the current state of a monitor is unknown, so that its alert can't return yet. */
+function isUncertain({ snapshot, runningSince }: Decision, { family, subjectId }: OpenRecord) {
+  if (family !== "state") return false;
+  const monitor = snapshot.monitors.get(subjectId);
+  if (monitor === undefined) return true;
+  const isKnown = ["up", "degraded", "down"].includes(monitor.status);
+  return !isKnown || monitor.paused || monitor.groupPaused || !isJudged(monitor, runningSince);
+}
+
+/** Returns the channels that are notified again of an alert. */
+function recipientsOf({ snapshot }: Decision, { family, subjectId }: OpenRecord): string[] {
+  const isEnabled = (id: string) => snapshot.channels.get(id)?.enabled === true;
+  if (family === "incident" || family === "problem")
+    return [...(snapshot.notified.get(subjectId)?.keys() ?? [])].filter(isEnabled);
+  if (family === "channel")
+    return selectChannelsForProblems([...snapshot.channels.values()], subjectId).map(
+      ({ id }) => id,
+    );
+  const monitor = snapshot.monitors.get(subjectId);
+  if (monitor === undefined) return [];
+  const { muted, channels } = audienceOf(snapshot, monitor);
+  return muted ? [] : channels;
+}
+
+/** Returns the state that channels know after another message about an alert; null if none is stored. */
+function notifiedStateOf({ family, type }: OpenRecord): NotifiedState | null {
+  if (family === "incident" || family === "problem") return "open";
+  if (family !== "state") return null;
+  if (type === "monitor.flapping") return "flapping";
+  return type === "monitor.degraded" ? "degraded" : "down";
 }
 
 /** Records that a certificate expires soon, and notifies its channels once per step. */

@@ -1,8 +1,15 @@
 /** Opens, changes and ends alerts within a decision, in the same write as its deliveries. */
 import { createToken } from "../../core/ids.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import type { AlertType } from "../schema.ts";
 import { type Ending, type Family, familyOf, type OpenRecord } from "../records/rules.ts";
-import { addEntry, changeRecord, endRecords, insertRecord } from "../records/store.ts";
+import {
+  addEntry,
+  changeRecord,
+  endRecords,
+  insertRecord,
+  returnRecord,
+} from "../records/store.ts";
 import type { Outbox } from "../sending/outbox.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -59,6 +66,7 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
     step: 0,
     round: 0,
     dueAt: null,
+    data: null,
     version: 1,
   };
   const { organizationId } = snapshot;
@@ -98,6 +106,25 @@ export function resolveRecord(
   if (open.policyId !== null && canceling !== undefined) out.write(canceling);
   const others = snapshot.records.get(subjectId)?.filter((one) => one !== open) ?? [];
   snapshot.records.set(subjectId, others);
+}
+
+/** Ends the snooze of an alert, unless its message continues in the next write. Its acknowledgments end, too. */
+export function endSnooze({ snapshot, out, now }: Deciding, record: OpenRecord) {
+  if (out.rest() !== null) return;
+  const { organizationId } = snapshot;
+  for (const statement of returnRecord(organizationId, record.id, now)) out.write(statement);
+  out.write(addEntry(organizationId, record.id, { at: formatTimestamp(now), type: "returned" }));
+  replaceRecord(snapshot, {
+    ...record,
+    acknowledgedAt: null,
+    acknowledgedBy: [],
+    snoozedUntil: null,
+    step: 0,
+    round: 0,
+    dueAt: record.policyId === null ? null : now,
+    data: null,
+    version: record.version + 1,
+  });
 }
 
 function replaceRecord({ records }: Snapshot, record: OpenRecord) {

@@ -199,6 +199,7 @@ const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, 
 const recordsText = `select r.id, r.family, r.subject_id as subjectId, r.type, r.since, r.priority,
     r.acknowledged_at as acknowledgedAt, r.snoozed_until as snoozedUntil, r.policy_id as policyId,
     r.step, r.round, r.due_at as dueAt, r.version,
+    case when r.snoozed_until is not null then r.data end as data,
     case when r.acknowledged_at is not null then (
       select json_group_array(k.actor_name order by k.at, k.actor_name) from alert_acknowledgments k
       where k.organization_id = r.organization_id and k.record_id = r.id) end as acknowledgedBy

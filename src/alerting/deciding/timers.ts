@@ -7,6 +7,7 @@ import { type CaseRound, createCaseRound, type EndedCase } from "./cases.ts";
 import { createRecordRound, type RecordRound } from "./record-round.ts";
 import {
   notifyOfCertificate,
+  applyRecordTimer,
   applyTimer,
   recordState,
   type Decision,
@@ -121,7 +122,10 @@ export class AlertTimers {
     const [first] = portion;
     const resumed = first !== undefined && timerNameOf(first) === part?.timer ? part : null;
     const monitorIds = portion.map(({ monitorId }) => monitorId);
-    const scope = { monitorIds, incidentIds: [], rows, part: resumed };
+    const incidentIds = portion
+      .filter(({ kind }) => kind === "record")
+      .map(({ monitorId }) => monitorId);
+    const scope = { monitorIds, incidentIds, rows, part: resumed };
     const decision = await this.#dependencies.begin(organizationId, scope);
     let finished = 0;
     let next: TimerPart | null = null;
@@ -190,8 +194,9 @@ export class AlertTimers {
     const ahead = await this.#findTimersAhead(now);
     const certificates = await findDueCertificates(store, now);
     const unrecorded = await this.#findUnrecorded();
+    const records = await store.query<Timer>(dueRecordsText, [now, timersPerQuery]);
     return Map.groupBy(
-      [...memories, ...ahead, ...certificates, ...unrecorded],
+      [...memories, ...ahead, ...certificates, ...unrecorded, ...records],
       ({ organizationId }) => organizationId,
     );
   }
@@ -235,6 +240,7 @@ const decideTimer = {
   memory: applyTimer,
   certificate: notifyOfCertificate,
   unrecorded: recordState,
+  record: applyRecordTimer,
 } satisfies Record<Timer["kind"], (decision: Decision, timer: Timer) => void>;
 
 async function findDueCertificates(store: Store, now: number): Promise<Timer[]> {
@@ -279,7 +285,7 @@ function savePart(organizationId: string, part: TimerPart | null): Statement {
   };
 }
 
-const timerNameOf = ({ kind, monitorId }: Timer) => `${kind} ${monitorId}`;
+const timerNameOf = ({ kind, monitorId, recordId = monitorId }: Timer) => `${kind} ${recordId}`;
 
 function sortUnderWayFirst(timers: readonly Timer[], part: TimerPart | null): Timer[] {
   const isUnderWay = (timer: Timer) => timerNameOf(timer) === part?.timer;
@@ -297,6 +303,19 @@ const dueText = `with recursive o(id) as (
   select 'memory' as kind, o.id as organizationId, a.monitor_id as monitorId
   from o cross join alert_memory a on a.organization_id = o.id and a.monitor_id in (
     select monitor_id from alert_memory indexed by alert_memory_due_of_organization
+    where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
+
+/** Selects the first due alerts of each organization. */
+const dueRecordsText = `with recursive o(id) as (
+    select min(organization_id) from alert_records indexed by alert_records_due_of_organization
+      where due_at is not null
+    union all select (select min(organization_id)
+      from alert_records indexed by alert_records_due_of_organization
+      where due_at is not null and organization_id > o.id)
+    from o where o.id is not null)
+  select 'record' as kind, o.id as organizationId, r.subject_id as monitorId, r.id as recordId
+  from o cross join alert_records r on r.organization_id = o.id and r.id in (
+    select id from alert_records indexed by alert_records_due_of_organization
     where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
 
 /** Selects timers farther ahead than any interval allows: they were set while the clock was ahead. */

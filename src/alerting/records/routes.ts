@@ -1,7 +1,15 @@
 import { pageSchema } from "../../core/paging.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
-import { AlertQuery, AlertSummary, AlertWithDeliveries } from "./schema.ts";
+import { acknowledgeAlert, noteAlert, snoozeAlert, unacknowledgeAlert } from "./actions.ts";
+import {
+  AlertQuery,
+  AlertSummary,
+  AlertWithDeliveries,
+  NewAlertNote,
+  NewSnooze,
+  TimelineEntry,
+} from "./schema.ts";
 import { getAlert, listAlerts } from "./service.ts";
 
 export const recordRoutes = createRouter("/api/v1/alerts")
@@ -25,5 +33,56 @@ export const recordRoutes = createRouter("/api/v1/alerts")
       description: "Also accepts the id of a message about it, such as `alertId` in a webhook.",
       data: AlertWithDeliveries,
       handle: ({ scope, params }) => getAlert(scope, params.id),
+    }),
+  )
+  .post(
+    ...defineEndpoint("/:id/acknowledge", {
+      name: "acknowledgeAlert",
+      access: "write",
+      summary: "Acknowledge an alert",
+      description:
+        "Stops reminders and escalation, and ends a snooze. The problem stays open. Several people can acknowledge.",
+      data: AlertSummary,
+      errors: ["CONFLICT"],
+      handle: ({ scope, params }) => acknowledgeAlert(scope, params.id),
+    }),
+  )
+  .post(
+    ...defineEndpoint("/:id/unacknowledge", {
+      name: "unacknowledgeAlert",
+      access: "write",
+      summary: "Remove all acknowledgments and the snooze of an alert",
+      description: "Reminders and escalation continue.",
+      data: AlertSummary,
+      errors: ["CONFLICT"],
+      handle: ({ scope, params }) => unacknowledgeAlert(scope, params.id),
+    }),
+  )
+  .post(
+    ...defineEndpoint("/:id/snooze", {
+      name: "snoozeAlert",
+      access: "write",
+      summary: "Snooze an alert",
+      description:
+        "No reminders and no escalation until then. If the problem still exists, the alert is then sent again, without its acknowledgments.",
+      body: NewSnooze,
+      data: AlertSummary,
+      errors: ["CONFLICT"],
+      handle: ({ scope, params, body }) => snoozeAlert(scope, params.id, body),
+    }),
+  )
+  .post(
+    ...defineEndpoint("/:id/notes", {
+      name: "addAlertNote",
+      access: "write",
+      summary: "Add a note to an alert",
+      description:
+        "Visible only in the organization. An open incident of the monitor gets it, too.",
+      body: NewAlertNote,
+      data: TimelineEntry,
+      status: 201,
+      isLocated: false,
+      errors: ["CONFLICT"],
+      handle: ({ scope, params, body }) => noteAlert(scope, params.id, body),
     }),
   );

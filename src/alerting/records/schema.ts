@@ -1,6 +1,6 @@
 /** Wire format of alerts: problems that people are notified of, from start to end. */
 import { z } from "zod";
-import { Id, Timestamp } from "../../core/fields.ts";
+import { Id, instant, paragraphs, Timestamp } from "../../core/fields.ts";
 import { pageFields } from "../../core/paging.ts";
 import { AlertType, Delivery, deliveryExample } from "../schema.ts";
 import { alertStatuses, endings, priorities } from "./rules.ts";
@@ -108,6 +108,24 @@ export const AlertSummary = z
   .meta({ id: "Alert", description: "A problem, from start to end.", example: alertExample });
 export type AlertSummary = z.infer<typeof AlertSummary>;
 
+export const NewSnooze = z
+  .strictObject({
+    until: instant.meta({
+      override: {
+        type: "string",
+        format: "date-time",
+        description: "When the alert returns, at most 30 days from now.",
+      },
+    }),
+  })
+  .meta({ id: "NewSnooze", example: { until: "2026-11-21T07:00:00.000Z" } });
+export type NewSnooze = z.output<typeof NewSnooze>;
+
+export const NewAlertNote = z
+  .strictObject({ message: paragraphs(2000) })
+  .meta({ id: "NewAlertNote", example: { message: "The provider works on it." } });
+export type NewAlertNote = z.output<typeof NewAlertNote>;
+
 export const timelineTypes = [
   "opened",
   "changed",
@@ -126,7 +144,7 @@ export const timelineTypes = [
   "resolved",
 ] as const;
 
-const TimelineEntry = z
+export const TimelineEntry = z
   .object({
     at: Timestamp,
     type: z.enum(timelineTypes),
@@ -138,7 +156,16 @@ const TimelineEntry = z
       .object({ id: Id, name: z.string().nullable().meta({ description: "Null if deleted." }) })
       .nullable(),
   })
-  .meta({ id: "AlertTimelineEntry" });
+  .meta({
+    id: "AlertTimelineEntry",
+    example: {
+      at: "2026-11-20T23:06:00.000Z",
+      type: "noted",
+      message: "The provider works on it.",
+      actor: { type: "person", id: "01a1fb90-6a10-7c3d-9e21-0b1c2d3e4f50", name: "Ann" },
+      channel: null,
+    },
+  });
 export type TimelineEntry = z.infer<typeof TimelineEntry>;
 
 export const AlertWithDeliveries = z

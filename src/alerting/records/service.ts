@@ -99,7 +99,10 @@ async function getLoneMessage(tenant: Tenant, id: string): Promise<AlertWithDeli
   };
 }
 
-function toSummary(row: RecordRow, acknowledgments: readonly Acknowledgment[]): AlertSummary {
+export function toSummary(
+  row: RecordRow,
+  acknowledgments: readonly Acknowledgment[],
+): AlertSummary {
   const { id, family, subjectId, type, at, data, priority, since, resolvedAt } = row;
   return {
     id,
@@ -128,7 +131,7 @@ type Content = Pick<MessageRow, "id" | "type" | "at" | "data">;
 const parseMessage = ({ id, type, at, data }: Content) =>
   ({ id, type, at, data: JSON.parse(data) as unknown }) as Alert;
 
-const titleOf = (content: Content): string => composeAlertTitle(parseMessage(content));
+export const titleOf = (content: Content): string => composeAlertTitle(parseMessage(content));
 
 const createEntry = (
   at: string,

@@ -1,8 +1,9 @@
 /** Reads alerts with their timelines, and creates the statements that write them. */
 import { and, desc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import { AppError } from "../../core/errors.ts";
 import { buildPage, computeOffset } from "../../core/paging.ts";
 import { matchReference, matchValues, type Tenant } from "../../database/rows.ts";
-import { createInsert, type Prepared } from "../../database/store.ts";
+import { createInsert, guardText, type Prepared, StaleRead } from "../../database/store.ts";
 import {
   alertAcknowledgments,
   alertChannels,
@@ -92,6 +93,104 @@ export function endRecords(
     },
     cancelNotifications(organizationId, ids),
   ];
+}
+
+/** Adds an acknowledgment. A repeated one by the same actor changes nothing. */
+export const insertAcknowledgment = (
+  organizationId: string,
+  recordId: string,
+  actor: EntryActor,
+  at: string,
+): Prepared => ({
+  text: `insert into alert_acknowledgments
+      (organization_id, record_id, actor_type, actor_id, actor_name, at)
+    values (?, ?, ?, ?, ?, ?) on conflict do nothing`,
+  parameters: [organizationId, recordId, actor.type, actor.id ?? "", actor.name, at],
+});
+
+export const removeAcknowledgments = (organizationId: string, recordId: string): Prepared => ({
+  text: "delete from alert_acknowledgments where organization_id = ? and record_id = ?",
+  parameters: [organizationId, recordId],
+});
+
+/** Who takes care of an alert, and its next timer. */
+export type Ownership = Pick<
+  typeof alertRecords.$inferSelect,
+  "acknowledgedAt" | "snoozedUntil" | "dueAt"
+>;
+
+/** Stores a new ownership. It cancels planned notifications. */
+export const changeOwnership = (
+  organizationId: string,
+  id: string,
+  { acknowledgedAt, snoozedUntil, dueAt }: Ownership,
+): Prepared[] => [
+  {
+    text: `update alert_records set acknowledged_at = ?, snoozed_until = ?, due_at = ?,
+        version = version + 1
+      where organization_id = ? and id = ?`,
+    parameters: [acknowledgedAt, snoozedUntil, dueAt, organizationId, id],
+  },
+  cancelNotifications(organizationId, [id]),
+];
+
+/** Opens an alert again after a snooze. Its policy, if any, runs from its start. */
+export const returnRecord = (organizationId: string, id: string, now: number): Prepared[] => [
+  {
+    text: `update alert_records set acknowledged_at = null, snoozed_until = null, step = 0,
+        round = 0, due_at = case when policy_id is not null then ? end, version = version + 1
+      where organization_id = ? and id = ?`,
+    parameters: [now, organizationId, id],
+  },
+  removeAcknowledgments(organizationId, id),
+];
+
+export const setDueAt = (organizationId: string, id: string, dueAt: number | null): Prepared => ({
+  text: "update alert_records set due_at = ? where organization_id = ? and id = ?",
+  parameters: [dueAt, organizationId, id],
+});
+
+const openText = guardText(
+  "exists (select 1 from alert_records where organization_id = ? and id = ? and version = ?)",
+);
+
+/** Guards that an alert has not changed since it was read. */
+export const guardRecord = (organizationId: string, { id, version }: RecordVersion): Prepared => ({
+  ...openText,
+  parameters: [organizationId, id, version],
+  otherwise: () => new StaleRead(),
+});
+
+type RecordVersion = Pick<typeof alertRecords.$inferSelect, "id" | "version">;
+
+const entriesText = guardText(
+  "(select count(*) from alert_timeline where organization_id = ? and record_id = ?) <= ?",
+);
+
+/** Guards the limit of an alert's timeline. Must follow the inserts. */
+export const guardEntriesFit = (organizationId: string, id: string): Prepared => ({
+  ...entriesText,
+  parameters: [organizationId, id, alertBounds.notes.value],
+  otherwise: () =>
+    new AppError(
+      "CONFLICT",
+      `The timeline of an alert can have at most ${alertBounds.notes.value} notes and other entries.`,
+    ),
+});
+
+/** Returns the open incident that names a monitor, for an internal note. */
+export async function findOpenIncident(
+  { store, organizationId }: Tenant,
+  monitorId: string,
+): Promise<string | null> {
+  const [row] = await store.query<{ id: string }>(
+    `select i.id from incident_monitors m
+       join incidents i on i.organization_id = m.organization_id and i.id = m.incident_id
+     where m.organization_id = ? and m.monitor_id = ? and i.status <> 'resolved'
+     order by i.id desc limit 1`,
+    [organizationId, monitorId],
+  );
+  return row?.id ?? null;
 }
 
 /** Removes the planned notifications of these alerts. */

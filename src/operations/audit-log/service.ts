@@ -88,7 +88,8 @@ async function toAuditEntries(tenant: Tenant, rows: readonly EntryRow[]): Promis
     action: row.action,
     subjectId: row.subjectId,
     subjectName: row.currentName ?? row.subjectName ?? names.get(row.subjectId) ?? null,
-    subjectExists: row.currentName !== null || row.isSubscriber === 1,
+    subjectExists:
+      row.currentName !== null || row.isSubscriber === 1 || row.action.startsWith("alert."),
     restorable: row.isRestorable === 1,
     fields: row.fields === null ? [] : (JSON.parse(row.fields) as string[]),
     changes: changesOf[index] ?? [],

@@ -68,7 +68,7 @@ describe("an alert", () => {
       expect.arrayContaining([
         ["opened", "A is down", undefined],
         ["sent", "A is down", "Broken"],
-        ["failed", "The receiver answered HTTP 410 (Gone).", "Broken"],
+        ["failed", "The receiver responded with HTTP 410 (Gone).", "Broken"],
         ["sent", "A is up again", expect.any(String)],
         ["resolved", null, undefined],
       ]),
@@ -127,7 +127,7 @@ describe("an alert", () => {
     broken.setReply(replyWith());
     await made.api("POST", `/api/v1/alert-channels/${broken.id}/test`);
     const body = { status: "resolved", message: "Solved." };
-    await made.api("POST", `/api/v1/incidents/${json.data.id}/updates`, { body });
+    await made.api("PATCH", `/api/v1/incidents/${json.data.id}`, { body });
     await made.later();
     expect(await made.list()).toEqual([
       "incident.opened resolved recovered",

@@ -1,0 +1,189 @@
+/** Use cases of people: acknowledge, open again, snooze, and note. Each is in the audit log and on the timelines. */
+import { formatTimestamp, formatUtcMinute } from "../../core/time/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { alertBounds } from "../../core/limits.ts";
+import { invalidFieldError } from "../../core/validation.ts";
+import { assertFound } from "../../database/rows.ts";
+import { retryOnStaleRead, type Statement } from "../../database/store.ts";
+import type { AuditAction } from "../../events/catalogue.ts";
+import { commit, commitUnchanged, guardUnconditional } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import { createNote, hasRoom, insertIncidentNote } from "../../incidents/statements.ts";
+import { findHead } from "../../incidents/store.ts";
+import { titleOf, toSummary, findRecord } from "./service.ts";
+import type { AlertSummary, NewAlertNote, NewSnooze, TimelineEntry } from "./schema.ts";
+import {
+  addEntry,
+  changeOwnership,
+  findAcknowledgments,
+  findOpenIncident,
+  guardEntriesFit,
+  guardRecord,
+  insertAcknowledgment,
+  type NewEntry,
+  type Ownership,
+  type RecordRow,
+  removeAcknowledgments,
+} from "./store.ts";
+
+type Acknowledgment = Awaited<ReturnType<typeof findAcknowledgments>>[number];
+
+/** A change of an alert by a person. */
+type Act = {
+  action: Extract<AuditAction, `alert.${string}`>;
+  entry: Pick<NewEntry, "type" | "message">;
+  /** Text of the incident's internal note. */
+  note: string;
+  statements: readonly Statement[];
+};
+
+/** Takes care of an alert: reminders and escalation stop. Throws NOT_FOUND, CONFLICT if it has ended. */
+export function acknowledgeAlert(scope: Scope, id: string): Promise<AlertSummary> {
+  return retryOnStaleRead(async () => {
+    const record = await getOpenRecord(scope, id);
+    const acknowledgments = await findAcknowledgments(scope, [record.id]);
+    const { organizationId, actor } = scope;
+    const isOwn = ({ actorType, actorId }: Acknowledgment) =>
+      actorType === actor.type && actorId === (actor.id ?? "");
+    if (record.snoozedUntil === null && acknowledgments.some(isOwn))
+      return commitUnchanged(scope, guardUnconditional(scope), toSummary(record, acknowledgments));
+    const at = formatTimestamp(scope.clock());
+    const acknowledgedAt = record.acknowledgedAt ?? at;
+    const ownership = { acknowledgedAt, snoozedUntil: null, dueAt: null };
+    const added = {
+      organizationId,
+      recordId: record.id,
+      actorType: actor.type,
+      actorId: actor.id ?? "",
+      actorName: actor.name,
+      at,
+    };
+    const all = acknowledgments.some(isOwn) ? acknowledgments : [...acknowledgments, added];
+    return perform(scope, record, toSummary({ ...record, ...ownership }, all), {
+      action: "alert.acknowledged",
+      entry: { type: "acknowledged" },
+      note: `Acknowledged the alert “${titleOf(record)}”.`,
+      statements: [
+        ...changeOwnership(organizationId, record.id, ownership),
+        insertAcknowledgment(organizationId, record.id, actor, at),
+      ],
+    });
+  });
+}
+
+/** Removes all acknowledgments and the snooze of an alert. Throws NOT_FOUND, CONFLICT if it has ended. */
+export function unacknowledgeAlert(scope: Scope, id: string): Promise<AlertSummary> {
+  return retryOnStaleRead(async () => {
+    const record = await getOpenRecord(scope, id);
+    if (record.acknowledgedAt === null && record.snoozedUntil === null)
+      return commitUnchanged(scope, guardUnconditional(scope), toSummary(record, []));
+    const { organizationId } = scope;
+    const ownership: Ownership = {
+      acknowledgedAt: null,
+      snoozedUntil: null,
+      dueAt: record.policyId === null ? null : scope.clock(),
+    };
+    return perform(scope, record, toSummary({ ...record, ...ownership }, []), {
+      action: "alert.unacknowledged",
+      entry: { type: "unacknowledged" },
+      note: `Opened the alert “${titleOf(record)}” again.`,
+      statements: [
+        ...changeOwnership(organizationId, record.id, ownership),
+        removeAcknowledgments(organizationId, record.id),
+      ],
+    });
+  });
+}
+
+/**
+ * Silences an alert until a time. Then it is sent again, and its policy starts again. Throws
+ * NOT_FOUND, VALIDATION_ERROR, CONFLICT if it has ended.
+ */
+export function snoozeAlert(scope: Scope, id: string, { until }: NewSnooze): Promise<AlertSummary> {
+  const longest = scope.clock() + alertBounds.snooze.value * 1000;
+  if (until <= scope.clock()) throw invalidFieldError("until", "must be in the future");
+  if (until > longest) throw invalidFieldError("until", "must be within the next 30 days");
+  return retryOnStaleRead(async () => {
+    const record = await getOpenRecord(scope, id);
+    const { acknowledgedAt } = record;
+    const ownership = { acknowledgedAt, snoozedUntil: until, dueAt: until };
+    const acknowledgments = await findAcknowledgments(scope, [record.id]);
+    return perform(scope, record, toSummary({ ...record, ...ownership }, acknowledgments), {
+      action: "alert.snoozed",
+      entry: { type: "snoozed", message: `Until ${formatUtcMinute(until)}.` },
+      note: `Snoozed the alert “${titleOf(record)}” until ${formatUtcMinute(until)}.`,
+      statements: changeOwnership(scope.organizationId, record.id, ownership),
+    });
+  });
+}
+
+/** Adds a note to an alert, open or not. Throws NOT_FOUND, CONFLICT if its timeline is full. */
+export function noteAlert(
+  scope: Scope,
+  id: string,
+  { message }: NewAlertNote,
+): Promise<TimelineEntry> {
+  return retryOnStaleRead(async () => {
+    const record = assertFound(await findRecord(scope, id), "alert");
+    const { type, id: actorId, name } = scope.actor;
+    const at = formatTimestamp(scope.clock());
+    const actor = { type, id: actorId, name };
+    return perform(
+      scope,
+      record,
+      { at, type: "noted" as const, message, actor, channel: null },
+      {
+        action: "alert.noted",
+        entry: { type: "noted", message },
+        note: `Note on the alert “${titleOf(record)}”: ${message}`,
+        statements: [],
+      },
+    );
+  });
+}
+
+async function getOpenRecord(scope: Scope, id: string): Promise<RecordRow> {
+  const record = assertFound(await findRecord(scope, id), "alert");
+  if (record.resolvedAt !== null) throw new AppError("CONFLICT", "This alert has ended.");
+  return record;
+}
+
+/** Writes a change with its timeline entry, and a note to the open incident that names the monitor. */
+async function perform<T extends object>(
+  scope: Scope,
+  record: RecordRow,
+  answer: T,
+  { action, entry, note, statements }: Act,
+): Promise<T> {
+  const { organizationId, actor } = scope;
+  const at = formatTimestamp(scope.clock());
+  return commit(
+    scope,
+    [
+      ...guardUnconditional(scope),
+      guardRecord(organizationId, record),
+      ...statements,
+      addEntry(organizationId, record.id, { at, actor, ...entry }),
+      guardEntriesFit(organizationId, record.id),
+      ...(await buildIncidentNote(scope, record, note)),
+    ],
+    { action, subjectId: record.id },
+    answer,
+  );
+}
+
+/** A full timeline of an incident gets no note, and does not prevent the change. */
+async function buildIncidentNote(scope: Scope, record: RecordRow, text: string) {
+  if (record.resolvedAt !== null) return [];
+  const { family, subjectId } = record;
+  const incidentId =
+    family === "incident"
+      ? subjectId
+      : family === "state" || family === "certificate"
+        ? await findOpenIncident(scope, subjectId)
+        : null;
+  const incident = incidentId === null ? null : await findHead(scope, incidentId);
+  if (incident === null || !hasRoom(incident)) return [];
+  const note = createNote(text, scope.actor, scope.clock());
+  return [insertIncidentNote(scope.organizationId, incident.id, note)];
+}
