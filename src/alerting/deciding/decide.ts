@@ -28,15 +28,10 @@ import {
 } from "./snapshot.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 import { isQuiet, type OpenRecord } from "../records/rules.ts";
-<<<<<<< HEAD
-import { addEntry } from "../records/store.ts";
+import { addEntry, guardRecord, setDueAt } from "../records/store.ts";
 import { decideHold } from "./holding.ts";
 import { wakeHeldAlerts } from "../store.ts";
-import { findRecord, openRecord, resolveRecord } from "./records.ts";
-=======
-import { guardRecord, setDueAt } from "../records/store.ts";
 import { endSnooze, findRecord, openRecord, resolveRecord } from "./records.ts";
->>>>>>> 1702f9c8 (alerts: acknowledge, open again, snooze and note)
 
 /**
  * Events that can cause an alert, close a case or announce a new channel. After a `reopening`
@@ -460,7 +455,8 @@ function recipientsOf({ snapshot }: Decision, { family, subjectId }: OpenRecord)
   const monitor = snapshot.monitors.get(subjectId);
   if (monitor === undefined) return [];
   const { muted, channels } = audienceOf(snapshot, monitor);
-  return muted ? [] : channels;
+  const isHeld = family === "state" && memoryOf(snapshot, subjectId).held !== null;
+  return muted || isHeld ? [] : channels;
 }
 
 /** Returns the state that channels know after another message about an alert; null if none is stored. */
