@@ -10,6 +10,7 @@ import {
 } from "./alerting/schedules/routes.ts";
 import { recordRoutes } from "./alerting/records/routes.ts";
 import { createAlertRoutes } from "./alerting/routes.ts";
+import { createContactMethodRoutes } from "./alerting/contact-methods/routes.ts";
 import { escalationPolicyRoutes } from "./alerting/policies/routes.ts";
 import { mailInvitation } from "./alerting/service.ts";
 import { checkDashboardRoutes } from "./monitoring/checks/dashboard-routes.ts";
@@ -51,6 +52,7 @@ import { uptimeRoutes } from "./monitoring/uptime/routes.ts";
 export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Parameters<typeof checkDashboardRoutes>[0] &
   Parameters<typeof createAlertRoutes>[0] &
+  Parameters<typeof createContactMethodRoutes>[0] &
   Parameters<typeof createStatusPageDashboardRoutes>[0] &
   Parameters<typeof createDashboardRoutes>[0] &
   Parameters<typeof createSignInRoutes>[0] &
@@ -75,6 +77,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(scheduleRoutes)
     .use(onCallRoutes)
     .use(escalationPolicyRoutes)
+    .use(createContactMethodRoutes(dependencies))
     .use(peopleApiRoutes)
     .use(statusPageRoutes)
     .use(subscriberRoutes)

@@ -18,7 +18,14 @@ import { ClusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
 import { type Clock, readSystemClock } from "./core/time/clock.ts";
 import { type FairQueue, createFairQueue } from "./core/collections/fair-queue.ts";
-import { alertBounds, requestBounds, signUpBounds, statusPageBounds } from "./core/limits.ts";
+import { codeMs } from "./alerting/contact-methods/rules.ts";
+import {
+  alertBounds,
+  contactBounds,
+  requestBounds,
+  signUpBounds,
+  statusPageBounds,
+} from "./core/limits.ts";
 import type { createLog } from "./core/log.ts";
 import { createOwnHosts } from "./core/security/own-hosts.ts";
 import {
@@ -423,6 +430,7 @@ function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependenci
     tryCheck: checks.tryCheck,
     testMailLimit: createLimitPerMinute(alertBounds.testMails.value),
     testAlertLimit: createLimitPerMinute(alertBounds.testAlerts.value),
+    codeLimit: createRateLimit(contactBounds.codes.value, clock, { windowMs: codeMs }),
     previewLimit: createLimitPerMinute(statusPageBounds.previews.value),
     hostCheckLimit: createLimitPerMinute(statusPageBounds.hostChecks.value),
   };

@@ -171,10 +171,11 @@ test("every route that creates records has a limit or a retention", () => {
     "createStatusPage",
     "invite",
   ];
-  // Incidents are people's history; there is one backup per person; uploads are removed within an
+  // Contact methods have a limit per person; incidents are people's history; there is one backup per person; uploads are removed within an
   // hour; overrides have a limit per schedule; the others create an organization.
   const unlimited = [
     "openIncident",
+    "createContactMethod",
     "addIncidentNote",
     "makeBackup",
     "beginUpload",

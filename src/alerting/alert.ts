@@ -52,6 +52,14 @@ type OfIncident = {
 // Absent in alerts of older versions.
 type OfProblem = { problem?: ProblemName; node?: string; message: string };
 
+type AlertedChannel = {
+  id: string;
+  name: string;
+  type: string;
+  /** Whether it is a contact method of a person. */
+  contactMethod?: boolean;
+};
+
 /** Data of each alert type. It is fixed when the alert is created, so that every attempt sends the same. */
 export type AlertData = {
   "monitor.down": OfMonitor;
@@ -70,11 +78,11 @@ export type AlertData = {
   "incident.updated": OfIncident;
   "incident.resolved": OfIncident;
   /** `channel` is the failing channel. The other channels are notified. */
-  "channel.failed": { channel: { id: string; name: string; type: string }; message: string };
+  "channel.failed": { channel: AlertedChannel; message: string };
   /** The appliance itself has a problem. */
   "appliance.troubled": OfProblem & { severity?: ProblemSeverity };
   "appliance.recovered": OfProblem;
-  test: { channel: { id: string; name: string; type: string }; message: string };
+  test: { channel: AlertedChannel; message: string };
 };
 
 /** Names of those who acknowledged the alert before this message. Absent if it was no one. */

@@ -1,6 +1,6 @@
 /** Use cases of messages: deliveries, preview, test alerts, test mails and mailed invitations. */
 import type { Scope } from "../events/scope.ts";
-import { type ChannelRow, findChannel, getAlertChannel } from "./channels/service.ts";
+import { type ChannelRow, findOrdinaryChannel, getAlertChannel } from "./channels/service.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { assertFound } from "../database/rows.ts";
@@ -36,7 +36,7 @@ import {
   insertDeliveryAlert,
   insertAttempt,
 } from "./store.ts";
-import { loadSnapshot } from "./deciding/snapshot.ts";
+import { listOrdinaryChannels, loadSnapshot } from "./deciding/snapshot.ts";
 
 /** Lists a page of a channel's deliveries, newest first. Throws NOT_FOUND. */
 export async function listDeliveries(scope: Scope, channelId: string, query: PageQuery) {
@@ -54,7 +54,7 @@ export async function previewAlert(scope: Scope, monitorId: string): Promise<Ale
   const snapshot = await loadSnapshot(scope.store, scope.organizationId, wanted);
   const monitor = assertFound(snapshot.monitors.get(monitorId), "monitor");
   const flapping = (snapshot.memories.get(monitorId)?.flappingSince ?? null) !== null;
-  const judged = [...snapshot.channels.values()].map(({ id, name, type, enabled }) => ({
+  const judged = listOrdinaryChannels(snapshot).map(({ id, name, type, enabled }) => ({
     channel: { id, name, type },
     reason: explainSilence(
       { ...monitor, flapping },
@@ -84,9 +84,20 @@ export async function testChannel(
   context: TestDependencies,
   channelId: string,
 ): Promise<Delivery> {
-  const { store, organizationId } = scope;
-  const channel = assertFound(await findChannel(scope, channelId), "alert channel");
+  const { organizationId } = scope;
+  const channel = assertFound(await findOrdinaryChannel(scope, channelId), "alert channel");
   consume(context.testAlertLimit, organizationId);
+  return testReceiver(scope, context, channel);
+}
+
+/** Sends a test alert to a channel or contact method, and stores its delivery. */
+export async function testReceiver(
+  scope: Scope,
+  context: TestDependencies,
+  channel: ChannelRow,
+): Promise<Delivery> {
+  const { store, organizationId } = scope;
+  const channelId = channel.id;
   const now = scope.clock();
   const alert = testAlert(channel, now);
   const deliveryId = createId(now);
@@ -156,9 +167,25 @@ type SentTest = {
 };
 
 /** Creates the alert that tests a channel. */
-function testAlert({ id, name, type }: ChannelRow, now: number) {
-  const message = `This is how an alert to ${name} looks.`;
-  return createAlert("test", formatTimestamp(now), { channel: { id, name, type }, message }, now);
+function testAlert(
+  { id, name, type, personId }: ChannelRow,
+  now: number,
+  message = `This is how an alert to ${name} looks.`,
+) {
+  const channel = { id, name, type, ...(personId !== null && { contactMethod: true }) };
+  return createAlert("test", formatTimestamp(now), { channel, message }, now);
+}
+
+/** Sends a test alert with this message, and stores nothing. */
+export async function sendTest(
+  scope: Scope,
+  context: TestDependencies,
+  channel: ChannelRow,
+  message?: string,
+) {
+  const now = scope.clock();
+  const alert = testAlert(channel, now, message);
+  return attemptDelivery(context, channel, createId(now), [alert]);
 }
 
 /** Sends a test alert with a channel's unsaved settings, and stores nothing. Throws RATE_LIMITED. */
@@ -168,10 +195,7 @@ export async function tryChannel(
   channel: ChannelRow,
 ): Promise<TestOutcome> {
   consume(context.testAlertLimit, scope.organizationId);
-  const now = scope.clock();
-  const { attempt } = await attemptDelivery(context, channel, createId(now), [
-    testAlert(channel, now),
-  ]);
+  const { attempt } = await sendTest(scope, context, channel);
   return { delivered: attempt.delivered, message: attempt.message };
 }
 

@@ -31,6 +31,18 @@ export function createToken(length: number): string {
   return token;
 }
 
+/** Returns `length` random digits. */
+export function createDigits(length: number): string {
+  let digits = "";
+  while (digits.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
+      // 250 is the largest multiple of 10 below 256.
+      if (byte < 250 && digits.length < length) digits += String(byte % 10);
+    }
+  }
+  return digits;
+}
+
 export function sha256(text: string | Uint8Array): string {
   return Bun.SHA256.hash(text, "hex");
 }

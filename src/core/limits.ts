@@ -585,7 +585,29 @@ export const scheduleBounds = {
   },
 } satisfies Section;
 
-/** Escalation policies, and the contact methods of people. */
+/** Contact methods of people. */
+export const contactBounds = {
+  methods: {
+    value: 20,
+    unit: "rows",
+    per: "person and organization",
+    beyond: "One more is rejected: 409.",
+  },
+  afterMinutes: {
+    value: 60,
+    unit: "minutes",
+    per: "contact method",
+    beyond: "More is rejected: 422.",
+  },
+  codes: {
+    value: 3,
+    unit: "requests",
+    per: "contact method and 15 minutes",
+    beyond: rateLimitText,
+  },
+} satisfies Section;
+
+/** Escalation policies. */
 export const escalationBounds = {
   steps: { value: 10, unit: "steps", per: "escalation policy", beyond: validationText },
   targets: { value: 20, unit: "entries", per: "step", beyond: validationText },
@@ -853,6 +875,7 @@ export const bounds = {
   Alerts: alertBounds,
   Schedules: scheduleBounds,
   "Escalation policies": escalationBounds,
+  "Contact methods": contactBounds,
   "Status pages": statusPageBounds,
   "Sign-ups on status pages": signUpBounds,
   Imports: importBounds,

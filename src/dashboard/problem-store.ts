@@ -23,13 +23,13 @@ const failingText = `select c.id, c.name, c.last_error as error,
       and d.seq > coalesce((select l.seq from deliveries l
         where l.organization_id = c.organization_id and l.receiver_id = c.id
         order by l.seq desc limit 1 offset ${maxDeliveries}), 0)
-  where c.organization_id = ?2 and c.enabled and c.last_error is not null
+  where c.organization_id = ?2 and c.person_id is null and c.enabled and c.last_error is not null
   group by c.id
   union all
   select c.id, c.name, null, min(w.due_at), count(*)
   from alert_channels c join deliveries w on w.receiver_type = 'channel'
     and w.organization_id = c.organization_id and w.receiver_id = c.id and w.due_at is not null
-  where c.organization_id = ?2 and c.enabled and c.last_error is null
+  where c.organization_id = ?2 and c.person_id is null and c.enabled and c.last_error is null
   group by c.id having min(w.due_at) < ?1 - ${stuckMs}
   order by sinceMs`;
 

@@ -194,7 +194,7 @@ const signatureText = `select c.id, coalesce(c.last_delivery_at, '') || '/' || c
     || '/' || (select count(*) || '/' || total(w.due_at) from deliveries w
       where w.organization_id = c.organization_id and w.receiver_type = 'channel'
         and w.receiver_id = c.id and w.due_at is not null) as signature
-  from alert_channels c where c.organization_id = ?`;
+  from alert_channels c where c.organization_id = ? and c.person_id is null`;
 
 type Signature = { id: string; signature: string };
 

@@ -13,16 +13,18 @@ export function buildIdTable(ids: readonly string[]): SQL {
   return sql`json_each(${JSON.stringify(ids)})`;
 }
 
-/** Guard that fails unless each ID is a row of this organization. */
+/** Guard that fails unless each ID is a row of this organization that satisfies the condition. */
 export function guardExists(
   table: Keyed,
   organizationId: string,
   ids: readonly string[],
   otherwise: () => AppError | StaleRead,
+  condition = "true",
 ): Prepared[] {
   if (ids.length === 0) return [];
   const guard = guardText(`not exists (select 1 from json_each(?) wanted where not exists (
-    select 1 from ${getTableName(table)} where organization_id = ? and id = wanted.value))`);
+    select 1 from ${getTableName(table)}
+    where organization_id = ? and id = wanted.value and ${condition}))`);
   return [{ ...guard, parameters: [JSON.stringify(ids), organizationId], otherwise }];
 }
 

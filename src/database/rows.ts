@@ -91,7 +91,14 @@ export function guardFieldExists(
   table: Keyed,
   ids: readonly string[] = [],
 ): Prepared[] {
-  return guardExists(table, organizationId, ids, () => unknownReferenceError(field, nounOf(table)));
+  return guardExists(
+    table,
+    organizationId,
+    ids,
+    () => unknownReferenceError(field, nounOf(table)),
+    // Fields never refer to contact methods, which are channels of one person.
+    getTableName(table) === "alert_channels" ? "person_id is null" : "true",
+  );
 }
 
 /** Converts a table name such as `alert_channels` to `alert channel`. */

@@ -16,6 +16,7 @@ const namedSubjects: Record<string, [table: SQLiteTable, column: string]> = {
   "alert-channel": [alertChannels, "name"],
   schedule: [schedules, "name"],
   "escalation-policy": [escalationPolicies, "name"],
+  "contact-method": [alertChannels, "name"],
   maintenance: [maintenanceWindows, "title"],
   "status-page": [statusPages, "title"],
   "api-key": [apiKeys, "name"],

@@ -30,6 +30,7 @@ export const auditVerbs = {
   "alert-channel": restorableEdits,
   schedule: [...edits, "overridden", "swapped", "override-removed", "calendar-renewed"],
   "escalation-policy": edits,
+  "contact-method": [...edits, "verified"],
   "status-page": restorableEdits,
   subscriber: ["added", "invited", "asked", "confirmed", "unsubscribed", "deleted"],
   person: [

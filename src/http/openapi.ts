@@ -237,6 +237,11 @@ const tags: Record<string, { name: string; description: string }> = {
     description:
       "Whom to notify step by step until someone acknowledges an alert. A monitor has its own policy, which it gets from its group when it joins, or the organization's default.",
   },
+  "contact-methods": {
+    name: "Contact methods",
+    description:
+      "Ways to reach one person, in the order of their minutes. Each must be verified by a code before it is used.",
+  },
   people: { name: "People", description: "Members of the organization." },
   "maintenance-windows": {
     name: "Maintenance windows",

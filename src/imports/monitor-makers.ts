@@ -10,7 +10,7 @@ import { alertChannels } from "../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import {
   changeChannel,
-  findChannel,
+  findOrdinaryChannel,
   createChannelRow,
   targetsOf as channelTargets,
   columnsOf as channelColumns,
@@ -61,7 +61,7 @@ export const channelMaker: Maker = {
     };
   },
   async update({ fields }, id, changed, { scope, at }) {
-    const before = await findChannel(scope, id);
+    const before = await findOrdinaryChannel(scope, id);
     if (before === null) return null;
     const { whole, notes } = changed.has("type")
       ? { whole: fields, notes: [] }

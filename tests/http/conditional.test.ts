@@ -140,6 +140,7 @@ test("every change and deletion is rejected if its If-Match does not match", asy
   const { api } = appliance.ours;
   const ids = new Map<string, string>();
   for (const noun of Object.keys(sampleBodies)) ids.set(noun, await createSampleRecord(api, noun));
+  ids.set("contact-methods", await createSampleRecord(api, "contact-methods"));
   ids.set("held-changes", await createSampleRecord(api, "held-changes"));
   const idOf = (noun: string) => ids.get(noun) ?? "";
   const within = `/api/v1/incidents/${idOf("incidents")}`;

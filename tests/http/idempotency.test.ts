@@ -10,6 +10,7 @@ import {
   createSampleRecord,
   fillIds,
   createRecordForRoute,
+  needsSentCode,
 } from "../support/records.ts";
 
 const path = "/api/v1/incidents";
@@ -80,7 +81,9 @@ test("the same key with another method is another request", async () => {
 });
 
 describe("an idempotency key", () => {
-  const repeatable = apiRoutes.filter(({ method }) => method === "POST" || method === "PATCH");
+  const repeatable = apiRoutes.filter(
+    ({ method, path: at }) => (method === "POST" || method === "PATCH") && !needsSentCode(at),
+  );
 
   async function readyFor(route: Route) {
     // The result of a check or a test alert does not matter here: loopback is denied.

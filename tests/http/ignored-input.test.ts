@@ -112,6 +112,7 @@ describe("no route ignores", () => {
 const types: Record<string, string> = {
   monitors: "http",
   "alert-channels": "email",
+  "contact-methods": "email",
   subscribers: "email",
 };
 

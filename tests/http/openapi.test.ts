@@ -6,7 +6,13 @@ import { buildOpenApi, type Route } from "../../src/http/openapi.ts";
 import { buildDocument } from "../../src/openapi-document.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { createSamplePeople } from "../support/people.ts";
-import { apiRoutes, buildRouteBody, fillIds, createRecordForRoute } from "../support/records.ts";
+import {
+  apiRoutes,
+  buildRouteBody,
+  fillIds,
+  createRecordForRoute,
+  needsSentCode,
+} from "../support/records.ts";
 
 const document = buildDocument("1.0.0");
 
@@ -122,7 +128,9 @@ test("every error code is in the document, with an example under its status", ()
 });
 
 test("every body has an example that the server accepts", async () => {
-  const withBody = apiRoutes.filter(({ hooks }) => hooks.detail?.endpoint?.body !== undefined);
+  const withBody = apiRoutes.filter(
+    ({ path, hooks }) => hooks.detail?.endpoint?.body !== undefined && !needsSentCode(path),
+  );
   for (const route of withBody) {
     const body = exampleOf(operationOf(route).requestBody.content["application/json"].schema);
     expect([nameOf(route), body]).toEqual([nameOf(route), expect.anything()]);

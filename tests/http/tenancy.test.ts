@@ -99,6 +99,13 @@ async function neighbours() {
   foreign!["alerts"] = await createSampleRecord(appliance.theirs.api, "alerts");
   mine!["people"] = (await createPerson(appliance, appliance.ours.id, "member")).id;
   foreign!["people"] = (await createPerson(appliance, appliance.theirs.id, "member")).id;
+  for (const [api, ids] of [
+    [appliance.ours.api, mine],
+    [appliance.theirs.api, foreign],
+  ] as const)
+    ids!["contact-methods"] = await createSampleRecord(api, "contact-methods", {
+      personId: ids!["people"],
+    });
   foreign!["held-changes"] = await createSampleRecord(appliance.theirs.api, "held-changes");
   const before = dumpTables(appliance);
   return {

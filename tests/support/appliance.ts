@@ -237,6 +237,7 @@ export function createAppliance(
     runScheduledBackup: async () => {},
     testMailLimit: createRateLimit(6, clock),
     testAlertLimit: createRateLimit(30, clock),
+    codeLimit: createRateLimit(3, clock, { windowMs: 15 * 60_000 }),
     previewLimit: createRateLimit(previewsPerMinute, clock),
     hostCheckLimit: createRateLimit(30, clock),
     certificate: () => null,

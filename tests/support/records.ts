@@ -57,6 +57,17 @@ export const sampleOverride = {
   endsAt: "2026-12-01T19:00:00.000Z",
 };
 
+/** A contact method of the first sample person. */
+const sampleContactMethod = {
+  type: "email",
+  name: "Mail",
+  personId: samplePeople[0],
+  to: ["ada@team.example"],
+};
+
+/** Whether a route needs a code that only the receiver of a message has. */
+export const needsSentCode = (path: string) => path.endsWith("/contact-methods/:id/verify");
+
 /** Bodies of routes below a record. */
 const children: Record<string, object> = {
   "host-check": { host: "status.team.example" },
@@ -66,6 +77,7 @@ const children: Record<string, object> = {
   snooze: { until: "2026-11-21T07:00:00.000Z" },
   updates: { message: "We found the cause." },
   restore: {},
+  verify: { code: "482913" },
   overrides: sampleOverride,
   swaps: {
     first: { startsAt: "2026-12-07T08:00:00.000Z", endsAt: "2026-12-14T08:00:00.000Z" },
@@ -97,7 +109,8 @@ export async function createSampleRecord(
     const { json } = await api("GET", `/api/v1/alerts?incidentId=${incidentId}`);
     return json.data[0].id;
   }
-  const body = { ...sampleBodies[noun]?.create, ...fields };
+  const sample = noun === "contact-methods" ? sampleContactMethod : sampleBodies[noun]?.create;
+  const body = { ...sample, ...fields };
   const { status, json, text } = await api("POST", `/api/v1/${noun}`, { body });
   if (status !== 201) throw new Error(`${noun} could not be made: ${text}`);
   return json.data.id;
@@ -124,6 +137,12 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
   if (path.endsWith("/schedules/preview")) return { timeZone: "Europe/Berlin", layers: [] };
   const child = path.split("/").findLast((part) => Object.hasOwn(children, part));
   if (child !== undefined) return children[child];
+  if (nounOf(path) === "contact-methods") {
+    const { personId, ...own } = sampleContactMethod;
+    if (method === "PATCH") return { name: "Work mail" };
+    // On the admin page, everyone has their own.
+    return path.startsWith("/dashboard") ? own : { personId, ...own };
+  }
   return method === "PATCH"
     ? sampleBodies[nounOf(path)]?.patch
     : sampleBodies[nounOf(path)]?.create;
@@ -134,6 +153,7 @@ export function buildRouteQuery(path: string): string {
   if (path.endsWith("/timeline"))
     return "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&step=3600";
   if (path.endsWith("/replay")) return "?retries=2&successThreshold=1";
+  if (path.endsWith("/contact-methods")) return `?personId=${samplePeople[0]}`;
   if (path.endsWith("/figures")) return "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z";
   return path.endsWith("/uploads/:id") ? "?offset=0" : "";
 }

@@ -10,7 +10,6 @@ const sectionNouns = {
   groups: "group",
   monitors: "monitor",
   maintenanceWindows: "maintenance",
-  schedules: "schedule",
   statusPages: "status-page",
 } as const;
 

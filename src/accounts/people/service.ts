@@ -158,7 +158,7 @@ export function removeMember(scope: Scope, personId: string): Promise<typeof del
         guardMembershipUnchanged(before),
         guardNoScheduleUse(scope.organizationId, personId, now),
         guardNoTarget(scope, "person", [personId], uses),
-        removeMembership(scope, personId),
+        ...removeMembership(scope, personId),
         ...(await buildRevocations(scope, before, null)),
         guardAdministratorsBelong(
           () =>

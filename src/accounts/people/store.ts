@@ -13,6 +13,7 @@ import {
   type Statement,
   type Store,
 } from "../../database/store.ts";
+import { alertChannels, deliveries } from "../../database/tables/alerting.ts";
 import { memberships, people, sessions } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
@@ -204,8 +205,15 @@ export function changeRole({ store, organizationId }: Tenant, personId: string, 
   return store.db.update(memberships).set({ role }).where(where);
 }
 
-export function removeMembership({ store, organizationId }: Tenant, personId: string) {
-  return store.db.delete(memberships).where(matchValues(memberships, { organizationId, personId }));
+/** Removes a member with their contact methods and the unfinished deliveries to these. */
+export function removeMembership({ store, organizationId }: Tenant, personId: string): Statement[] {
+  const own = matchValues(alertChannels, { organizationId, personId });
+  return [
+    sql`delete from ${deliveries} where organization_id = ${organizationId}
+      and due_at is not null and receiver_id in (select id from ${alertChannels} where ${own})`,
+    store.db.delete(alertChannels).where(own),
+    store.db.delete(memberships).where(matchValues(memberships, { organizationId, personId })),
+  ];
 }
 
 /** Guards that a membership is unchanged since it was read; otherwise `retrying` repeats the use case. */

@@ -27,7 +27,7 @@ import {
 } from "../../database/tables/alerting.ts";
 import { type AlertChannel, type AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import { addressOf, channelKinds } from "./kinds-schema.ts";
-import { and, desc, isNotNull, sql } from "drizzle-orm";
+import { and, desc, isNotNull, isNull, sql } from "drizzle-orm";
 import { assertFound, matchValues, type Tenant, buildNextVersion } from "../../database/rows.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 
@@ -38,7 +38,7 @@ export async function listAlertChannels(scope: Scope): Promise<AlertChannelRecor
   const rows = await scope.store.db
     .select()
     .from(alertChannels)
-    .where(matchValues(alertChannels, { organizationId: scope.organizationId }))
+    .where(matchOrdinary({ organizationId: scope.organizationId }))
     .orderBy(desc(alertChannels.id));
   return rows.map(toChannelRecord);
 }
@@ -49,10 +49,15 @@ export async function getAlertChannel(scope: Scope, id: string): Promise<AlertCh
 }
 
 async function getRow(scope: Scope, id: string): Promise<ChannelRow> {
-  return assertFound(await findChannel(scope, id), "alert channel");
+  return assertFound(await findOrdinaryChannel(scope, id), "alert channel");
 }
 
-function toChannelRecord({ settings, secrets, isDefault, ...row }: ChannelRow): AlertChannelRecord {
+export function toChannelRecord({
+  settings,
+  secrets,
+  isDefault,
+  ...row
+}: ChannelRow): AlertChannelRecord {
   return {
     ...parseSettings(channelKinds, row.type, settings),
     ...row,
@@ -251,6 +256,20 @@ export function targetsOf(channel: { type: string; [field: string]: unknown }): 
 
 export type ChannelRow = typeof alertChannels.$inferSelect;
 
+/** Matches channels that are no contact methods of people. */
+export const matchOrdinary = (values: { organizationId: string; id?: string }) =>
+  and(matchValues(alertChannels, values), isNull(alertChannels.personId));
+
+/** Finds a channel that is no contact method. */
+export async function findOrdinaryChannel({ store, organizationId }: Tenant, id: string) {
+  const [row] = await store.db
+    .select()
+    .from(alertChannels)
+    .where(matchOrdinary({ organizationId, id }));
+  return row ?? null;
+}
+
+/** Finds a channel, or a contact method of a person. */
 export async function findChannel({ store, organizationId }: Tenant, id: string) {
   const [row] = await store.db
     .select()

@@ -22,6 +22,7 @@ import {
   buildAlertedMonitor,
   emptyMemory,
   type HeldOutage,
+  listOrdinaryChannels,
   type StoredMemory,
   type Snapshot,
   type WatchedMonitor,
@@ -517,7 +518,7 @@ function applyIncidentChange(
   const notified = snapshot.notified.get(subjectId) ?? new Map();
   const byMonitor = data.automatic === true;
   const monitorMuted = monitor !== undefined && audienceOf(snapshot, monitor).muted;
-  const to = selectIncidentAudience([...snapshot.channels.values()], step, notified, {
+  const to = selectIncidentAudience(listOrdinaryChannels(snapshot), step, notified, {
     byMonitor,
     monitorMuted,
     monitorChannels: monitor?.channelIds ?? [],
@@ -550,9 +551,10 @@ function applyChannelFailure(
   const { snapshot, out, now } = decision;
   const failed = snapshot.channels.get(subjectId);
   if (failed === undefined) return;
-  const { id, name } = failed;
-  const to = selectChannelsForProblems([...snapshot.channels.values()], id).map(({ id }) => id);
-  const about = { channel: { id, name, type: failed.type }, ...data };
+  const { id, name, personId } = failed;
+  const to = selectChannelsForProblems(listOrdinaryChannels(snapshot), id).map(({ id }) => id);
+  const contact = personId !== null && { contactMethod: true };
+  const about = { channel: { id, name, type: failed.type, ...contact }, ...data };
   const alert = createAlert(type, at, about, now);
   const record = openRecord(decision, { ...alert, subjectId, since: at });
   if (to.length > 0) out.notify(alert, to, false, record);
@@ -563,7 +565,7 @@ function applyProblemStart(
   { type, subjectId, at, data }: LoggedEvent<"appliance.troubled">,
 ) {
   const { snapshot, out, now } = decision;
-  const to = selectChannelsForProblems([...snapshot.channels.values()]).map(({ id }) => id);
+  const to = selectChannelsForProblems(listOrdinaryChannels(snapshot)).map(({ id }) => id);
   const alert = createAlert(type, at, data, now);
   const record = openRecord(decision, { ...alert, subjectId, since: at });
   if (to.length > 0)

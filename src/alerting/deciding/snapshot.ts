@@ -70,8 +70,12 @@ type IncidentView = {
 
 type ChannelView = Pick<
   typeof alertChannels.$inferSelect,
-  "id" | "name" | "type" | "enabled" | "isDefault" | "incidents"
+  "id" | "name" | "type" | "enabled" | "isDefault" | "incidents" | "personId"
 >;
+
+/** Returns the channels that are no contact methods of people. Only escalation notifies people. */
+export const listOrdinaryChannels = ({ channels }: Pick<Snapshot, "channels">): ChannelView[] =>
+  [...channels.values()].filter(({ personId }) => personId === null);
 
 export type NotifiedAlert = {
   state: NotifiedState;
@@ -167,8 +171,10 @@ const attachedText = `select c.monitor_id as monitorId, c.channel_id as channelI
     on c.organization_id = ? and c.monitor_id = wanted.value
   order by c.position`;
 
-const channelText = `select id, name, type, enabled, is_default as isDefault, incidents
-  from alert_channels where organization_id = ? order by id`;
+const channelText = `select c.id, iif(p.id is null, c.name, p.name || ': ' || c.name) as name, c.type,
+    c.enabled, c.is_default as isDefault, c.incidents, c.person_id as personId
+  from alert_channels c left join people p on p.id = c.person_id
+  where c.organization_id = ? order by c.id`;
 
 const notifiedSql = `select o.subject_id as subjectId, o.channel_id as channelId, o.since,
     (select json_group_array(json_array(t.value ->> 0, t.value ->> 1, d.status) order by t.key)

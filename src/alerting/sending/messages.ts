@@ -124,7 +124,10 @@ export function subjectOf({ data }: Alert): string {
 export function urlOf({ data }: Alert, origin: string): string {
   if ("monitor" in data) return `${origin}/monitors/${data.monitor.id}`;
   if ("incident" in data) return `${origin}/incidents/${data.incident.id}`;
-  if ("channel" in data) return `${origin}/alert-channels/${data.channel.id}`;
+  if ("channel" in data)
+    return data.channel.contactMethod === true
+      ? `${origin}/settings/contact-methods`
+      : `${origin}/alert-channels/${data.channel.id}`;
   return data.problem === undefined ? origin : `${origin}/settings/about`;
 }
 

@@ -227,7 +227,7 @@ async function findChannelsToAlert(store: Store) {
   const rows = await store.query<Row>(
     `select c.id, c.organization_id as organizationId, c.is_default as isDefault
      from alert_channels c join organizations o on o.id = c.organization_id
-     where c.enabled and o.deleted_at is null`,
+     where c.enabled and c.person_id is null and o.deleted_at is null`,
     [],
   );
   const able = rows.map((row) => ({ ...row, enabled: true, isDefault: row.isDefault === 1 }));

@@ -122,10 +122,15 @@ export function authorize(
 
 const defaultRoles = { read: "viewer", write: "member" } as const;
 
-/** Whether the principal has the permission, and the role if it is a person. */
+/**
+ * Whether the principal has the permission, and the role if it is a person. Viewers can write only where a route says
+ * so, such as their own contact methods.
+ */
 export const isPermitted = (
   { scope, role }: Principal,
   access: "read" | "write",
   needed: Role = defaultRoles[access],
 ): boolean =>
-  (role === null || isAtLeast(role, needed)) && (access === "read" || scope === "write");
+  role === null
+    ? access === "read" || scope === "write"
+    : isAtLeast(role, needed) && (access === "read" || scope === "write" || needed === "viewer");

@@ -12,8 +12,6 @@ export const adminPaths = [
   "/incidents/:id/postmortem",
   "/maintenance",
   "/maintenance/:id",
-  "/on-call",
-  "/on-call/:id",
   "/alert-channels",
   "/alert-channels/:id",
   "/status-pages",
@@ -42,7 +40,7 @@ const buildPolicy = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-const machinePathPattern = /^\/(api|dashboard|push|calendars|assets|metrics|healthz)(\/|$)/i;
+const machinePathPattern = /^\/(api|dashboard|push|assets|metrics|healthz)(\/|$)/i;
 
 /** Whether a person opened a URL in a browser, as opposed to requests by scripts or pages. */
 export function isOpenedInBrowser({ method, headers }: Request, path: string): boolean {

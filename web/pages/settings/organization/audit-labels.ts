@@ -13,6 +13,7 @@ export const nounLabels: Record<keyof typeof auditVerbs, string> = {
   alert: "Alerts",
   "alert-channel": "Alert channels",
   "escalation-policy": "Escalation policies",
+  "contact-method": "Contact methods",
   "status-page": "Status pages",
   subscriber: "Subscribers",
   person: "People and sign-in",

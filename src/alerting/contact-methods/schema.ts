@@ -1,0 +1,136 @@
+/** Wire format of contact methods: how one person is reached, and after how many minutes. */
+import { z } from "zod";
+import { bodySchema, Id, integer, line, Timestamp } from "../../core/fields.ts";
+import { createInputSchema, createPatchSchema, createReadSchema } from "../../core/kinds.ts";
+import { contactBounds } from "../../core/limits.ts";
+import { channelKinds } from "../channels/kinds-schema.ts";
+
+const { email, ntfy, pushover, telegram, gotify, webhook } = channelKinds;
+
+/** Channel types that can reach a single person. */
+export const contactKinds = { email, ntfy, pushover, telegram, gotify, webhook };
+export type ContactType = keyof typeof contactKinds;
+
+const minutes = (priority: string) =>
+  integer(0, contactBounds.afterMinutes.value)
+    .nullable()
+    .default(0)
+    .meta({
+      description: `Minutes from the page of an alert ${priority} to the use of this method; null for never.`,
+    });
+
+export const contactFields = {
+  name: line(255).meta({ example: "Phone" }),
+  enabled: z.boolean().default(true),
+  afterMinutes: minutes("of low or normal priority"),
+  criticalAfterMinutes: minutes("of critical priority"),
+};
+
+const readOnly = ["id", "verifiedAt", "lastDeliveryAt", "lastError", "secretsSet"];
+const timestamps = ["createdAt", "updatedAt"];
+
+const newContactMethod = createInputSchema(
+  contactKinds,
+  {
+    ...contactFields,
+    personId: Id.optional().meta({
+      description: "The owner. Your own account if absent; required with an API key.",
+    }),
+  },
+  {
+    id: "NewContactMethod",
+    example: {
+      type: "email",
+      name: "Mail",
+      personId: "01a1fb99-7a1c-7d10-8b42-9c0e1f2a3b4c",
+      to: ["ada@team.example"],
+    },
+  },
+);
+
+/** Returns the issue of a contact method that would reach several people; null for none. */
+export const findSharedIssue = ({ type, to }: { type: string; to?: unknown }) =>
+  type === "email" && Array.isArray(to) && to.length > 1
+    ? { path: "to", message: "must be one address" }
+    : null;
+
+export const NewContactMethod = bodySchema(
+  [...readOnly, ...timestamps],
+  newContactMethod.superRefine((method, context) => {
+    const issue = findSharedIssue(method);
+    if (issue !== null)
+      context.addIssue({ code: "custom", path: [issue.path], message: issue.message });
+  }),
+);
+export type NewContactMethod = z.infer<typeof newContactMethod>;
+
+export const ContactMethodPatch = createPatchSchema(
+  contactKinds,
+  contactFields,
+  [...readOnly, ...timestamps, "personId"],
+  { id: "ContactMethodPatch", example: { afterMinutes: 3 } },
+);
+export type ContactMethodPatch = z.infer<typeof ContactMethodPatch>;
+
+export const ContactMethod = createReadSchema(
+  contactKinds,
+  {
+    personId: Id,
+    name: z.string(),
+    enabled: z.boolean(),
+    afterMinutes: z.int().nullable(),
+    criticalAfterMinutes: z.int().nullable(),
+    verifiedAt: Timestamp.nullable().meta({
+      description: "When the person entered the last code. Only verified methods are used.",
+    }),
+    lastDeliveryAt: Timestamp.nullable(),
+    lastError: z.string().nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  {
+    id: "ContactMethod",
+    description: "A way to reach one person. Its secrets are write-only.",
+    example: {
+      id: "01a1fb99-ad40-7f60-9e7d-8c9baad8e7f6",
+      type: "email",
+      personId: "01a1fb99-9c30-7e5f-8d6c-7b8a99c7d6e5",
+      name: "Mail",
+      enabled: true,
+      afterMinutes: 0,
+      criticalAfterMinutes: 0,
+      to: ["ada@team.example"],
+      template: null,
+      verifiedAt: "2026-11-20T23:05:00.000Z",
+      lastDeliveryAt: null,
+      lastError: null,
+      createdAt: "2026-11-20T23:02:00.000Z",
+      updatedAt: "2026-11-20T23:02:00.000Z",
+      secretsSet: [],
+    },
+  },
+);
+export type ContactMethod = z.infer<typeof ContactMethod>;
+
+export const ContactMethodQuery = z.strictObject({
+  personId: Id.optional().meta({
+    description: "The owner. Your own account if absent; required with an API key.",
+  }),
+});
+export type ContactMethodQuery = z.output<typeof ContactMethodQuery>;
+
+export const VerificationCode = z
+  .strictObject({
+    code: z
+      .string()
+      .regex(/^\d{6}$/, "must be the six digits of the message")
+      .meta({ example: "482913" }),
+  })
+  .meta({ id: "VerificationCode" });
+export type VerificationCode = z.output<typeof VerificationCode>;
+
+/** Outcome of a message to a contact method, with a sentence that explains it. */
+export const ContactOutcome = z
+  .object({ delivered: z.boolean(), message: z.string() })
+  .meta({ id: "ContactOutcome", example: { delivered: true, message: "Delivered." } });
+export type ContactOutcome = z.infer<typeof ContactOutcome>;
