@@ -503,6 +503,11 @@ describeInChromium("incidents", (browser) => {
     const { page } = open;
     await page.getByRole("region", { name: "Activity" }).waitFor();
     await page.getByText("Only for us").waitFor();
+    await message(page).fill("We restart 10.20.0.14.");
+    await page.getByText("Customers don’t know “10.20.0.14”.").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await message(page).fill("");
+    await page.getByText("Customers don’t know").waitFor({ state: "detached" });
     await page.emulateMedia({ media: "print" });
     await page.getByRole("navigation", { name: "Main" }).waitFor({ state: "hidden" });
     // Controls and internal notes are not for readers on paper.

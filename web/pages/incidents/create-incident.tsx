@@ -13,6 +13,7 @@ import { useAudience } from "./data.ts";
 import { SeverityField, VisibilityField } from "./labels.tsx";
 import { MonitorsField } from "./monitors-field.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
+import { InternalNamesLine } from "./internal-names-line.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { describePosting, RecipientsLine } from "./recipients-line.tsx";
 import { TemplatesMenu } from "./templates.tsx";
@@ -95,6 +96,11 @@ function Fields() {
         <MonitorsField form={form} />
         <SeverityField {...form.field("severity")} />
         <MessageField form={form} />
+        <InternalNamesLine
+          text={`${values.title}\n${values.message}`}
+          isPublic={values.public}
+          audience={audience}
+        />
         <VisibilityField
           value={values.public}
           onChange={(isPublic) => form.set("public", isPublic)}

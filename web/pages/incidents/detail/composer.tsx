@@ -13,6 +13,7 @@ import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { holdUpdate } from "../actions.ts";
 import { useAudience } from "../data.ts";
 import { NoteForm } from "./note-form.tsx";
+import { InternalNamesLine } from "../internal-names-line.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
 import { countRecipients, RecipientsLine } from "../recipients-line.tsx";
 import { TemplatesMenu } from "../templates.tsx";
@@ -144,6 +145,7 @@ function UpdateForm({
           onPreview={() => setPreviewing(true)}
         />
         <MessageField draft={draft} box={box} />
+        <InternalNamesLine text={values.message} isPublic={incident.public} audience={audience} />
       </FormFrame>
       {previewing && (
         <PreviewDialog

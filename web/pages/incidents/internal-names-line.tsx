@@ -1,0 +1,44 @@
+import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
+import { listKnownMonitors, useOverview } from "../../data/overview.ts";
+import { useStatusPages } from "../../data/status-pages.ts";
+import { StateIcon } from "../../components/display/state-icon.tsx";
+import { findInternalNames } from "./internal-names.ts";
+
+/** Warns of names in a public text that customers don't know. */
+export function InternalNamesLine({
+  text,
+  isPublic,
+  audience,
+}: {
+  text: string;
+  isPublic: boolean;
+  audience: IncidentAudience | undefined;
+}) {
+  const { data: overview } = useOverview();
+  const { data: pages = [] } = useStatusPages();
+  const shownOn = new Set(isPublic ? audience?.pages.map(({ id }) => id) : []);
+  const names = findInternalNames(
+    text,
+    overview === undefined ? [] : listKnownMonitors(overview),
+    pages.filter(({ id }) => shownOn.has(id)),
+  );
+  return (
+    <div aria-live="polite">
+      {names.map(({ name, publicName }) => (
+        <p key={name} className="internal-name">
+          <StateIcon state="degraded" size={14} />
+          <span>
+            Customers don’t know “<bdi>{name}</bdi>”
+            {publicName === null ? (
+              "."
+            ) : (
+              <>
+                . On the page it is “<bdi>{publicName}</bdi>”.
+              </>
+            )}
+          </span>
+        </p>
+      ))}
+    </div>
+  );
+}
