@@ -88,6 +88,17 @@ const framed = [
   }),
   createRoute({
     ...inShell,
+    path: "/on-call",
+    staticData: { navigation: { label: "On call", icon: "people", keys: "g o" } },
+    component: lazyRouteComponent(createChunk(() => import("./pages/on-call/on-call-page.tsx"))),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/on-call/$id",
+    component: lazyRouteComponent(createChunk(() => import("./pages/on-call/schedule-page.tsx"))),
+  }),
+  createRoute({
+    ...inShell,
     path: "/alert-channels",
     staticData: { navigation: { label: "Alert channels", icon: "bell", keys: "g c" } },
     validateSearch: ({ new: type }: Record<string, unknown>): { new?: string } =>

@@ -7,6 +7,7 @@ type Json = { [name: string]: unknown };
 
 const words: Record<SectionName, string> = {
   alertChannels: "Alert channels, by their keys.",
+  schedules: "On-call schedules, by their keys.",
   escalationPolicies: "Escalation policies, by their keys.",
   groups: "Folders of the Monitors page, by their keys.",
   monitors: "Monitors, by their keys.",

@@ -144,17 +144,22 @@ function parseEntry(
   };
 }
 
+/** Finds the ID of a record by its key, or of a person by e-mail address. */
+export type FindId = (of: SectionName | "people", key: string) => string | undefined;
+
 /** Converts references to record IDs, as the REST API expects. Unknown keys become validation issues. */
-export function resolveReferences(
-  { section, fields }: Entry,
-  idOf: (section: SectionName, key: string) => string | undefined,
-  issue: Issue,
-): Fields {
+export function resolveReferences({ section, fields }: Entry, idOf: FindId, issue: Issue): Fields {
   const result: Fields = {};
   const resolveId = (to: SectionName, key: unknown, path: string) => {
     const found = typeof key === "string" ? idOf(to, key) : undefined;
     if (found === undefined)
       issue(path, `must be the key of a record in ${to} of this configuration`);
+    return found;
+  };
+  const resolvePerson = (email: unknown, path: string) => {
+    const found = typeof email === "string" ? idOf("people", email) : undefined;
+    if (found === undefined)
+      issue(path, "must be the e-mail address of a person of the organization");
     return found;
   };
   const { references } = sections[section];
@@ -169,7 +174,9 @@ export function resolveReferences(
         : value;
   }
   if (section === "escalationPolicies" && Array.isArray(fields["steps"]))
-    return { ...result, steps: resolveSteps(fields["steps"], resolveId) };
+    return { ...result, steps: resolveSteps(fields["steps"], resolveId, resolvePerson) };
+  if (section === "schedules" && Array.isArray(fields["layers"]))
+    return { ...result, layers: resolveLayers(fields["layers"], resolvePerson, issue) };
   if (section !== "statusPages" || !Array.isArray(fields["sections"])) return result;
   return {
     ...result,
@@ -200,19 +207,48 @@ export function resolveReferences(
 
 type ResolveId = (to: SectionName, key: unknown, path: string) => string | undefined;
 
-/** Converts the targets of steps. A person still has an e-mail address as ID, which `resources` looks up. */
-const resolveSteps = (steps: readonly unknown[], resolveId: ResolveId) =>
+type ResolvePerson = (email: unknown, path: string) => string | undefined;
+
+/** Converts the people of layers to IDs. */
+const resolveLayers = (layers: readonly unknown[], resolvePerson: ResolvePerson, issue: Issue) =>
+  layers.map((layer, index) => {
+    if (!isObject(layer)) return layer;
+    const { people, ...rest } = layer;
+    const path = `layers[${index}].personIds`;
+    if ("personIds" in rest) issue(path, "must be given instead of personIds");
+    const personIds = Array.isArray(people)
+      ? people.map((email: unknown, position) => resolvePerson(email, `${path}[${position}]`))
+      : people;
+    return { ...rest, personIds };
+  });
+
+/** Converts the targets of steps to IDs. */
+const resolveSteps = (
+  steps: readonly unknown[],
+  resolveId: ResolveId,
+  resolvePerson: ResolvePerson,
+) =>
   steps.map((step, index) => {
     if (!isObject(step) || !Array.isArray(step["targets"])) return step;
     return {
       ...step,
       targets: step["targets"].map((target: unknown, place) => {
         if (!isObject(target)) return target;
-        const { person, channel, ...rest } = target;
-        const path = `steps[${index}].targets[${place}].channel`;
+        const { person, schedule, channel, ...rest } = target;
+        const path = `steps[${index}].targets[${place}]`;
         if (channel !== undefined)
-          return { ...rest, type: "channel", id: resolveId("alertChannels", channel, path) };
-        return { ...rest, type: "person", id: person };
+          return {
+            ...rest,
+            type: "channel",
+            id: resolveId("alertChannels", channel, `${path}.channel`),
+          };
+        if (schedule !== undefined)
+          return {
+            ...rest,
+            type: "schedule",
+            id: resolveId("schedules", schedule, `${path}.schedule`),
+          };
+        return { ...rest, type: "person", id: resolvePerson(person, `${path}.person`) };
       }),
     };
   });
@@ -228,6 +264,7 @@ export function toConfigurationPath({ section, key, inherited }: Entry, path: st
     own = own
       .replace(/^(sections\[\d+\]\.)groupId$/, "$1group")
       .replace(/^(sections\[\d+\]\.monitors\[\d+\]\.)id$/, "$1monitor");
+  if (section === "schedules") own = own.replace(/^(layers\[\d+\]\.)personIds/, "$1people");
   const [first = ""] = own.split(/[.[]/);
   return inherited.has(first) ? `defaults.${section}.${own}` : `${section}.${key}.${own}`;
 }

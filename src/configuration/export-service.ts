@@ -1,4 +1,5 @@
 /** Exports an organization as a configuration. */
+import type { ScheduleLayer } from "../alerting/schedules/schema.ts";
 import { slugify } from "../core/text/formatting.ts";
 import { forEachYielding } from "../core/time/event-loop.ts";
 import type { Scope } from "../events/scope.ts";
@@ -242,6 +243,11 @@ function buildEntry(
       return Array.isArray(value) ? value.flatMap((id) => keyOf(id) ?? []) : (keyOf(value) ?? null);
     if (section === "escalationPolicies" && name === "steps")
       return (value as EscalationStep[]).map(toEntryStep);
+    if (section === "schedules" && name === "layers")
+      return (value as ScheduleLayer[]).map(({ personIds, ...layer }) => ({
+        ...layer,
+        people: personIds.map((id) => keyOf(id)),
+      }));
     if (section === "statusPages" && name === "sections")
       return (value as PageSection[]).filter(isKnown).map(toEntrySection);
     for (const path of Object.keys(kind?.secrets ?? {})) {

@@ -1,4 +1,6 @@
 /** Compares a configuration with the organization and plans the changes. */
+import { emailKeyOf } from "../accounts/people/rules.ts";
+import { listMembers } from "../accounts/people/store.ts";
 import { AppError, type ErrorDetail } from "../core/errors.ts";
 import { createId } from "../core/ids.ts";
 import { excerptText } from "../core/text/formatting.ts";
@@ -11,6 +13,7 @@ import { chooseChannels } from "../monitoring/monitors/rules.ts";
 import {
   type Configuration,
   type Entry,
+  type FindId,
   isOwnPage,
   toConfigurationName,
   toConfigurationPath,
@@ -84,7 +87,9 @@ export async function planApply(
       return [id, records.get(id)?.id ?? createId(now)];
     }),
   );
-  const idOf = (section: SectionName, key: string) => ids.get(idOfEntry({ section, key }));
+  const people = await findPeople(scope, entries);
+  const idOf: FindId = (of, key) =>
+    of === "people" ? people.get(emailKeyOf(key)) : ids.get(idOfEntry({ section: of, key }));
   const issues: ErrorDetail[] = [];
   const steps: Step[] = [];
   await forEachYielding(entries, async (entry) => {
@@ -115,6 +120,16 @@ export async function planApply(
       ...left.released.map((one) => describeRemoval(one, "release")),
     ],
   };
+}
+
+/** Returns the IDs of people by the key of their e-mail address, if the entries can refer to people. */
+async function findPeople(scope: Scope, entries: readonly Entry[]) {
+  const members = entries.some(
+    ({ section }) => section === "schedules" || section === "escalationPolicies",
+  )
+    ? await listMembers(scope)
+    : [];
+  return new Map(members.map(({ email, id }) => [emailKeyOf(email), id]));
 }
 
 /**
@@ -214,7 +229,7 @@ async function planStep(
   entry: Entry,
   id: string,
   record: Current | null,
-  idOf: (section: SectionName, key: string) => string | undefined,
+  idOf: FindId,
   issues: ErrorDetail[],
 ): Promise<Step | null> {
   const { section } = entry;

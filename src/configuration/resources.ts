@@ -11,8 +11,6 @@ import {
   openRecord as editableChannel,
   targetsOf as channelTargets,
 } from "../alerting/channels/service.ts";
-import { listMembers } from "../accounts/people/store.ts";
-import { emailKeyOf } from "../accounts/people/rules.ts";
 import { NewEscalationPolicy } from "../alerting/policies/schema.ts";
 import {
   changePolicy,
@@ -21,6 +19,14 @@ import {
   listPolicies,
   type PolicyRecord,
 } from "../alerting/policies/store.ts";
+import { NewSchedule } from "../alerting/schedules/schema.ts";
+import { createCalendarAddress, guardPeople } from "../alerting/schedules/service.ts";
+import {
+  changeSchedule,
+  insertSchedule,
+  listSchedules,
+  type StoredSchedule,
+} from "../alerting/schedules/store.ts";
 import { assertTargetsAllowed } from "../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../core/validation.ts";
 import { buildFirstVersion, buildNextVersion } from "../database/rows.ts";
@@ -58,7 +64,7 @@ import { assertHostsFree, assertOpenable, hashPagePassword } from "../status-pag
 import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
 import { buildPatch } from "./patches.ts";
 import type { SectionName } from "./sections-schema.ts";
-import { type Fields, isObject } from "../core/collections/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 
 type Identified = { id: string; version: number };
 
@@ -122,12 +128,7 @@ const policyResource = defineResource<PolicyRecord, NewEscalationPolicy>({
     const { id: _id, version: _version, createdAt: _created, updatedAt: _updated, ...own } = row;
     return own;
   },
-  async read(scope, _row, entry) {
-    return parse(NewEscalationPolicy, {
-      ...entry,
-      steps: await findPeopleOfSteps(scope, entry["steps"]),
-    });
-  },
+  read: async (_scope, _row, entry) => parse(NewEscalationPolicy, entry),
   create: (scope, id, input, at) => [
     ...insertPolicy(scope, { ...input, id, ...buildFirstVersion(at) }),
     ...guardTargetsExist(scope, input.steps),
@@ -138,27 +139,30 @@ const policyResource = defineResource<PolicyRecord, NewEscalationPolicy>({
   ],
 });
 
-/** Replaces e-mail addresses in steps by the IDs of the organization's people. Throws VALIDATION_ERROR. */
-async function findPeopleOfSteps(scope: Scope, steps: unknown): Promise<unknown> {
-  if (!Array.isArray(steps)) return steps;
-  const members = await listMembers(scope);
-  const idOfEmail = new Map(members.map(({ id, email }) => [emailKeyOf(email), id]));
-  return steps.map((step: unknown, index) => {
-    if (!isObject(step) || !Array.isArray(step["targets"])) return step;
-    const targets = step["targets"].map((target: unknown, place) => {
-      if (!isObject(target) || target["type"] !== "person") return target;
-      const { id: email } = target;
-      const id = typeof email === "string" ? idOfEmail.get(emailKeyOf(email)) : undefined;
-      if (id === undefined)
-        throw invalidFieldError(
-          `steps[${index}].targets[${place}].id`,
-          "must be the e-mail address of a person of the organization",
-        );
-      return { ...target, id };
-    });
-    return { ...step, targets };
-  });
-}
+const scheduleResource = defineResource<StoredSchedule, NewSchedule>({
+  list: (scope) => listSchedules(scope),
+  fieldsOf: (_scope, { name, description, timeZone, layers }) => ({
+    name,
+    description,
+    timeZone,
+    layers,
+  }),
+  read: async (_scope, _row, entry) => parse(NewSchedule, entry),
+  create: (scope, id, input, at) => [
+    guardPeople(scope, input.layers),
+    ...insertSchedule(scope, {
+      organizationId: scope.organizationId,
+      id,
+      ...input,
+      ...createCalendarAddress(scope, id),
+      ...buildFirstVersion(at),
+    }),
+  ],
+  change: (scope, row, input, at) => [
+    guardPeople(scope, input.layers),
+    ...changeSchedule(scope, { ...row, ...input, ...buildNextVersion(row, at) }),
+  ],
+});
 
 type NewGroup = Omit<NewMonitorGroup, "monitorIds" | "paused" | "muted">;
 
@@ -334,6 +338,7 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
 
 export const resources: Readonly<Record<SectionName, Resource>> = {
   alertChannels: channelResource,
+  schedules: scheduleResource,
   escalationPolicies: policyResource,
   groups: groupResource,
   monitors: monitorResource,

@@ -89,6 +89,7 @@ export type ConfigExport = z.infer<typeof ConfigExport>;
 /** Names of the sections, ordered so that records precede references to them. */
 export const configSections = [
   "alertChannels",
+  "schedules",
   "escalationPolicies",
   "groups",
   "monitors",

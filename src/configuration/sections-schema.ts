@@ -3,6 +3,7 @@ import { z } from "zod";
 import { channelFields } from "../alerting/channels/schema.ts";
 import { channelKinds } from "../alerting/channels/kinds-schema.ts";
 import { EscalationStep, policyFields } from "../alerting/policies/schema.ts";
+import { scheduleFields, ScheduleLayer } from "../alerting/schedules/schema.ts";
 import type { Kinds } from "../core/kinds.ts";
 import type { LimitName } from "../core/limits.ts";
 import { groupFields } from "../monitoring/groups/schema.ts";
@@ -21,6 +22,7 @@ type Section = {
   /** Name of the records in `external_records` and in messages. */
   noun:
     | "alert-channel"
+    | "schedule"
     | "escalation-policy"
     | "group"
     | "monitor"
@@ -60,6 +62,15 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     limit: "alert-channels",
     kinds: channelKinds,
     common: channelFields,
+    references: {},
+    kept: [],
+  },
+  schedules: {
+    noun: "schedule",
+    naming: "name",
+    limit: "schedules",
+    kinds: null,
+    common: scheduleFields,
     references: {},
     kept: [],
   },
@@ -138,9 +149,10 @@ const PageSection = z.strictObject({
     .default([]),
 });
 
-/** A target by the e-mail address of a person, or by the key of a channel. */
+/** A target by the e-mail address of a person, or by the key of a schedule or channel. */
 const PolicyTarget = z.union([
   z.strictObject({ person: z.string() }),
+  z.strictObject({ schedule: Key }),
   z.strictObject({ channel: Key }),
 ]);
 
@@ -150,6 +162,15 @@ const PolicySteps = z.array(
     targets: z.array(PolicyTarget),
   }),
 );
+const { personIds: _people, ...ofLayer } = ScheduleLayer.shape;
+
+const Layer = z.strictObject({
+  ...ofLayer,
+  people: z
+    .array(z.string())
+    .min(1)
+    .meta({ description: "E-mail addresses of people, in the order of the rotation." }),
+});
 
 const omitReferences = ({ common, references }: Section): [string, z.ZodType][] => {
   const byIds = new Set(Object.values(references).map(({ as }) => as));
@@ -181,9 +202,10 @@ function buildShape(section: SectionName, type: string | null): Shape {
     ...(section === "escalationPolicies" && {
       steps: PolicySteps.default([]).meta({
         description:
-          "Steps, each later than the previous one. A target is the e-mail address of a `person`, or the key of a `channel`.",
+          "Steps, each later than the previous one. A target is the e-mail address of a `person`, or the key of a `schedule` or `channel`.",
       }),
     }),
+    ...(section === "schedules" && { layers: z.array(Layer).default([]) }),
     ...(section === "statusPages" && {
       sections: z.array(PageSection).default([]),
       default: z.boolean().default(false).meta({

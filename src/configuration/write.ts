@@ -84,6 +84,7 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
   for (const some of buildDependencies(scope, [...created, ...updated])) statements.push(...some);
   for (const section of [
     "alertChannels",
+    "schedules",
     "escalationPolicies",
     "groups",
     "maintenanceWindows",
@@ -146,7 +147,6 @@ const createSharedPolicyError = () =>
     "CONFLICT",
     "At most one escalation policy can be the default, and each of incidentSeverities can belong to only one.",
   );
-
 /** Returns the changed fields for the audit log. Secrets have no values. */
 function listAuditedFields({ entry, record, input, changed }: Step): ChangedField[] {
   const secrets = new Set(["passwordHash", ...listSecrets(entry.section, input)]);

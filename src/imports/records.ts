@@ -1,6 +1,7 @@
 import { alertChannels, escalationPolicies } from "../database/tables/alerting.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../database/tables/monitoring.ts";
+import { schedules } from "../database/tables/schedules.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
 import { channelMaker, groupMaker, monitorMaker } from "./monitor-makers.ts";
 import { incidentMaker, maintenanceWindowMaker, statusPageMaker } from "./page-makers.ts";
@@ -25,6 +26,7 @@ export const makers: Record<Noun, Maker> = {
 export const tableOf = {
   "alert-channel": { table: alertChannels, action: "alert-channel" },
   "escalation-policy": { table: escalationPolicies, action: "escalation-policy" },
+  schedule: { table: schedules, action: "schedule" },
   group: { table: monitorGroups, action: "group" },
   monitor: { table: monitors, action: "monitor" },
   "maintenance-window": { table: maintenanceWindows, action: "maintenance" },
@@ -39,6 +41,7 @@ export const guardLimits = (scope: Scope, at: string): Statement[] => [
   guardLimit(scope, "monitor-groups", monitorGroups),
   guardLimit(scope, "alert-channels", alertChannels, "person_id is null"),
   guardLimit(scope, "escalation-policies", escalationPolicies),
+  guardLimit(scope, "schedules", schedules),
   guardLimit(scope, "status-pages", statusPages),
   guardCurrentWindowLimit(scope, at),
   guardWindowLimit(scope),

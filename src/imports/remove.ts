@@ -2,7 +2,9 @@ import { removeChannel } from "../alerting/channels/service.ts";
 import { removePolicy } from "../alerting/policies/store.ts";
 import { removeRecords } from "../database/deleted-records.ts";
 import { findTargetUses, guardNoTarget } from "../database/escalation-uses.ts";
+import { removeRow } from "../database/rows.ts";
 import type { Statement } from "../database/store.ts";
+import { schedules } from "../database/tables/schedules.ts";
 import { buildAuditRows, buildEvents } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { buildResolvingStatements } from "../incidents/by-monitor.ts";
@@ -30,6 +32,7 @@ export async function buildRemovalStatements(
       return { action, subjectIds: all[noun] };
     });
   const channelUses = await findTargetUses(scope, "channel", all["alert-channel"]);
+  const scheduleUses = await findTargetUses(scope, "schedule", all.schedule);
   return [
     ...changes.flatMap((one) => buildAuditRows(scope, one, at)),
     ...removeRecords(scope, "incident", all.incident, at),
@@ -39,6 +42,8 @@ export async function buildRemovalStatements(
     ...removeMonitors(scope, all.monitor, at),
     ...all.group.flatMap((one) => removeGroup(scope, one, at)),
     ...all["escalation-policy"].map((one) => removePolicy(scope, one)),
+    guardNoTarget(scope, "schedule", all.schedule, scheduleUses),
+    ...all.schedule.map((one) => removeRow(scope, schedules, one)),
     guardNoTarget(scope, "channel", all["alert-channel"], channelUses),
     ...all["alert-channel"].flatMap((one) => removeChannel(scope, one, at)),
     ...changes.flatMap((one) => buildEvents(scope, one, at)),

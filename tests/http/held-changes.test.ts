@@ -381,6 +381,7 @@ test("what a held change needs of its route is only its scope, parameters and bo
     "deleteIncidentTemplate",
     "deleteMaintenanceWindow",
     "deleteMonitor",
+    "deleteSchedule",
     "deleteSubscriber",
     "openIncident",
     "resolveIncident",

@@ -13,7 +13,10 @@ export type Dialog =
   | { kind: "create-channel"; type: ChannelType | "" }
   /** `date` preselects a day, such as `2026-11-22`. */
   | { kind: "plan-maintenance"; date?: string; like?: string }
-  | { kind: "edit-maintenance"; id: string };
+  | { kind: "edit-maintenance"; id: string }
+  /** `like` is the ID of a schedule to copy. */
+  | { kind: "create-schedule"; like?: string }
+  | { kind: "edit-schedule"; id: string };
 
 const openStore = createStore<Dialog | null>(null);
 

@@ -10,6 +10,7 @@ const sectionNouns = {
   groups: "group",
   monitors: "monitor",
   maintenanceWindows: "maintenance",
+  schedules: "schedule",
   statusPages: "status-page",
 } as const;
 

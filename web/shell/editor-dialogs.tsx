@@ -8,6 +8,7 @@ const MonitorDialog = lazy(
 const GroupDialog = lazy(createChunk(() => import("../pages/monitors/editor/group-editor.tsx")));
 const CreateChannel = lazy(createChunk(() => import("../pages/alert-channels/create-channel.tsx")));
 const CreateIncident = lazy(createChunk(() => import("../pages/incidents/create-incident.tsx")));
+const ScheduleDialog = lazy(createChunk(() => import("../pages/on-call/schedule-editor.tsx")));
 const MaintenanceDialog = lazy(createChunk(() => import("../pages/maintenance/window-editor.tsx")));
 
 /** The open editor dialog, on top of any page. Its script loads when first needed. */
@@ -34,6 +35,9 @@ function renderEditor(dialog: Dialog) {
       );
     case "create-incident":
       return <CreateIncident />;
+    case "create-schedule":
+    case "edit-schedule":
+      return <ScheduleDialog what={dialog} />;
     default:
       return <MaintenanceDialog what={dialog} />;
   }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
+import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { createRouter } from "../../http/request-context.ts";
 import {
   NewSchedule,
@@ -88,6 +89,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
       summary: "Delete an on-call schedule",
       description:
         "Its overrides are deleted, too. Fails while an escalation policy uses it; the error lists the policies.",
+      query: HoldQuery,
       response: Deleted,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteSchedule(scope, params.id),

@@ -12,8 +12,8 @@ export type ScheduleTimes = {
   overrides: readonly Override[];
 };
 
-/** Who is on call, and why: by the layer at this position, or by an override. */
-export type Duty = { personId: string; layer: number | null; overrideId: string | null };
+/** Who is on call; by an override, or by a layer. */
+export type Duty = { personId: string; overrideId: string | null };
 
 /** Start (inclusive) and end (exclusive), in Unix milliseconds. */
 type Span = { start: number; end: number };
@@ -35,50 +35,52 @@ export function findOnCall(
   const override = overrides.findLast(
     ({ startsAt, endsAt }) => Date.parse(startsAt) <= at && at < Date.parse(endsAt),
   );
-  if (override !== undefined)
-    return { personId: override.personId, layer: null, overrideId: override.id };
-  for (let index = layers.length - 1; index >= 0; index--) {
-    const layer = layers[index] as ScheduleLayer;
+  if (override !== undefined) return { personId: override.personId, overrideId: override.id };
+  for (const layer of layers.toReversed()) {
     const turn = findTurn(layer, timeZone, at);
     if (turn !== null && isWithinHours(layer.hours, timeZone, at))
-      return { personId: turn.personId, layer: index, overrideId: null };
+      return { personId: turn.personId, overrideId: null };
   }
   return null;
 }
 
 /**
  * Lists who is on call from `from` until `until`, in Unix milliseconds, without omissions: gaps have no person. Adjacent
- * shifts of the same person in the same layer are one.
+ * shifts of the same person are one, except for overrides.
  */
 export function listShifts(schedule: ScheduleTimes, from: number, until: number): DutySpan[] {
   if (until <= from) return [];
   const { timeZone, layers, overrides } = schedule;
-  const gap = { start: from, end: until, personId: null, layer: null, overrideId: null };
-  const ofLayers = layers.map((layer, index) =>
+  const gap = { start: from, end: until, personId: null, overrideId: null };
+  const ofLayers = layers.map((layer) =>
     listTurns(layer, timeZone, from, until).map((turn): DutySpan => ({
       ...turn,
-      layer: index,
       overrideId: null,
     })),
   );
   const ofOverrides = overrides.flatMap(({ id, personId, startsAt, endsAt }) => {
     const start = Math.max(Date.parse(startsAt), from);
     const end = Math.min(Date.parse(endsAt), until);
-    return start < end ? [[{ start, end, personId, layer: null, overrideId: id }]] : [];
+    return start < end ? [[{ start, end, personId, overrideId: id }]] : [];
   });
   const base: DutySpan[] = [gap];
   return [...ofLayers, ...ofOverrides].reduce(overlay, base).reduce(appendMerged, []);
 }
 
-/** Returns the end of the duty at `at`, and the next shift of a person; null if they are not before `until`. */
-export function findNextShift(schedule: ScheduleTimes, at: number, until: number) {
-  const [current, ...later] = listShifts(schedule, at, until);
-  const end = later.find(({ personId }) => personId !== current?.personId)?.start ?? null;
+/**
+ * Returns the end of the duty at `at`, the next shift of a person, and the start of the next gap; null if they are not
+ * before `until`.
+ */
+export function findUpcoming(schedule: ScheduleTimes, at: number, until: number) {
+  const spans = listShifts(schedule, at, until);
+  const current = spans[0]?.personId;
+  const end = spans.find(({ personId }) => personId !== current)?.start ?? null;
   const next =
     end === null
       ? undefined
-      : later.find(({ start, personId }) => start >= end && personId !== null);
-  return { until: end, next: next ?? null };
+      : spans.find(({ start, personId }) => start >= end && personId !== null);
+  const gap = spans.find(({ personId }) => personId === null);
+  return { until: end, next: next ?? null, gapAt: gap?.start ?? null };
 }
 
 /** Replaces the spans of `base` where `top` has spans. Both are sorted and without overlaps. */
@@ -101,13 +103,10 @@ function overlay(base: readonly DutySpan[], top: readonly DutySpan[]): DutySpan[
   return current === undefined ? result : [...result, current, ...rest];
 }
 
-/** Appends a span, or extends the last one if it has the same person for the same reason. */
+/** Appends a span, or extends the last one if it has the same person by the same override, or by none. */
 function appendMerged(spans: DutySpan[], span: DutySpan): DutySpan[] {
   const last = spans.at(-1);
-  const isSame =
-    last?.personId === span.personId &&
-    last.layer === span.layer &&
-    last.overrideId === span.overrideId;
+  const isSame = last?.personId === span.personId && last.overrideId === span.overrideId;
   if (isSame) spans[spans.length - 1] = { ...last, end: span.end };
   else spans.push(span);
   return spans;
@@ -221,7 +220,7 @@ const toInstant = (local: number, timeZone: string): number =>
 
 const unitNames: Record<RotationUnit, string> = { hours: "hour", days: "day", weeks: "week" };
 
-/** Describes a layer for the audit log, such as `Nights: Ann, Ben; every week from 2026-11-30 09:00`. */
+/** Describes a layer, such as `Nights: Ann, Ben; every week from 2026-11-30 09:00`. */
 export function describeLayer(layer: ScheduleLayer, nameOf: (personId: string) => string): string {
   const { name, personIds, every, unit, start, end, hours } = layer;
   const length = every === 1 ? unitNames[unit] : `${every} ${unit}`;
@@ -235,4 +234,6 @@ export function describeLayer(layer: ScheduleLayer, nameOf: (personId: string) =
 }
 
 const formatDays = (days: readonly string[]) =>
-  days.length === 7 ? "daily" : days.map((day) => day.slice(0, 3)).join(" ");
+  days.length === 7
+    ? "daily"
+    : days.map((day) => day.charAt(0).toUpperCase() + day.slice(1, 3)).join(", ");

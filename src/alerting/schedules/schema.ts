@@ -108,7 +108,7 @@ const layers = z
 /** Editable fields of a schedule. */
 export const scheduleFields = {
   name: line(100).meta({ example: "Platform" }),
-  description: optionalParagraphs(2000).default(""),
+  description: optionalParagraphs(2000).default("").meta({ description: "As Markdown." }),
   timeZone: TimeZone.default("UTC").meta({
     description: "IANA time zone of all local times.",
     example: "Europe/Berlin",
@@ -232,7 +232,6 @@ const shiftExample = {
   endsAt: "2026-12-14T08:00:00.000Z",
   personId: "01a1fb99-7a1c-7d10-8b42-9c0e1f2a3b4d",
   personName: "Ben",
-  layer: 0,
   overrideId: null,
 };
 
@@ -243,10 +242,7 @@ export const Shift = z
     endsAt: Timestamp,
     personId: Id.nullable().meta({ description: "Null for a gap: nobody is on call." }),
     personName: z.string().nullable(),
-    layer: z.int().nullable().meta({
-      description: "Position of the layer, from 0; null for an override or a gap.",
-    }),
-    overrideId: Id.nullable(),
+    overrideId: Id.nullable().meta({ description: "Null without an override." }),
   })
   .meta({ id: "Shift", example: shiftExample });
 export type Shift = z.infer<typeof Shift>;
@@ -263,6 +259,9 @@ export const OnCall = z
       description: "When another person, or nobody, is on call; null if later than 62 days.",
     }),
     next: Shift.nullable().meta({ description: "The next shift of a person." }),
+    nextGapAt: Timestamp.nullable().meta({
+      description: "Start of the next gap within 14 days, in which nobody is on call.",
+    }),
   })
   .meta({
     id: "OnCall",
@@ -275,6 +274,7 @@ export const OnCall = z
       overrideId: null,
       until: "2026-12-07T08:00:00.000Z",
       next: shiftExample,
+      nextGapAt: null,
     },
   });
 export type OnCall = z.infer<typeof OnCall>;

@@ -22,7 +22,7 @@ import { guardText, type Prepared, retryOnStaleRead, StaleRead } from "../../dat
 import { scheduleOverrides, schedules } from "../../database/tables/schedules.ts";
 import { commit, guardCurrent, guardUnconditional } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { describeLayer, type DutySpan, findNextShift, findOnCall, listShifts } from "./rules.ts";
+import { describeLayer, type DutySpan, findOnCall, findUpcoming, listShifts } from "./rules.ts";
 import type {
   NewSchedule,
   NewScheduleOverride,
@@ -93,7 +93,8 @@ function toRecord(scope: Scope, schedule: StoredSchedule): ScheduleRecord {
   return { ...record, calendarUrl };
 }
 
-const guardPeople = (scope: Scope, layers: NewSchedule["layers"]) =>
+/** Guard that all people in the layers are members. */
+export const guardPeople = (scope: Scope, layers: NewSchedule["layers"]) =>
   guardMembers(
     scope,
     "layers",
@@ -227,13 +228,13 @@ async function findAllOnCall(
   const duties = await mapYielding(found, (schedule) => ({
     schedule,
     duty: findOnCall(schedule, at),
-    ...findNextShift(schedule, at, until),
+    ...findUpcoming(schedule, at, until),
   }));
   const names = await findNames(
     scope,
     duties.flatMap(({ duty, next }) => [duty?.personId ?? null, next?.personId ?? null]),
   );
-  return duties.map(({ schedule, duty, until: end, next }) => ({
+  return duties.map(({ schedule, duty, until: end, next, gapAt }) => ({
     scheduleId: schedule.id,
     scheduleName: schedule.name,
     at: formatTimestamp(at),
@@ -242,17 +243,17 @@ async function findAllOnCall(
     overrideId: duty?.overrideId ?? null,
     until: end === null ? null : formatTimestamp(end),
     next: next && toShift(next, names),
+    nextGapAt: gapAt === null || gapAt >= at + usualSpanMs ? null : formatTimestamp(gapAt),
   }));
 }
 
 function toShift(span: DutySpan, names: ReadonlyMap<string, string>): Shift {
-  const { start, end, personId, layer, overrideId } = span;
+  const { start, end, personId, overrideId } = span;
   return {
     startsAt: formatTimestamp(start),
     endsAt: formatTimestamp(end),
     personId,
     personName: names.get(personId ?? "") ?? null,
-    layer,
     overrideId,
   };
 }

@@ -12,6 +12,8 @@ export const adminPaths = [
   "/incidents/:id/postmortem",
   "/maintenance",
   "/maintenance/:id",
+  "/on-call",
+  "/on-call/:id",
   "/alert-channels",
   "/alert-channels/:id",
   "/status-pages",
@@ -40,7 +42,7 @@ const buildPolicy = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-const machinePathPattern = /^\/(api|dashboard|push|assets|metrics|healthz)(\/|$)/i;
+const machinePathPattern = /^\/(api|dashboard|push|calendars|assets|metrics|healthz)(\/|$)/i;
 
 /** Whether a person opened a URL in a browser, as opposed to requests by scripts or pages. */
 export function isOpenedInBrowser({ method, headers }: Request, path: string): boolean {

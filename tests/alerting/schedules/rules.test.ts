@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  findNextShift,
   findOnCall,
+  findUpcoming,
   listShifts,
   type ScheduleTimes,
 } from "../../../src/alerting/schedules/rules.ts";
@@ -101,7 +101,7 @@ describe("who is on call", () => {
       "01-12T08:00 01-12T12:00 ann",
     ]);
     expect(listShifts(scheduleOf([]), 0, 1000)).toEqual([
-      { start: 0, end: 1000, personId: null, layer: null, overrideId: null },
+      { start: 0, end: 1000, personId: null, overrideId: null },
     ]);
   });
 
@@ -123,15 +123,12 @@ describe("who is on call", () => {
   test("the next shift is the next one of a person, after a gap, too", () => {
     const hours = [{ days: [...weekdays], from: "09:00", until: "17:00" }];
     const schedule = scheduleOf([{ personIds: ["ann"], hours }]);
-    const found = findNextShift(
-      schedule,
-      Date.parse("2026-01-06T12:00Z"),
-      Date.parse("2026-02-01"),
-    );
+    const found = findUpcoming(schedule, Date.parse("2026-01-06T12:00Z"), Date.parse("2026-02-01"));
     expect(found.until).toBe(Date.parse("2026-01-06T16:00Z"));
+    expect(found.gapAt).toBe(found.until);
     expect(found.next).toMatchObject({ personId: "ann", start: Date.parse("2026-01-07T08:00Z") });
-    const never = findNextShift(scheduleOf([]), 0, 1000);
-    expect(never).toEqual({ until: null, next: null });
+    const never = findUpcoming(scheduleOf([]), 0, 1000);
+    expect(never).toEqual({ until: null, next: null, gapAt: 0 });
   });
 });
 
@@ -298,8 +295,8 @@ test("shifts cover their span without overlaps, and name whom the rules find", (
         if (index > 0) expect(shifts[index - 1]?.end).toBe(shift.start);
         for (const at of [shift.start, Math.floor((shift.start + shift.end) / 2), shift.end - 1]) {
           const found = findOnCall(schedule, at);
-          const { personId, layer, overrideId } = shift;
-          expect(found).toEqual(personId === null ? null : { personId, layer, overrideId });
+          const { personId, overrideId } = shift;
+          expect(found).toEqual(personId === null ? null : { personId, overrideId });
         }
       }
     }),

@@ -205,7 +205,7 @@ test("the audit log names people, and describes layers in words", async () => {
     {
       field: "layers",
       before: ["Rotation: Ann, Ben; every week from 2026-11-30 09:00"],
-      after: ["Nights: Ben; every 12 hours from 2026-12-01 20:00; mon sun 20:00–08:00"],
+      after: ["Nights: Ben; every 12 hours from 2026-12-01 20:00; Mon, Sun 20:00–08:00"],
     },
   ]);
 });

@@ -13,6 +13,7 @@ const kinds = {
   escalationPolicies: { icon: "list", to: null },
   groups: { icon: "folder", to: null },
   monitors: { icon: "pulse", to: "/monitors/$id" },
+  schedules: { icon: "people", to: "/on-call/$id" },
   maintenanceWindows: { icon: "calendar", to: "/maintenance/$id" },
   statusPages: { icon: "page", to: "/status-pages/$id" },
 } as const satisfies Record<ManagedRecord["section"], { icon: IconName; to: string | null }>;

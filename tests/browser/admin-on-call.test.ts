@@ -1,0 +1,179 @@
+/** On-call schedules on the admin page: list, calendar, overrides by drag, keyboard and phone, editor. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { defineLookTests, findThemeViolations } from "../support/admin-looks.ts";
+import { owner, startOwnedMachine } from "../support/admin-world.ts";
+import { describeInChromium } from "../support/browser.ts";
+import type { Json } from "../support/json.ts";
+
+const dayMs = 86_400_000;
+const localDay = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10);
+
+type World = Awaited<ReturnType<typeof startOwnedMachine>>;
+
+/** Adds a person to the organization, and returns their ID. */
+async function addPerson({ url, ask }: World, name: string): Promise<string> {
+  const email = `${name.toLowerCase()}@acme.example`;
+  const { link } = await ask("POST", "/invitations", { email, role: "member" });
+  await fetch(`${url}/dashboard/invitations/accept`, {
+    method: "POST",
+    headers: { Origin: url, "Content-Type": "application/json" },
+    body: JSON.stringify({
+      token: new URL(link, url).hash.slice(1),
+      name,
+      password: owner.password,
+    }),
+  });
+  const people: Json[] = await ask("GET", "/people");
+  return people.find((person) => person.email === email).id;
+}
+
+const hourCell = (page: Page, days: number, hour: number) =>
+  page.locator(`[data-hour="${days * 24 + hour}"]`);
+
+describeInChromium("on call", (browser) => {
+  let world: World;
+  let schedule: Json;
+  let ben = "";
+  let cat = "";
+  const overrides = async (): Promise<Json[]> =>
+    world.ask("GET", `/api/v1/schedules/${schedule.id}/overrides`);
+  beforeAll(async () => {
+    world = await startOwnedMachine();
+    await world.ask("PATCH", "/organization", { timeZone: "UTC" });
+    ben = await addPerson(world, "Ben");
+    cat = await addPerson(world, "Cat");
+    schedule = await world.ask("POST", "/api/v1/schedules", {
+      name: "Platform",
+      description: "Everything behind the **router**.",
+      layers: [
+        { personIds: [ben, cat], every: 2, unit: "days", start: `${localDay(-2)}T00:00` },
+        {
+          name: "Nights",
+          personIds: [cat],
+          start: `${localDay(-2)}T00:00`,
+          hours: [{ days: ["monday", "friday"], from: "20:00", until: "06:00" }],
+        },
+      ],
+    });
+    await world.ask("POST", "/api/v1/schedules", {
+      name: "Network",
+      layers: [
+        {
+          personIds: [ben],
+          start: `${localDay(-2)}T00:00`,
+          hours: [
+            {
+              days: ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"],
+              from: "00:00",
+              until: "20:00",
+            },
+          ],
+        },
+      ],
+    });
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  defineLookTests((path) => world.open(browser, path), {
+    "on-call": () => ["/on-call", "Platform"],
+    schedule: () => [`/on-call/${schedule.id}`, "Next shifts"],
+  });
+
+  test("on a phone, two taps put the signed-in person on call", async () => {
+    await using open = await world.open(browser, "/on-call", {
+      viewport: { width: 390, height: 844 },
+    });
+    const { page } = open;
+    await page.getByRole("button", { name: "Take over Platform" }).click();
+    await page.getByRole("menuitem", { name: "for 2 hours" }).click();
+    await page.getByText(/^You are on call until/).waitFor();
+    const row = page.getByRole("listitem").filter({ hasText: "Platform" });
+    await row.getByText(owner.name).waitFor();
+    const [made, ...others] = await overrides();
+    expect(others).toEqual([]);
+    expect(Date.parse(made.endsAt) - Date.parse(made.startsAt)).toBeCloseTo(7_200_000, -4);
+    await page.getByRole("button", { name: /^Undo/ }).click();
+    await row.getByText(owner.name).waitFor({ state: "detached" });
+    expect(await overrides()).toEqual([]);
+    expect(open.faults).toEqual([]);
+  });
+
+  test("an override is created by dragging over hours, and by keyboard", async () => {
+    await using open = await world.open(browser, `/on-call/${schedule.id}`);
+    const { page } = open;
+    const dialog = page.getByRole("dialog", { name: "Override Platform" });
+    await hourCell(page, 1, 9).hover();
+    await page.mouse.down();
+    await hourCell(page, 1, 12).hover();
+    await page.mouse.up();
+    expect(await dialog.getByLabel("From").inputValue()).toBe(`${localDay(1)}T09:00`);
+    expect(await dialog.getByLabel("Until").inputValue()).toBe(`${localDay(1)}T13:00`);
+    await dialog.getByRole("button", { name: "Override" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText(/ is on call /).waitFor();
+
+    await hourCell(page, 0, 0).focus();
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Shift+ArrowRight", "Enter"])
+      await page.keyboard.press(key);
+    await dialog.getByRole("combobox", { name: "On call" }).click();
+    await page.getByRole("option", { name: "Cat" }).click();
+    expect(await dialog.getByLabel("From").inputValue()).toBe(`${localDay(2)}T01:00`);
+    expect(await findThemeViolations(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Override" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const made = await overrides();
+    expect(made.map(({ personId, startsAt, endsAt }) => [personId, startsAt, endsAt])).toEqual([
+      [expect.any(String), `${localDay(1)}T09:00:00.000Z`, `${localDay(1)}T13:00:00.000Z`],
+      [cat, `${localDay(2)}T01:00:00.000Z`, `${localDay(2)}T03:00:00.000Z`],
+    ]);
+    const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Overrides" }) });
+    await panel.getByRole("button", { name: "Remove" }).first().click();
+    await panel.getByRole("button", { name: "Remove" }).nth(1).waitFor({ state: "detached" });
+    await panel.getByRole("button", { name: "Remove" }).click();
+    await panel.waitFor({ state: "detached" });
+    expect(open.faults).toEqual([]);
+  });
+
+  test("a schedule is created with a preview, and edited", async () => {
+    await using open = await world.open(browser, "/on-call");
+    const { page } = open;
+    await page.getByRole("button", { name: "Create schedule" }).click();
+    const editor = page.getByRole("dialog", { name: "Create schedule" });
+    await editor.getByLabel("Name", { exact: true }).fill("Database");
+    await editor.getByRole("combobox", { name: "People" }).click();
+    await page.getByRole("option", { name: "Ben" }).click();
+    await page.getByRole("option", { name: "Cat" }).click();
+    await page.keyboard.press("Escape");
+    await editor.getByText("Daily").click();
+    await editor.getByLabel("First hand-over").fill(`${localDay(0)}T00:00`);
+    await editor.getByRole("button", { name: "Restrict to some hours" }).click();
+    await editor.getByLabel("Until").fill("18:00");
+    await editor.getByRole("list").getByText("Nobody").first().waitFor();
+    expect(await findThemeViolations(page)).toEqual([]);
+    await editor.getByRole("button", { name: "Create schedule" }).click();
+    await page.getByRole("heading", { name: "Database" }).waitFor();
+    const id = page.url().split("/").at(-1) ?? "";
+    expect(await world.ask("GET", `/api/v1/schedules/${id}`)).toMatchObject({
+      name: "Database",
+      layers: [
+        {
+          personIds: [ben, cat],
+          every: 1,
+          unit: "days",
+          hours: [{ from: "09:00", until: "18:00" }],
+        },
+      ],
+    });
+    await page.keyboard.press("e");
+    const again = page.getByRole("dialog", { name: "Edit schedule" });
+    await again.getByRole("button", { name: "Add layer" }).click();
+    await again.getByRole("button", { name: "Save" }).click();
+    await again.getByText("Must have at least 1 entry.").waitFor();
+    await again.getByRole("button", { name: "Remove Rotation 2" }).click();
+    await again.getByRole("button", { name: "Save" }).click();
+    await again.waitFor({ state: "detached" });
+    await open.measureShifts();
+    expect(open.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
+  });
+});

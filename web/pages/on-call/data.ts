@@ -1,0 +1,130 @@
+/** Queries and writes of the on-call pages. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { OnCall, Schedule, ScheduleLayer } from "../../../src/alerting/schedules/schema.ts";
+import { hourMs } from "../../../src/core/time/clock.ts";
+import { formatDateTime } from "../../../src/core/time/times.ts";
+import { holdDeletion } from "../../components/deletion.ts";
+import { notifyDone } from "../../components/toasts.tsx";
+import { dashboard, unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
+import { listKey, recordKey } from "../../data/keys.ts";
+import { createDataQuery, queryClient } from "../../data/query.ts";
+import { createProvisionalId } from "../../data/record.ts";
+
+const { schedules } = v1;
+
+/** The schedules with who is on call now. Shifts end without an event, so it is polled. */
+export const useOnCall = () =>
+  useQuery({
+    ...createDataQuery([...listKey("schedule"), "on-call"], (options) =>
+      v1["on-call"].get(options),
+    ),
+    refetchInterval: 60_000,
+  });
+
+export const useSchedule = (id: string) =>
+  useQuery(createDataQuery(recordKey("schedule", id), (options) => schedules({ id }).get(options)));
+
+export const useOnCallIn = (id: string) =>
+  useQuery({
+    ...createDataQuery([...recordKey("schedule", id), "on-call"], (options) =>
+      schedules({ id })["on-call"].get(options),
+    ),
+    refetchInterval: 60_000,
+  });
+
+/** The shifts of a span, RFC 3339, with its gaps. */
+export const useShifts = (id: string, from: string, until: string) =>
+  useQuery({
+    ...createDataQuery([...recordKey("schedule", id), "shifts", from, until], (options) =>
+      schedules({ id }).shifts.get({ query: { from, until }, ...options }),
+    ),
+    placeholderData: keepPreviousData,
+  });
+
+export const useOverrides = (id: string, from: string, until: string) =>
+  useQuery({
+    ...createDataQuery([...recordKey("schedule", id), "overrides", from, until], (options) =>
+      schedules({ id }).overrides.get({ query: { from, until }, ...options }),
+    ),
+    placeholderData: keepPreviousData,
+  });
+
+export type Draft = {
+  id?: string;
+  timeZone: string;
+  layers: ScheduleLayer[];
+  from: string;
+  until: string;
+};
+
+/** Shifts of layers that are not saved; null while they are incomplete. Shows the previous ones while it loads. */
+export const usePreview = (draft: Draft | null) =>
+  useQuery({
+    queryKey: [...listKey("schedule"), "preview", draft],
+    queryFn: () => unwrapData(dashboard.schedules.preview.post(draft as Draft)),
+    enabled: draft !== null,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+
+export const deleteSchedule = (schedule: Schedule) =>
+  holdDeletion((query) =>
+    schedules({ id: schedule.id }).delete(undefined, { query, ...withIfMatch(schedule) }),
+  );
+
+type Times = { startsAt: string; endsAt: string };
+
+export const createOverride = (
+  scheduleId: string,
+  body: Times & { personId: string },
+  once: string = createProvisionalId(),
+) => unwrapData(schedules({ id: scheduleId }).overrides.post(body, withIdempotencyKey(once)));
+
+export const deleteOverride = (scheduleId: string, overrideId: string) =>
+  unwrapData(schedules({ id: scheduleId }).overrides({ overrideId }).delete());
+
+/** Puts the person on call from now on. */
+export async function takeOver(
+  { scheduleId }: Pick<OnCall, "scheduleId">,
+  personId: string,
+  hours: number,
+  zone: string,
+) {
+  const now = Date.now();
+  await override(
+    scheduleId,
+    {
+      personId,
+      startsAt: new Date(now).toISOString(),
+      endsAt: new Date(now + hours * hourMs).toISOString(),
+    },
+    (endsAt) => `You are on call until ${formatDateTime(zone, Date.parse(endsAt), now)}`,
+  );
+}
+
+/** Creates an override, and offers to undo it. */
+export async function override(
+  scheduleId: string,
+  body: Times & { personId: string },
+  describe: (endsAt: string) => string,
+) {
+  const { id, endsAt } = await createOverride(scheduleId, body);
+  notifyDone(describe(endsAt), () => deleteOverride(scheduleId, id));
+}
+
+/** Exchanges the people of two shifts, and offers to undo it. */
+export async function swap(scheduleId: string, first: Times, second: Times, text: string) {
+  const pick = ({ startsAt, endsAt }: Times) => ({ startsAt, endsAt });
+  const created = await unwrapData(
+    schedules({ id: scheduleId }).swaps.post(
+      { first: pick(first), second: pick(second) },
+      withIdempotencyKey(createProvisionalId()),
+    ),
+  );
+  notifyDone(text, () => Promise.all(created.map(({ id }) => deleteOverride(scheduleId, id))));
+}
+
+export async function renewCalendar(schedule: Schedule) {
+  const renewed = await unwrapData(schedules({ id: schedule.id }).calendar.renew.post());
+  queryClient.setQueryData(recordKey("schedule", schedule.id), renewed);
+}

@@ -1,0 +1,106 @@
+/** The list of on-call schedules: who is on call now and next, and gaps of the next 14 days. */
+import { Link } from "@tanstack/react-router";
+import type { OnCall } from "../../../src/alerting/schedules/schema.ts";
+import { dot } from "../../components/display/format.ts";
+import { Icon } from "../../components/display/icons.tsx";
+import { Time } from "../../components/display/time.tsx";
+import { openDialog } from "../../components/open-dialog.ts";
+import { CreateButton, EmptyState, Loaded, PageHeader } from "../../components/page.tsx";
+import { useDeleting } from "../../components/deletion.ts";
+import { CurlButton } from "../../components/copy.tsx";
+import { useRowKeys } from "../../components/row-keys.ts";
+import { useShortcuts } from "../../components/shortcuts.ts";
+import { v1 } from "../../data/client.ts";
+import { useSignedInPerson } from "../../data/session.ts";
+import { useOnCall } from "./data.ts";
+import { TakeOver } from "./take-over.tsx";
+
+const createSchedule = () => openDialog({ kind: "create-schedule" });
+
+export default function OnCallPage() {
+  const mayEdit = useSignedInPerson().atLeast("admin");
+  const query = useOnCall();
+  const deleting = useDeleting();
+  useRowKeys();
+  useShortcuts(mayEdit ? { n: createSchedule } : {});
+  return (
+    <>
+      <PageHeader title="On call">
+        <span className="not-phone">
+          <CurlButton action={() => ({ method: "GET", route: v1["on-call"] })} />
+        </span>
+        {mayEdit && <CreateButton onClick={createSchedule}>Create schedule</CreateButton>}
+      </PageHeader>
+      <Loaded query={query} what="The schedules">
+        {(all) => {
+          const shown = all.filter(({ scheduleId }) => !deleting.has(scheduleId));
+          if (shown.length === 0) return <NoSchedules mayEdit={mayEdit} />;
+          return (
+            <section className="records" aria-label="Schedules">
+              <ul className="panel panel-flush">
+                {shown.map((onCall) => (
+                  <ScheduleRow key={onCall.scheduleId} onCall={onCall} />
+                ))}
+              </ul>
+            </section>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+function NoSchedules({ mayEdit }: { mayEdit: boolean }) {
+  return (
+    <EmptyState icon={<Icon name="people" size={28} />} title="No schedules">
+      A schedule says who is on call at which time: people take turns, by day, by week or by hour.
+      Escalation policies then notify the person who is on call.
+      {!mayEdit && " Admins can create one."}
+    </EmptyState>
+  );
+}
+
+function ScheduleRow({ onCall }: { onCall: OnCall }) {
+  const { scheduleId: id, scheduleName, next, nextGapAt } = onCall;
+  return (
+    <li className="list-row record duty-record" data-item>
+      <Icon name={onCall.personId === null ? "warning" : "person"} />
+      <Link to="/on-call/$id" params={{ id }} className="row-link row-cut" data-item-focus={id}>
+        <b title={scheduleName}>{scheduleName}</b>
+        <span>
+          {next === null ? (
+            "no further shifts"
+          ) : (
+            <>
+              next {next.personName ?? "someone"} <Time at={next.startsAt} as="short" />
+            </>
+          )}
+          {nextGapAt !== null && onCall.personId !== null && (
+            <span className="degraded">
+              {dot}nobody from <Time at={nextGapAt} as="short" />
+            </span>
+          )}
+        </span>
+      </Link>
+      <OnCallNow onCall={onCall} />
+      <TakeOver onCall={onCall} />
+    </li>
+  );
+}
+
+/** Who is on call, and until when. */
+export function OnCallNow({ onCall }: { onCall: OnCall }) {
+  const { personId, personName, until } = onCall;
+  return (
+    <span className="duty-current">
+      <b className={personId === null ? "down" : ""}>
+        {personId === null ? "Nobody" : (personName ?? "Someone")}
+      </b>
+      {until !== null && (
+        <small>
+          until <Time at={until} as="short" />
+        </small>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,451 @@
+/** The dialog that creates or edits a schedule, with a preview of the next 14 days. */
+import { ActionIcon, Button, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+import {
+  type RotationUnit,
+  type Schedule,
+  type ScheduleHours,
+  type ScheduleLayer,
+  weekdays,
+} from "../../../src/alerting/schedules/schema.ts";
+import { capitalize } from "../../../src/core/text/formatting.ts";
+import { dayMs } from "../../../src/core/time/clock.ts";
+import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
+import { Icon } from "../../components/display/icons.tsx";
+import { listZones, useNow, useZone } from "../../components/display/time.tsx";
+import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
+import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
+import { MarkdownField } from "../../components/forms/markdown-field.tsx";
+import { NumberField } from "../../components/forms/number-field.tsx";
+import { RecordsField } from "../../components/forms/records-field.tsx";
+import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
+import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
+import { recordKey } from "../../data/keys.ts";
+import { queryClient } from "../../data/query.ts";
+import { peopleQuery } from "../settings/data.ts";
+import { usePreview } from "./data.ts";
+import { DutyCalendar } from "./duty-calendar.tsx";
+
+type EditedSchedule = Extract<Dialog, { kind: "create-schedule" | "edit-schedule" }>;
+
+const { schedules } = v1;
+const readSchedule = (id: string) => unwrapData(schedules({ id }).get());
+
+type Values = { name: string; description: string; timeZone: string; layers: ScheduleLayer[] };
+
+export default function ScheduleDialog({ what }: { what: EditedSchedule }) {
+  const isNew = what.kind === "create-schedule";
+  return (
+    <EditorDialog
+      title={isNew ? "Create schedule" : "Edit schedule"}
+      size={720}
+      id={(isNew ? what.like : what.id) ?? null}
+      read={readSchedule}
+      managed={isNew ? null : "schedules"}
+      besides={[useQuery(peopleQuery)]}
+      onClose={closeDialog}
+    >
+      {(schedule, reload) => <Fields what={what} schedule={schedule} onTheirs={reload} />}
+    </EditorDialog>
+  );
+}
+
+/** Next Monday at 09:00, in local time. */
+function nextMonday(now: number, zone: string): string {
+  const today = Math.floor(toLocal(now, zone) / dayMs);
+  // 1 January 1970 was a Thursday.
+  const monday = today + 7 - ((today + 3) % 7);
+  return `${new Date(monday * dayMs).toISOString().slice(0, 10)}T09:00`;
+}
+
+const createLayer = (zone: string, count: number): ScheduleLayer => ({
+  name: count === 0 ? "Rotation" : `Rotation ${count + 1}`,
+  personIds: [],
+  every: 1,
+  unit: "weeks",
+  start: nextMonday(Date.now(), zone),
+  end: null,
+  hours: [],
+});
+
+type FieldsProps = {
+  what: EditedSchedule;
+  schedule: Schedule | undefined;
+  onTheirs: () => void;
+};
+
+function useScheduleForm({ what, schedule, onTheirs }: FieldsProps) {
+  const zone = useZone();
+  const navigate = useNavigate();
+  const isNew = what.kind === "create-schedule";
+  const start: Values = {
+    name: isNew ? "" : (schedule?.name ?? ""),
+    description: schedule?.description ?? "",
+    timeZone: schedule?.timeZone ?? zone,
+    layers: schedule?.layers ?? [createLayer(zone, 0)],
+  };
+  return useForm<Values>(
+    start,
+    async (values, force, once) => {
+      const saved = isNew
+        ? await unwrapData(schedules.post(values, withIdempotencyKey(once)))
+        : await unwrapData(
+            schedules({ id: what.id }).patch(
+              values,
+              withIfMatch(force ? undefined : schedule, once),
+            ),
+          );
+      queryClient.setQueryData(recordKey("schedule", saved.id), saved);
+      closeDialog();
+      if (isNew) await navigate({ to: "/on-call/$id", params: { id: saved.id } });
+    },
+    onTheirs,
+    { key: `schedule ${isNew ? `like ${schedule?.id ?? ""}` : what.id}` },
+  );
+}
+
+function Fields(props: FieldsProps) {
+  const { what } = props;
+  const zone = useZone();
+  const isNew = what.kind === "create-schedule";
+  const form = useScheduleForm(props);
+  return (
+    <FormFrame
+      form={form}
+      submit={isNew ? "Create schedule" : "Save"}
+      onCancel={closeDialog}
+      curl={() => ({
+        ...(isNew
+          ? { method: "POST", route: schedules }
+          : { method: "PATCH", route: schedules({ id: what.id }) }),
+        body: form.values,
+      })}
+    >
+      <div className="field-row">
+        <TextInput
+          label="Name"
+          placeholder="Platform"
+          autoComplete="off"
+          data-autofocus
+          {...form.input("name")}
+        />
+        <Select
+          label="Time zone"
+          searchable
+          limit={100}
+          allowDeselect={false}
+          data={listZones(form.values.timeZone, zone)}
+          {...form.field("timeZone")}
+        />
+      </div>
+      <Layers form={form} />
+      <Preview form={form} {...(!isNew && { id: what.id })} />
+      <MarkdownField label="Description" minRows={2} {...form.input("description")} />
+    </FormFrame>
+  );
+}
+
+function Layers({ form }: { form: Form<Values> }) {
+  const { layers, timeZone } = form.values;
+  const put = (index: number, change: Partial<ScheduleLayer>) =>
+    form.set(
+      "layers",
+      layers.map((layer, other) => (other === index ? { ...layer, ...change } : layer)),
+    );
+  const move = (index: number, by: number) => {
+    const rest = layers.filter((_, other) => other !== index);
+    form.set("layers", rest.toSpliced(index + by, 0, layers[index] as ScheduleLayer));
+  };
+  return (
+    <div className="layer-list">
+      {layers.map((layer, index) => (
+        <LayerFields
+          key={index}
+          layer={layer}
+          put={(change) => put(index, change)}
+          errorOf={(field) => form.errorOf(`layers[${index}].${field}`)}
+          onRemove={() =>
+            form.set(
+              "layers",
+              layers.filter((_, other) => other !== index),
+            )
+          }
+          onUp={index === 0 ? null : () => move(index, -1)}
+          onDown={index === layers.length - 1 ? null : () => move(index, 1)}
+        />
+      ))}
+      <div className="layer-add">
+        <Button
+          size="xs"
+          leftSection={<Icon name="plus" size={13} />}
+          onClick={() => form.set("layers", [...layers, createLayer(timeZone, layers.length)])}
+        >
+          Add layer
+        </Button>
+        <span className="field-note">
+          {layers.length > 1
+            ? "Where several layers have a person, the last one decides."
+            : "Another layer can cover nights or weekends."}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+type LayerProps = {
+  layer: ScheduleLayer;
+  put: (change: Partial<ScheduleLayer>) => void;
+  errorOf: (field: string) => string | undefined;
+  onRemove: () => void;
+  onUp: (() => void) | null;
+  onDown: (() => void) | null;
+};
+
+function LayerFields({ layer, put, errorOf, ...moves }: LayerProps) {
+  const { data: people } = useQuery(peopleQuery);
+  return (
+    <fieldset className="layer">
+      <legend className="visually-hidden">{layer.name}</legend>
+      <div className="layer-head">
+        <TextInput
+          aria-label="Name of the layer"
+          value={layer.name}
+          onChange={({ currentTarget }) => put({ name: currentTarget.value })}
+          error={errorOf("name")}
+        />
+        <LayerMoves name={layer.name} {...moves} />
+      </div>
+      <RecordsField
+        label="People"
+        description="In the order in which they take turns."
+        records={people}
+        value={layer.personIds}
+        onChange={(personIds) => put({ personIds })}
+        error={errorOf("personIds")}
+      />
+      <Rotation layer={layer} put={put} errorOf={errorOf} />
+      <Hours layer={layer} put={put} errorOf={errorOf} />
+    </fieldset>
+  );
+}
+
+function LayerMoves({
+  name,
+  onUp,
+  onDown,
+  onRemove,
+}: { name: string } & Pick<LayerProps, "onUp" | "onDown" | "onRemove">) {
+  return (
+    <span className="layer-moves">
+      <ActionIcon
+        size={30}
+        aria-label={`Move ${name} up`}
+        disabled={onUp === null}
+        onClick={() => onUp?.()}
+      >
+        <span className="layer-up">
+          <Icon name="down" size={14} />
+        </span>
+      </ActionIcon>
+      <ActionIcon
+        size={30}
+        aria-label={`Move ${name} down`}
+        disabled={onDown === null}
+        onClick={() => onDown?.()}
+      >
+        <Icon name="down" size={14} />
+      </ActionIcon>
+      <ActionIcon size={30} aria-label={`Remove ${name}`} onClick={onRemove}>
+        <Icon name="trash" size={14} />
+      </ActionIcon>
+    </span>
+  );
+}
+
+type Part = Pick<LayerProps, "layer" | "put" | "errorOf">;
+
+const rotations: Record<string, Pick<ScheduleLayer, "every" | "unit">> = {
+  daily: { every: 1, unit: "days" },
+  weekly: { every: 1, unit: "weeks" },
+  custom: { every: 2, unit: "weeks" },
+};
+
+const findRotation = ({ every, unit }: ScheduleLayer): string =>
+  Object.entries(rotations).find(([, one]) => one.every === every && one.unit === unit)?.[0] ??
+  "custom";
+
+function Rotation({ layer, put, errorOf }: Part) {
+  const rotation = findRotation(layer);
+  return (
+    <>
+      <div className="field-row">
+        <div className="labelled flex flex-col items-start gap-4">
+          <span>Rotation</span>
+          <SegmentedControl
+            aria-label="Rotation"
+            value={rotation}
+            onChange={(next) => put(rotations[next] ?? {})}
+            data={[
+              { value: "daily", label: "Daily" },
+              { value: "weekly", label: "Weekly" },
+              { value: "custom", label: "Custom" },
+            ]}
+          />
+        </div>
+        {rotation === "custom" && (
+          <div className="layer-every">
+            <NumberField
+              label="Every"
+              min={1}
+              max={365}
+              allowDecimal={false}
+              clampBehavior="strict"
+              value={layer.every}
+              onChange={(every) => put({ every: every || 1 })}
+              error={errorOf("every")}
+            />
+            <Select
+              label="Unit"
+              allowDeselect={false}
+              data={["hours", "days", "weeks"]}
+              value={layer.unit}
+              onChange={(unit) => put({ unit: unit as RotationUnit })}
+            />
+          </div>
+        )}
+      </div>
+      <div className="field-row">
+        <TextInput
+          label="First hand-over"
+          type="datetime-local"
+          value={layer.start}
+          onChange={({ currentTarget }) => put({ start: currentTarget.value })}
+          error={errorOf("start")}
+        />
+        <TextInput
+          label="Ends (optional)"
+          type="datetime-local"
+          value={layer.end ?? ""}
+          onChange={({ currentTarget }) => put({ end: currentTarget.value || null })}
+          error={errorOf("end")}
+        />
+      </div>
+    </>
+  );
+}
+
+const newHours: ScheduleHours = { days: weekdays.slice(0, 5), from: "09:00", until: "17:00" };
+
+/** The times of the week to which a layer is restricted. */
+function Hours({ layer: { hours }, put, errorOf }: Part) {
+  const change = (index: number, fields: Partial<ScheduleHours>) =>
+    put({ hours: hours.map((one, other) => (other === index ? { ...one, ...fields } : one)) });
+  return (
+    <div className="layer-hours">
+      {hours.map((one, index) => (
+        <div key={index} className="layer-times">
+          <WeekdayButtons days={one.days} onChange={(days) => change(index, { days })} />
+          <TextInput
+            aria-label="From"
+            type="time"
+            value={one.from}
+            onChange={({ currentTarget }) => change(index, { from: currentTarget.value })}
+            error={errorOf(`hours[${index}].from`)}
+          />
+          <span>to</span>
+          <TextInput
+            aria-label="Until"
+            type="time"
+            value={one.until}
+            onChange={({ currentTarget }) => change(index, { until: currentTarget.value })}
+            error={errorOf(`hours[${index}].until`)}
+          />
+          <ActionIcon
+            size={30}
+            aria-label="Remove these hours"
+            onClick={() => put({ hours: hours.filter((_, other) => other !== index) })}
+          >
+            <Icon name="close" size={14} />
+          </ActionIcon>
+        </div>
+      ))}
+      <button
+        type="button"
+        className="plain-button link"
+        onClick={() => put({ hours: [...hours, newHours] })}
+      >
+        {hours.length === 0 ? "Restrict to some hours" : "Add hours"}
+      </button>
+    </div>
+  );
+}
+
+type Weekday = ScheduleHours["days"][number];
+
+function WeekdayButtons({
+  days,
+  onChange,
+}: {
+  days: readonly Weekday[];
+  onChange: (days: Weekday[]) => void;
+}) {
+  const toggle = (day: Weekday) =>
+    weekdays.filter((one) => (one === day ? !days.includes(one) : days.includes(one)));
+  return (
+    <div className="weekdays" role="group" aria-label="Days">
+      {weekdays.map((day) => (
+        <button
+          key={day}
+          type="button"
+          aria-pressed={days.includes(day)}
+          // At least one day stays selected.
+          onClick={() => toggle(day).length > 0 && onChange(toggle(day))}
+        >
+          <span aria-hidden="true">{capitalize(day).slice(0, 2)}</span>
+          <span className="visually-hidden">{capitalize(day)}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const previewedDays = 14;
+
+function Preview({ form: { values }, id }: { form: Form<Values>; id?: string }) {
+  const zone = useZone();
+  const first = Math.floor(toLocal(useNow(), zone) / dayMs);
+  const { timeZone, layers } = values;
+  const current = useMemo(() => {
+    const isComplete = layers.every(
+      ({ personIds, start, hours }) =>
+        personIds.length > 0 && start !== "" && hours.every(({ from, until }) => from && until),
+    );
+    if (!isComplete) return null;
+    return {
+      ...(id !== undefined && { id }),
+      timeZone,
+      layers,
+      from: new Date(toInstant(first * dayMs, zone)).toISOString(),
+      until: new Date(toInstant((first + previewedDays) * dayMs, zone)).toISOString(),
+    };
+  }, [id, timeZone, layers, first, zone]);
+  const [draft] = useDebouncedValue(current, 200);
+  const { data } = usePreview(draft);
+  if (data === undefined)
+    return <p className="field-note">Choose people to see who is on call in the next 14 days.</p>;
+  return (
+    <div>
+      <p className="layer-preview">Next 14 days</p>
+      <DutyCalendar
+        shifts={data}
+        people={layers.flatMap(({ personIds }) => personIds)}
+        first={first}
+        days={previewedDays}
+        label="Preview of the next 14 days"
+      />
+    </div>
+  );
+}

@@ -1,0 +1,392 @@
+/** The page of one schedule: who is on call, the calendar, upcoming shifts, layers and the calendar address. */
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { describeLayer } from "../../../src/alerting/schedules/rules.ts";
+import type { Schedule, Shift } from "../../../src/alerting/schedules/schema.ts";
+import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
+import { formatDateTime, formatTimeSpan } from "../../../src/core/time/times.ts";
+import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
+import { Confirm } from "../../components/confirm.tsx";
+import { CopyLine } from "../../components/copy.tsx";
+import { dot } from "../../components/display/format.ts";
+import { Icon } from "../../components/display/icons.tsx";
+import { Markdown } from "../../components/display/markdown.tsx";
+import { useNow, useZone } from "../../components/display/time.tsx";
+import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
+import { openDialog } from "../../components/open-dialog.ts";
+import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
+import { useShortcuts } from "../../components/shortcuts.ts";
+import { notifyError } from "../../components/toasts.tsx";
+import { v1 } from "../../data/client.ts";
+import { useSignedInPerson } from "../../data/session.ts";
+import { peopleQuery } from "../settings/data.ts";
+import {
+  deleteOverride,
+  deleteSchedule,
+  override,
+  renewCalendar,
+  swap,
+  useOnCallIn,
+  useOverrides,
+  useSchedule,
+  useShifts,
+} from "./data.ts";
+import { DutyCalendar, formatDay, type SelectedTimes } from "./duty-calendar.tsx";
+import { OnCallNow } from "./on-call-page.tsx";
+import { OverrideDialog, TakeOver } from "./take-over.tsx";
+
+const crumbs = [{ to: "/on-call", label: "On call" }];
+const shownDays = 14;
+
+export default function SchedulePage() {
+  const { id = "" } = useParams({ strict: false });
+  const mayEdit = useSignedInPerson().atLeast("admin");
+  useShortcuts(mayEdit ? { e: () => openDialog({ kind: "edit-schedule", id }) } : {});
+  const query = useSchedule(id);
+  const [times, setTimes] = useState<SelectedTimes | null>(null);
+  const onCall = useOnCallIn(id);
+  return (
+    <Loaded
+      query={query}
+      besides={[onCall, useQuery(peopleQuery)]}
+      what="The schedule"
+      crumbs={crumbs}
+    >
+      {(schedule) => (
+        <>
+          <PageHeader
+            title={schedule.name}
+            crumbs={crumbs}
+            below={onCall.data && <OnCallNow onCall={onCall.data} />}
+          >
+            <Actions schedule={schedule} onOverride={() => setTimes(nextHours())} />
+          </PageHeader>
+          {schedule.description !== "" && (
+            <div className="mb-14">
+              <Markdown text={schedule.description} />
+            </div>
+          )}
+          <Calendar schedule={schedule} onSelect={setTimes} />
+          <div className="columns">
+            <Upcoming schedule={schedule} />
+            <div className="flex flex-col gap-14">
+              <Overrides schedule={schedule} />
+              <Layers schedule={schedule} />
+              <CalendarAddress schedule={schedule} />
+            </div>
+          </div>
+          {times !== null && (
+            <OverrideDialog schedule={schedule} times={times} onClose={() => setTimes(null)} />
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const nextHours = (): SelectedTimes => ({ startsAt: Date.now(), endsAt: Date.now() + 2 * hourMs });
+
+function Actions({ schedule, onOverride }: { schedule: Schedule; onOverride: () => void }) {
+  const { id, name } = schedule;
+  const { mayWrite, atLeast } = useSignedInPerson();
+  const navigate = useNavigate();
+  const mayEdit = atLeast("admin");
+  return (
+    <>
+      <TakeOver onCall={{ scheduleId: id, scheduleName: name }} size="sm" />
+      {mayWrite && <Button onClick={onOverride}>Override</Button>}
+      {mayEdit && <Button onClick={() => openDialog({ kind: "edit-schedule", id })}>Edit</Button>}
+      <MoreActions>
+        {mayEdit && (
+          <MenuItem icon="copy" onClick={() => openDialog({ kind: "create-schedule", like: id })}>
+            Duplicate
+          </MenuItem>
+        )}
+        <RecordItems
+          id={id}
+          curl={() => ({ method: "GET", route: v1.schedules({ id }) })}
+          onDelete={
+            mayEdit &&
+            (() => {
+              deleteSchedule(schedule);
+              void navigate({ to: "/on-call" });
+            })
+          }
+        />
+      </MoreActions>
+    </>
+  );
+}
+
+/** Returns the span of the calendar: whole local days, from the day `first` on. */
+const toSpan = (first: number, zone: string) => ({
+  from: new Date(toInstant(first * dayMs, zone)).toISOString(),
+  until: new Date(toInstant((first + shownDays) * dayMs, zone)).toISOString(),
+});
+
+function Calendar({
+  schedule,
+  onSelect,
+}: {
+  schedule: Schedule;
+  onSelect: (times: SelectedTimes) => void;
+}) {
+  const zone = useZone();
+  const { mayWrite } = useSignedInPerson();
+  const today = Math.floor(toLocal(useNow(), zone) / dayMs);
+  const [moved, setMoved] = useState(0);
+  const first = today + moved * shownDays;
+  const { from, until } = toSpan(first, zone);
+  const { data } = useShifts(schedule.id, from, until);
+  const people = useMemo(
+    () => schedule.layers.flatMap(({ personIds }) => personIds),
+    [schedule.layers],
+  );
+  return (
+    <Panel
+      title={`${formatDay(first)} – ${formatDay(first + shownDays - 1)}`}
+      actions={<Moves moved={moved} onMove={setMoved} />}
+    >
+      {data !== undefined && (
+        <DutyCalendar
+          shifts={data}
+          people={[...people, ...data.map(({ personId }) => personId)]}
+          first={first}
+          days={shownDays}
+          label="Shifts"
+          {...(mayWrite && { onSelect })}
+        />
+      )}
+      <p className="field-note">
+        Times in {zone}
+        {schedule.timeZone !== zone && `; hand-overs follow the clock of ${schedule.timeZone}`}.
+        {mayWrite && (
+          <span className="not-phone">
+            {" "}
+            Drag over hours to override them, or use the arrow keys with Shift, then Enter.
+          </span>
+        )}
+      </p>
+    </Panel>
+  );
+}
+
+/** Buttons that show earlier or later days. `moved` counts spans of 14 days from today. */
+function Moves({ moved, onMove }: { moved: number; onMove: (moved: number) => void }) {
+  return (
+    <span className="duty-moves">
+      {moved !== 0 && (
+        <Button size="xs" onClick={() => onMove(0)}>
+          Today
+        </Button>
+      )}
+      <ActionIcon
+        variant="default"
+        size={30}
+        aria-label="Previous 14 days"
+        onClick={() => onMove(moved - 1)}
+      >
+        <span className="calendar-back">
+          <Icon name="right" size={14} />
+        </span>
+      </ActionIcon>
+      <ActionIcon
+        variant="default"
+        size={30}
+        aria-label="Next 14 days"
+        onClick={() => onMove(moved + 1)}
+      >
+        <Icon name="right" size={14} />
+      </ActionIcon>
+    </span>
+  );
+}
+
+const upcomingDays = 60;
+const shownShifts = 8;
+const offeredSwaps = 6;
+
+/** The next shifts. Each can be taken over or swapped with two taps. */
+function Upcoming({ schedule }: { schedule: Schedule }) {
+  const { from, until } = useUpcomingSpan();
+  const { data } = useShifts(schedule.id, from, until);
+  if (data === undefined) return null;
+  const shown = data.slice(0, shownShifts);
+  return (
+    <Panel title="Next shifts">
+      <ul className="lines">
+        {shown.map((shift) => (
+          <ShiftLine key={shift.startsAt} schedule={schedule} shift={shift} all={data} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+/** From the current hour on, so that the span does not change every second. */
+function useUpcomingSpan() {
+  const hour = Math.floor(useNow() / hourMs) * hourMs;
+  return {
+    from: new Date(hour).toISOString(),
+    until: new Date(hour + upcomingDays * dayMs).toISOString(),
+  };
+}
+
+type LineProps = { schedule: Schedule; shift: Shift; all: readonly Shift[] };
+
+const nameOf = ({ personId, personName }: Shift) =>
+  personId === null ? "Nobody" : (personName ?? "Someone");
+
+/** Formats the time of a shift, such as `now, until 14:00` or `Mon 30 Nov 09:00–17:00 CET`. */
+function formatShift({ startsAt, endsAt }: Shift, zone: string): string {
+  const now = Date.now();
+  const [start, end] = [Date.parse(startsAt), Date.parse(endsAt)];
+  return start <= now
+    ? `now, until ${formatDateTime(zone, end, now)}`
+    : formatTimeSpan(zone, start, end, now);
+}
+
+function ShiftLine({ schedule, shift, all }: LineProps) {
+  const zone = useZone();
+  const { mayWrite } = useSignedInPerson();
+  const time = formatShift(shift, zone);
+  return (
+    <li>
+      <span className="line-words">
+        <b className={shift.personId === null ? "degraded" : ""}>{nameOf(shift)}</b>{" "}
+        <span className="num">{time}</span>
+        {shift.overrideId !== null && `${dot}override`}
+      </span>
+      {mayWrite && (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button size="xs" aria-label={`Change the shift of ${nameOf(shift)}, ${time}`}>
+              Change
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown className="menu-scroll">
+            <ShiftItems schedule={schedule} shift={shift} all={all} />
+          </Menu.Dropdown>
+        </Menu>
+      )}
+    </li>
+  );
+}
+
+/** What a person can do with a shift: take it, or swap it with a shift of someone else. */
+function ShiftItems({ schedule: { id }, shift, all }: LineProps) {
+  const zone = useZone();
+  const { person } = useSignedInPerson();
+  const { startsAt, endsAt, personId } = shift;
+  const take = () =>
+    override(
+      id,
+      { personId: person.id, startsAt, endsAt },
+      () => `You are on call: ${formatShift(shift, zone)}`,
+    );
+  const swapWith = (other: Shift) =>
+    swap(id, shift, other, `Swapped the shifts of ${nameOf(shift)} and ${nameOf(other)}`);
+  const others = all
+    .filter((other) => other.personId !== null && other.personId !== personId)
+    .slice(0, personId === null ? 0 : offeredSwaps);
+  return (
+    <>
+      {personId !== person.id && (
+        <Menu.Item onClick={() => take().catch(notifyError)}>I take it</Menu.Item>
+      )}
+      {others.length > 0 && <Menu.Label>Swap with</Menu.Label>}
+      {others.map((other) => (
+        <Menu.Item key={other.startsAt} onClick={() => swapWith(other).catch(notifyError)}>
+          {nameOf(other)}, <span className="num">{formatShift(other, zone)}</span>
+        </Menu.Item>
+      ))}
+    </>
+  );
+}
+
+function Overrides({ schedule }: { schedule: Schedule }) {
+  const zone = useZone();
+  const { mayWrite } = useSignedInPerson();
+  const { from, until } = useUpcomingSpan();
+  const { data = [] } = useOverrides(schedule.id, from, until);
+  const { data: people = [] } = useQuery(peopleQuery);
+  const present = data.filter(({ endsAt }) => Date.parse(endsAt) > Date.now());
+  if (present.length === 0) return null;
+  return (
+    <Panel title="Overrides">
+      <ul className="lines">
+        {present.map(({ id, personId, startsAt, endsAt }) => (
+          <li key={id}>
+            <span className="line-words">
+              <b>{people.find((one) => one.id === personId)?.name ?? "Someone"}</b>{" "}
+              <span className="num">
+                {formatTimeSpan(zone, Date.parse(startsAt), Date.parse(endsAt), Date.now())}
+              </span>
+            </span>
+            {mayWrite && (
+              <Button size="xs" onClick={() => deleteOverride(schedule.id, id).catch(notifyError)}>
+                Remove
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Layers({ schedule: { layers } }: { schedule: Schedule }) {
+  const { data: people = [] } = useQuery(peopleQuery);
+  const findName = (id: string) => people.find((one) => one.id === id)?.name ?? "Someone";
+  return (
+    <Panel title="Layers">
+      {layers.length === 0 && (
+        <p className="quiet panel-none">No layers, so nobody is on call without an override.</p>
+      )}
+      <ol className="duty-layers">
+        {layers.map((layer, index) => (
+          <li key={index}>{describeLayer(layer, findName)}</li>
+        ))}
+      </ol>
+      {layers.length > 1 && (
+        <p className="field-note">Where several layers have a person, the last one decides.</p>
+      )}
+    </Panel>
+  );
+}
+
+function CalendarAddress({ schedule }: { schedule: Schedule }) {
+  const mayEdit = useSignedInPerson().atLeast("admin");
+  const [asks, setAsks] = useState(false);
+  const { calendarUrl } = schedule;
+  if (calendarUrl === null) return null;
+  return (
+    <Panel
+      title="Calendar"
+      actions={
+        mayEdit && (
+          <Button size="xs" onClick={() => setAsks(true)}>
+            New address
+          </Button>
+        )
+      }
+    >
+      <CopyLine label="iCal" text={calendarUrl} />
+      <p className="field-note">
+        Subscribe to it in your calendar. Everyone who knows the address can read the shifts.
+      </p>
+      {asks && (
+        <Confirm
+          title="Create a new calendar address?"
+          verb="Create"
+          onClose={() => setAsks(false)}
+          onConfirm={() => renewCalendar(schedule)}
+        >
+          The present address stops working at once, in everyone's calendar.
+        </Confirm>
+      )}
+    </Panel>
+  );
+}

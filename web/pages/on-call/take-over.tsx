@@ -1,0 +1,135 @@
+/** Puts the signed-in person on call, with two taps, and the dialog for any other override. */
+import { Button, Menu, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { OnCall, Schedule } from "../../../src/alerting/schedules/schema.ts";
+import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
+import { formatTimeSpan } from "../../../src/core/time/times.ts";
+import { useZone } from "../../components/display/time.tsx";
+import { FormDialog, useForm } from "../../components/forms/form.tsx";
+import { notifyDone, notifyError } from "../../components/toasts.tsx";
+import { v1 } from "../../data/client.ts";
+import { useSignedInPerson } from "../../data/session.ts";
+import { peopleQuery } from "../settings/data.ts";
+import { createOverride, deleteOverride, takeOver } from "./data.ts";
+import type { SelectedTimes } from "./duty-calendar.tsx";
+
+const offeredHours = [1, 2, 4, 8, 24];
+
+/** The button that puts the signed-in person on call for some hours. */
+export function TakeOver({
+  onCall,
+  size = "xs",
+}: {
+  onCall: Pick<OnCall, "scheduleId" | "scheduleName">;
+  size?: "xs" | "sm";
+}) {
+  const { person, mayWrite } = useSignedInPerson();
+  const zone = useZone();
+  if (!mayWrite) return null;
+  return (
+    <Menu position="bottom-end" width={170}>
+      <Menu.Target>
+        <Button
+          size={size}
+          className="record-action"
+          aria-label={`Take over ${onCall.scheduleName}`}
+        >
+          Take over
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>I am on call</Menu.Label>
+        {offeredHours.map((hours) => (
+          <Menu.Item
+            key={hours}
+            className="take-over-item"
+            onClick={() => takeOver(onCall, person.id, hours, zone).catch(notifyError)}
+          >
+            for {hours} {hours === 1 ? "hour" : "hours"}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+const toClock = (at: number, zone: string) =>
+  new Date(toLocal(at, zone)).toISOString().slice(0, 16);
+
+/** Converts a local time to an instant. Returns an incomplete one unchanged, which the server rejects. */
+function toTimestamp(clock: string, zone: string): string {
+  const local = Date.parse(`${clock}Z`);
+  return Number.isNaN(local) ? clock : new Date(toInstant(local, zone)).toISOString();
+}
+
+function useOverrideForm(schedule: Schedule, times: SelectedTimes, onClose: () => void) {
+  const zone = useZone();
+  const { person } = useSignedInPerson();
+  const { data: people = [] } = useQuery(peopleQuery);
+  const startsAt = Math.max(times.startsAt, Date.now());
+  const start = {
+    personId: person.id,
+    startsAt: toClock(startsAt, zone),
+    endsAt: toClock(times.endsAt, zone),
+  };
+  const buildBody = (values: typeof start) => ({
+    personId: values.personId,
+    // The field has no seconds.
+    startsAt:
+      values.startsAt === start.startsAt
+        ? new Date(startsAt).toISOString()
+        : toTimestamp(values.startsAt, zone),
+    endsAt: toTimestamp(values.endsAt, zone),
+  });
+  const form = useForm(start, async (values, _force, once) => {
+    const created = await createOverride(schedule.id, buildBody(values), once);
+    const name = people.find(({ id }) => id === created.personId)?.name ?? "Someone";
+    const [from, until] = [Date.parse(created.startsAt), Date.parse(created.endsAt)];
+    notifyDone(`${name} is on call ${formatTimeSpan(zone, from, until, Date.now())}`, () =>
+      deleteOverride(schedule.id, created.id),
+    );
+    onClose();
+  });
+  return { form, buildBody };
+}
+
+/** The dialog that puts a person on call for a time. */
+export function OverrideDialog({
+  schedule,
+  times,
+  onClose,
+}: {
+  schedule: Schedule;
+  times: SelectedTimes;
+  onClose: () => void;
+}) {
+  const zone = useZone();
+  const { data: people = [] } = useQuery(peopleQuery);
+  const { form, buildBody } = useOverrideForm(schedule, times, onClose);
+  return (
+    <FormDialog
+      form={form}
+      title={`Override ${schedule.name}`}
+      submit="Override"
+      onClose={onClose}
+      curl={() => ({
+        method: "POST",
+        route: v1.schedules({ id: schedule.id }).overrides,
+        body: buildBody(form.values),
+      })}
+    >
+      <Select
+        label="On call"
+        allowDeselect={false}
+        searchable
+        data={people.map(({ id, name }) => ({ value: id, label: name }))}
+        {...form.field("personId")}
+      />
+      <div className="field-row">
+        <TextInput label="From" type="datetime-local" {...form.input("startsAt")} />
+        <TextInput label="Until" type="datetime-local" {...form.input("endsAt")} />
+      </div>
+      <p className="field-note">Times in {zone}. Everyone else is off call for this time.</p>
+    </FormDialog>
+  );
+}
