@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-router";
 import type { adminPaths } from "../src/http/responses/admin-page.ts";
 import { createChunk } from "./data/chunks.ts";
+import { parseAlertFilters } from "./pages/alerts/filters.ts";
 import { parseIncidentFilters } from "./pages/incidents/list/filters.ts";
 import { parseSpanSearch } from "./pages/monitors/detail/spans.ts";
 import { parseMaintenanceSearch } from "./pages/maintenance/search.ts";
@@ -48,6 +49,18 @@ const framed = [
     component: lazyRouteComponent(
       createChunk(() => import("./pages/monitors/detail/monitor-page.tsx")),
     ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/alerts",
+    staticData: { navigation: { label: "Alerts", icon: "sound", keys: "g a" } },
+    validateSearch: parseAlertFilters,
+    component: lazyRouteComponent(createChunk(() => import("./pages/alerts/alerts-page.tsx"))),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/alerts/$id",
+    component: lazyRouteComponent(createChunk(() => import("./pages/alerts/alert-page.tsx"))),
   }),
   createRoute({
     ...inShell,

@@ -152,7 +152,7 @@ class LiveStream {
 }
 
 function applyDeliveries({ channelIds }: { channelIds: string[] }) {
-  scheduleRefresh(listKey("alert-channel"), tracesKey);
+  scheduleRefresh(["alert"], listKey("alert-channel"), tracesKey);
   scheduleRefresh(...channelIds.map((id) => recordKey("alert-channel", id)));
 }
 

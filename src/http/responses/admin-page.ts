@@ -7,6 +7,8 @@ export const adminPaths = [
   "/",
   "/monitors",
   "/monitors/:id",
+  "/alerts",
+  "/alerts/:id",
   "/incidents",
   "/incidents/:id",
   "/incidents/:id/postmortem",

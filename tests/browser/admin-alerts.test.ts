@@ -1,0 +1,49 @@
+/** Alerts on the admin page: list, acknowledging on a phone, timeline and notes. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { defineLookTests } from "../support/admin-looks.ts";
+import { owner, startOwnedMachine } from "../support/admin-world.ts";
+import { describeInChromium } from "../support/browser.ts";
+import type { Json } from "../support/json.ts";
+
+describeInChromium("alerts", (browser) => {
+  let world: Awaited<ReturnType<typeof startOwnedMachine>>;
+  let alerts: Json[] = [];
+  const list = async (): Promise<Json[]> => world.ask("GET", "/api/v1/alerts");
+  beforeAll(async () => {
+    world = await startOwnedMachine();
+    for (const title of ["Slow checkout", "Lost mails", "Old outage"])
+      await world.ask("POST", "/api/v1/incidents", { title });
+    while (alerts.length < 3) {
+      await Bun.sleep(100);
+      alerts = await list();
+    }
+    const { subject } = alerts.find(({ title }) => title.includes("Old")) as Json;
+    await world.ask("PATCH", `/api/v1/incidents/${subject.id}`, { status: "resolved" });
+    while ((await list()).every(({ status }) => status === "open")) await Bun.sleep(100);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  defineLookTests((path) => world.open(browser, path), {
+    alerts: () => ["/alerts", "Problems now"],
+    alert: () => [`/alerts/${alerts[0].id}`, "Timeline"],
+  });
+
+  test("on a phone, two taps acknowledge an alert, which can be snoozed and noted", async () => {
+    await using open = await world.open(browser, "/", { viewport: { width: 390, height: 844 } });
+    const { page } = open;
+    await page.getByRole("link", { name: "Alerts" }).first().click();
+    await page.getByRole("button", { name: "Acknowledge Incident: Slow checkout" }).click();
+    const row = page.getByRole("listitem").filter({ hasText: "Slow checkout" });
+    await row.getByText(`acknowledged by ${owner.name}`).waitFor();
+    await page.getByRole("button", { name: "Snooze Incident: Slow checkout" }).click();
+    await page.getByRole("menuitem", { name: "for 8 hours" }).click();
+    await row.getByText("snoozed until").waitFor();
+    await row.getByRole("link").click();
+    await page.getByLabel("Note").fill("The provider works on it.");
+    await page.getByRole("button", { name: "Add note" }).click();
+    await page.getByText("The provider works on it.", { exact: true }).last().waitFor();
+    const [slow] = (await list()).filter(({ title }) => title.includes("Slow"));
+    expect([slow.status, slow.acknowledgments[0].name]).toEqual(["snoozed", owner.name]);
+    expect(open.faults).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+/** Queries and writes of the alert pages. */
+import { useQuery } from "@tanstack/react-query";
+import type { AlertSummary, AlertWithDeliveries } from "../../../src/alerting/records/schema.ts";
+import { notify, notifyError } from "../../components/toasts.tsx";
+import { retryUntilConnected, unwrapData, v1 } from "../../data/client.ts";
+import { listKey, recordKey } from "../../data/keys.ts";
+import { createDataQuery, createPageQuery, queryClient } from "../../data/query.ts";
+
+export type Alert = AlertSummary;
+
+const { alerts } = v1;
+
+/** Statuses of alerts whose problem is not over. */
+export const openStatuses = ["open", "acknowledged", "snoozed"] as const;
+
+const openPerPage = "100";
+
+/** Some alerts change without an event, such as when a snooze ends. */
+const refetchInterval = 5_000;
+
+export const useAlerts = (status: string, page: number, isEnabled: boolean) =>
+  useQuery({
+    ...createPageQuery([...listKey("alert"), status, page], (options) =>
+      alerts.get({
+        query: {
+          status,
+          page: String(page),
+          per_page: status === "resolved" ? "20" : openPerPage,
+        } as never,
+        ...options,
+      }),
+    ),
+    refetchInterval,
+    enabled: isEnabled,
+  });
+
+export const useAlert = (id: string) =>
+  useQuery({
+    ...createDataQuery(recordKey("alert", id), (options) => alerts({ id }).get(options)),
+    refetchInterval,
+  });
+
+/** Performs an act on an alert, and shows its result everywhere. */
+async function perform(alert: Alert, text: string, act: () => Promise<unknown>) {
+  try {
+    await retryUntilConnected(act, () => notify("Will be sent once the connection is back"));
+    notify(text);
+  } catch (error) {
+    notifyError(error);
+  }
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: listKey("alert") }),
+    queryClient.invalidateQueries({ queryKey: recordKey("alert", alert.id) }),
+  ]);
+}
+
+export const acknowledge = (alert: Alert) =>
+  perform(alert, `Acknowledged: ${alert.title}`, () =>
+    unwrapData(alerts({ id: alert.id }).acknowledge.post()),
+  );
+
+export const openAgain = (alert: Alert) =>
+  perform(alert, `Open again: ${alert.title}`, () =>
+    unwrapData(alerts({ id: alert.id }).unacknowledge.post()),
+  );
+
+export const snooze = (alert: Alert, until: number) =>
+  perform(alert, `Snoozed: ${alert.title}`, () =>
+    unwrapData(
+      alerts({ id: alert.id }).snooze.post({ until: new Date(until).toISOString() as never }),
+    ),
+  );
+
+/** Adds a note. Throws if it is rejected. */
+export async function addNote({ id }: Alert, message: string) {
+  await unwrapData(alerts({ id }).notes.post({ message }));
+  await queryClient.invalidateQueries({ queryKey: recordKey("alert", id) });
+}
+
+export type AlertDetails = AlertWithDeliveries;

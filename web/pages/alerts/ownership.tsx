@@ -1,0 +1,107 @@
+/** Who takes care of an alert, and the buttons to acknowledge, snooze and open it again. */
+import { Button, Menu } from "@mantine/core";
+import { parseDateTime, parseLocal } from "../../components/forms/date-time-rules.ts";
+import { BusyButton } from "../../components/forms/busy-button.tsx";
+import { type State, StateIcon } from "../../components/display/state-icon.tsx";
+import { Time, useZone } from "../../components/display/time.tsx";
+import { useAction } from "../../components/toasts.tsx";
+import { useSignedInPerson } from "../../data/session.ts";
+import { toInstant } from "../../../src/core/time/time-zones.ts";
+import { acknowledge, type Alert, openAgain, snooze } from "./data.ts";
+
+const hourMs = 3_600_000;
+
+/** Returns the icon of an alert: its problem while it lasts. */
+export function stateOf({ type, resolvedAt, resolvedBecause }: Alert): State {
+  if (resolvedAt !== null) return resolvedBecause === "recovered" ? "up" : "paused";
+  const isDown =
+    type === "monitor.down" || type === "incident.opened" || type === "incident.updated";
+  return isDown ? "down" : "degraded";
+}
+
+export const AlertIcon = ({ alert }: { alert: Alert }) => (
+  <StateIcon state={stateOf(alert)} size={16} />
+);
+
+/** The status of an alert in words, with the people who acknowledged it. */
+export function Owner({ alert }: { alert: Alert }) {
+  const { status, acknowledgments, snoozedUntil, resolvedBecause } = alert;
+  if (status === "resolved") return <>{resolvedBecause ?? "over"}</>;
+  if (status === "snoozed" && snoozedUntil !== null)
+    return (
+      <>
+        snoozed until <Time at={snoozedUntil} as="short" />
+      </>
+    );
+  if (status === "acknowledged")
+    return <>acknowledged by {acknowledgments.map(({ name }) => name).join(", ")}</>;
+  return <b className="down">nobody has acknowledged it</b>;
+}
+
+/** The buttons of an alert that is not over. */
+export function AlertButtons({ alert, size = "xs" }: { alert: Alert; size?: "xs" | "sm" }) {
+  const { person, mayWrite } = useSignedInPerson();
+  const acknowledging = useAction(() => acknowledge(alert));
+  const opening = useAction(() => openAgain(alert));
+  if (!mayWrite || alert.status === "resolved") return null;
+  const isOwn = alert.acknowledgments.some(({ id }) => id === person.id);
+  const isAcknowledged = isOwn && alert.status === "acknowledged";
+  return (
+    <span className="alert-buttons record-action">
+      {isAcknowledged ? (
+        <BusyButton
+          size={size}
+          loading={opening.isPending}
+          onClick={opening.run}
+          aria-label={`Open ${alert.title} again`}
+        >
+          Open again
+        </BusyButton>
+      ) : (
+        <BusyButton
+          size={size}
+          variant="filled"
+          loading={acknowledging.isPending}
+          onClick={acknowledging.run}
+          aria-label={`Acknowledge ${alert.title}`}
+        >
+          Acknowledge
+        </BusyButton>
+      )}
+      <SnoozeMenu alert={alert} size={size} />
+    </span>
+  );
+}
+
+function SnoozeMenu({ alert, size }: { alert: Alert; size: "xs" | "sm" }) {
+  const zone = useZone();
+  const untilMorning = () => {
+    const local = parseDateTime("tomorrow 09:00", { now: Date.now(), zone, from: undefined });
+    return local === null ? Date.now() + 8 * hourMs : toInstant(parseLocal(local), zone);
+  };
+  const choices: [label: string, until: () => number][] = [
+    ["for 1 hour", () => Date.now() + hourMs],
+    ["for 8 hours", () => Date.now() + 8 * hourMs],
+    ["until tomorrow, 09:00", untilMorning],
+    ["for 1 week", () => Date.now() + 7 * 24 * hourMs],
+  ];
+  return (
+    <Menu position="bottom-end" width={200}>
+      <Menu.Target>
+        <Button size={size} aria-label={`Snooze ${alert.title}`}>
+          Snooze
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {choices.map(([label, until]) => (
+          <Menu.Item key={label} onClick={() => void snooze(alert, until())}>
+            {label}
+          </Menu.Item>
+        ))}
+        {alert.status === "snoozed" && (
+          <Menu.Item onClick={() => void openAgain(alert)}>End the snooze</Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
