@@ -27,6 +27,7 @@ import {
   statusPageBounds,
 } from "./core/limits.ts";
 import type { createLog } from "./core/log.ts";
+import { countWaitingPasswords } from "./core/security/passwords.ts";
 import { createOwnHosts } from "./core/security/own-hosts.ts";
 import {
   type Listener,
@@ -414,7 +415,7 @@ function createSite(
 
 /** Selects the dependencies that routes declare. */
 function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependencies {
-  const { config, data, clock, checks, downloads, scheduled, uploads, tls } = parts;
+  const { config, data, clock, checks, downloads, log, scheduled, uploads, tls } = parts;
   const createLimitPerMinute = (count: number) => createRateLimit(count, clock);
   return {
     ...parts,
@@ -425,6 +426,16 @@ function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependenci
     backups: downloads,
     runScheduledBackup: () => scheduled.runNow(),
     databaseNodes: data.shared?.databaseNodes ?? (async () => []),
+    readRuntime: () => ({
+      dataDirectory: data.path,
+      memoryBytes: process.memoryUsage.rss(),
+      logLevel: log.getLevel(),
+      waiting: {
+        ...checks.countWaiting(),
+        pages: pageQueue.waiting(),
+        passwords: countWaitingPasswords(),
+      },
+    }),
     certificate: () => tls.current && tls.current.cert,
     checkNow: checks.checkNow,
     tryCheck: checks.tryCheck,

@@ -28,7 +28,7 @@ type LogSettings = { logFormat: LogFormat; logLevel: LogLevel };
 export function createLog(
   write: (line: string) => void,
   settings: LogSettings = { logFormat: "text", logLevel: "info" },
-): Log & { configure(settings: LogSettings): void } {
+): Log & { configure(settings: LogSettings): void; getLevel(): LogLevel } {
   const createLevelWriter =
     (level: LogLevel): Write =>
     (message, fields = {}) => {
@@ -49,6 +49,7 @@ export function createLog(
     warn: createLevelWriter("warn"),
     error: createLevelWriter("error"),
     configure: (changed) => void (settings = changed),
+    getLevel: () => settings.logLevel,
   };
 }
 

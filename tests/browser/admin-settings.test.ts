@@ -90,6 +90,27 @@ describeInChromium("the settings", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("a setting is found by its name, and a page that is not loaded yet shows what it waits for", async () => {
+    await using open = await world.open(browser, "/settings/people");
+    const { page } = open;
+    const held = Promise.withResolvers<void>();
+    await page.route("**/dashboard/about", async (route) => {
+      await held.promise;
+      await route.fallback();
+    });
+    const list = page.getByRole("navigation", { name: "Settings" });
+    await list.getByRole("searchbox", { name: "Search settings" }).fill("log level");
+    await list.getByRole("link", { name: "People" }).waitFor({ state: "detached" });
+    await list.getByRole("link", { name: "About Log level" }).click();
+    await page.getByText(/^Waiting for a response from Signalbox with the information/).waitFor();
+    await storePicture(page, "admin-waiting.png");
+    held.resolve();
+    await page.getByText("MIT", { exact: true }).waitFor();
+    await page.getByText(/^\d+ checks?, \d+ results?, /).waitFor();
+    expect(await page.getByText(/^Waiting for a response/).count()).toBe(0);
+    expect(open.faults).toEqual([]);
+  });
+
   test("the audit log is filtered by a range of days, with labelled fields", async () => {
     await using open = await world.open(browser, "/settings/audit-log");
     const { page } = open;

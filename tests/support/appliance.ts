@@ -219,6 +219,12 @@ export function createAppliance(
     targets,
     ownHosts,
     databaseNodes: async () => [],
+    readRuntime: () => ({
+      dataDirectory: "/var/lib/signalbox",
+      memoryBytes: 100_000_000,
+      logLevel: "info",
+      waiting: { ...engine.countWaiting(), pages: 0, passwords: 0 },
+    }),
     limits: { ...defaultLimits, ...limits },
     responses: createResponseCache(store),
     ...createAccessLimits(clock, requestsPerMinute),

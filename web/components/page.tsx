@@ -11,6 +11,7 @@ import { problemCount } from "../data/problems.ts";
 import type { ManagedAs } from "../data/managed.ts";
 import { palette } from "./open-dialog.ts";
 import { Icon } from "./display/icons.tsx";
+import { Waiting } from "./waiting.tsx";
 import { ManagedLine } from "./display/managed-notice.tsx";
 
 type Crumb = { to: string; label: string };
@@ -202,8 +203,8 @@ export function LoadFailed({ what, error }: { what: string; error: Error }) {
 }
 
 /**
- * Renders the data of a query, fresh or stale. Renders nothing during the first load, or an error
- * if it failed.
+ * Renders the data of a query, fresh or stale. Renders a placeholder during the first load, or an
+ * error if it failed.
  */
 export function Loaded<T>({
   query: { data, error },
@@ -221,8 +222,8 @@ export function Loaded<T>({
   crumbs?: Crumb[];
   children: (data: T) => ReactNode;
 }) {
-  if (data !== undefined) return isComing(besides) ? null : children(data);
-  if (error === null) return null;
+  if (data !== undefined) return isComing(besides) ? <Waiting what={what} /> : children(data);
+  if (error === null) return <Waiting what={what} />;
   return (
     <>
       {crumbs && <PageHeader title={capitalize(what.replace("The ", ""))} crumbs={crumbs} />}

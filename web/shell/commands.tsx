@@ -107,9 +107,13 @@ function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Comm
   for (const { path, icon, act } of sections)
     if (act !== undefined && may(act.role))
       commands.push(createCommand(act.label, icon, () => goTo(`/settings/${path}?new=true`)));
-  for (const { path, label, icon, role } of sections)
+  for (const { path, label, icon, role, settings } of sections)
     if (may(role))
-      commands.push(createCommand(`Settings: ${label}`, icon, () => goTo(`/settings/${path}`)));
+      commands.push(
+        createCommand(`Settings: ${label}`, icon, () => goTo(`/settings/${path}`), {
+          keywords: settings.join(" "),
+        }),
+      );
   commands.push(
     createCommand("Wall view", "screen", () => goTo("/wall"), { hint: "For a TV", common: true }),
   );

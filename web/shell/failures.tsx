@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
 import { connection } from "../data/connection.ts";
+import { Waiting } from "../components/waiting.tsx";
 import { Mark } from "../components/display/mark.tsx";
 
 function Plain({ title, children }: { title: string; children: ReactNode }) {
@@ -29,24 +30,12 @@ export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry
   );
 }
 
-/** Shown while the script of a page loads or waits for the server: its outline, and the reason of a longer wait. */
-export function Arriving() {
-  const isLost = connection.use() === "lost";
-  return (
-    <main className="arriving" role="status">
-      <p className="quiet">
-        {isLost
-          ? "This page is not loaded yet, because Signalbox is not responding. Reconnecting…"
-          : "Loading…"}
-      </p>
-      <div aria-hidden="true">
-        <i />
-        <i />
-        <i />
-      </div>
-    </main>
-  );
-}
+/** Shown while the script of a page loads or waits for the server. */
+export const Arriving = () => (
+  <main className="arriving">
+    <Waiting what="The script of this page" />
+  </main>
+);
 
 export function NothingHere() {
   return (

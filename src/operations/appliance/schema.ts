@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ClusterStatus } from "../../cluster/schema.ts";
 import { Id, Timestamp } from "../../core/fields.ts";
+import { logLevels } from "../../core/log.ts";
 import { problemNames, problemSeverities } from "../../core/problems.ts";
 
 /** An administrator of the whole appliance. */
@@ -29,6 +30,17 @@ const ApplianceProblem = z.object({
   since: Timestamp,
 });
 
+/** The process that serves the request: where it stores its data, and what it has to do. */
+const Runtime = z.object({
+  /** Path of the data directory; null for a database on other machines. */
+  dataDirectory: z.string().nullable(),
+  memoryBytes: z.int(),
+  logLevel: z.enum(logLevels),
+  /** Waiting work by queue. */
+  waiting: z.object({ checks: z.int(), results: z.int(), pages: z.int(), passwords: z.int() }),
+});
+export type Runtime = z.infer<typeof Runtime>;
+
 /** Totals of the appliance, and its open problems. */
 export const ApplianceFigures = z.object({
   /** Size of the whole database in bytes. */
@@ -36,6 +48,11 @@ export const ApplianceFigures = z.object({
   organizations: z.int(),
   people: z.int(),
   monitors: z.int(),
+  /** Checks that the intervals of all monitors require per second, without retries. */
+  checksPerSecond: z.number(),
+  /** Alerts and notices that are not delivered yet. */
+  pendingDeliveries: z.int(),
+  runtime: Runtime,
   problems: z.array(ApplianceProblem),
   cluster: ClusterStatus,
 });

@@ -19,7 +19,7 @@ import {
   findOrganizationIds,
 } from "../../accounts/people/store.ts";
 import { buildAuditRows } from "../../accounts/sessions/service.ts";
-import type { Administrator, ApplianceFigures, OrganizationEntry } from "./schema.ts";
+import type { Administrator, ApplianceFigures, OrganizationEntry, Runtime } from "./schema.ts";
 import {
   findAdministrators,
   closeOrganization,
@@ -30,6 +30,7 @@ import {
   findOrganizationEntries,
   setAdministrator,
   readDataBytes,
+  readLoad,
 } from "./store.ts";
 
 /** Context of an action on the whole appliance, by an administrator or the command line. */
@@ -149,6 +150,7 @@ export async function deleteOrganization(by: Running, organizationId: string): P
 export type FigureDependencies = {
   /** Returns the nodes of the database cluster; empty for a database in a file. Throws UNAVAILABLE. */
   databaseNodes: () => Promise<DatabaseNode[]>;
+  readRuntime: () => Runtime;
 };
 
 export async function readFigures(
@@ -162,6 +164,8 @@ export async function readFigures(
   return {
     dataBytes: await readDataBytes(store),
     ...(await countAll(store)),
+    ...(await readLoad(store)),
+    runtime: context.readRuntime(),
     problems: [...problems.values()].toReversed().map(({ name, message, severity, since }) => ({
       name,
       title: problemTitles[name].begins,

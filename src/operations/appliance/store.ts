@@ -213,3 +213,16 @@ export async function readDataBytes(store: Store): Promise<number> {
   );
   return row?.bytes ?? 0;
 }
+
+/** Reads how many checks the monitors of all organizations require, and how many deliveries are pending. */
+export async function readLoad(store: Store) {
+  const [row] = await store.query<{ checksPerSecond: number; pendingDeliveries: number }>(
+    `select
+      (select coalesce(sum(1.0 / m.interval_seconds), 0) from monitors m
+        join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+        where not s.paused and m.type <> 'push') as checksPerSecond,
+      (select count(*) from deliveries where due_at is not null) as pendingDeliveries`,
+    [],
+  );
+  return row ?? { checksPerSecond: 0, pendingDeliveries: 0 };
+}

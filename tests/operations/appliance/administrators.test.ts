@@ -173,6 +173,14 @@ test("administrators see figures of the whole appliance and all organizations, i
     organizations: 2,
     people: 2,
     monitors: 1,
+    checksPerSecond: 1 / 60,
+    pendingDeliveries: 0,
+    runtime: {
+      dataDirectory: "/var/lib/signalbox",
+      memoryBytes: 100_000_000,
+      logLevel: "info",
+      waiting: { checks: 0, results: 0, pages: 0, passwords: 0 },
+    },
     problems: [],
   });
   const createdAt = "2026-11-20T10:00:00.000Z";

@@ -38,8 +38,12 @@ function EntranceFrame({
 
 export function SignInPage() {
   return (
-    <EntranceFrame title="Sign in" words="Use your e-mail address and password.">
+    <EntranceFrame title="Sign in" words={`Signalbox at ${location.host}`}>
       <SignInForm />
+      <p className="quiet entrance-help text-s">
+        Forgot your password? The person who runs this Signalbox can reset it on its machine with{" "}
+        <code>signalbox users reset-password EMAIL</code>.
+      </p>
     </EntranceFrame>
   );
 }

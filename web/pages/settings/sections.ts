@@ -10,6 +10,8 @@ export type Section = {
   icon: IconName;
   /** The lowest role in the organization that can open it, or `administrator`. */
   role: Role | "administrator";
+  /** Names of its settings, by which the search finds it. */
+  settings: string[];
   page: ComponentType;
   /** Action to offer in the command palette. */
   act?: { label: string; role: Role };
@@ -25,6 +27,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Organization",
         icon: "folder",
         role: "viewer",
+        settings: ["Name", "Time zone", "SLA target in percent"],
         page: lazy(createChunk(() => import("./organization/general.tsx"))),
       },
       {
@@ -32,6 +35,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "People",
         icon: "people",
         role: "viewer",
+        settings: ["Role", "E-mail", "Invitation link", "Two-factor sign-in of members"],
         page: lazy(createChunk(() => import("./organization/people.tsx"))),
         act: { label: "Invite people", role: "admin" },
       },
@@ -40,6 +44,16 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Mail server",
         icon: "mail",
         role: "admin",
+        settings: [
+          "Host",
+          "Port",
+          "Encryption",
+          "From",
+          "Authentication",
+          "Mailbox",
+          "Test e-mail",
+          "SMTP",
+        ],
         page: lazy(createChunk(() => import("./organization/mail-server.tsx"))),
       },
       {
@@ -47,6 +61,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Certificate authorities",
         icon: "lock",
         role: "admin",
+        settings: ["Certificates", "Trusted authorities", "TLS"],
         page: lazy(createChunk(() => import("./organization/certificate-authorities.tsx"))),
       },
       {
@@ -54,6 +69,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "API keys",
         icon: "key",
         role: "admin",
+        settings: ["Access", "Expires", "Name", "Token"],
         page: lazy(createChunk(() => import("./organization/api-keys.tsx"))),
         act: { label: "Create API key", role: "admin" },
       },
@@ -62,6 +78,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Incident templates",
         icon: "warning",
         role: "viewer",
+        settings: ["Title of a new incident", "Severity of a new incident", "Message", "Status"],
         page: lazy(createChunk(() => import("./organization/incident-templates.tsx"))),
         act: { label: "Create incident template", role: "member" },
       },
@@ -70,6 +87,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Import",
         icon: "download",
         role: "admin",
+        settings: ["Import from", "Uptime Kuma", "Gatus", "Earlier imports"],
         page: lazy(createChunk(() => import("./organization/import.tsx"))),
       },
       {
@@ -77,6 +95,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Configuration",
         icon: "code",
         role: "viewer",
+        settings: ["Differences", "signalbox apply"],
         page: lazy(createChunk(() => import("./organization/configuration.tsx"))),
       },
       {
@@ -84,6 +103,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Recently deleted",
         icon: "trash",
         role: "viewer",
+        settings: ["Days until deleted records are removed", "Restore", "Bin"],
         page: lazy(createChunk(() => import("./organization/deleted-records.tsx"))),
       },
       {
@@ -91,6 +111,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Audit log",
         icon: "list",
         role: "admin",
+        settings: ["History", "Who changed what"],
         page: lazy(createChunk(() => import("./organization/audit-log.tsx"))),
       },
     ],
@@ -103,6 +124,17 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "My profile",
         icon: "person",
         role: "viewer",
+        settings: [
+          "Name",
+          "E-mail",
+          "Time zone",
+          "Clock",
+          "Single-key shortcuts",
+          "Password",
+          "Two-factor sign-in",
+          "Recovery codes",
+          "Sessions",
+        ],
         page: lazy(createChunk(() => import("./account/profile.tsx"))),
       },
     ],
@@ -115,6 +147,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Organizations",
         icon: "folder",
         role: "administrator",
+        settings: ["Create organization", "Name of the new organization"],
         page: lazy(createChunk(() => import("./appliance/organizations.tsx"))),
       },
       {
@@ -122,6 +155,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Administrators",
         icon: "lock",
         role: "administrator",
+        settings: ["Step down"],
         page: lazy(createChunk(() => import("./appliance/administrators.tsx"))),
       },
       {
@@ -129,6 +163,18 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Backup",
         icon: "download",
         role: "administrator",
+        settings: [
+          "Download backup",
+          "Passphrase",
+          "Include secret.key",
+          "Back up every day",
+          "Days to keep",
+          "Weeks to keep",
+          "Months to keep",
+          "Destination",
+          "Folder",
+          "Bucket",
+        ],
         page: lazy(createChunk(() => import("./appliance/backup.tsx"))),
       },
       {
@@ -136,6 +182,15 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "About",
         icon: "info",
         role: "viewer",
+        settings: [
+          "Version",
+          "License",
+          "Data directory",
+          "Memory",
+          "Log level",
+          "Machines",
+          "API reference",
+        ],
         page: lazy(createChunk(() => import("./appliance/about.tsx"))),
       },
     ],
@@ -143,3 +198,13 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
 ];
 
 export const sections: Section[] = sectionGroups.flatMap(({ sections }) => sections);
+
+/** The sections whose label or settings contain the text, with the settings that do. */
+export const searchSections = (found: readonly Section[], text: string) => {
+  const words = text.trim().toLowerCase();
+  const has = (name: string) => name.toLowerCase().includes(words);
+  return found.flatMap((section) => {
+    const settings = words === "" ? [] : section.settings.filter(has);
+    return has(section.label) || settings.length > 0 ? [{ section, settings }] : [];
+  });
+};

@@ -1,11 +1,12 @@
 /** The frame of the settings: navigation and the open section. */
+import { TextInput } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Link, useParams } from "@tanstack/react-router";
-import { Suspense } from "react";
+import { Suspense, useState } from "react";
 import { useSignedInPerson } from "../../data/session.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, PageHeader } from "../../components/page.tsx";
-import { type Section, sectionGroups, sections } from "./sections.ts";
+import { searchSections, type Section, sectionGroups, sections } from "./sections.ts";
 
 /** The list of sections next to the open one. Narrow windows show only one of them. */
 export default function SettingsPage() {
@@ -62,25 +63,45 @@ function NotForYou({ role }: Pick<Section, "role">) {
 
 function SectionList({ current }: { current: string | null }) {
   const { may } = useSignedInPerson();
+  const [text, setText] = useState("");
+  const groups = sectionGroups
+    .map(({ title, sections }) => ({
+      title,
+      found: searchSections(
+        sections.filter(({ role }) => may(role)),
+        text,
+      ),
+    }))
+    .filter(({ found }) => found.length > 0);
   return (
     <nav className="settings-list" aria-label="Settings">
-      {sectionGroups.map(({ title, sections }) => (
+      <TextInput
+        type="search"
+        aria-label="Search settings"
+        placeholder="Search settings"
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={({ key }) => key === "Escape" && setText("")}
+      />
+      {groups.length === 0 && <p className="quiet text-s">No settings found.</p>}
+      {groups.map(({ title, found }) => (
         <section key={title}>
           <h2>{title}</h2>
-          {sections
-            .filter(({ role }) => may(role))
-            .map(({ path, label, icon }) => (
-              <Link
-                key={path}
-                to="/settings/$section"
-                params={{ section: path }}
-                {...(path === current && { "aria-current": "page" as const })}
-              >
-                <Icon name={icon} size={17} />
-                <span>{label}</span>
-                <Icon name="right" size={14} />
-              </Link>
-            ))}
+          {found.map(({ section: { path, label, icon }, settings }) => (
+            <Link
+              key={path}
+              to="/settings/$section"
+              params={{ section: path }}
+              {...(path === current && { "aria-current": "page" as const })}
+            >
+              <Icon name={icon} size={17} />
+              <span>
+                {label}
+                {settings.length > 0 && <small>{settings.join(", ")}</small>}
+              </span>
+              <Icon name="right" size={14} />
+            </Link>
+          ))}
         </section>
       ))}
     </nav>

@@ -180,6 +180,12 @@ export class CheckEngine {
     await this.writer.flush();
   }
 
+  /** Due checks and unwritten results in the queues. */
+  countWaiting = () => ({
+    checks: this.jobs.countWaiting(),
+    results: this.writer.countWaiting(),
+  });
+
   metrics = (): Family[] => [
     ...this.counted.families(),
     ...createStateFamilies({

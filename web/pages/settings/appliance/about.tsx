@@ -1,9 +1,10 @@
 /** Settings: version, health, problems and figures of the appliance. */
 import { useQuery } from "@tanstack/react-query";
+import type { ApplianceFigures } from "../../../../src/operations/appliance/schema.ts";
 import { connection } from "../../../data/connection.ts";
 import { liveState } from "../../../data/live.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
-import { bytesInWords, pluralize } from "../../../components/display/format.ts";
+import { bytesInWords, formatCount, pluralize } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Mark } from "../../../components/display/mark.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
@@ -41,6 +42,7 @@ export default function About() {
                     <span className="faint">, since {formatAbsolute(startedAt, zone)}</span>
                   </>,
                 ],
+                ["License", "MIT"],
               ]}
             />
           </Panel>
@@ -93,9 +95,34 @@ function Appliance() {
             <span key={words}>{words}</span>
           ))}
         </p>
+        <RuntimeFacts figures={data} />
       </Panel>
       <Machines cluster={data.cluster} />
     </>
+  );
+}
+
+/** Data, load and log of the process, which the metrics have in detail. */
+function RuntimeFacts({ figures }: { figures: ApplianceFigures }) {
+  const { checksPerSecond, pendingDeliveries, runtime } = figures;
+  const { checks, results, pages, passwords } = runtime.waiting;
+  const queues = [
+    pluralize(checks, "check"),
+    pluralize(results, "result"),
+    `${formatCount(pendingDeliveries)} alerts and notices`,
+    pluralize(pages, "status page"),
+    pluralize(passwords, "password"),
+  ];
+  return (
+    <Facts
+      facts={[
+        ["Data", runtime.dataDirectory ?? "on the machines of the database"],
+        ["Memory", bytesInWords(runtime.memoryBytes)],
+        ["Checks", `${Number(checksPerSecond.toPrecision(3))} per second`],
+        ["Waiting", queues.join(", ")],
+        ["Log level", runtime.logLevel],
+      ]}
+    />
   );
 }
 

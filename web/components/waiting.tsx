@@ -1,0 +1,35 @@
+/** Placeholder of content that is not loaded yet: nothing at first, then its outline, then the reason. */
+import { useEffect, useState } from "react";
+import { connection } from "../data/connection.ts";
+
+/** Waits after which the outline and the reason appear, in milliseconds. Most content arrives before the first. */
+const outlineAfterMs = 300;
+const reasonAfterMs = 3_000;
+
+/** `what` is the missing content, such as `The monitors`. */
+export function Waiting({ what }: { what: string }) {
+  const [waitedMs, setWaited] = useState(0);
+  const isLost = connection.use() === "lost";
+  useEffect(() => {
+    const timers = [outlineAfterMs, reasonAfterMs].map((ms) => setTimeout(() => setWaited(ms), ms));
+    return () => timers.forEach(clearTimeout);
+  }, []);
+  if (waitedMs === 0) return null;
+  const name = what.replace(/^The /, "the ");
+  return (
+    <div className="waiting" role="status">
+      {waitedMs >= reasonAfterMs && (
+        <p className="quiet">
+          {isLost
+            ? `Signalbox is not responding. Reconnecting to load ${name}…`
+            : `Waiting for a response from Signalbox with ${name}…`}
+        </p>
+      )}
+      <div aria-hidden="true">
+        <i />
+        <i />
+        <i />
+      </div>
+    </div>
+  );
+}
