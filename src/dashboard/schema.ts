@@ -172,7 +172,14 @@ export const SubscriberCount = z.object({
 export type SubscriberCount = z.infer<typeof SubscriberCount>;
 
 export const WhereQuery = z.strictObject({
-  kind: z.enum(["monitor", "incident", "maintenance-window", "alert-channel", "status-page"]),
+  kind: z.enum([
+    "monitor",
+    "incident",
+    "maintenance-window",
+    "alert-channel",
+    "schedule",
+    "status-page",
+  ]),
   id: Id,
 });
 export type WhereQuery = z.infer<typeof WhereQuery>;

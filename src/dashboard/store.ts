@@ -170,6 +170,7 @@ const tables = {
   incident: "incidents",
   "alert-channel": "alert_channels",
   "maintenance-window": "maintenance_windows",
+  schedule: "schedules",
   "status-page": "status_pages",
 };
 

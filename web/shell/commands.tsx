@@ -19,6 +19,7 @@ import { useZone } from "../components/display/time.tsx";
 import { notifyError, notify } from "../components/toasts.tsx";
 import { testFromList } from "../pages/alert-channels/actions.ts";
 import { useWindows } from "../pages/maintenance/data.ts";
+import { useOnCall } from "../pages/on-call/data.ts";
 import { addMonitor, pauseMonitor } from "../pages/monitors/actions.ts";
 import { parseTarget } from "../pages/monitors/quick-add.ts";
 import { sections } from "../pages/settings/sections.ts";
@@ -103,6 +104,10 @@ function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Comm
       ...creatingPages.map(([label, path]) =>
         createCommand(label, "plus", () => goTo(path), { common: true }),
       ),
+    );
+  if (may("admin"))
+    commands.push(
+      createCommand("Create schedule", "people", () => openDialog({ kind: "create-schedule" })),
     );
   for (const { path, icon, act } of sections)
     if (act !== undefined && may(act.role))
@@ -245,12 +250,18 @@ function resolveIncident(id: string) {
   );
 }
 
-/** Commands for alert channels and status pages. */
+/** Commands for schedules, alert channels and status pages. */
 function useOtherRecordCommands(text: string, goTo: (href: string) => void): Command[] {
   const { mayWrite } = useSignedInPerson();
   const { data: channels = [] } = useAlertChannels();
   const { data: pages = [] } = useStatusPages();
-  const commands: Command[] = [];
+  const { data: schedules = [] } = useOnCall(text.trim().length > 1);
+  const commands = schedules.map(({ scheduleId, scheduleName }) =>
+    createCommand(scheduleName, "people", () => goTo(`/on-call/${scheduleId}`), {
+      key: scheduleId,
+      hint: "Schedule",
+    }),
+  );
   for (const channel of channels) {
     const { id, name } = channel;
     const open = () => goTo(`/alert-channels/${id}`);

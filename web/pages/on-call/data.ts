@@ -8,13 +8,14 @@ import { notifyDone } from "../../components/toasts.tsx";
 import { dashboard, unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { createDataQuery, queryClient } from "../../data/query.ts";
-import { createProvisionalId } from "../../data/record.ts";
+import { createProvisionalId, useRecord } from "../../data/record.ts";
 
 const { schedules } = v1;
 
 /** The schedules with who is on call now. Shifts end without an event, so it is polled. */
-export const useOnCall = () =>
+export const useOnCall = (enabled = true) =>
   useQuery({
+    enabled,
     ...createDataQuery([...listKey("schedule"), "on-call"], (options) =>
       v1["on-call"].get(options),
     ),
@@ -22,7 +23,11 @@ export const useOnCall = () =>
   });
 
 export const useSchedule = (id: string) =>
-  useQuery(createDataQuery(recordKey("schedule", id), (options) => schedules({ id }).get(options)));
+  useRecord(
+    "schedule",
+    id,
+    createDataQuery(recordKey("schedule", id), (options) => schedules({ id }).get(options)),
+  );
 
 export const useOnCallIn = (id: string) =>
   useQuery({
