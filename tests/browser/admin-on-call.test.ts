@@ -173,6 +173,10 @@ describeInChromium("on call", (browser) => {
     await again.getByRole("button", { name: "Remove Rotation 2" }).click();
     await again.getByRole("button", { name: "Save" }).click();
     await again.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("Platf");
+    await page.getByRole("option", { name: /Platform/ }).click();
+    await page.getByRole("heading", { name: "Platform" }).waitFor();
     await open.measureShifts();
     expect(open.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
   });
