@@ -28,6 +28,7 @@ const canHold = ({ hooks }: Route) =>
 const isSetting = "alerts a channel only to a problem that already exists";
 const isRequested = "sends one message, to an address that the person has just chosen";
 const isImport = "follows a preview of all its changes";
+const isOwn = "reaches only the person who sends the request";
 const isUnrelated = "is about accounts or files, and notifies no subscriber or channel";
 
 /** Routes that need no hold, with the reason. */
@@ -45,6 +46,11 @@ const atOnce: Record<string, string> = {
   testAlertChannel: isRequested,
   tryAlertChannel: isRequested,
   tryChangedAlertChannel: isRequested,
+  deleteContactMethod: isOwn,
+  sendVerificationCode: isOwn,
+  testContactMethod: isOwn,
+  updateContactMethod: isOwn,
+  verifyContactMethod: isOwn,
   applyConfig: isImport,
   startImport: isImport,
   undoImport: isImport,

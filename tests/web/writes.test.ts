@@ -22,7 +22,7 @@ const without: Record<string, string[]> = {
   ],
   "its list does not have the version of each record": ['v1["monitor-groups"]({ id }).delete()'],
   "can't be edited": [
-    ".notes({ noteId: id }) .delete(undefined, { query })",
+    ".notes({ noteId: id }).delete(undefined, { query })",
     "getPageRoutes(pageId).subscribers({ subscriberId: id }).delete(undefined, { query })",
     "dashboard.people({ id }).delete()",
     "schedules({ id: scheduleId }).overrides({ overrideId }).delete()",
@@ -109,7 +109,7 @@ function readBrackets(source: string, from: number): string {
         .replace(/\s+/g, " ")
         .replace(/,? \)/g, ")")
         .replace(/\( /g, "(")
-        .replace(/\b(\w+|\)) \./g, "$1.")
+        .replace(/(\w|\)) \./g, "$1.")
         .trim();
   }
   throw new Error("A bracket is not closed.");
