@@ -41,6 +41,8 @@ export const Attention = z.object({
       error: z.string().nullable(),
     }),
   ),
+  /** Names of those who acknowledged its alert, in order. */
+  acknowledgedBy: z.array(z.string()),
   incident: z.object({ id: Id, title: z.string(), severity: Severity }).nullable(),
 });
 export type Attention = z.infer<typeof Attention>;

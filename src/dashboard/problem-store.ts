@@ -85,6 +85,10 @@ const attentionText = `with troubled as (
         where a.organization_id = ?1 and a.monitor_id = t.id and a.at >= t.since
           and a.type <> 'monitor.up'
         group by c.id) n) as notified,
+    (select json_group_array(k.actor_name order by k.at) from alert_records r
+        join alert_acknowledgments k on k.organization_id = ?1 and k.record_id = r.id
+      where r.organization_id = ?1 and r.subject_id = t.id and r.family = 'state'
+        and r.resolved_at is null) as acknowledgedBy,
     (select json_object('id', i.id, 'title', i.title, 'severity', i.severity)
         from incident_monitors its
         cross join incidents i on i.organization_id = ?1 and i.id = its.incident_id
@@ -96,13 +100,15 @@ type AttentionRow = {
   monitorId: string;
   attached: number;
   notified: string;
+  acknowledgedBy: string;
   incident: string | null;
 };
 
 export async function findAttention({ store, organizationId }: Tenant): Promise<Attention[]> {
   const rows = await store.query<AttentionRow>(attentionText, [organizationId]);
-  return rows.map(({ notified, incident, ...row }) => ({
+  return rows.map(({ notified, acknowledgedBy, incident, ...row }) => ({
     ...row,
+    acknowledgedBy: JSON.parse(acknowledgedBy) as string[],
     notified: (JSON.parse(notified) as Notified[]).map((one) => ({
       ...one,
       status: statuses[one.status],

@@ -85,7 +85,13 @@ test("a down monitor shows the notified channels, the failed ones and its incide
   expect(await read("attention")).toEqual([]);
   await job.changeState("down");
   const [unheard] = await read("attention");
-  expect(unheard).toEqual({ monitorId: job.id, attached: 2, notified: [], incident: null });
+  expect(unheard).toEqual({
+    monitorId: job.id,
+    attached: 2,
+    notified: [],
+    acknowledgedBy: [],
+    incident: null,
+  });
   await later();
   const body = { title: "No backups", monitorId: job.id };
   const { json } = await api("POST", "/api/v1/incidents", { body });

@@ -32,7 +32,10 @@ describe("notified channels", () => {
     error: error ?? null,
   });
   const of = (attached: number, ...notified: ReturnType<typeof one>[]) =>
-    describeNotified({ monitorId: "m", attached, notified, incident: null }, false);
+    describeNotified(
+      { monitorId: "m", attached, notified, acknowledgedBy: [], incident: null },
+      false,
+    );
 
   test("are named, as are those that failed", () => {
     expect(of(2, one("Slack", "delivered"), one("Mail", "failed", "refused"))).toMatchObject({
@@ -54,7 +57,7 @@ describe("notified channels", () => {
   test("are none without a channel, or if the monitor is muted", () => {
     expect(of(0)).toMatchObject({ detail: "No alert channel", isBad: true });
     const muted = describeNotified(
-      { monitorId: "m", attached: 1, notified: [], incident: null },
+      { monitorId: "m", attached: 1, notified: [], acknowledgedBy: [], incident: null },
       true,
     );
     expect(muted).toMatchObject({ detail: "Muted", isBad: false });

@@ -168,7 +168,7 @@ const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
 function applyChange({ type, subjectId }: Change) {
   const noun = nounOf(type);
   scheduleRefresh(recordKey(noun, subjectId), listKey(noun), ["audit-log"]);
-  if (noun === "monitor") scheduleRefresh(attentionKey);
+  if (noun === "monitor" || noun === "alert") scheduleRefresh(attentionKey);
   const also = alsoLists[noun];
   if (also !== undefined) scheduleRefresh(listKey(also));
   if (isPart()) {

@@ -77,6 +77,8 @@ describe("acknowledging", () => {
     expect((await post(vic, "notes", { message: "Hi." })).status).toBe(403);
     const alert = await readAlert(id);
     expect(alert.acknowledgments.map(({ name }: Json) => name)).toEqual(["Ada", "Ben"]);
+    const attention = (await ada.page("GET", "/dashboard/attention")).json.data;
+    expect(attention).toMatchObject([{ acknowledgedBy: ["Ada", "Ben"] }]);
     const entries = alert.timeline.filter(({ type }: Json) => type === "acknowledged");
     expect(entries.map(({ actor }: Json) => actor.name)).toEqual(["Ada", "Ben"]);
     const log = (await ada.page("GET", `/dashboard/audit-log?subjectId=${id}`)).json.data;

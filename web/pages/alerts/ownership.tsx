@@ -35,7 +35,7 @@ export function Owner({ alert }: { alert: Alert }) {
     );
   if (status === "acknowledged")
     return <>acknowledged by {acknowledgments.map(({ name }) => name).join(", ")}</>;
-  return <b className="down">nobody has acknowledged it</b>;
+  return <span className="down">nobody has acknowledged it</span>;
 }
 
 /** The buttons of an alert that is not over. */

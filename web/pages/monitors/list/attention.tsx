@@ -234,6 +234,7 @@ function RowActions({
 function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean }) {
   const { words, names, at, detail, isBad } = describeNotified(attention, isMuted);
   const [first, ...others] = names;
+  const owners = attention.acknowledgedBy.join(", ");
   return (
     <>
       <span className={isBad ? "attention-bad down" : ""}>
@@ -246,6 +247,7 @@ function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean })
         )}{" "}
         {words} {at !== null && <Time at={at} as="short" />}
       </span>
+      {owners !== "" && <small title={owners}>Acknowledged by {owners}</small>}
       {detail !== null && <small title={detail}>{detail}</small>}
     </>
   );
