@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Overview, OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { parseFilters, isMatching } from "../../web/pages/monitors/list/filters.ts";
-import { buildReverse } from "../../web/pages/monitors/bulk-undo.ts";
+import { buildReverse, canAlert } from "../../web/pages/monitors/bulk-undo.ts";
 import { parseTarget } from "../../web/pages/monitors/quick-add.ts";
 import {
   buildItems,
@@ -297,4 +297,16 @@ describe("the latency chart", () => {
       20, 60, 90, 10_800,
     ]);
   });
+});
+
+test("a bulk change is held if it can alert a channel to a problem that already exists", () => {
+  const [up, down] = [{ status: "up" as const }, { status: "down" as const }];
+  for (const change of [{ muted: false }, { groupId: null }, { addAlertChannelIds: ["a"] }])
+    expect([change, canAlert([up, down], change), canAlert([up], change)]).toEqual([
+      change,
+      true,
+      false,
+    ]);
+  for (const change of [{ muted: true }, { paused: true }, { addTags: ["eu"] }])
+    expect([change, canAlert([up, down], change)]).toEqual([change, false]);
 });

@@ -183,7 +183,7 @@ function HeldLine({ held, isOnItsPage = false }: { held: HeldChange; isOnItsPage
   const by = held.author.id === person.id ? "" : `${dot}by ${held.author.name}`;
   return (
     <div className={isFailed ? "held-line held-failed" : "held-line"}>
-      <Icon name={isFailed ? "warning" : "mail"} size={16} />
+      <Icon name={isFailed ? "warning" : isDeletion(held) ? "trash" : "mail"} size={16} />
       <span className="held-text">
         <b className="num">{state}</b>
         <span>

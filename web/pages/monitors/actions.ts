@@ -5,6 +5,7 @@
 import {
   dashboard,
   unwrapData,
+  unwrapPage,
   withIfMatch,
   withIdempotencyKey,
   v1,
@@ -32,7 +33,7 @@ import { hold } from "../../components/held-changes.tsx";
 import { deleteRecord, holdDeletion } from "../../components/deletion.ts";
 import { notifyDone, notifyError, notify, notifyWaiting } from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
-import { type BulkChange, type ManyMonitors, buildReverse } from "./bulk-undo.ts";
+import { type BulkChange, type ManyMonitors, buildReverse, canAlert } from "./bulk-undo.ts";
 import {
   type ListPosition,
   memberIdsOf,
@@ -135,28 +136,36 @@ export async function checkNow(id: string) {
   await unwrapData(v1.monitors({ id }).check.post());
 }
 
+type DeletableMonitor = Pick<OverviewMonitor, "id" | "name" | "status">;
+
 /** Deletes monitors. Holds it if customers or channels can notice it, and for several monitors. */
-export function deleteMonitors(
-  monitors: readonly Pick<OverviewMonitor, "id" | "name" | "status">[],
-) {
+export function deleteMonitors(monitors: readonly DeletableMonitor[]) {
   const [only] = monitors;
-  if (only === undefined) return;
-  const { id, name, status } = only;
-  if (monitors.length > 1) {
-    const many = { monitorIds: monitors.map((one) => one.id), delete: true as const };
-    const once = withIdempotencyKey(createProvisionalId());
-    holdDeletion((query) => dashboard.monitors.bulk.post(many, { query, ...once }));
-  } else if (status !== "up")
-    // Resolves the incident that the monitor opened, and closes its cases.
-    holdDeletion((query) => v1.monitors({ id }).delete(undefined, { query, ...withIfMatch(only) }));
-  else {
-    changeOverview((overview) => removeMonitorsFrom(overview, new Set([id])));
-    void deleteRecord(
-      { noun: "monitor", id, title: name },
-      () => v1.monitors({ id }).delete(undefined, withIfMatch(only)),
-      () => void refreshOverview(),
-    );
-  }
+  if (only !== undefined && monitors.length === 1)
+    return void deleteMonitor(only).catch(notifyError);
+  const many = { monitorIds: monitors.map(({ id }) => id), delete: true as const };
+  const once = withIdempotencyKey(createProvisionalId());
+  holdDeletion((query) => dashboard.monitors.bulk.post(many, { query, ...once }));
+}
+
+async function deleteMonitor(monitor: DeletableMonitor) {
+  const { id, name } = monitor;
+  const route = v1.monitors({ id });
+  if (await retryUntilConnected(() => hasProblem(monitor), notifyWaiting))
+    return holdDeletion((query) => route.delete(undefined, { query, ...withIfMatch(monitor) }));
+  changeOverview((overview) => removeMonitorsFrom(overview, new Set([id])));
+  await deleteRecord(
+    { noun: "monitor", id, title: name },
+    () => route.delete(undefined, withIfMatch(monitor)),
+    () => void refreshOverview(),
+  );
+}
+
+/** Whether a deletion can resolve an incident or close a case. */
+async function hasProblem({ id, status }: DeletableMonitor): Promise<boolean> {
+  if (status !== "up") return true;
+  const query = { monitorId: id, open: "true" as const, per_page: 1 };
+  return (await unwrapPage(v1.incidents.get({ query }))).meta.total > 0;
 }
 
 /** Changes several monitors in one write: all of them or none. */
@@ -168,11 +177,6 @@ function findKnownMonitors(ids: ReadonlySet<string>): OverviewMonitor[] {
   const known = shown.flatMap(([, overview]) => (overview ? listKnownMonitors(overview) : []));
   return [...new Map(known.map((one) => [one.id, one])).values()].filter(({ id }) => ids.has(id));
 }
-
-/** Whether a change can alert further channels to a problem that already exists. */
-const canAlert = (monitors: readonly OverviewMonitor[], change: BulkChange) =>
-  monitors.some(({ status }) => status === "down" || status === "degraded") &&
-  (change.muted === false || change.groupId != null || change.addAlertChannelIds !== undefined);
 
 /**
  * Changes several monitors, after a hold if that can send alerts. Undo restores the previous value of each changed field

@@ -35,3 +35,13 @@ export function buildReverse(
     addReverse((one) => users.get(id)?.has(one.id) === true, { addAlertChannelIds: [id] });
   return back;
 }
+
+/** Whether a change can alert further channels to a problem that already exists. */
+export const canAlert = (
+  monitors: readonly Pick<OverviewMonitor, "status">[],
+  change: BulkChange,
+) =>
+  monitors.some(({ status }) => status === "down" || status === "degraded") &&
+  (change.muted === false ||
+    change.groupId !== undefined ||
+    change.addAlertChannelIds !== undefined);
