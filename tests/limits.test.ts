@@ -219,10 +219,10 @@ describe("a monitor can have a limited number of alert channels", () => {
       await api("PATCH", `/api/v1/monitors/${id}`, { body: { groupId } }),
       await api("PATCH", `/api/v1/monitor-groups/${groupId}`, { body: { monitorIds: [id] } }),
       await group({ alertChannelIds: [three], monitorIds: [id] }),
-      await page("POST", "/dashboard/monitors/bulk", {
+      await page("POST", "/dashboard/api/v1/monitors/bulk", {
         body: { monitorIds: [id], change: { addAlertChannelIds: [three] } },
       }),
-      await page("POST", "/dashboard/monitors/bulk", {
+      await page("POST", "/dashboard/api/v1/monitors/bulk", {
         body: { monitorIds: [id], change: { groupId } },
       }),
     ];

@@ -13,7 +13,9 @@ import {
   type Statement,
   type Store,
 } from "../database/store.ts";
-import { externalRecords, imports } from "../database/tables/imports.ts";
+import { configurationPrefix, externalRecords, imports } from "../database/tables/imports.ts";
+
+export { configurationPrefix } from "../database/tables/imports.ts";
 
 export type ExternalRecord = typeof externalRecords.$inferSelect;
 export type ImportRow = typeof imports.$inferSelect;
@@ -55,9 +57,6 @@ export function findRecordsOfSource({ store, organizationId }: Tenant, source: s
     source,
   ]);
 }
-
-/** Source prefix of configuration files. Records of one-time imports have other prefixes. */
-export const configurationPrefix = "config:";
 
 /** Returns the records that configurations manage. Records of the kind `unread` lack their sealed state. */
 export async function findRecordsOfConfigurations(

@@ -100,7 +100,7 @@ async function liveUpdates(world: Awaited<ReturnType<typeof manyCopies>>, second
   const monitorIds = Array.from({ length: 100 }, (_, index) => idOfCopy(index + 1));
   const until = performance.now() + seconds * 1_000;
   for (let muted = true; performance.now() < until; muted = !muted) {
-    await world.ask("POST", "/monitors/bulk", { monitorIds, change: { muted } });
+    await world.ask("POST", "/api/v1/monitors/bulk", { monitorIds, change: { muted } });
     await Bun.sleep(500);
   }
 }

@@ -116,7 +116,7 @@ function writesOf() {
   const monitorIds = Array.from({ length: 1_000 }, (_, index) => idOfCopy(index + 1));
   const config = "/api/v1/config";
   const all = { method: "PUT", path: config };
-  const bulk = { method: "POST", path: "/monitors/bulk" };
+  const bulk = { method: "POST", path: "/api/v1/monitors/bulk" };
   return [
     { name: "a configuration of 5,000 monitors", ...all, body: configuration(86_400) },
     { name: "the same without a change", ...all, body: configuration(86_400) },

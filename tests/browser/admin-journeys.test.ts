@@ -189,15 +189,23 @@ describeInChromium("journeys through the admin page", (browser) => {
       await page.keyboard.press("x");
     }
     const bar = page.getByRole("toolbar", { name: "Change the selected monitors" });
-    for (const [button, item] of [
-      ["Move", "Shop"],
-      ["Pause", "Pause"],
-      ["Mute", "Mute"],
-      ["Alerts to", "On call"],
+    const dialog = page.getByRole("dialog");
+    const choose = async (field: string, option: string) => {
+      await dialog.getByRole("combobox", { name: field }).click();
+      await page.getByRole("option", { name: option, exact: true }).click();
+    };
+    for (const [button, verb, field, option] of [
+      ["Edit", "Change", "Group", "Shop"],
+      ["Pause", "Pause", "", ""],
+      ["Mute", "Mute", "", ""],
+      ["Edit", "Change", "Alerts to", "On call"],
     ] as const) {
       await bar.getByRole("button", { name: button }).click();
-      await page.getByRole("menuitem", { name: item, exact: true }).first().click();
-      await undo("Changed 2 monitors");
+      if (field !== "") await choose(field, option);
+      await dialog.getByRole("button", { name: new RegExp(`^${verb} \\d`) }).click();
+      await undo("Changed");
+      for (const name of ["Router", "Blog"])
+        await findRow(page, name).getByRole("checkbox").check();
     }
     expect(selectPageFaults(open.faults)).toEqual([]);
     for (const id of [chat, onCall]) await world.ask("DELETE", `/api/v1/alert-channels/${id}`);
@@ -291,7 +299,7 @@ describeInChromium("journeys through the admin page", (browser) => {
       ["DELETE", router],
       ["POST", `${router}/check`],
       ["POST", `/monitor-groups/${world.office}/pause`],
-      ["POST", "/monitors/bulk", { monitorIds: [world.idOf("Router")], delete: true }],
+      ["POST", "/api/v1/monitors/bulk", { monitorIds: [world.idOf("Router")], delete: true }],
     ];
     for (const [method, path, body] of refused)
       expect([path, await requestRefused(page, method, path, body)]).toEqual([
@@ -326,17 +334,18 @@ describeInChromium("journeys through the admin page", (browser) => {
     }
     const bar = page.getByRole("toolbar", { name: "Change the selected monitors" });
     await bar.getByText("2 monitors selected").waitFor();
-    await bar.getByRole("button", { name: "Tags" }).click();
-    await page.getByRole("combobox", { name: "Tags to add" }).fill("critical");
+    await bar.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("combobox", { name: "Group" }).click();
+    await page.getByRole("option", { name: "Shop" }).click();
+    await dialog.getByRole("combobox", { name: "Tags" }).fill("critical");
     await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await dialog.getByRole("button", { name: "Change 2 monitors" }).click();
     await page.getByText("Changed 2 monitors").first().waitFor();
-    await page.keyboard.press("Escape");
-    await bar.getByRole("button", { name: "Move" }).click();
-    await page.getByRole("menuitem", { name: "Shop" }).click();
-    await bar.getByRole("button", { name: "Mute" }).click();
-    const mute = page.getByRole("menuitem", { name: "Mute", exact: true });
-    await page.getByText("Changed 2 monitors").first().waitFor();
+    for (const name of ["Router", "Blog"]) await findRow(page, name).getByRole("checkbox").check();
+    await bar.getByRole("button", { name: "More" }).click();
+    const mute = page.getByRole("menuitem", { name: "Unmute", exact: true });
+    await mute.waitFor();
     // The bar and its menu are fixed: they do not scroll, and no message covers them.
     const [before, after, scrolled] = await mute.evaluate((item) => {
       const at = () => item.getBoundingClientRect().top;
@@ -346,7 +355,9 @@ describeInChromium("journeys through the admin page", (browser) => {
     });
     expect(scrolled).toBeGreaterThan(0);
     expect(after).toBe(before);
-    await mute.click();
+    await page.keyboard.press("Escape");
+    await bar.getByRole("button", { name: "Mute" }).click();
+    await dialog.getByRole("button", { name: "Mute 2 monitors" }).click();
     for (const name of ["Router", "Blog"])
       await pollUntil(
         () => world.get(`/monitors/${world.idOf(name)}`),
@@ -360,6 +371,57 @@ describeInChromium("journeys through the admin page", (browser) => {
     });
     await open.measureShifts();
     expect(open.faults).toEqual([]);
+  });
+
+  test("20 intervals change with four clicks and a preview, and an incident names the selection", async () => {
+    const ids: string[] = [];
+    for (let index = 1; index <= 20; index++) {
+      const body = { type: "push", name: `Job ${index}`, ...(index === 7 && { interval: 30 }) };
+      ids.push((await world.ask("POST", "/api/v1/monitors", body)).id);
+    }
+    const intervals = async (): Promise<number[]> =>
+      Promise.all(ids.map(async (id) => (await world.get(`/monitors/${id}`)).interval));
+    const before = await intervals();
+    await using open = await world.open(browser, "/monitors?q=Job");
+    const { page } = open;
+    const dialog = page.getByRole("dialog");
+    const bar = page.getByRole("toolbar", { name: "Change the selected monitors" });
+    await findRow(page, "Job 1").getByRole("checkbox").click();
+    await bar.getByRole("button", { name: "Select all 20" }).click();
+    await bar.getByRole("button", { name: "Edit" }).click();
+    await dialog.getByText("Empty fields stay unchanged.").waitFor();
+    await page.keyboard.type("30");
+    const preview = dialog.getByRole("region", { name: "Preview" });
+    await preview.getByText(/^1 min/).waitFor();
+    expect(await preview.innerText()).toMatch(
+      /19 monitors[^]*Not changed[^]*already so[^]*1 monitor/,
+    );
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Change 19 monitors" }).click();
+    await page.locator(".toast", { hasText: "Changed 19 monitors" }).waitFor();
+    expect(new Set(await intervals())).toEqual(new Set([30]));
+    await page.keyboard.press("Control+z");
+    await pollUntil(intervals, (now) => String(now) === String(before));
+
+    for (const name of ["Job 1", "Job 2"]) await findRow(page, name).getByRole("checkbox").check();
+    await bar.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Create incident" }).click();
+    await dialog.getByText("Job 1", { exact: true }).waitFor();
+    await dialog.getByText("Job 2", { exact: true }).waitFor();
+    await page.keyboard.press("Escape");
+    await bar.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Hold alerts until…" }).click();
+    await dialog.getByText("Job 2", { exact: true }).waitFor();
+    await dialog.getByText(/not public/).waitFor();
+    await page.keyboard.press("Escape");
+    await bar.getByRole("button", { name: "Delete" }).click();
+    await dialog.getByRole("button", { name: "Delete 2 monitors" }).click();
+    const held = page.getByRole("region", { name: "Held changes" });
+    await held.getByText("2 monitors", { exact: true }).waitFor();
+    await page.keyboard.press("Control+z");
+    await held.waitFor({ state: "detached" });
+    expect(selectPageFaults(open.faults)).toEqual([]);
+    await world.ask("POST", "/api/v1/monitors/bulk", { monitorIds: ids, delete: true });
   });
 
   test("two-factor requires a code before it opens anything", async () => {

@@ -126,7 +126,7 @@ describeInChromium("an edit", (browser) => {
     const { page } = open;
     await page.getByText("Job 19").waitFor();
     const reads = await readsOf(page, () =>
-      world.ask("POST", "/monitors/bulk", { monitorIds, change: { addTags: ["night"] } }),
+      world.ask("POST", "/api/v1/monitors/bulk", { monitorIds, change: { addTags: ["night"] } }),
     );
     once(reads);
     expect(reads).toContain("/overview");

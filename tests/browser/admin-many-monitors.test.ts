@@ -84,7 +84,7 @@ describeInChromium("ten thousand monitors", (browser) => {
       await findRow(page, name).getByRole("checkbox").check();
     const bulk = page.getByRole("toolbar", { name: "Change the selected monitors" });
     await bulk.getByRole("button", { name: "Pause" }).click();
-    await page.getByRole("menuitem", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Pause 2 monitors" }).click();
     await findRow(page, "Service 1777").getByRole("img", { name: "Paused", exact: true }).waitFor();
     await page.getByRole("searchbox", { name: "Filter monitors" }).fill("");
     await page.getByRole("button", { name: "3 paused" }).waitFor();

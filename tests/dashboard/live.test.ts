@@ -124,7 +124,7 @@ describe("an open page", () => {
     for (let index = 0; index < 201; index++) monitorIds.push((await monitor()).id);
     await stream.readUntil(({ data }) => data.subjectId === monitorIds.at(-1));
     const { page } = await signInMember(made, "member");
-    await page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, delete: true } });
+    await page("POST", "/dashboard/api/v1/monitors/bulk", { body: { monitorIds, delete: true } });
     const told = await stream.readUntil(({ event }) => event === "reset");
     expect(told.some(({ data }) => data.type === "monitor.deleted")).toBe(false);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Client, dumpTables, testAppliance } from "../support/appliance.ts";
-import { createSamplePeople } from "../support/people.ts";
+import { createSampleMembers } from "../support/people.ts";
 import {
   apiRoutes,
   buildInput,
@@ -136,7 +136,7 @@ test("a group's ETag depends on its monitors, and a monitor's on its group and c
 
 test("every change and deletion is rejected if its If-Match does not match", async () => {
   const appliance = await testAppliance();
-  await createSamplePeople(appliance);
+  await createSampleMembers(appliance);
   const { api } = appliance.ours;
   const ids = new Map<string, string>();
   for (const noun of Object.keys(sampleBodies)) ids.set(noun, await createSampleRecord(api, noun));

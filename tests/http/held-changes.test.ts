@@ -374,6 +374,7 @@ test("what a held change needs of its route is only its scope, parameters and bo
   const names = apiRoutes.flatMap(({ hooks }) => hooks.detail?.endpoint ?? []);
   const holdable = names.filter(({ query }) => query?.safeParse({ hold: "1" }).success === true);
   expect(holdable.map(({ name }) => name).toSorted()).toEqual([
+    "changeMonitors",
     "createMaintenanceWindow",
     "deleteIncident",
     "deleteIncidentNote",

@@ -122,12 +122,15 @@ test("every POST and PATCH that returns a record with lists has an address to re
     .map(({ hooks }) => hooks.detail?.endpoint?.name ?? "")
     .toSorted((one, other) => one.localeCompare(other));
   // A note, an alert, a result, overrides, the name of a restored record, a delivery: short by their schemas.
+  // The undo of a bulk change is at most as long as a request.
   expect(unreadable).toEqual([
     "acknowledgeAlert",
     "addAlertNote",
     "addIncidentNote",
+    "changeMonitors",
     "checkNow",
     "createScheduleOverride",
+    "previewChangeOfMonitors",
     "restoreAlertChannel",
     "restoreIncident",
     "restoreMaintenanceWindow",

@@ -3,7 +3,7 @@ import type { Route } from "../../src/http/openapi.ts";
 import { sweepResponses } from "../../src/http/idempotency.ts";
 import { createSweeping } from "../../src/database/backup/sweeping.ts";
 import { type Client, dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
-import { createSamplePeople } from "../support/people.ts";
+import { createSampleMembers } from "../support/people.ts";
 import {
   apiRoutes,
   buildInput,
@@ -88,7 +88,7 @@ describe("an idempotency key", () => {
   async function readyFor(route: Route) {
     // The result of a check or a test alert does not matter here: loopback is denied.
     const appliance = await testAppliance();
-    await createSamplePeople(appliance);
+    await createSampleMembers(appliance);
     const { api } = appliance.ours;
     const isOfRecord = route.path.includes(":id");
     const id = isOfRecord ? await createRecordForRoute(api, route) : unknownId;

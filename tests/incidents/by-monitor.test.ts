@@ -398,7 +398,7 @@ describe("a monitor that is deleted", () => {
     expect(await states()).toEqual(["investigating", "investigating", "investigating"]);
     time.now += 1_000;
     const { page } = await signInMember(made, "member");
-    const { status } = await page("POST", "/dashboard/monitors/bulk", {
+    const { status } = await page("POST", "/dashboard/api/v1/monitors/bulk", {
       body: { monitorIds: [made.id, other.id], delete: true },
     });
     expect(status).toBe(200);

@@ -5,7 +5,7 @@ import type { Role } from "../../src/core/roles.ts";
 import { memberships, people } from "../../src/database/tables/accounts.ts";
 import { addSession } from "../../src/accounts/sessions/store.ts";
 import type { Client, TestAppliance } from "./appliance.ts";
-import { samplePeople } from "./records.ts";
+import { createSampleRecord, sampleMonitor, samplePeople } from "./records.ts";
 
 export const password = "a long enough password";
 /** A password hash with a minimal work factor, to keep tests fast. */
@@ -55,9 +55,19 @@ export async function createPerson(
   return { id, name, email };
 }
 
-/** Creates the members of the sample schedules and overrides in `records.ts`. */
-export async function createSamplePeople(appliance: TestAppliance) {
-  for (const id of samplePeople) await createPerson(appliance, appliance.ours.id, "member", { id });
+/** Creates the people and the monitor of the sample bodies in `records.ts`. */
+export async function createSampleMembers(appliance: TestAppliance) {
+  const { database, ours } = appliance;
+  for (const id of samplePeople) await createPerson(appliance, ours.id, "member", { id });
+  const id = await createSampleRecord(ours.api, "monitors", { name: "Database" });
+  database.transaction(() => {
+    database.run("PRAGMA defer_foreign_keys = on");
+    database.run("UPDATE monitors SET id = ? WHERE id = ?", [sampleMonitor, id]);
+    database.run("UPDATE monitor_states SET monitor_id = ? WHERE monitor_id = ?", [
+      sampleMonitor,
+      id,
+    ]);
+  })();
 }
 
 /** A client with this cookie that sends the headers of a browser on the admin page. */

@@ -45,11 +45,14 @@ export const sampleBodies: Record<string, { create: Record<string, unknown>; pat
   },
 };
 
-/** People of the sample overrides and of the examples in the documentation: see `createSamplePeople`. */
+/** People of the sample overrides and of the examples in the documentation: see `createSampleMembers`. */
 export const samplePeople = [
   "01a1fb99-7a1c-7d10-8b42-9c0e1f2a3b4c",
   "01a1fb99-7a1c-7d10-8b42-9c0e1f2a3b4d",
 ] as const;
+
+/** Monitor of the sample bulk changes and of the examples in the documentation. */
+export const sampleMonitor = "01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35";
 
 export const sampleOverride = {
   personId: samplePeople[0],
@@ -83,6 +86,7 @@ const children: Record<string, object> = {
     first: { startsAt: "2026-12-07T08:00:00.000Z", endsAt: "2026-12-14T08:00:00.000Z" },
     second: { startsAt: "2026-12-14T08:00:00.000Z", endsAt: "2026-12-21T08:00:00.000Z" },
   },
+  bulk: { monitorIds: [sampleMonitor], change: { muted: true } },
 };
 
 /** The resource of a path of the API or the admin page. */

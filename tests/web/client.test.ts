@@ -186,9 +186,7 @@ test("requests continue while a page is left, unless the browser forbids it", as
     await unwrapData(v1.monitors({ id }).delete());
     dispatchEvent(new Event("pagehide"));
     await unwrapData(v1.monitors({ id }).delete());
-    await unwrapData(
-      dashboard.monitors.bulk.post({ monitorIds: Array(5_000).fill(id), delete: true }),
-    );
+    await unwrapData(v1.monitors.bulk.post({ monitorIds: Array(5_000).fill(id), delete: true }));
     dispatchEvent(new Event("pageshow"));
     await unwrapData(v1.monitors({ id }).delete());
   } finally {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Overview, OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { parseFilters, isMatching } from "../../web/pages/monitors/list/filters.ts";
-import { buildReverse, canAlert } from "../../web/pages/monitors/bulk-undo.ts";
+import { canAlert } from "../../web/pages/monitors/bulk-rules.ts";
 import { parseTarget } from "../../web/pages/monitors/quick-add.ts";
 import {
   buildItems,
@@ -141,31 +141,6 @@ test("undo returns moved monitors to their position, even if others were added o
       restorePlaces({ ...moved, monitors: moved.monitors.filter(({ id }) => id !== "a1") }, places),
     ),
   ).toEqual(["a2", "b1", "free"]);
-});
-
-test("undoing a bulk change affects only the monitors that it changed", () => {
-  const some = [
-    monitor("one", null, { paused: true, tags: ["web"] }),
-    monitor("other", null, { muted: true }),
-  ];
-  const users = new Map([["chat", new Set(["one"])]]);
-  const back = (change: Parameters<typeof buildReverse>[1]) => buildReverse(some, change, users);
-  expect(back({ paused: true })).toEqual([{ monitorIds: ["other"], change: { paused: false } }]);
-  expect(back({ muted: false })).toEqual([{ monitorIds: ["other"], change: { muted: true } }]);
-  expect(back({ addTags: ["web", "eu"] })).toEqual([
-    { monitorIds: ["other"], change: { removeTags: ["web"] } },
-    { monitorIds: ["one", "other"], change: { removeTags: ["eu"] } },
-  ]);
-  expect(back({ removeTags: ["web"] })).toEqual([
-    { monitorIds: ["one"], change: { addTags: ["web"] } },
-  ]);
-  expect(back({ addAlertChannelIds: ["chat"] })).toEqual([
-    { monitorIds: ["other"], change: { removeAlertChannelIds: ["chat"] } },
-  ]);
-  expect(back({ removeAlertChannelIds: ["chat"] })).toEqual([
-    { monitorIds: ["one"], change: { addAlertChannelIds: ["chat"] } },
-  ]);
-  expect(back({ removeTags: ["unused"], groupId: "A" })).toEqual([]);
 });
 
 test("a pasted address determines the type of monitor", () => {

@@ -149,8 +149,10 @@ const shownCharacters = 140;
 
 /** Describes a held change by its title, such as `Resolution: Checkout fails`, or by its message. */
 function describeHeld({ operation, title, change }: HeldChange, byMessage = false): string {
-  if (operation === "changeMonitors")
-    return pluralize((change["monitorIds"] as string[]).length, "monitor");
+  if (operation === "changeMonitors") {
+    const parts = (change["changes"] ?? [change]) as { monitorIds: string[] }[];
+    return pluralize(parts.flatMap(({ monitorIds }) => monitorIds).length, "monitor");
+  }
   const status = change["status"];
   const verb = verbs[operation] ?? (status === "resolved" ? "Resolution" : "Update");
   const message = typeof change["message"] === "string" ? change["message"] : "";

@@ -12,6 +12,7 @@ export function MenuItem({
 }: {
   icon: IconName;
   onClick: () => void;
+  disabled?: boolean;
   className?: string;
   children: ReactNode;
 }) {

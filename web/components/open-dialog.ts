@@ -1,4 +1,5 @@
 import type { ChannelType } from "../../src/alerting/channels/kinds-schema.ts";
+import type { ChangeOfMany } from "../../src/monitoring/monitors/bulk-schema.ts";
 import { createStore } from "../data/store.ts";
 
 /** An editor dialog that can open on top of any page. */
@@ -8,11 +9,25 @@ export type Dialog =
   | { kind: "edit-monitor"; id: string }
   | { kind: "create-group"; monitorIds?: readonly string[] }
   | { kind: "edit-group"; id: string }
-  | { kind: "create-incident" }
+  /** Changes several monitors; with `change`, only in this way. */
+  | {
+      kind: "change-monitors";
+      monitorIds: readonly string[];
+      change?: Pick<ChangeOfMany, "paused" | "muted"> | "delete";
+    }
+  /** Without `monitorIds`, the monitors that are down are preselected. */
+  | { kind: "create-incident"; monitorIds?: readonly string[] }
   /** With `""`, the person chooses the type first. */
   | { kind: "create-channel"; type: ChannelType | "" }
   /** `date` preselects a day, such as `2026-11-22`. */
-  | { kind: "plan-maintenance"; date?: string; like?: string }
+  | {
+      kind: "plan-maintenance";
+      date?: string;
+      like?: string;
+      monitorIds?: readonly string[];
+      /** Starts now and is not public. */
+      isQuiet?: boolean;
+    }
   | { kind: "edit-maintenance"; id: string }
   /** `like` is the ID of a schedule to copy. */
   | { kind: "create-schedule"; like?: string }

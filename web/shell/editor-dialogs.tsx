@@ -5,6 +5,7 @@ import { closeDialog, type Dialog, openDialog, useDialog } from "../components/o
 const MonitorDialog = lazy(
   createChunk(() => import("../pages/monitors/editor/monitor-editor.tsx")),
 );
+const BulkDialog = lazy(createChunk(() => import("../pages/monitors/editor/bulk-editor.tsx")));
 const GroupDialog = lazy(createChunk(() => import("../pages/monitors/editor/group-editor.tsx")));
 const CreateChannel = lazy(createChunk(() => import("../pages/alert-channels/create-channel.tsx")));
 const CreateIncident = lazy(createChunk(() => import("../pages/incidents/create-incident.tsx")));
@@ -22,6 +23,8 @@ function renderEditor(dialog: Dialog) {
     case "create-monitor":
     case "edit-monitor":
       return <MonitorDialog what={dialog} />;
+    case "change-monitors":
+      return <BulkDialog what={dialog} />;
     case "create-group":
     case "edit-group":
       return <GroupDialog what={dialog} />;
@@ -34,7 +37,7 @@ function renderEditor(dialog: Dialog) {
         />
       );
     case "create-incident":
-      return <CreateIncident />;
+      return <CreateIncident what={dialog} />;
     case "create-schedule":
     case "edit-schedule":
       return <ScheduleDialog what={dialog} />;

@@ -30,6 +30,9 @@ export const imports = sqliteTable(
   ],
 );
 
+/** Source prefix of configuration files. Records of one-time imports have other prefixes. */
+export const configurationPrefix = "config:";
+
 /** Links between our records and those of a source. A repeated import uses them to update records. */
 export const externalRecords = sqliteTable(
   "external_records",

@@ -1,55 +1,268 @@
+/** Plans bulk changes of monitors: the new values of each monitor, refusals with their reason, and the undo. */
+import type { Severity } from "../../core/fields.ts";
 import { type ChangedField, listChangedFields } from "../../core/field-changes.ts";
+import type { ErrorCode } from "../../core/errors.ts";
 import type { MonitorGroup } from "../groups/schema.ts";
 import { mergeChannels } from "./rules.ts";
-import type { ChangeOfMany } from "./schema.ts";
+import {
+  type BulkPreview,
+  type ChangeOfMany,
+  type ChangeOfSome,
+  maxListedChanges,
+  maxNamed,
+} from "./bulk-schema.ts";
 
 /** The fields of a monitor that a bulk change can change. */
 export type BulkFields = {
-  paused: boolean;
-  muted: boolean;
+  interval: number;
+  timeout: number;
+  retries: number;
+  degradedAfterMs: number | null;
+  autoIncidentSeverity: Severity | null;
   groupId: string | null;
   tags: string[];
   alertChannelIds: string[];
   escalationPolicyId: string | null;
+  paused: boolean;
+  muted: boolean;
 };
 
 const bulkFields = [
   "paused",
   "muted",
+  "interval",
+  "timeout",
+  "retries",
+  "degradedAfterMs",
+  "autoIncidentSeverity",
   "groupId",
   "tags",
   "alertChannelIds",
   "escalationPolicyId",
-] as const;
+] as const satisfies readonly (keyof BulkFields)[];
+
+/** Fields that people can change although a configuration manages the monitor. */
+const operatingFields: ReadonlySet<string> = new Set(["paused", "muted"]);
+
+/** A monitor as a bulk change finds it. */
+export type BulkMonitor = BulkFields & {
+  id: string;
+  name: string;
+  version: number;
+  updatedAt: string;
+  position: number;
+  /** The configuration that manages it; null if none does. */
+  managedBy: string | null;
+};
+
+/** The reason why a monitor can't be changed. */
+export type Refusal = {
+  reason: "managed" | "invalid";
+  code: ErrorCode;
+  /** Path in the change. */
+  path: string;
+  /** What is wrong, after the name of the monitor. */
+  message: string;
+};
+
+export type PlannedChange = {
+  before: BulkMonitor;
+  after: BulkFields;
+  /** Position to restore in the group; null for the end of a new group. */
+  position: number | null;
+  fields: ChangedField[];
+};
+
+export type BulkPlan = {
+  changed: PlannedChange[];
+  refused: (Refusal & { monitor: BulkMonitor })[];
+  /** Monitors that have these values already. */
+  same: BulkMonitor[];
+};
+
+type Limits = { channels: number; channelsMessage: string };
+
+/** Maximum tags per monitor. */
+const maxTags = 10;
 
 type JoinedGroup = Pick<MonitorGroup, "alertChannelIds" | "escalationPolicyId">;
 
 /**
- * Returns the fields of one monitor that a bulk change changes. Joining a group adds its channels, and its policy to a
- * monitor without one.
+ * Computes the fields of a monitor after a change. Joining a group adds its channels, and its policy to a monitor
+ * without one.
  */
-export function listBulkChanges(
+export function computeBulkFields(
   before: BulkFields,
   change: ChangeOfMany,
   group: JoinedGroup | undefined,
-): ChangedField[] {
-  const { paused, muted, groupId, addTags = [], removeTags = [] } = change;
+): BulkFields {
+  const { addTags = [], removeTags = [] } = change;
   const { addAlertChannelIds = [], removeAlertChannelIds = [] } = change;
   const without = (list: readonly string[], removed: readonly string[]) =>
     list.filter((one) => !removed.includes(one));
-  const after: BulkFields = {
-    paused: paused ?? before.paused,
-    muted: muted ?? before.muted,
-    groupId: groupId === undefined ? before.groupId : groupId,
-    tags: [...new Set([...without(before.tags, removeTags), ...addTags])],
+  const groupId = change.groupId === undefined ? before.groupId : change.groupId;
+  const joined = groupId !== before.groupId && change.positions === undefined ? group : undefined;
+  const policyId =
+    change.escalationPolicyId === undefined ? before.escalationPolicyId : change.escalationPolicyId;
+  return {
+    interval: change.interval ?? before.interval,
+    timeout: change.timeout ?? before.timeout,
+    retries: change.retries ?? before.retries,
+    degradedAfterMs:
+      change.degradedAfterMs === undefined ? before.degradedAfterMs : change.degradedAfterMs,
+    autoIncidentSeverity:
+      change.autoIncidentSeverity === undefined
+        ? before.autoIncidentSeverity
+        : change.autoIncidentSeverity,
+    groupId,
+    tags: [...new Set([...without(change.tags ?? before.tags, removeTags), ...addTags])],
     alertChannelIds: mergeChannels(
-      without(before.alertChannelIds, removeAlertChannelIds),
+      without(change.alertChannelIds ?? before.alertChannelIds, removeAlertChannelIds),
       addAlertChannelIds,
-      group?.alertChannelIds ?? [],
+      joined?.alertChannelIds ?? [],
     ),
-    escalationPolicyId:
-      before.escalationPolicyId ??
-      (groupId === before.groupId ? null : (group?.escalationPolicyId ?? null)),
+    escalationPolicyId: policyId ?? joined?.escalationPolicyId ?? null,
+    paused: change.paused ?? before.paused,
+    muted: change.muted ?? before.muted,
   };
-  return listChangedFields(before, after, bulkFields);
+}
+
+/** Plans the change of one monitor. */
+export function planChange(
+  plan: BulkPlan,
+  before: BulkMonitor,
+  { change, path, position }: { change: ChangeOfMany; path: string; position: number | null },
+  group: JoinedGroup | undefined,
+  limits: Limits,
+) {
+  const after = computeBulkFields(before, change, group);
+  const fields = listChangedFields(before, after, bulkFields);
+  if (fields.length === 0) {
+    plan.same.push(before);
+    return;
+  }
+  const refusal = findRefusal(before, after, fields, limits, change);
+  if (refusal === null) plan.changed.push({ before, after, position, fields });
+  else plan.refused.push({ ...refusal, path: `${path}.${refusal.path}`, monitor: before });
+}
+
+export const nameOfField = (field: ChangedField) =>
+  typeof field === "string" ? field : field.field;
+
+function findRefusal(
+  before: BulkMonitor,
+  after: BulkFields,
+  fields: readonly ChangedField[],
+  limits: Limits,
+  change: ChangeOfMany,
+): Refusal | null {
+  const managed = fields.map(nameOfField).find((name) => !operatingFields.has(name));
+  if (before.managedBy !== null && managed !== undefined)
+    return { ...refuseManaged(before.managedBy), path: managed };
+  const invalid = { reason: "invalid", code: "VALIDATION_ERROR" } as const;
+  if (after.timeout > after.interval)
+    return {
+      ...invalid,
+      path: change.interval === undefined ? "timeout" : "interval",
+      message: `would have a timeout of ${after.timeout} s, longer than its interval of ${after.interval} s`,
+    };
+  if (after.tags.length > maxTags)
+    return { ...invalid, path: "addTags", message: `would have more than ${maxTags} tags` };
+  const channels = after.alertChannelIds.length;
+  if (channels > limits.channels && channels > before.alertChannelIds.length)
+    return {
+      ...invalid,
+      code: "CONFLICT",
+      path: "addAlertChannelIds",
+      message: `would have ${channels} alert channels. ${limits.channelsMessage}`,
+    };
+  return null;
+}
+
+/** Refuses a monitor of a configuration. Its next apply would revert the change. */
+export const refuseManaged = (source: string) => ({
+  reason: "managed" as const,
+  code: "CONFLICT" as const,
+  message: `is managed by the configuration ${source}`,
+});
+
+type Counted = { count: number; monitors: { id: string; name: string }[] };
+
+const addTo = (counted: Counted, { id, name }: BulkMonitor) => {
+  counted.count++;
+  if (counted.monitors.length < maxNamed) counted.monitors.push({ id, name });
+};
+
+/** Summarizes a plan: which value changes to which, for how many monitors, and which monitors do not change. */
+export function summarizePlan({ changed, refused, same }: BulkPlan): Omit<BulkPreview, "etag"> {
+  const changes = new Map<string, BulkPreview["changes"][number]>();
+  for (const { before, after } of changed)
+    for (const field of bulkFields) {
+      const values = { before: before[field], after: after[field] };
+      if (Bun.deepEquals(values.before, values.after)) continue;
+      const key = JSON.stringify([field, values]);
+      const entry = changes.get(key) ?? { field, ...values, count: 0, monitors: [] };
+      changes.set(key, entry);
+      addTo(entry, before);
+    }
+  const unchanged = new Map<string, BulkPreview["unchanged"][number]>();
+  const addUnchanged = (
+    monitor: BulkMonitor,
+    reason: "same" | Refusal["reason"],
+    message: string,
+  ) => {
+    const key = `${reason} ${message}`;
+    const entry = unchanged.get(key) ?? { reason, message, count: 0, monitors: [] };
+    unchanged.set(key, entry);
+    addTo(entry, monitor);
+  };
+  for (const { monitor, reason, message } of refused) addUnchanged(monitor, reason, message);
+  for (const monitor of same) addUnchanged(monitor, "same", "has these values already");
+  return {
+    changed: changed.length,
+    changes: [...changes.values()]
+      .sort((one, other) => other.count - one.count)
+      .slice(0, maxListedChanges),
+    unchanged: [...unchanged.values()].sort((one, other) => other.count - one.count),
+  };
+}
+
+/** Builds the changes that restore the values before, with one entry per set of values. */
+export function buildUndo(changed: readonly PlannedChange[]): ChangeOfSome[] {
+  const undo = new Map<string, ChangeOfSome>();
+  for (const { before, fields } of changed) {
+    const names = fields.map(nameOfField) as (keyof BulkFields)[];
+    const change: ChangeOfMany = Object.fromEntries(names.map((name) => [name, before[name]]));
+    const key = JSON.stringify(change);
+    const entry = undo.get(key) ?? { monitorIds: [], change };
+    undo.set(key, entry);
+    entry.monitorIds.push(before.id);
+    if (names.includes("groupId")) (entry.change.positions ??= []).push(before.position);
+  }
+  return [...undo.values()];
+}
+
+type Versioned = { id: string; version: number };
+
+const hashVersions = (monitors: readonly Versioned[]) =>
+  Bun.hash(
+    monitors
+      .map(({ id, version }) => `${id} ${version}`)
+      .sort()
+      .join(),
+  ).toString(36);
+
+/** Returns a tag of the versions of monitors. It contains its time, to find the monitors that changed later. */
+export const formatBulkTag = (monitors: readonly Versioned[], now: number) =>
+  `${hashVersions(monitors)}-${now.toString(36)}`;
+
+/** Whether a tag is of these versions. */
+export const matchesBulkTag = (tag: string, monitors: readonly Versioned[]) =>
+  tag.split("-")[0] === hashVersions(monitors);
+
+/** Returns the monitors that changed since a tag was returned, if it is one. */
+export function findChangedSince(tag: string, monitors: readonly BulkMonitor[]): BulkMonitor[] {
+  const [, time = ""] = /^\w+-(\w+)$/.exec(tag) ?? [];
+  const since = parseInt(time, 36);
+  return monitors.filter(({ updatedAt }) => Date.parse(updatedAt) > since);
 }

@@ -1,8 +1,10 @@
 /** REST routes of monitors. */
 import { Deleted, pageSchema } from "../../core/paging.ts";
-import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
+import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { createRouter } from "../../http/request-context.ts";
+import { BulkPreview, BulkResult, ManyMonitors } from "./bulk-schema.ts";
+import { changeMonitorsInBulk, previewBulkChange } from "./bulk-service.ts";
 import { Monitor, MonitorPatch, MonitorQuery, NewMonitor } from "./schema.ts";
 import {
   createMonitor,
@@ -36,6 +38,33 @@ export const monitorRoutes = createRouter("/api/v1/monitors")
       status: 201,
       errors: ["NOT_FOUND", "CONFLICT"],
       handle: ({ scope, body }) => createMonitor(scope, body),
+    }),
+  )
+  .post(
+    ...defineEndpoint("/bulk", {
+      name: "changeMonitors",
+      access: "write",
+      summary: "Change or delete many monitors",
+      description:
+        "All of them or none, in one atomic write. Monitors that have the new values already stay unchanged. Monitors of a configuration can only be paused and muted.",
+      query: HoldQuery,
+      body: ManyMonitors,
+      data: BulkResult,
+      errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
+      handle: ({ scope, body }) => changeMonitorsInBulk(scope, body),
+    }),
+  )
+  .post(
+    ...defineEndpoint("/bulk/preview", {
+      name: "previewChangeOfMonitors",
+      access: "write",
+      summary: "Preview a change of many monitors",
+      description:
+        "Returns which value changes to which, for how many monitors, and which monitors stay unchanged and why. Nothing is changed.",
+      body: ManyMonitors,
+      data: BulkPreview,
+      errors: ["NOT_FOUND"],
+      handle: ({ scope, body }) => previewBulkChange(scope, body),
     }),
   )
   .get(

@@ -1,5 +1,5 @@
 /** Lists, creates, changes, orders and deletes monitors. */
-import { commit, commitEach, guardCurrent } from "../../events/commit.ts";
+import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { runInSearchTurn } from "../../events/organization-turns.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
@@ -8,7 +8,6 @@ import { listChangedFields } from "../../core/field-changes.ts";
 import { createId } from "../../core/ids.ts";
 import { deletedBody, buildPage } from "../../core/paging.ts";
 import { mapListed } from "../../core/text/streamed-list.ts";
-import { invalidFieldError } from "../../core/validation.ts";
 import {
   guardVersion,
   guardLimit,
@@ -22,13 +21,7 @@ import {
   buildNextVersion,
 } from "../../database/rows.ts";
 import { buildResolvingStatements } from "../../incidents/by-monitor.ts";
-import {
-  splitIntoPortions,
-  guard,
-  retryOnStaleRead,
-  StaleRead,
-  type Statement,
-} from "../../database/store.ts";
+import { guard, retryOnStaleRead, StaleRead } from "../../database/store.ts";
 import { alertChannels, escalationPolicies } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
@@ -40,28 +33,20 @@ import {
   touchGroup,
 } from "../groups/store.ts";
 import { replaceDependencies } from "../dependencies/service.ts";
-import { listBulkChanges } from "./bulk-rules.ts";
 import { applyMonitorPatch, assertCheckable } from "./input-service.ts";
 import { listMonitorPage } from "./list-store.ts";
 import { buildColumns, type MonitorRecord, openMonitor, toMonitorRecord } from "./record.ts";
 import { chooseChannels, mergeChannels } from "./rules.ts";
 import {
-  type ChangeOfMany,
-  type ManyMonitors,
   type MonitorOrder,
   type MonitorPatch,
   type MonitorQuery,
   type NewMonitor,
 } from "./schema.ts";
 import {
-  attachChannels,
   changeMonitor,
-  changeMonitors,
-  findBulkFields,
   listDefaultChannelIds,
-  detachChannels,
   findMonitor,
-  fitsTagLimit,
   insertMonitor,
   guardMonitorsSize,
   type MonitorRow,
@@ -306,91 +291,4 @@ export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrde
       { groupId, monitorIds },
     );
   });
-}
-
-/**
- * Changes or deletes many monitors in one atomic write. Throws NOT_FOUND for an unknown ID, VALIDATION_ERROR for too many
- * tags.
- */
-export function changeMonitorsInBulk(scope: Scope, { monitorIds, change }: ManyMonitors) {
-  return retryOnStaleRead(async () => {
-    const at = formatTimestamp(scope.clock());
-    return commitEach(
-      scope,
-      [
-        ...guardFieldExists(scope, "monitorIds", monitors, monitorIds),
-        ...(change === undefined
-          ? [
-              ...(await buildResolvingStatements(scope, monitorIds)),
-              ...removeMonitors(scope, monitorIds, at),
-            ]
-          : buildBulkStatements(scope, monitorIds, change, at)),
-      ],
-      {
-        action: change === undefined ? "monitor.deleted" : "monitor.updated",
-        subjectIds: monitorIds,
-        ...(change && { fields: await readBulkChanges(scope, monitorIds, change) }),
-      },
-      { changed: monitorIds.length },
-    );
-  });
-}
-
-/** Returns a function that lists the changed fields of each monitor, for the audit log. */
-async function readBulkChanges(scope: Scope, ids: readonly string[], change: ChangeOfMany) {
-  const before = await findBulkFields(scope, ids);
-  const [group] = change.groupId ? await listGroups(scope, change.groupId) : [];
-  return (id: string) => {
-    const fields = before.get(id);
-    return fields === undefined ? [] : listBulkChanges(fields, change, group);
-  };
-}
-
-/**
- * Returns the statements of a bulk change. The group is last, so that the change does not detach the channels of the new
- * group.
- */
-function buildBulkStatements(
-  scope: Scope,
-  ids: readonly string[],
-  change: ChangeOfMany,
-  at: string,
-) {
-  const { organizationId } = scope;
-  const { paused, muted, groupId, addTags, removeTags } = change;
-  const { addAlertChannelIds, removeAlertChannelIds } = change;
-  const tags =
-    (addTags ?? removeTags) ? { remove: removeTags ?? [], add: addTags ?? [] } : undefined;
-  const statements: Statement[] = [];
-  const addInPortions = (make: (some: readonly string[]) => Statement[]) =>
-    void statements.push(...splitIntoPortions(ids, make));
-  if (tags !== undefined)
-    addInPortions((some) => [
-      guard(fitsTagLimit(organizationId, some, tags.remove, tags.add), () =>
-        invalidFieldError("change.addTags", "would give a monitor more than 10 tags"),
-      ),
-    ]);
-  addInPortions((some) => [changeMonitors(organizationId, some, { paused, muted, tags }, at)]);
-  if (removeAlertChannelIds !== undefined)
-    addInPortions((some) => [detachChannels(organizationId, some, removeAlertChannelIds)]);
-  if (addAlertChannelIds !== undefined) {
-    statements.push(
-      ...guardFieldExists(scope, "change.addAlertChannelIds", alertChannels, addAlertChannelIds),
-    );
-    addInPortions((some) => [
-      attachChannels(organizationId, some, addAlertChannelIds),
-      guardChannelLimit(scope, some),
-    ]);
-  }
-  if (groupId !== undefined) {
-    if (groupId !== null)
-      statements.push(
-        ...guardFieldExists(scope, "change.groupId", monitorGroups, [groupId]),
-        touchGroup(scope, groupId, at),
-      );
-    statements.push(...assignMonitors(scope, groupId, ids, "end", at));
-  }
-  if (groupId !== undefined || paused !== undefined)
-    statements.push(...applyPauses(organizationId, at, ids));
-  return statements;
 }

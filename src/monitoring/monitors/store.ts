@@ -29,8 +29,6 @@ import { type Remover, removeRecords } from "../../database/deleted-records.ts";
 import type { EventType } from "../../events/catalogue.ts";
 import { buildEndPosition } from "../groups/store.ts";
 import { computeUptime24h } from "../uptime/store.ts";
-import type { BulkFields } from "./bulk-rules.ts";
-import type { ChangeOfMany } from "./schema.ts";
 import { watchedFields } from "./target-rules.ts";
 
 /** SQL for the target of a monitor `m` without a URL. */
@@ -274,7 +272,8 @@ export function removeMonitors(remover: Remover, ids: readonly string[], at: str
 
 /** Removes the escalation policy from monitors that got it from the group they joined. */
 export const removePolicyFrom = ({ organizationId }: Tenant, ids: readonly string[]): Statement =>
-  sql`update ${monitors} set escalation_policy_id = null where ${isAmong(organizationId, ids)}`;
+  sql`update ${monitors} set escalation_policy_id = null
+    where organization_id = ${organizationId} and id in (select value from ${buildIdTable(ids)})`;
 
 /** Lists the IDs of the default channels, oldest first. */
 export async function listDefaultChannelIds({ store, organizationId }: Tenant): Promise<string[]> {
@@ -286,9 +285,6 @@ export async function listDefaultChannelIds({ store, organizationId }: Tenant): 
   return rows.map(({ id }) => id);
 }
 
-/** Maximum tags per monitor. */
-const maxTags = 10;
-
 /** Condition that the list contains every monitor of the group, or of the ungrouped list for null. */
 export function containsAllMonitors(
   organizationId: string,
@@ -297,106 +293,4 @@ export function containsAllMonitors(
 ): SQL {
   return sql`not exists (select 1 from ${monitors} where organization_id = ${organizationId}
     and group_id is ${groupId} and id not in (select value from ${buildIdTable(monitorIds)}))`;
-}
-
-function isAmong(organizationId: string, ids: readonly string[]): SQL {
-  return sql`organization_id = ${organizationId} and id in (select value from ${buildIdTable(ids)})`;
-}
-
-/** SQL for the tags of a monitor after removing and appending tags, each with its position. */
-function buildTagsSql(remove: readonly string[], add: readonly string[]): SQL {
-  return sql`select tag, min(place) as place from (
-      select value as tag, key as place from json_each(monitors.tags)
-        where value not in (select value from ${buildIdTable(remove)})
-      union all select value, 1000 + key from ${buildIdTable(add)})
-    group by tag`;
-}
-
-/** Condition that no monitor exceeds the maximum of tags after the change. */
-export function fitsTagLimit(
-  organizationId: string,
-  ids: readonly string[],
-  remove: readonly string[],
-  add: readonly string[],
-): SQL {
-  return sql`not exists (select 1 from ${monitors} where ${isAmong(organizationId, ids)}
-    and (select count(*) from (${buildTagsSql(remove, add)})) > ${maxTags})`;
-}
-
-type TagChange = { remove: readonly string[]; add: readonly string[] };
-
-/** Applies the same change to many monitors. Absent fields stay unchanged. */
-export function changeMonitors(
-  organizationId: string,
-  ids: readonly string[],
-  { paused, muted, tags }: Pick<ChangeOfMany, "paused" | "muted"> & { tags: TagChange | undefined },
-  at: string,
-): Statement {
-  const columns = [
-    sql`version = version + 1, updated_at = ${at}`,
-    ...(paused === undefined ? [] : [sql`paused = ${Number(paused)}`]),
-    ...(muted === undefined ? [] : [sql`muted = ${Number(muted)}`]),
-    ...(tags === undefined
-      ? []
-      : [
-          sql`tags = (select json_group_array(tag order by place)
-            from (${buildTagsSql(tags.remove, tags.add)}))`,
-        ]),
-  ];
-  return sql`update ${monitors} set ${sql.join(columns, sql`, `)}
-    where ${isAmong(organizationId, ids)}`;
-}
-
-const bulkFieldsText = `select id, paused, muted, group_id as groupId, tags,
-    escalation_policy_id as escalationPolicyId,
-    (select json_group_array(c.channel_id order by c.position) from monitor_channels c
-      where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds
-  from monitors m where organization_id = ? and id in (select value from json_each(?))`;
-
-/** Reads the fields of monitors that a bulk change can change, by ID. */
-export async function findBulkFields(
-  { store, organizationId }: Tenant,
-  ids: readonly string[],
-): Promise<Map<string, BulkFields>> {
-  type Row = Record<"paused" | "muted", number> &
-    Record<"id" | "tags" | "alertChannelIds", string> &
-    Record<"groupId" | "escalationPolicyId", string | null>;
-  const rows = await store.query<Row>(bulkFieldsText, [organizationId, JSON.stringify(ids)]);
-  return new Map(
-    rows.map(({ id, paused, muted, groupId, tags, alertChannelIds, escalationPolicyId }) => [
-      id,
-      {
-        paused: paused === 1,
-        muted: muted === 1,
-        groupId,
-        tags: JSON.parse(tags) as string[],
-        alertChannelIds: JSON.parse(alertChannelIds) as string[],
-        escalationPolicyId,
-      },
-    ]),
-  );
-}
-
-export function detachChannels(
-  organizationId: string,
-  ids: readonly string[],
-  channelIds: readonly string[],
-): Statement {
-  return sql`delete from ${monitorChannels} where organization_id = ${organizationId}
-    and monitor_id in (select value from ${buildIdTable(ids)})
-    and channel_id in (select value from ${buildIdTable(channelIds)})`;
-}
-
-/** Appends channels to the list of each monitor. */
-export function attachChannels(
-  organizationId: string,
-  ids: readonly string[],
-  channelIds: readonly string[],
-): Statement {
-  return sql`insert into ${monitorChannels} (organization_id, monitor_id, channel_id, position)
-    select ${organizationId}, m.value, c.value, c.key + (
-      select coalesce(max(position) + 1, 0) from monitor_channels has
-      where has.organization_id = ${organizationId} and has.monitor_id = m.value)
-    from ${buildIdTable(ids)} m cross join ${buildIdTable(channelIds)} c
-    where true on conflict do nothing`;
 }

@@ -95,7 +95,7 @@ const waysOut = {
     page("PUT", "/dashboard/monitors/order", { body: { groupId: null, monitorIds: [id] } }),
   "a bulk change": ({ page }, id) => {
     const body = { monitorIds: [id], change: { groupId: null } };
-    return page("POST", "/dashboard/monitors/bulk", { body });
+    return page("POST", "/dashboard/api/v1/monitors/bulk", { body });
   },
 } satisfies Record<
   string,

@@ -95,7 +95,7 @@ test("bulk deletions and records pruned by a configuration are named", async () 
     await createSampleRecord(api, "monitors", { name: "One" }),
     await createSampleRecord(api, "monitors", { name: "Two" }),
   ];
-  await page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, delete: true } });
+  await page("POST", "/dashboard/api/v1/monitors/bulk", { body: { monitorIds, delete: true } });
   expect((await config({}, {})).status).toBe(200);
   const entries: { action: string; subjectName: string }[] = (await page("GET", log)).json.data;
   const gone = entries.filter(({ action }) => action.endsWith(".deleted"));

@@ -67,7 +67,7 @@ test("a bulk change is logged per monitor, with the values before", async () => 
   const change = { paused: true, addTags: ["eu"], removeTags: ["old"], groupId };
   const monitorIds = [tagged, plain, done];
   const body = { monitorIds, change };
-  expect((await page("POST", "/dashboard/monitors/bulk", { body })).status).toBe(200);
+  expect((await page("POST", "/dashboard/api/v1/monitors/bulk", { body })).status).toBe(200);
   const entries = await read("&noun=monitor&action=monitor.updated");
   const changesOf = (id: string) =>
     entries
@@ -284,7 +284,7 @@ test("repeated entries are one line, which counts them", async () => {
     await createSampleRecord(api, "monitors", { name: "One" }),
     await createSampleRecord(api, "monitors", { name: "Two" }),
   ];
-  await page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, delete: true } });
+  await page("POST", "/dashboard/api/v1/monitors/bulk", { body: { monitorIds, delete: true } });
   const folded = await read("&fold=true");
   expect(folded.slice(0, 4).map(({ action, repeated }) => [action, repeated?.count])).toEqual([
     ["monitor.deleted", 2],

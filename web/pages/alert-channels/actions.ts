@@ -5,7 +5,7 @@ import {
   channelsQuery,
   type Delivery,
 } from "../../data/alert-channels.ts";
-import { dashboard, unwrapData, withIfMatch, retryUntilConnected } from "../../data/client.ts";
+import { unwrapData, v1, withIfMatch, retryUntilConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { formatLatency, pluralize } from "../../components/display/format.ts";
@@ -58,7 +58,7 @@ async function changeInParts(
 ) {
   for (let from = 0; from < monitorIds.length; from += maxMonitorsPerRequest)
     await unwrapData(
-      dashboard.monitors.bulk.post({
+      v1.monitors.bulk.post({
         monitorIds: monitorIds.slice(from, from + maxMonitorsPerRequest),
         change,
       }),

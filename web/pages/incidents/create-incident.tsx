@@ -6,7 +6,7 @@ import type { Incident } from "../../../src/incidents/schema.ts";
 import { withIdempotencyKey, v1 } from "../../data/client.ts";
 import { listKnownMonitors, useOverview } from "../../data/overview.ts";
 import { hold } from "../../components/held-changes.tsx";
-import { closeDialog } from "../../components/open-dialog.ts";
+import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { useAudience } from "./data.ts";
@@ -29,13 +29,13 @@ type Values = {
 /** Maximum number of monitors of an incident. */
 const maxMonitors = 100;
 
-function useNewIncident() {
+function useNewIncident(selected: readonly string[] | undefined) {
   const navigate = useNavigate();
   const { data: overview } = useOverview();
   const down = (overview === undefined ? [] : listKnownMonitors(overview)).flatMap(
     ({ id, status }) => (status === "down" ? [id] : []),
   );
-  const monitorIds = down.slice(0, maxMonitors);
+  const monitorIds = [...(selected ?? down)].slice(0, maxMonitors);
   return useForm<Values>(
     { title: "", severity: "minor", message: "", monitorIds, public: true },
     async (values, _, once) => {
@@ -47,11 +47,13 @@ function useNewIncident() {
       await navigate({ href: "/incidents" });
     },
     undefined,
-    { key: "incident" },
+    { key: ["incident", ...(selected ?? [])].join(" ") },
   );
 }
 
-export default function CreateIncident() {
+type NewIncident = Extract<Dialog, { kind: "create-incident" }>;
+
+export default function CreateIncident({ what: { monitorIds } }: { what: NewIncident }) {
   return (
     <EditorDialog
       title="Create incident"
@@ -61,7 +63,7 @@ export default function CreateIncident() {
       besides={[useOverview()]}
       onClose={closeDialog}
     >
-      {() => <Fields />}
+      {() => <Fields selected={monitorIds} />}
     </EditorDialog>
   );
 }
@@ -69,9 +71,9 @@ export default function CreateIncident() {
 /** A new incident copies no record. */
 const readNothing = () => Promise.reject(new Error("A new incident has no record."));
 
-function Fields() {
+function Fields({ selected }: { selected: readonly string[] | undefined }) {
   const [previewing, setPreviewing] = useState(false);
-  const form = useNewIncident();
+  const form = useNewIncident(selected);
   const { values } = form;
   const { data: audience } = useAudience({
     ...(values.monitorIds.length > 0 && { monitorIds: values.monitorIds.join(",") }),

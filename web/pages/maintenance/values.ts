@@ -39,22 +39,31 @@ function toInstantText(clock: string, zone: string): string | null {
   return Number.isNaN(local) ? null : new Date(toInstant(local, zone)).toISOString();
 }
 
-/** Values of a new window: two hours from the next full hour, or from 02:00 on `date`. */
-export function createValues(now: number, zone: string, date?: string): Values {
-  const next = toClock(Math.ceil((now + 1) / hourMs) * hourMs, zone);
+type Start = { date?: string; monitorIds?: readonly string[]; isQuiet?: boolean };
+
+/**
+ * Values of a new window: two hours from the next full hour, or from 02:00 on `date`. A quiet
+ * window starts now, and no status page announces it.
+ */
+export function createValues(
+  now: number,
+  zone: string,
+  { date, monitorIds = [], isQuiet = false }: Start = {},
+): Values {
+  const next = toClock(isQuiet ? now : Math.ceil((now + 1) / hourMs) * hourMs, zone);
   const start = date === undefined ? next : `${date}T02:00`;
   const end = new Date(parseLocal(start) + 2 * hourMs).toISOString().slice(0, 16);
   return {
-    title: "",
+    title: isQuiet ? "Alerts on hold" : "",
     description: "",
     start,
     end,
     timeZone: zone,
     plan: createDefaultPlan(parseLocal(start)),
-    monitorIds: [],
+    monitorIds: [...monitorIds],
     groupIds: [],
     countsUptime: false,
-    public: true,
+    public: !isQuiet,
   };
 }
 

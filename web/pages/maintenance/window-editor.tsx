@@ -139,10 +139,9 @@ function useWindowForm(
   const zone = useZone();
   const navigate = useNavigate();
   const isNew = what.kind === "plan-maintenance";
-  const start = window
-    ? toValues(window)
-    : createValues(Date.now(), zone, isNew ? what.date : undefined);
-  const draftKey = `maintenance ${isNew ? `like ${window?.id ?? ""}` : what.id}`;
+  const start = window ? toValues(window) : createValues(Date.now(), zone, isNew ? what : {});
+  const selected = isNew ? [what.isQuiet ? "quiet" : "", ...(what.monitorIds ?? [])].join(" ") : "";
+  const draftKey = `maintenance ${isNew ? `like ${window?.id ?? selected}` : what.id}`;
   return useForm<Values>(
     start,
     async (values, force, once) => {

@@ -29,11 +29,9 @@ import {
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { pluralize } from "../../components/display/format.ts";
-import { hold } from "../../components/held-changes.tsx";
 import { deleteRecord, holdDeletion } from "../../components/deletion.ts";
-import { notifyDone, notifyError, notify, notifyWaiting } from "../../components/toasts.tsx";
+import { notifyDone, notifyError, notifyWaiting } from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
-import { type BulkChange, type ManyMonitors, buildReverse, canAlert } from "./bulk-undo.ts";
 import {
   type ListPosition,
   memberIdsOf,
@@ -143,9 +141,9 @@ export function deleteMonitors(monitors: readonly DeletableMonitor[]) {
   const [only] = monitors;
   if (only !== undefined && monitors.length === 1)
     return void deleteMonitor(only).catch(notifyError);
-  const many = { monitorIds: monitors.map(({ id }) => id), delete: true as const };
+  const many = { monitorIds: monitors.map(({ id }) => id), delete: true, skip: true } as const;
   const once = withIdempotencyKey(createProvisionalId());
-  holdDeletion((query) => dashboard.monitors.bulk.post(many, { query, ...once }));
+  holdDeletion((query) => v1.monitors.bulk.post(many, { query, ...once }));
 }
 
 async function deleteMonitor(monitor: DeletableMonitor) {
@@ -168,53 +166,13 @@ async function hasProblem({ id, status }: DeletableMonitor): Promise<boolean> {
   return (await unwrapPage(v1.incidents.get({ query }))).meta.total > 0;
 }
 
-/** Changes several monitors in one write: all of them or none. */
-const changeAlike = (many: ManyMonitors) => unwrapData(dashboard.monitors.bulk.post(many));
+type ChannelRemoval = { monitorIds: string[]; change: { removeAlertChannelIds: string[] } };
 
 /** The loaded monitors with these IDs. */
-function findKnownMonitors(ids: ReadonlySet<string>): OverviewMonitor[] {
+export function findKnownMonitors(ids: ReadonlySet<string>): OverviewMonitor[] {
   const shown = queryClient.getQueriesData<Overview>({ queryKey: overviewKey, type: "active" });
   const known = shown.flatMap(([, overview]) => (overview ? listKnownMonitors(overview) : []));
   return [...new Map(known.map((one) => [one.id, one])).values()].filter(({ id }) => ids.has(id));
-}
-
-/**
- * Changes several monitors, after a hold if that can send alerts. Undo restores the previous value of each changed field
- * per monitor.
- */
-export async function changeMonitors(ids: ReadonlySet<string>, change: BulkChange) {
-  const known = findKnownMonitors(ids);
-  if (canAlert(known, change)) {
-    const once = withIdempotencyKey(createProvisionalId());
-    const many = { monitorIds: [...ids], change };
-    await hold((query) => dashboard.monitors.bulk.post(many, { query, ...once }));
-    return;
-  }
-  const sources = new Set(known.map(({ groupId }) => groupId));
-  const isMove = change.groupId !== undefined;
-  if (isMove) await readFolders(sources);
-  const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
-  const placesBefore = isMove && overview ? listPlacesOfMonitors(overview, ids) : [];
-  const back = buildReverse(
-    known,
-    change,
-    await findChannelUsers([
-      ...(change.addAlertChannelIds ?? []),
-      ...(change.removeAlertChannelIds ?? []),
-    ]),
-  );
-  const gained = isMove
-    ? await listChannelsGained(ids, new Set([change.groupId ?? null, ...sources]))
-    : [];
-  await changeAlike({ monitorIds: [...ids], change });
-  const text = `Changed ${pluralize(ids.size, "monitor")}`;
-  const isKnown = known.length === ids.size;
-  if (!isKnown || back.length + placesBefore.length === 0) notify(text);
-  else
-    notifyDone(text, async () => {
-      for (const many of back) await changeAlike(many);
-      if (placesBefore.length > 0) await putBack(placesBefore, gained);
-    });
 }
 
 /** IDs of the monitors that use each channel. */
@@ -235,18 +193,18 @@ async function findChannelUsers(
  * undo.
  */
 async function listChannelsGained(
-  ids: Iterable<string>,
+  ids: readonly string[],
   groupIds: ReadonlySet<string | null>,
-): Promise<ManyMonitors[]> {
+): Promise<ChannelRemoval[]> {
   const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
   const groups = overview?.groups.filter(({ id }) => groupIds.has(id)) ?? [];
-  const channelIds = [...new Set(groups.flatMap((group) => group.alertChannelIds))];
-  const monitors = [...ids].map((id) => ({ id }));
-  return buildReverse(
-    monitors,
-    { addAlertChannelIds: channelIds },
-    await findChannelUsers(channelIds),
-  );
+  const users = await findChannelUsers(new Set(groups.flatMap((group) => group.alertChannelIds)));
+  return [...users].flatMap(([channelId, having]) => {
+    const monitorIds = ids.filter((id) => !having.has(id));
+    return monitorIds.length === 0
+      ? []
+      : [{ monitorIds, change: { removeAlertChannelIds: [channelId] } }];
+  });
 }
 
 /** Queue of moves: they are sent one after the other, in the order of the person's actions. */
@@ -260,8 +218,8 @@ const createQueuedMove = (act: () => Promise<unknown>) => () => {
 /** The last move, with its undo, while undo is possible. */
 let lastMove: {
   what: string;
-  back: (gained: readonly ManyMonitors[]) => Promise<unknown>;
-  gained: readonly ManyMonitors[];
+  back: (gained: readonly ChannelRemoval[]) => Promise<unknown>;
+  gained: readonly ChannelRemoval[];
   end: () => boolean;
 } | null = null;
 
@@ -272,8 +230,8 @@ let lastMove: {
 function notifyMoved(
   what: string,
   name: string,
-  takeBack: (gained: readonly ManyMonitors[]) => Promise<unknown>,
-  alsoGained: readonly ManyMonitors[] = [],
+  takeBack: (gained: readonly ChannelRemoval[]) => Promise<unknown>,
+  alsoGained: readonly ChannelRemoval[] = [],
 ) {
   const before = lastMove?.what === what && lastMove.end() ? lastMove : null;
   const back = before?.back ?? takeBack;
@@ -301,7 +259,7 @@ type Order = { groupId: string | null; monitorIds: string[] };
 const sendOrder = (order: Order) => unwrapData(dashboard.monitors.order.put(order));
 
 /** Undoes a move: restores positions, and detaches channels that came with the new group. */
-async function putBack(places: readonly MonitorPlaces[], gained: readonly ManyMonitors[]) {
+async function putBack(places: readonly MonitorPlaces[], gained: readonly ChannelRemoval[]) {
   const folders = new Set(places.map(({ groupId }) => groupId));
   await readFolders(folders);
   let orders: Order[] = [];
@@ -314,7 +272,7 @@ async function putBack(places: readonly MonitorPlaces[], gained: readonly ManyMo
     },
     createQueuedMove(async () => {
       for (const order of orders) await sendOrder(order);
-      for (const many of gained) await changeAlike(many);
+      for (const many of gained) await unwrapData(v1.monitors.bulk.post(many));
     }),
   );
 }
@@ -335,7 +293,7 @@ async function placeMonitors(
     await readFolders(new Set([position.groupId, ...known.map(({ groupId }) => groupId)]));
   let order: Order | null = null;
   let places: MonitorPlaces[] = [];
-  let gained: ManyMonitors[] | null = null;
+  let gained: ChannelRemoval[] | null = null;
   const isDone = await changeOptimistically(
     (overview) => {
       const position = isAll(overview) ? positionIn(overview) : null;

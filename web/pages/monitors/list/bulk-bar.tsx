@@ -1,54 +1,58 @@
-/** The toolbar that pauses, mutes, tags, moves or deletes the selected monitors. */
-import { ActionIcon, Button, Menu, Popover, TagsInput } from "@mantine/core";
-import { type ReactNode, useState } from "react";
-import { useAlertChannels } from "../../../data/alert-channels.ts";
+/** The toolbar of the selected monitors. Each change is previewed in a dialog first. */
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { useState } from "react";
 import { listKnownMonitors, type Overview } from "../../../data/overview.ts";
-import { openDialog } from "../../../components/open-dialog.ts";
-import { pluralize } from "../../../components/display/format.ts";
+import { type Dialog, openDialog } from "../../../components/open-dialog.ts";
+import { formatCount, pluralize } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { MenuItem } from "../../../components/menus.tsx";
-import { notifyError } from "../../../components/toasts.tsx";
-import { changeMonitors, deleteMonitors } from "../actions.ts";
+import { useAction } from "../../../components/toasts.tsx";
+import { countMatching, listMatching, maxSelected } from "../bulk.ts";
+import type { Filters } from "./filters.ts";
 import { selection } from "./list-state.ts";
-import type { BulkChange } from "../bulk-undo.ts";
 
-/** The toolbar that changes all selected monitors in one write. */
+type Change = Extract<Dialog, { kind: "change-monitors" }>["change"];
+
 export default function BulkBar({
   overview,
   found = overview,
+  filters,
 }: {
   overview: Overview;
   /** Monitors that the server found, if the page is filtered. */
   found?: Overview | undefined;
+  filters: Filters;
 }) {
   const selected = selection.use();
   if (selected.size === 0) return null;
-  const known = new Map(
-    [...listKnownMonitors(overview), ...listKnownMonitors(found)].map((one) => [one.id, one]),
-  );
-  const chosen = [...selected].flatMap((id) => known.get(id) ?? []);
-  const change = (what: BulkChange) => void changeMonitors(selected, what).catch(notifyError);
-  const remove = () => {
-    deleteMonitors(chosen);
-    selection.clear();
-  };
+  const monitorIds = [...selected];
+  const known = [...listKnownMonitors(overview), ...listKnownMonitors(found)];
+  const chosen = known.filter(({ id }) => selected.has(id));
+  const every = (is: (monitor: (typeof chosen)[number]) => boolean) =>
+    chosen.length > 0 && chosen.every(is);
+  const open = (change?: Change) =>
+    openDialog({ kind: "change-monitors", monitorIds, ...(change !== undefined && { change }) });
   return (
     <div className="bulk" role="toolbar" aria-label="Change the selected monitors">
-      <span className="bulk-count" aria-live="polite">
-        {pluralize(selected.size, "monitor")} selected
+      <span className="bulk-count">
+        <span aria-live="polite">{pluralize(selected.size, "monitor")} selected</span>
+        <SelectAll found={found} filters={filters} selected={selected} />
       </span>
-      <Drop label="Pause">
-        <Menu.Item onClick={() => change({ paused: true })}>Pause</Menu.Item>
-        <Menu.Item onClick={() => change({ paused: false })}>Resume</Menu.Item>
-      </Drop>
-      <Drop label="Mute">
-        <Menu.Item onClick={() => change({ muted: true })}>Mute</Menu.Item>
-        <Menu.Item onClick={() => change({ muted: false })}>Unmute</Menu.Item>
-      </Drop>
-      <MoveMenu groups={overview.groups} selected={selected} change={change} />
-      <TagsPopover tags={[...new Set(chosen.flatMap(({ tags }) => tags))].sort()} change={change} />
-      <ChannelsMenu change={change} />
-      <Button size="xs" color="red" variant="subtle" onClick={remove}>
+      <BarButton onClick={() => open()}>Edit</BarButton>
+      <Toggle
+        field="paused"
+        is={every(({ paused }) => paused)}
+        verbs={["Pause", "Resume"]}
+        onChoose={open}
+      />
+      <Toggle
+        field="muted"
+        is={every(({ muted }) => muted)}
+        verbs={["Mute", "Unmute"]}
+        onChoose={open}
+      />
+      <MoreMenu monitorIds={monitorIds} open={open} />
+      <Button size="xs" color="red" variant="subtle" onClick={() => open("delete")}>
         Delete
       </Button>
       <ActionIcon aria-label="Clear selection" onClick={selection.clear}>
@@ -58,111 +62,101 @@ export default function BulkBar({
   );
 }
 
-type Change = (what: BulkChange) => void;
+const BarButton = (props: { onClick?: () => void; children: string }) => (
+  <Button size="xs" variant="subtle" color="gray" {...props} />
+);
 
-const MoveMenu = ({
-  groups,
-  selected,
-  change,
+/** The action that some of the monitors need. Its opposite is in the menu. */
+const Toggle = ({
+  field,
+  is,
+  verbs,
+  onChoose,
 }: {
-  groups: Overview["groups"];
-  selected: ReadonlySet<string>;
-  change: Change;
+  field: "paused" | "muted";
+  is: boolean;
+  verbs: readonly [string, string];
+  onChoose: (change: Change) => void;
 }) => (
-  <Drop label="Move">
-    {groups.map(({ id, name, color }) => (
-      <Menu.Item
-        key={id}
-        leftSection={<i className={`dot dot-${color}`} />}
-        onClick={() => change({ groupId: id })}
-      >
-        {name}
-      </Menu.Item>
-    ))}
-    <Menu.Item onClick={() => change({ groupId: null })}>No group</Menu.Item>
-    <Menu.Divider />
-    <MenuItem
-      icon="plus"
-      onClick={() => openDialog({ kind: "create-group", monitorIds: [...selected] })}
-    >
-      Create group from selection
-    </MenuItem>
-  </Drop>
+  <BarButton onClick={() => onChoose(field === "paused" ? { paused: !is } : { muted: !is })}>
+    {is ? verbs[1] : verbs[0]}
+  </BarButton>
 );
 
-const TagsPopover = ({ tags, change }: { tags: readonly string[]; change: Change }) => (
-  <Popover position="top" floatingStrategy="fixed" trapFocus returnFocus>
-    <Popover.Target>
-      <Button size="xs" variant="subtle" color="gray">
-        Tags
-      </Button>
-    </Popover.Target>
-    <Popover.Dropdown className="menu-scroll bulk-tags" aria-label="Tags">
-      <AddTags onAdd={(addTags) => change({ addTags })} />
-      {tags.map((tag) => (
-        <Button
-          key={tag}
-          size="xs"
-          variant="subtle"
-          color="gray"
-          leftSection={<Icon name="close" size={14} />}
-          onClick={() => change({ removeTags: [tag] })}
-        >
-          Remove {tag}
-        </Button>
-      ))}
-    </Popover.Dropdown>
-  </Popover>
-);
-
-function ChannelsMenu({ change }: { change: Change }) {
-  const { data: channels = [] } = useAlertChannels();
-  if (channels.length === 0) return null;
+/** Selects all monitors that match the filters, in folded groups too. */
+function SelectAll({
+  found,
+  filters,
+  selected,
+}: {
+  found: Overview;
+  filters: Filters;
+  selected: ReadonlySet<string>;
+}) {
+  const total = countMatching(found, filters);
+  const all = useAction(async () => {
+    selection.set((await listMatching(filters)).slice(0, maxSelected));
+  });
+  const wanted = Math.min(total, maxSelected);
+  if (selected.size >= wanted) return null;
   return (
-    <Drop label="Alerts to">
-      <Menu.Label>Add</Menu.Label>
-      {channels.map(({ id, name }) => (
-        <Menu.Item key={id} onClick={() => change({ addAlertChannelIds: [id] })}>
-          {name}
-        </Menu.Item>
-      ))}
-      <Menu.Label>Remove</Menu.Label>
-      {channels.map(({ id, name }) => (
-        <Menu.Item key={id} onClick={() => change({ removeAlertChannelIds: [id] })}>
-          {name}
-        </Menu.Item>
-      ))}
-    </Drop>
+    <button type="button" className="plain-button link" disabled={all.isPending} onClick={all.run}>
+      {total > maxSelected
+        ? `Select the first ${formatCount(maxSelected)}`
+        : `Select all ${formatCount(total)}`}
+    </button>
   );
 }
 
-function Drop({ label, children }: { label: string; children: ReactNode }) {
+/** Maximum number of monitors of an incident, and of a form that lists each one. */
+const maxNamed = 100;
+
+function MoreMenu({ monitorIds, open }: { monitorIds: string[]; open: (change: Change) => void }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const isTooMany = monitorIds.length > maxNamed;
+  const named = { monitorIds };
   return (
-    <Menu position="top" floatingStrategy="fixed">
+    <Menu position="top" floatingStrategy="fixed" opened={isOpen} onChange={setIsOpen}>
       <Menu.Target>
         <Button size="xs" variant="subtle" color="gray">
-          {label}
+          More
         </Button>
       </Menu.Target>
-      <Menu.Dropdown className="menu-scroll">{children}</Menu.Dropdown>
+      <Menu.Dropdown className="menu-scroll">
+        <MenuItem icon="play" onClick={() => open({ paused: false })}>
+          Resume
+        </MenuItem>
+        <MenuItem icon="sound" onClick={() => open({ muted: false })}>
+          Unmute
+        </MenuItem>
+        <Menu.Divider />
+        {isTooMany && <Menu.Label>With at most {maxNamed} monitors</Menu.Label>}
+        <MenuItem
+          icon="warning"
+          disabled={isTooMany}
+          onClick={() => openDialog({ kind: "create-incident", ...named })}
+        >
+          Create incident
+        </MenuItem>
+        <MenuItem
+          icon="calendar"
+          disabled={isTooMany}
+          onClick={() => openDialog({ kind: "plan-maintenance", ...named })}
+        >
+          Schedule maintenance
+        </MenuItem>
+        <MenuItem
+          icon="mute"
+          disabled={isTooMany}
+          onClick={() => openDialog({ kind: "plan-maintenance", ...named, isQuiet: true })}
+        >
+          Hold alerts until…
+        </MenuItem>
+        <Menu.Divider />
+        <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group", ...named })}>
+          Create group from selection
+        </MenuItem>
+      </Menu.Dropdown>
     </Menu>
-  );
-}
-
-function AddTags({ onAdd }: { onAdd: (tags: string[]) => void }) {
-  const [tags, setTags] = useState<string[]>([]);
-  return (
-    <div className="bulk-add">
-      <TagsInput
-        aria-label="Tags to add"
-        placeholder="Add tags"
-        size="xs"
-        value={tags}
-        onChange={setTags}
-      />
-      <Button size="xs" disabled={tags.length === 0} onClick={() => onAdd(tags)}>
-        Add
-      </Button>
-    </div>
   );
 }

@@ -25,6 +25,7 @@ export const selection = {
   use: selected.use,
   get: selected.get,
   clear: () => selected.set(noIds),
+  set: (ids: Iterable<string>) => selected.set(new Set(ids)),
   toggle(id: string) {
     selectionAnchor = id;
     selected.set(toggleId(selected.get(), id));

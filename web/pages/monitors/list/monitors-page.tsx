@@ -106,13 +106,17 @@ export function MonitorsPage() {
           <GetStarted overview={data} />
         </>
       )}
-      {data !== undefined && <Selected overview={data} found={found} />}
+      {data !== undefined && <Selected overview={data} found={found} filters={filters} />}
     </>
   );
 }
 
 /** The bar of selected monitors, which is not part of the first script. */
-const Selected = (monitors: { overview: Overview; found: Overview | undefined }) =>
+const Selected = (monitors: {
+  overview: Overview;
+  found: Overview | undefined;
+  filters: Filters;
+}) =>
   selection.use().size > 0 && (
     <Suspense>
       <BulkBar {...monitors} />

@@ -1,0 +1,144 @@
+/** Reads the monitors of a bulk change, and writes their planned values in few statements. */
+import { sql } from "drizzle-orm";
+import { yieldToEventLoop } from "../../core/time/event-loop.ts";
+import type { Severity } from "../../core/fields.ts";
+import type { Tenant } from "../../database/rows.ts";
+import { buildIdTable } from "../../database/references.ts";
+import { guardText, splitIntoPortions, StaleRead, type Prepared } from "../../database/store.ts";
+import { configurationPrefix } from "../../database/tables/imports.ts";
+import { monitorGroups } from "../../database/tables/monitoring.ts";
+import { circleError, guardNoCycle } from "../dependencies/store.ts";
+import type { BulkMonitor, PlannedChange } from "./bulk-rules.ts";
+
+/** Monitors per read. Other work can run between two reads. */
+const stride = 500;
+
+const monitorsText = `select m.id, m.name, m.version, m.updated_at as updatedAt, m.position, m.paused,
+    m.muted, m.group_id as groupId, m.tags, m.interval_seconds as interval,
+    m.timeout_seconds as timeout, m.retries, m.degraded_after_ms as degradedAfterMs,
+    m.auto_incident_severity as autoIncidentSeverity,
+    m.escalation_policy_id as escalationPolicyId,
+    (select json_group_array(c.channel_id order by c.position) from monitor_channels c
+      where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds
+  from json_each(?) wanted
+  cross join monitors m on m.organization_id = ? and m.id = wanted.value`;
+
+const managedText = `select record_id as id, source from external_records
+  where organization_id = ? and noun = 'monitor' and source like '${configurationPrefix}%'`;
+
+type Row = Omit<BulkMonitor, "paused" | "muted" | "tags" | "alertChannelIds" | "managedBy"> &
+  Record<"paused" | "muted", 0 | 1> &
+  Record<"tags" | "alertChannelIds", string> & { autoIncidentSeverity: Severity | null };
+
+/** Finds the monitors with these IDs, by ID. */
+export async function findBulkMonitors(
+  { store, organizationId }: Tenant,
+  ids: readonly string[],
+): Promise<Map<string, BulkMonitor>> {
+  const found = new Map<string, BulkMonitor>();
+  const links = await store.query<{ id: string; source: string }>(managedText, [organizationId]);
+  const sources = new Map(links.map(({ id, source }) => [id, source]));
+  for (let from = 0; from < ids.length; from += stride) {
+    if (from > 0) await yieldToEventLoop();
+    const some = JSON.stringify(ids.slice(from, from + stride));
+    for (const row of await store.query<Row>(monitorsText, [some, organizationId]))
+      found.set(row.id, {
+        ...row,
+        paused: row.paused === 1,
+        muted: row.muted === 1,
+        tags: JSON.parse(row.tags) as string[],
+        alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
+        managedBy: sources.get(row.id)?.slice(configurationPrefix.length) ?? null,
+      });
+  }
+  return found;
+}
+
+type Monitors = readonly { id: string; version: number }[];
+
+/** Guards that all monitors still have these versions. Fails with StaleRead. */
+export const guardVersions = (organizationId: string, monitors: Monitors): Prepared[] =>
+  splitIntoPortions(monitors, (some) => [
+    {
+      ...guardText(`not exists (select 1 from json_each(?) wanted
+        left join monitors m on m.organization_id = ? and m.id = wanted.value ->> 0
+        where m.version is not wanted.value ->> 1)`),
+      parameters: [JSON.stringify(some.map(({ id, version }) => [id, version])), organizationId],
+      otherwise: () => new StaleRead(),
+    },
+  ]);
+
+const updateText = `with wanted as materialized (select value ->> 0 as id, value from json_each(?1))
+  update monitors set version = version + 1, updated_at = ?2,
+    interval_seconds = wanted.value ->> 1, timeout_seconds = wanted.value ->> 2,
+    retries = wanted.value ->> 3, degraded_after_ms = wanted.value ->> 4,
+    auto_incident_severity = wanted.value ->> 5, tags = wanted.value ->> 6,
+    paused = wanted.value ->> 7, muted = wanted.value ->> 8,
+    escalation_policy_id = wanted.value ->> 9
+  from wanted where monitors.organization_id = ?3 and monitors.id = wanted.id`;
+
+/** Writes all fields but the group and the channels. */
+export const updateMonitors = (
+  organizationId: string,
+  changed: readonly PlannedChange[],
+  at: string,
+): Prepared[] =>
+  splitIntoPortions(changed, (some) => {
+    const rows = some.map(({ before: { id }, after }) => [
+      id,
+      after.interval,
+      after.timeout,
+      after.retries,
+      after.degradedAfterMs,
+      after.autoIncidentSeverity,
+      after.tags,
+      after.paused,
+      after.muted,
+      after.escalationPolicyId,
+    ]);
+    return [{ text: updateText, parameters: [JSON.stringify(rows), at, organizationId] }];
+  });
+
+const removeChannelsText = `delete from monitor_channels
+  where organization_id = ?1 and monitor_id in (select value ->> 0 from json_each(?2))`;
+const addChannelsText = `insert into monitor_channels (organization_id, monitor_id, channel_id, position)
+  select ?1, wanted.value ->> 0, channel.value, channel.key
+  from json_each(?2) wanted, json_each(wanted.value, '$[1]') channel`;
+
+/** Replaces the alert channels of monitors. */
+export const replaceChannels = (
+  organizationId: string,
+  changed: readonly PlannedChange[],
+): Prepared[] =>
+  splitIntoPortions(changed, (some) => {
+    const rows = some.map(({ before, after }) => [before.id, after.alertChannelIds]);
+    const parameters = [organizationId, JSON.stringify(rows)];
+    return [removeChannelsText, addChannelsText].map((text) => ({ text, parameters }));
+  });
+
+const placeText = `with wanted as materialized (
+    select value ->> 0 as id, value ->> 1 as group_id, value ->> 2 as position from json_each(?1))
+  update monitors set group_id = wanted.group_id, position = wanted.position
+  from wanted where monitors.organization_id = ?2 and monitors.id = wanted.id`;
+
+/** Returns monitors to their positions in a group. Must be followed by `applyPauses`. */
+export function restorePositions(
+  organizationId: string,
+  changed: readonly PlannedChange[],
+  at: string,
+) {
+  const groupIds = changed.flatMap(({ before, after }) => [before.groupId, after.groupId]);
+  const known = [...new Set(groupIds)].filter((id) => id !== null);
+  return [
+    sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and id in (select value from ${buildIdTable(known)})`,
+    ...splitIntoPortions(changed, (some) => {
+      const rows = some.map(({ before, after, position }) => [before.id, after.groupId, position]);
+      const ids = some.map(({ before }) => before.id);
+      return [
+        { text: placeText, parameters: [JSON.stringify(rows), organizationId] },
+        guardNoCycle(organizationId, ids, circleError),
+      ];
+    }),
+  ];
+}

@@ -1,0 +1,304 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { maxMonitorsInBulk } from "../../../src/monitoring/monitors/bulk-schema.ts";
+import { dumpTables, unknownId } from "../../support/appliance.ts";
+import { createDashboard } from "../../support/dashboard.ts";
+import { copyMonitor, idOfCopy } from "../../support/many-monitors.ts";
+import { createSampleRecord } from "../../support/records.ts";
+
+const route = "/api/v1/monitors/bulk";
+
+async function setUp(names: readonly string[] = ["Shop", "Billing", "Search"]) {
+  const made = await createDashboard();
+  const ids: string[] = [];
+  for (const name of names) ids.push((await made.monitor({ name })).id);
+  const { api } = made;
+  return {
+    ...made,
+    ids,
+    bulk: (body: object) => api("POST", route, { body }),
+    preview: async (body: object) => {
+      const { status, json } = await api("POST", `${route}/preview`, { body });
+      expect(status).toBe(200);
+      return json.data;
+    },
+    /** Monitors and groups, without versions and times of changes. */
+    records: async () => {
+      const read = async (path: string) => (await api("GET", path)).json.data as object[];
+      return [
+        await read("/api/v1/monitors?per_page=100"),
+        await read("/api/v1/monitor-groups"),
+      ].map((list) => list.map((one) => ({ ...one, updatedAt: "", statusSince: "" })));
+    },
+  };
+}
+
+/** A monitor that the configuration `main` manages. */
+async function addManaged({ api }: Awaited<ReturnType<typeof setUp>>) {
+  const { status } = await api("PUT", "/api/v1/config", {
+    body: { monitors: { ledger: { type: "tcp", name: "Ledger", host: "10.0.0.9", port: 1 } } },
+  });
+  expect(status).toBe(200);
+  return (await api("GET", "/api/v1/monitors?q=Ledger")).json.data[0].id as string;
+}
+
+describe("the preview of a bulk change", () => {
+  test("counts each change of a value, and the monitors that stay unchanged with the reason", async () => {
+    const made = await setUp();
+    const [shop = "", billing = "", search = ""] = made.ids;
+    await made.changeMonitor(billing, { interval: 30 });
+    await made.changeMonitor(search, { interval: 30, timeout: 30 });
+    const managed = await addManaged(made);
+    const before = dumpTables(made);
+    const change = { interval: 20 };
+    const { etag, ...effects } = await made.preview({ monitorIds: [...made.ids, managed], change });
+    const named = (id: string, name: string) => ({ count: 1, monitors: [{ id, name }] });
+    expect(effects).toEqual({
+      changed: 2,
+      changes: [
+        { field: "interval", before: 60, after: 20, ...named(shop, "Shop") },
+        { field: "interval", before: 30, after: 20, ...named(billing, "Billing") },
+      ],
+      unchanged: [
+        {
+          reason: "invalid",
+          message: "would have a timeout of 30 s, longer than its interval of 20 s",
+          ...named(search, "Search"),
+        },
+        {
+          reason: "managed",
+          message: "is managed by the configuration main",
+          ...named(managed, "Ledger"),
+        },
+      ],
+    });
+    expect(etag).toMatch(/^\w+-\w+$/);
+    const same = await made.preview({ monitorIds: made.ids, change: { interval: 60 } });
+    expect(same.unchanged).toEqual([
+      { reason: "same", message: "has these values already", ...named(shop, "Shop") },
+    ]);
+    expect(dumpTables(made)).toBe(before);
+  });
+
+  test("reads no monitor of another organization", async () => {
+    const { api, theirs } = await setUp();
+    for (const id of [await createSampleRecord(theirs.api, "monitors"), unknownId]) {
+      const body = { monitorIds: [id], change: { interval: 30 } };
+      expect((await api("POST", `${route}/preview`, { body })).status).toBe(404);
+    }
+  });
+});
+
+describe("a bulk change", () => {
+  test("sets the schedule, the severity and the lists of all monitors", async () => {
+    const { ids, bulk, channel, readMonitor } = await setUp();
+    const change = {
+      interval: 30,
+      timeout: 5,
+      retries: 3,
+      degradedAfterMs: 800,
+      autoIncidentSeverity: "major",
+      tags: ["eu", "production"],
+      alertChannelIds: [(await channel()).id],
+    };
+    expect((await bulk({ monitorIds: ids, change })).json.data.changed).toBe(3);
+    for (const id of ids) expect(await readMonitor(id)).toMatchObject(change);
+    const none = { degradedAfterMs: null, autoIncidentSeverity: null, tags: [] };
+    await bulk({ monitorIds: ids, change: { ...none, alertChannelIds: [] } });
+    for (const id of ids)
+      expect(await readMonitor(id)).toMatchObject({ ...none, alertChannelIds: [] });
+  });
+
+  test("touches no monitor that has the values already", async () => {
+    const { ids, bulk, changeMonitor, readEtag, isStale } = await setUp();
+    const path = `/api/v1/monitors/${ids[0]}`;
+    await changeMonitor(ids[0] ?? "", { interval: 30 });
+    const etag = await readEtag(path);
+    const { changed } = (await bulk({ monitorIds: ids, change: { interval: 30 } })).json.data;
+    expect([changed, await isStale(path, etag)]).toEqual([2, false]);
+    const none = await bulk({ monitorIds: ids, change: { interval: 30 } });
+    expect(none.json.data).toMatchObject({ changed: 0, undo: null });
+  });
+
+  test("is rejected with the names of the monitors that it would make invalid, or leaves them out", async () => {
+    const made = await setUp();
+    const { ids, bulk, changeMonitor, readMonitor } = made;
+    await changeMonitor(ids[1] ?? "", { timeout: 40 });
+    const before = dumpTables(made);
+    const body = { monitorIds: ids, change: { interval: 20 } };
+    const { status, json } = await bulk(body);
+    expect([status, json.error.details]).toEqual([
+      422,
+      [
+        {
+          path: "change.interval",
+          message: "Billing would have a timeout of 40 s, longer than its interval of 20 s",
+        },
+      ],
+    ]);
+    expect(dumpTables(made)).toBe(before);
+    expect((await bulk({ ...body, skip: true })).json.data.changed).toBe(2);
+    expect((await readMonitor(ids[1] ?? "")).interval).toBe(60);
+    expect((await bulk({ ...body, change: { interval: 20, timeout: 5 } })).status).toBe(200);
+  });
+
+  test("pauses and mutes a monitor of a configuration, but changes nothing else of it", async () => {
+    const made = await setUp(["Shop"]);
+    const managed = await addManaged(made);
+    const monitorIds = [...made.ids, managed];
+    const before = dumpTables(made);
+    for (const body of [{ change: { interval: 30 } }, { delete: true }]) {
+      const { status, json } = await made.bulk({ monitorIds, ...body });
+      expect([status, json.error.message]).toEqual([
+        409,
+        "Nothing was changed: Ledger is managed by the configuration main.",
+      ]);
+    }
+    expect(dumpTables(made)).toBe(before);
+    const change = { paused: true, muted: true };
+    expect((await made.bulk({ monitorIds, change })).json.data.changed).toBe(2);
+    const { changed } = (await made.bulk({ monitorIds, delete: true, skip: true })).json.data;
+    expect([changed, (await made.readMonitor(managed)).name]).toEqual([1, "Ledger"]);
+  });
+
+  test("with the ETag of its preview, is rejected if a monitor has changed, and names it", async () => {
+    const made = await setUp();
+    const body = { monitorIds: made.ids, change: { interval: 30 } };
+    const { etag } = await made.preview(body);
+    made.time.now += 1000;
+    await made.changeMonitor(made.ids[1] ?? "", { retries: 5 });
+    const before = dumpTables(made);
+    for (const stale of [etag, "1-x", "nonsense"]) {
+      const { status, json } = await made.bulk({ ...body, etag: stale });
+      expect([status, json.error.code]).toEqual([412, "PRECONDITION_FAILED"]);
+    }
+    const { json } = await made.bulk({ ...body, etag });
+    expect(json.error.message).toBe(
+      "Nothing was changed, because someone else has changed Billing meanwhile. Preview the change again.",
+    );
+    expect(dumpTables(made)).toBe(before);
+    const fresh = (await made.preview(body)).etag;
+    expect((await made.bulk({ ...body, etag: fresh })).json.data.changed).toBe(3);
+  });
+
+  test("of ten concurrent ones with the same ETag, only one is made", async () => {
+    const { ids, bulk, preview } = await setUp();
+    const { etag } = await preview({ monitorIds: ids, change: { interval: 30 } });
+    const tries = Array.from({ length: 10 }, (_, index) =>
+      bulk({ monitorIds: ids, change: { interval: 30 + index }, etag }),
+    );
+    const statuses = (await Promise.all(tries)).map(({ status }) => status);
+    expect(statuses.toSorted((one, other) => one - other)).toEqual([
+      200,
+      ...Array<number>(9).fill(412),
+    ]);
+  });
+
+  test("can be held, and is made when its hold is over", async () => {
+    const { ids, api, held, time, readMonitor } = await setUp();
+    const body = { monitorIds: ids, change: { interval: 30 } };
+    expect((await api("POST", `${route}?hold=10`, { body })).status).toBe(202);
+    expect((await readMonitor(ids[0] ?? "")).interval).toBe(60);
+    time.now += 10_000;
+    await held.runOnce();
+    expect((await readMonitor(ids[0] ?? "")).interval).toBe(30);
+  });
+});
+
+describe("the undo of a bulk change", () => {
+  test("restores the values of each monitor, its groups, positions and channels", async () => {
+    const size = 6;
+    const member = fc.nat({ max: size - 1 });
+    const list = fc.uniqueArray(fc.constantFrom(0, 1, 2), { maxLength: 3 });
+    const choice = fc.record(
+      {
+        interval: fc.constantFrom(30, 60, 90),
+        degradedAfterMs: fc.constantFrom(null, 500),
+        paused: fc.boolean(),
+        groupId: fc.constantFrom(null, 0, 1),
+        addTags: list,
+        removeTags: list,
+        addAlertChannelIds: list,
+        removeAlertChannelIds: list,
+      },
+      { requiredKeys: [] },
+    );
+    const made = await setUp(Array.from({ length: size }, (_, index) => `Shop ${index}`));
+    const { ids, bulk, records } = made;
+    const channels = [await made.channel(), await made.channel(), await made.channel()];
+    const escalationPolicyId = await createSampleRecord(made.api, "escalation-policies");
+    const groups = [
+      await made.group({
+        alertChannelIds: [channels[0]?.id],
+        escalationPolicyId,
+        monitorIds: ids.slice(0, 2),
+      }),
+      await made.group({ alertChannelIds: [channels[1]?.id], monitorIds: ids.slice(2, 4) }),
+    ];
+    const toChange = ({ groupId, ...chosen }: Record<string, unknown>) =>
+      Object.fromEntries([
+        ...(groupId === undefined
+          ? []
+          : [["groupId", groups[groupId as number]?.id ?? null] as const]),
+        ...Object.entries(chosen).map(([name, value]) => {
+          if (!Array.isArray(value)) return [name, value] as const;
+          return [
+            name,
+            name.endsWith("Tags")
+              ? value.map((tag) => `tag ${tag}`)
+              : value.map((index) => channels[index as number]?.id),
+          ] as const;
+        }),
+      ]);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(member, { minLength: 1 }),
+        choice,
+        fc.boolean(),
+        async (members, chosen, isUndone) => {
+          const change = toChange(chosen);
+          if (Object.keys(change).length === 0) return;
+          const before = await records();
+          const monitorIds = members.map((index) => ids[index] ?? "");
+          const { status, json } = await bulk({ monitorIds, change });
+          expect(status).toBe(200);
+          if (!isUndone || json.data.undo === null) return;
+          expect((await bulk(json.data.undo)).json.data.changed).toBe(json.data.changed);
+          expect(await records()).toEqual(before);
+          expect((await bulk(json.data.undo)).status).toBe(412);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("is rejected if one of the monitors was changed meanwhile", async () => {
+    const made = await setUp();
+    const { undo } = (await made.bulk({ monitorIds: made.ids, change: { interval: 30 } })).json
+      .data;
+    made.time.now += 1000;
+    await made.changeMonitor(made.ids[2] ?? "", { interval: 300 });
+    const { status, json } = await made.bulk(undo);
+    expect([status, json.error.message]).toEqual([412, expect.stringContaining("Search")]);
+    expect((await made.readMonitor(made.ids[0] ?? "")).interval).toBe(30);
+  });
+
+  test("changes the most monitors of a request at once, and fits into one", async () => {
+    const { ids, bulk, preview, database } = await setUp(["Shop"]);
+    copyMonitor(database, ids[0] ?? "", maxMonitorsInBulk - 1, { position: "10 + i" });
+    const monitorIds = [
+      ...ids,
+      ...Array.from({ length: maxMonitorsInBulk - 1 }, (_, index) => idOfCopy(index + 1)),
+    ];
+    const body = { monitorIds, change: { interval: 30, addTags: ["eu"] } };
+    expect((await preview(body)).changed).toBe(maxMonitorsInBulk);
+    const { json } = await bulk(body);
+    const intervals = () =>
+      database
+        .query("SELECT interval_seconds, tags, count(*) FROM monitors GROUP BY 1, 2")
+        .values();
+    expect(intervals()).toEqual([[30, '["eu"]', maxMonitorsInBulk]]);
+    expect((await bulk(json.data.undo)).status).toBe(200);
+    expect(intervals()).toEqual([[60, "[]", maxMonitorsInBulk]]);
+  });
+});

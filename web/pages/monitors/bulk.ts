@@ -1,0 +1,78 @@
+/** Requests, previews and undo of bulk changes, and the selection of all monitors that match the filters. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { z } from "zod";
+import type { BulkPreview, ManyMonitors } from "../../../src/monitoring/monitors/bulk-schema.ts";
+import { unwrapData, v1, withIdempotencyKey } from "../../data/client.ts";
+import {
+  createOverviewQuery,
+  isPartly,
+  type Overview,
+  overviewQuery,
+  readRows,
+} from "../../data/overview.ts";
+import { queryClient } from "../../data/query.ts";
+import { createProvisionalId } from "../../data/record.ts";
+import { pluralize } from "../../components/display/format.ts";
+import { hold } from "../../components/held-changes.tsx";
+import { notify, notifyDone } from "../../components/toasts.tsx";
+import { findKnownMonitors } from "./actions.ts";
+import { canAlert } from "./bulk-rules.ts";
+import { type Filters, isFiltered, toSentFilters } from "./list/filters.ts";
+import { buildItems, type Item } from "./list/rows.ts";
+
+export type Many = z.input<typeof ManyMonitors>;
+export type { BulkChange } from "./bulk-rules.ts";
+export type Preview = BulkPreview;
+
+/** Maximum number of monitors of a bulk change. */
+export const maxSelected = 5_000;
+
+/** The effects of a bulk change. The selection of a dialog does not change. */
+export const useBulkPreview = (body: Many | null) =>
+  useQuery({
+    queryKey: ["bulk-preview", body],
+    queryFn: () => unwrapData(v1.monitors.bulk.preview.post(body as Many)),
+    enabled: body !== null,
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  });
+
+/** Changes monitors in one write, after a hold if that can send alerts, and offers to undo it. */
+export async function changeMonitors(many: Many, once: string) {
+  if (canAlert(findKnownMonitors(new Set(many.monitorIds)), many.change ?? {})) {
+    const key = withIdempotencyKey(once);
+    await hold((query) => v1.monitors.bulk.post(many, { query, ...key }));
+    return;
+  }
+  const { changed, undo } = await unwrapData(v1.monitors.bulk.post(many, withIdempotencyKey(once)));
+  const text = `Changed ${pluralize(changed, "monitor")}`;
+  if (undo === null) return void notify(text);
+  const undoOnce = withIdempotencyKey(createProvisionalId());
+  notifyDone(text, () => unwrapData(v1.monitors.bulk.post(undo, undoOnce)));
+}
+
+const nothingFolded: ReadonlySet<string> = new Set();
+
+const findItems = (overview: Overview, filters: Filters): Item[] =>
+  buildItems(overview, filters, nothingFolded);
+
+/** Number of monitors that match the filters, loaded or not. */
+export const countMatching = (found: Overview, filters: Filters) =>
+  findItems(found, filters).reduce((sum, one) => sum + (one.kind === "head" ? one.count : 0), 0);
+
+/** Loads all monitors that match the filters, in folded groups too, and returns their IDs. */
+export async function listMatching(filters: Filters): Promise<string[]> {
+  const all = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
+  if (all === undefined) return [];
+  const sent = toSentFilters(filters);
+  const asked = isPartly(all) && isFiltered(sent) ? sent : undefined;
+  const { queryKey } = createOverviewQuery(asked);
+  const read = () => queryClient.getQueryData<Overview>(queryKey) ?? all;
+  for (const item of findItems(read(), filters))
+    if (item.kind === "head") await readRows(asked, item.group?.id ?? null, Infinity);
+  return findItems(read(), filters).flatMap((item) =>
+    item.kind === "row" ? [item.monitor.id] : [],
+  );
+}

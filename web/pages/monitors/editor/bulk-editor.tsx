@@ -1,0 +1,323 @@
+/** The dialog that changes the selected monitors: fields that are empty unless changed, and a preview. */
+import { NumberInput, SegmentedControl, Select, TagsInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useMemo } from "react";
+import { capitalize } from "../../../../src/core/text/formatting.ts";
+import { severities } from "../../../../src/core/statuses.ts";
+import { useAlertChannels } from "../../../data/alert-channels.ts";
+import { ApiError, v1 } from "../../../data/client.ts";
+import { listKnownMonitors, overviewQuery } from "../../../data/overview.ts";
+import { pluralize } from "../../../components/display/format.ts";
+import { FormDialog, type Form, useForm } from "../../../components/forms/form.tsx";
+import { RecordsField } from "../../../components/forms/records-field.tsx";
+import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
+import { deleteMonitors, findKnownMonitors } from "../actions.ts";
+import {
+  type BulkChange,
+  changeMonitors,
+  type Many,
+  type Preview,
+  useBulkPreview,
+} from "../bulk.ts";
+import { selection } from "../list/list-state.ts";
+import { BulkEffects } from "./bulk-effects.tsx";
+
+type ListMode = "add" | "remove" | "replace";
+
+/** Fields of the dialog. An empty one stays unchanged. */
+type Values = {
+  interval: number | "";
+  timeout: number | "";
+  retries: number | "";
+  slow: "" | "off" | "after";
+  degradedAfterMs: number | "";
+  severity: string;
+  groupId: string;
+  tagMode: ListMode;
+  tags: string[];
+  channelMode: ListMode;
+  alertChannelIds: string[];
+};
+
+const unchanged: Values = {
+  interval: "",
+  timeout: "",
+  retries: "",
+  slow: "",
+  degradedAfterMs: "",
+  severity: "",
+  groupId: "",
+  tagMode: "add",
+  tags: [],
+  channelMode: "add",
+  alertChannelIds: [],
+};
+
+/** The choice that sets a field to null. */
+const none = "none";
+
+/** Returns the request field of a list: the whole list, or entries to add or remove. */
+function buildList(name: "tags" | "alertChannelIds", mode: ListMode, entries: string[]) {
+  if (mode === "replace") return { [name]: entries };
+  return entries.length === 0 ? {} : { [`${mode}${capitalize(name)}`]: entries };
+}
+
+function buildChange(values: Values): BulkChange {
+  const { interval, timeout, retries, slow, degradedAfterMs, severity, groupId } = values;
+  return {
+    ...(interval !== "" && { interval }),
+    ...(timeout !== "" && { timeout }),
+    ...(retries !== "" && { retries }),
+    ...(slow === "off" && { degradedAfterMs: null }),
+    ...(slow === "after" && degradedAfterMs !== "" && { degradedAfterMs }),
+    ...(severity !== "" && {
+      autoIncidentSeverity: severities.find((one) => one === severity) ?? null,
+    }),
+    ...(groupId !== "" && { groupId: groupId === none ? null : groupId }),
+    ...buildList("tags", values.tagMode, values.tags),
+    ...buildList("alertChannelIds", values.channelMode, values.alertChannelIds),
+  };
+}
+
+type What = Extract<Dialog, { kind: "change-monitors" }>;
+
+/** The verb of the change that was chosen before the dialog opened. */
+function verbOf({ change }: What): string {
+  if (change === undefined) return "Change";
+  if (change === "delete") return "Delete";
+  if (change.paused !== undefined) return change.paused ? "Pause" : "Resume";
+  return change.muted === true ? "Mute" : "Unmute";
+}
+
+function buildBody({ monitorIds, change: chosen }: What, values: Values): Many | null {
+  if (chosen === "delete") return { monitorIds: [...monitorIds], delete: true };
+  const change = chosen ?? buildChange(values);
+  return Object.keys(change).length === 0 ? null : { monitorIds: [...monitorIds], change };
+}
+
+/** The effects of the current values, a moment after the last change. */
+function useCurrentPreview(body: Many | null) {
+  const [asked] = useDebouncedValue(body, 150);
+  const preview = useBulkPreview(asked);
+  const { error } = preview;
+  return {
+    data: asked === null || error !== null ? undefined : preview.data,
+    isCurrent: asked === body && !preview.isFetching && !preview.isPlaceholderData,
+    refetch: () => void preview.refetch(),
+    /** The error of a field of the change. */
+    errorOf: (name: string) =>
+      asked !== null && error instanceof ApiError
+        ? error.details.find(({ path }) => path === `change.${name}`)?.message
+        : undefined,
+    rest: asked === null || (error instanceof ApiError && error.details.length > 0) ? null : error,
+  };
+}
+
+export default function BulkDialog({ what }: { what: What }) {
+  const form = useForm<Values>(unchanged, save);
+  const text = JSON.stringify(buildBody(what, form.values));
+  const body = useMemo(() => JSON.parse(text) as Many | null, [text]);
+  const preview = useCurrentPreview(body);
+  async function save(_values: Values, _force: boolean, once: string) {
+    if (body === null || preview.data === undefined) return;
+    if (body.delete === true) deleteMonitors(findDeletable(what, preview.data));
+    else
+      await changeMonitors({ ...body, skip: true, etag: preview.data.etag }, once).catch(
+        (error: unknown) => {
+          if (!(error instanceof ApiError && error.status === 412)) throw error;
+          preview.refetch();
+          throw new Error(error.message);
+        },
+      );
+    selection.clear();
+    closeDialog();
+  }
+  const count = preview.data?.changed ?? 0;
+  const verb = verbOf(what);
+  return (
+    <FormDialog
+      form={form}
+      title={`${verb} ${pluralize(what.monitorIds.length, "monitor")}`}
+      size={620}
+      submit={count === 0 ? verb : `${verb} ${pluralize(count, "monitor")}`}
+      disabled={!preview.isCurrent || count === 0}
+      onClose={closeDialog}
+      curl={() => ({ method: "POST", route: v1.monitors.bulk, body: body ?? {} })}
+    >
+      {what.change === undefined && <Fields form={form} errorOf={preview.errorOf} />}
+      <div aria-live="polite" className="bulk-preview">
+        {preview.rest !== null && <p className="down">{preview.rest.message}</p>}
+        {preview.data !== undefined && <BulkEffects preview={preview.data} />}
+        {body === null && <p className="quiet">Empty fields stay unchanged.</p>}
+        {what.change === "delete" && (
+          <p className="quiet">You can undo it for 10 s, and restore them later in Settings.</p>
+        )}
+      </div>
+    </FormDialog>
+  );
+}
+
+/** The monitors without those that can't be deleted, as far as the preview names them. */
+function findDeletable({ monitorIds }: What, { unchanged }: Preview) {
+  const refused = new Set(unchanged.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
+  return findKnownMonitors(new Set(monitorIds)).filter(({ id }) => !refused.has(id));
+}
+
+type FieldsProps = { form: Form<Values>; errorOf: (name: string) => string | undefined };
+
+const Fields = (props: FieldsProps) => (
+  <>
+    <div className="field-row">
+      <NumberOrUnchanged {...props} name="interval" label="Interval" unit="s" first />
+      <NumberOrUnchanged {...props} name="timeout" label="Timeout" unit="s" />
+    </div>
+    <div className="field-row">
+      <NumberOrUnchanged {...props} name="retries" label="Retries" />
+      <SlowFields {...props} />
+    </div>
+    <div className="field-row">
+      <SeverityChoice {...props} />
+      <GroupChoice {...props} />
+    </div>
+    <Lists {...props} />
+  </>
+);
+
+function NumberOrUnchanged({
+  form,
+  errorOf,
+  name,
+  label,
+  unit,
+  first = false,
+}: FieldsProps & {
+  name: "interval" | "timeout" | "retries" | "degradedAfterMs";
+  label: string;
+  unit?: string;
+  first?: boolean;
+}) {
+  return (
+    <NumberInput
+      label={label}
+      placeholder="Unchanged"
+      allowDecimal={false}
+      allowNegative={false}
+      {...(unit !== undefined && { suffix: ` ${unit}` })}
+      {...(first && { "data-autofocus": true })}
+      value={form.values[name]}
+      onChange={(value) => form.set(name, value === "" ? "" : Number(value))}
+      error={errorOf(name)}
+    />
+  );
+}
+
+function Choice({
+  form,
+  name,
+  label,
+  options,
+}: FieldsProps & {
+  name: "severity" | "groupId" | "slow";
+  label: string;
+  options: Readonly<Record<string, string>>;
+}) {
+  return (
+    <Select
+      label={label}
+      allowDeselect={false}
+      data={[
+        { value: "", label: "Unchanged" },
+        ...Object.entries(options).map(([value, label]) => ({ value, label })),
+      ]}
+      value={form.values[name]}
+      onChange={(value) => form.set(name, (value ?? "") as never)}
+    />
+  );
+}
+
+const SlowFields = (props: FieldsProps) => (
+  <div className="bulk-slow">
+    <Choice
+      {...props}
+      name="slow"
+      label="Degraded"
+      options={{ off: "Never when slow", after: "When slower than…" }}
+    />
+    {props.form.values.slow === "after" && (
+      <NumberOrUnchanged {...props} name="degradedAfterMs" label="Degraded after" unit="ms" />
+    )}
+  </div>
+);
+
+const severityOptions = {
+  [none]: "None",
+  ...Object.fromEntries(severities.map((one) => [one, capitalize(one)])),
+};
+
+const SeverityChoice = (props: FieldsProps) => (
+  <Choice {...props} name="severity" label="Automatic incidents" options={severityOptions} />
+);
+
+function GroupChoice(props: FieldsProps) {
+  const { data: overview } = useQuery(overviewQuery);
+  const groups = (overview?.groups ?? []).map(({ id, name }) => [id, name]);
+  return (
+    <Choice
+      {...props}
+      name="groupId"
+      label="Group"
+      options={{ [none]: "No group", ...(Object.fromEntries(groups) as Record<string, string>) }}
+    />
+  );
+}
+
+function Lists({ form }: FieldsProps) {
+  const { data: channels = [] } = useAlertChannels();
+  const { data: overview } = useQuery(overviewQuery);
+  const known = overview === undefined ? [] : listKnownMonitors(overview);
+  return (
+    <>
+      {channels.length > 0 && (
+        <ListField form={form} mode="channelMode" label="Alerts to">
+          <RecordsField label="Alerts to" records={channels} {...form.field("alertChannelIds")} />
+        </ListField>
+      )}
+      <ListField form={form} mode="tagMode" label="Tags">
+        <TagsInput
+          label="Tags"
+          data={[...new Set(known.flatMap(({ tags }) => tags))].sort()}
+          {...form.field("tags")}
+        />
+      </ListField>
+    </>
+  );
+}
+
+/** A list with the choice whether its entries are added, removed, or replace the list. */
+const ListField = ({
+  form,
+  mode,
+  label,
+  children,
+}: {
+  form: Form<Values>;
+  mode: "tagMode" | "channelMode";
+  label: string;
+  children: ReactNode;
+}) => (
+  <div className="bulk-list">
+    {children}
+    <SegmentedControl
+      size="xs"
+      aria-label={`${label}: add, remove or replace`}
+      data={[
+        { value: "add", label: "Add" },
+        { value: "remove", label: "Remove" },
+        { value: "replace", label: "Replace" },
+      ]}
+      value={form.values[mode]}
+      onChange={(next) => form.set(mode, next as ListMode)}
+    />
+  </div>
+);

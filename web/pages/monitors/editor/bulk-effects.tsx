@@ -1,0 +1,112 @@
+/** The preview of a bulk change: which value changes to which, for how many monitors, and who stays unchanged. */
+import { useQuery } from "@tanstack/react-query";
+import { formatDuration } from "../../../../src/core/text/formatting.ts";
+import { useAlertChannels } from "../../../data/alert-channels.ts";
+import { overviewQuery } from "../../../data/overview.ts";
+import { formatLatency, pluralize } from "../../../components/display/format.ts";
+import { Names, shortenNames } from "../../../components/display/name-list.tsx";
+import type { Preview } from "../bulk.ts";
+
+type NamesById = ReadonlyMap<string, string>;
+
+const fields: Record<
+  string,
+  { label: string; format: (value: unknown, names: NamesById) => string }
+> = {
+  paused: { label: "Checks", format: (value) => (value === true ? "paused" : "running") },
+  muted: { label: "Alerts", format: (value) => (value === true ? "muted" : "on") },
+  interval: { label: "Interval", format: (value) => formatDuration(value as number) },
+  timeout: { label: "Timeout", format: (value) => formatDuration(value as number) },
+  retries: { label: "Retries", format: String },
+  degradedAfterMs: {
+    label: "Degraded after",
+    format: (value) => (value === null ? "off" : formatLatency(value as number)),
+  },
+  autoIncidentSeverity: {
+    label: "Automatic incidents",
+    format: (value) => (value === null ? "none" : (value as string)),
+  },
+  groupId: {
+    label: "Group",
+    format: (value, names) => (value === null ? "none" : nameOf(value as string, names)),
+  },
+  tags: { label: "Tags", format: (value) => (value as string[]).join(", ") || "none" },
+  alertChannelIds: {
+    label: "Alerts to",
+    format: (value, names) =>
+      (value as string[]).map((id) => nameOf(id, names)).join(", ") || "none",
+  },
+  escalationPolicyId: {
+    label: "Escalation policy",
+    format: (value) => (value === null ? "default" : "of the group"),
+  },
+};
+
+const nameOf = (id: string, names: NamesById) => names.get(id) ?? "…";
+
+/** Maximum number of listed changes. */
+const maxListed = 8;
+
+type Some = { count: number; monitors: { name: string }[] };
+
+/** The first names, and the number of the others. */
+function SomeNames({ some: { count, monitors } }: { some: Some }) {
+  const names = monitors.map(({ name }) => name);
+  const all = Array.from({ length: count }, (_, index) => names[index] ?? "");
+  return (
+    <span className="bulk-names ellipsis" title={names.join(", ")}>
+      <Names names={shortenNames(all)} />
+    </span>
+  );
+}
+
+/** Describes why monitors stay unchanged. */
+const describeReason = ({ reason, message }: Preview["unchanged"][number]) =>
+  reason === "same" ? "already so" : message.replace(/^is /, "");
+
+export function BulkEffects({ preview }: { preview: Preview }) {
+  const { data: channels = [] } = useAlertChannels();
+  const { data: overview } = useQuery(overviewQuery);
+  const names = new Map(
+    [...channels, ...(overview?.groups ?? [])].map(({ id, name }) => [id, name]),
+  );
+  const { changes, unchanged } = preview;
+  const others = changes.length - maxListed;
+  return (
+    <section className="bulk-effects" aria-label="Preview">
+      {changes.length > 0 && (
+        <ul>
+          {changes.slice(0, maxListed).map((change, index) => {
+            const field = fields[change.field];
+            return (
+              <li key={index}>
+                <b>{field?.label ?? change.field}</b>
+                <span>
+                  {field?.format(change.before, names)} <span aria-label="to">→</span>{" "}
+                  {field?.format(change.after, names)}
+                </span>
+                <span className="num nowrap">{pluralize(change.count, "monitor")}</span>
+                <SomeNames some={change} />
+              </li>
+            );
+          })}
+          {others > 0 && <li className="faint">{pluralize(others, "further change")}</li>}
+        </ul>
+      )}
+      {unchanged.length > 0 && (
+        <>
+          <h3>Not changed</h3>
+          <ul>
+            {unchanged.map((one, index) => (
+              <li key={index}>
+                <span className="bulk-reason">{describeReason(one)}</span>
+                <span className="num nowrap">{pluralize(one.count, "monitor")}</span>
+                <SomeNames some={one} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
