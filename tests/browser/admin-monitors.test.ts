@@ -525,7 +525,8 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("menu").waitFor({ state: "detached" });
     await page.getByRole("link", { name: /^Checkout/ }).focus();
     await page.keyboard.press("x");
-    await page.getByRole("button", { name: "Edit", exact: true }).press("Enter");
+    const bar = page.getByRole("toolbar", { name: "Change the selected monitors" });
+    await bar.getByRole("button", { name: "Edit" }).press("Enter");
     await page.getByRole("combobox", { name: "Tags" }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
