@@ -7,7 +7,7 @@ import type { Route } from "../../src/http/openapi.ts";
 import { concernsSubscribers } from "../../src/status-pages/subscribers/rules.ts";
 import type { Client } from "../support/appliance.ts";
 import { createPublisher, type Publisher } from "../support/publisher.ts";
-import { createSamplePeople, signInMember } from "../support/people.ts";
+import { createSampleMembers, signInMember } from "../support/people.ts";
 import {
   buildInput,
   createRecordForRoute,
@@ -139,7 +139,7 @@ type World = Publisher & { page: Client };
 test("every route that can notify subscribers or channels can be held, or has a reason not to be", async () => {
   await using publisher = await createPublisher();
   const { page } = await signInMember(publisher, "owner");
-  await createSamplePeople(publisher);
+  await createSampleMembers(publisher);
   const world = { ...publisher, page };
   const needed: string[] = [];
   for (const route of writes)

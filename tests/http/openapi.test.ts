@@ -143,7 +143,8 @@ test("every body has an example that the server accepts", async () => {
       : "";
     const path = fillIds(route.path, id, updateId);
     const { status } = await api(route.method, path, { body });
-    const isCreation = route.method === "POST" && !/\/(restore|snooze|bulk|preview)$/.test(route.path);
+    const isCreation =
+      route.method === "POST" && !/\/(restore|snooze|bulk|preview)$/.test(route.path);
     expect([nameOf(route), status]).toEqual([nameOf(route), isCreation ? 201 : 200]);
   }
 });
