@@ -235,12 +235,12 @@ const tags: Record<string, { name: string; description: string }> = {
   "escalation-policies": {
     name: "Escalation policies",
     description:
-      "Whom to notify step by step until someone acknowledges an alert. A monitor has its own policy, which it gets from its group when it joins, or the organization's default.",
+      "Whom to notify step by step until someone acknowledges an alert. A monitor has its own policy, which it gets from its group when it joins, or the organization's default. This version stores policies and does not execute their steps yet.",
   },
   "contact-methods": {
     name: "Contact methods",
     description:
-      "Ways to reach one person, in the order of their minutes. Each must be verified by a code before it is used.",
+      "Ways to reach one person, in the order of their minutes. Each must be verified by a code before it is used. This version sends only codes and tests through them.",
   },
   people: { name: "People", description: "Members of the organization." },
   "maintenance-windows": {

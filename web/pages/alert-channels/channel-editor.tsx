@@ -77,7 +77,7 @@ const names = Object.keys(channelFields);
 const buildNewChannelBody = (type: ChannelType, values: Values) =>
   ({ type, ...omitEmpty(values) }) as Body;
 
-const omitEmpty = (values: Values): Values =>
+export const omitEmpty = (values: Values): Values =>
   Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined && value !== ""),
   );
@@ -190,7 +190,8 @@ export function ChannelEditor(props: Props) {
   );
 }
 
-function Help({ type }: { type: ChannelType }) {
+/** How to get the address or key of a type, and what it lacks here. */
+export function Help({ type }: { type: ChannelType }) {
   const lacksMailServer = useLacksMailServer(type);
   return (
     <p className="channel-help">
@@ -212,13 +213,14 @@ function Help({ type }: { type: ChannelType }) {
   );
 }
 
-function TypeFields({
+/** The fields of a channel type. Stored secrets are those of `channel`. */
+export function TypeFields({
   type,
   channel,
   form: { values, set, errorOf },
 }: {
   type: ChannelType;
-  channel: AlertChannel | undefined;
+  channel: Pick<AlertChannel, "type" | "secretsSet"> | undefined;
   form: Form<Values>;
 }) {
   const fields = useMemo(() => listTypeFields(type), [type]);
@@ -257,7 +259,7 @@ function createSigningSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;
 }
 
-const pickFields = (record: Values, names: readonly string[]): Values =>
+export const pickFields = (record: Values, names: readonly string[]): Values =>
   Object.fromEntries(names.filter((name) => name in record).map((name) => [name, record[name]]));
 
 type TemplateProps = {

@@ -18,7 +18,7 @@ export function useLacksMailServer(type: string): boolean {
     ...createSettingsQuery(organization.id),
     enabled: type === "email" && may("admin"),
   });
-  return data?.smtp === null;
+  return type === "email" && data?.smtp === null;
 }
 
 /** Certificate authorities of the settings version that was saved at `updatedAt`. */

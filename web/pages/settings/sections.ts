@@ -137,6 +137,15 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         ],
         page: lazy(createChunk(() => import("./account/profile.tsx"))),
       },
+      {
+        path: "contact-methods",
+        label: "Contact methods",
+        icon: "phone",
+        role: "viewer",
+        settings: [],
+        page: lazy(createChunk(() => import("./account/contact-methods.tsx"))),
+        act: { label: "Add contact method", role: "viewer" },
+      },
     ],
   },
   {

@@ -1,0 +1,44 @@
+/** Own contact methods in the settings: added, verified by a code, and their look. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createAdminWorld, selectPageFaults } from "../support/admin-world.ts";
+import { findLookFlaws } from "../support/admin-looks.ts";
+import { describeInChromium, storePicture } from "../support/browser.ts";
+
+describeInChromium("contact methods", (browser) => {
+  let world: Awaited<ReturnType<typeof createAdminWorld>>;
+  beforeAll(async () => {
+    world = await createAdminWorld();
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("a person adds one, receives a code and verifies it", async () => {
+    await using open = await world.open(browser, "/settings/contact-methods");
+    const { page } = open;
+    await page.getByText("No one can page you yet").waitFor();
+    await storePicture(page, "contact-methods-empty.png");
+    await page.getByRole("button", { name: "Add contact method" }).click();
+    const adding = page.getByRole("dialog", { name: "Add contact method" });
+    await adding
+      .getByRole("combobox", { name: "Type" })
+      .or(adding.getByLabel("Type"))
+      .first()
+      .click();
+    await page.getByRole("option", { name: "Webhook" }).click();
+    await adding.getByLabel("Name", { exact: true }).fill("Phone");
+    await adding.getByLabel("URL", { exact: true }).fill(world.site.at("/phone"));
+    await storePicture(page, "contact-methods-add.png");
+    await adding.getByRole("button", { name: "Add and verify" }).click();
+    const verifying = page.getByRole("dialog", { name: "Verify Phone" });
+    await verifying.getByRole("button", { name: "Send code" }).click();
+    await verifying.getByText("A code was sent.").waitFor();
+    const message = world.site.asked.findLast(({ path }) => path === "/phone");
+    const code = /\b\d{6}\b/.exec(message?.body ?? "")?.[0] ?? "";
+    await verifying.getByLabel("Code", { exact: true }).fill(code);
+    await storePicture(page, "contact-methods-verify.png");
+    await verifying.getByRole("button", { name: "Verify", exact: true }).click();
+    const list = page.getByRole("list", { name: "Contact methods" });
+    await list.getByText("Verified").waitFor();
+    expect(await findLookFlaws(page, "contact-methods")).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
+  });
+});

@@ -1,0 +1,442 @@
+/** Settings: how the signed-in person is reached when they are paged. */
+import { Button, Modal, Select, Switch, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import {
+  type ContactMethod,
+  contactKinds,
+  type ContactType,
+  contactFields,
+  type NewContactMethod,
+} from "../../../../src/alerting/contact-methods/schema.ts";
+import type { z } from "zod";
+import { formatDuration } from "../../../../src/core/text/formatting.ts";
+import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../../data/client.ts";
+import { listKey } from "../../../data/keys.ts";
+import { createDataQuery, queryClient } from "../../../data/query.ts";
+import { useSignedInPerson } from "../../../data/session.ts";
+import { Confirm } from "../../../components/confirm.tsx";
+import { Time } from "../../../components/display/time.tsx";
+import { FormDialog, FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { listSecretFields } from "../../../components/forms/stored-secrets.ts";
+import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
+import { CreateButton, EmptyState, Loaded, Panel } from "../../../components/page.tsx";
+import { Icon } from "../../../components/display/icons.tsx";
+import { notify, notifyError } from "../../../components/toasts.tsx";
+import { Help, omitEmpty, pickFields, TypeFields } from "../../alert-channels/channel-editor.tsx";
+import { ChannelMark } from "../../alert-channels/channel-types.tsx";
+import { useCreateDialog } from "../create-dialog.ts";
+import { Entry } from "../entry.tsx";
+
+const route = v1["contact-methods"];
+const contactsQuery = createDataQuery(listKey("contact-method"), (options) =>
+  route.get({ query: {}, ...options }),
+);
+const refresh = () => queryClient.invalidateQueries({ queryKey: listKey("contact-method") });
+
+type Open = { what: "edit" | "verify" | "delete"; method: ContactMethod };
+
+/** The person's own contact methods, in the order of their use. */
+export default function ContactMethods() {
+  const query = useQuery(contactsQuery);
+  const { asked, open: create, close } = useCreateDialog();
+  const [open, setOpen] = useState<Open | null>(null);
+  const show = (what: Open["what"], method: ContactMethod) => {
+    // Lists have no ETags, which the update needs.
+    if (what !== "edit") return setOpen({ what, method });
+    void unwrapData(route({ id: method.id }).get()).then(
+      (read) => setOpen({ what, method: read }),
+      notifyError,
+    );
+  };
+  const hide = () => setOpen(null);
+  return (
+    <>
+      <div className="settings-head">
+        <p className="quiet">
+          How escalation policies reach you. Only verified ones are used. This version does not page
+          people yet: add and verify yours now.
+        </p>
+        <CreateButton onClick={create}>Add contact method</CreateButton>
+      </div>
+      <Loaded query={query} what="Your contact methods">
+        {(methods) =>
+          methods.length === 0 ? (
+            <NoMethods />
+          ) : (
+            <Panel flush>
+              <ul className="entries" aria-label="Contact methods">
+                {methods.map((method) => (
+                  <MethodEntry key={method.id} method={method} onOpen={show} />
+                ))}
+              </ul>
+            </Panel>
+          )
+        }
+      </Loaded>
+      {asked && (
+        <CreateDialog
+          onClose={close}
+          onCreated={(method) => {
+            close();
+            show("verify", method);
+          }}
+        />
+      )}
+      {open !== null && <OpenDialog {...open} onClose={hide} onOpen={show} />}
+    </>
+  );
+}
+
+/** The dialog that is open for a contact method. */
+function OpenDialog({
+  what,
+  method,
+  onClose,
+  onOpen,
+}: Open & { onClose: () => void; onOpen: (what: Open["what"], method: ContactMethod) => void }) {
+  if (what === "verify") return <VerifyDialog method={method} onClose={onClose} />;
+  if (what === "edit")
+    return (
+      <EditDialog
+        method={method}
+        onClose={onClose}
+        onSaved={(saved) => {
+          onClose();
+          if (saved.verifiedAt === null) onOpen("verify", saved);
+        }}
+      />
+    );
+  return (
+    <Confirm
+      title={`Delete ${method.name}?`}
+      verb="Delete"
+      onClose={onClose}
+      onConfirm={async () => {
+        await unwrapData(route({ id: method.id }).delete());
+        await refresh();
+      }}
+    >
+      You are no longer reached through it. It can't be restored.
+    </Confirm>
+  );
+}
+
+const NoMethods = () => (
+  <Panel>
+    <EmptyState icon={<Icon name="phone" size={28} />} title="No one can page you yet">
+      Add a push service or your mail address, and verify it with a code.
+    </EmptyState>
+  </Panel>
+);
+
+const describeMinutes = (minutes: number | null) => {
+  if (minutes === null) return "Never";
+  return minutes === 0 ? "At once" : `After ${formatDuration(minutes * 60)}`;
+};
+
+function describeState({ verifiedAt, enabled, lastError }: ContactMethod) {
+  if (verifiedAt === null) return "Not verified";
+  if (!enabled) return "Disabled";
+  if (lastError !== null) return "Failing";
+  return "Verified";
+}
+
+/** Sends a test alert, and reports its outcome. */
+const useMethodTest = (id: string, name: string) =>
+  useMutation({
+    mutationFn: () => unwrapData(route({ id }).test.post()),
+    onSuccess: ({ status, error }) => {
+      if (status === "delivered") notify(`The test to ${name} arrived.`);
+      else notifyError(new Error(error ?? "The test did not arrive."));
+      void refresh();
+    },
+    onError: notifyError,
+  });
+
+function MethodEntry({
+  method,
+  onOpen,
+}: {
+  method: ContactMethod;
+  onOpen: (what: Open["what"], method: ContactMethod) => void;
+}) {
+  const { id, name, type, verifiedAt, lastError, afterMinutes, criticalAfterMinutes } = method;
+  const words = describeState(method);
+  const test = useMethodTest(id, name);
+  return (
+    <Entry
+      mark={<ChannelMark type={type} />}
+      title={name}
+      note={
+        <>
+          {words}
+          {lastError !== null && `: ${lastError}`}
+          {lastError === null && verifiedAt !== null && (
+            <>
+              {" "}
+              <Time at={verifiedAt} />
+            </>
+          )}
+        </>
+      }
+      facts={[
+        ["Page", describeMinutes(afterMinutes)],
+        ["Critical", describeMinutes(criticalAfterMinutes)],
+      ]}
+      action={
+        verifiedAt === null ? (
+          <Button size="xs" onClick={() => onOpen("verify", method)}>
+            Verify
+          </Button>
+        ) : null
+      }
+      menu={
+        <RowMenu label={`Actions for ${name}`}>
+          {() => (
+            <>
+              <MenuItem icon="bell" onClick={() => test.mutate()}>
+                Send test
+              </MenuItem>
+              <MenuItem icon="check" onClick={() => onOpen("verify", method)}>
+                Verify
+              </MenuItem>
+              <MenuItem icon="edit" onClick={() => onOpen("edit", method)}>
+                Edit
+              </MenuItem>
+              <DangerItem icon="trash" onClick={() => onOpen("delete", method)}>
+                Delete
+              </DangerItem>
+            </>
+          )}
+        </RowMenu>
+      }
+    />
+  );
+}
+
+type Values = Record<string, unknown>;
+type Body = z.input<typeof NewContactMethod>;
+const types = Object.entries(contactKinds).map(([value, { name }]) => ({ value, label: name }));
+const commonFields = Object.keys(contactFields);
+
+/** Minutes until a method is used. An empty choice means never. */
+const minuteChoices = [
+  { value: "", label: "Never" },
+  ...[0, 1, 2, 3, 5, 10, 15, 20, 30, 45, 60].map((minutes) => ({
+    value: String(minutes),
+    label: describeMinutes(minutes),
+  })),
+];
+
+function useContactForm(
+  type: ContactType,
+  method: ContactMethod | null,
+  onSaved: (saved: ContactMethod) => void,
+  onTheirs?: () => void,
+) {
+  const { person } = useSignedInPerson();
+  const start: Values =
+    method === null
+      ? {
+          name: contactKinds[type].name,
+          enabled: true,
+          afterMinutes: 0,
+          criticalAfterMinutes: 0,
+          ...(type === "email" && { to: [person.email] }),
+        }
+      : pickFields(method, [...commonFields, ...Object.keys(contactKinds[type].fields)]);
+  return useForm(
+    start,
+    async (values, force, once) => {
+      const saved = await unwrapData(
+        method === null
+          ? route.post({ type, ...omitEmpty(values) } as Body, withIdempotencyKey(once))
+          : route({ id: method.id }).patch(values, withIfMatch(force ? undefined : method, once)),
+      );
+      await refresh();
+      onSaved(saved);
+    },
+    onTheirs,
+    {
+      key: `contact-method ${method?.id ?? type}`,
+      secrets: listSecretFields(contactKinds[type].secrets),
+    },
+  );
+}
+
+function Fields({
+  type,
+  method,
+  form,
+}: {
+  type: ContactType;
+  method: ContactMethod | null;
+  form: ReturnType<typeof useContactForm>;
+}) {
+  const { values, set, errorOf } = form;
+  const minutes = (name: "afterMinutes" | "criticalAfterMinutes", label: string, hint: string) => (
+    <Select
+      label={label}
+      description={hint}
+      data={listMinutes(values[name])}
+      allowDeselect={false}
+      value={values[name] === null ? "" : String(values[name])}
+      onChange={(next) => set(name, next === "" ? null : Number(next))}
+      error={errorOf(name)}
+    />
+  );
+  return (
+    <>
+      <Help type={type} />
+      <TextInput
+        label="Name"
+        {...form.input("name")}
+        value={typeof values["name"] === "string" ? values["name"] : ""}
+      />
+      <TypeFields type={type} channel={method ?? undefined} form={form} />
+      {minutes("afterMinutes", "Use", "From the time at which you are paged.")}
+      {minutes(
+        "criticalAfterMinutes",
+        "Use for critical alerts",
+        "Of monitors and incidents that are critical.",
+      )}
+      <Switch label="Enabled" {...form.toggle("enabled")} />
+    </>
+  );
+}
+
+/** Adds the stored value, which a script can have set to any minute. */
+const listMinutes = (stored: unknown) =>
+  typeof stored !== "number" || minuteChoices.some(({ value }) => value === String(stored))
+    ? minuteChoices
+    : [...minuteChoices, { value: String(stored), label: describeMinutes(stored) }];
+
+function CreateDialog({
+  onClose,
+  onCreated,
+}: {
+  onClose: () => void;
+  onCreated: (method: ContactMethod) => void;
+}) {
+  const [type, setType] = useState<ContactType>("email");
+  return (
+    <Modal opened onClose={onClose} title="Add contact method" size={560}>
+      <Select
+        label="Type"
+        data={types}
+        value={type}
+        allowDeselect={false}
+        data-autofocus
+        mb="md"
+        onChange={(next) => setType((next ?? "email") as ContactType)}
+      />
+      <NewMethodForm key={type} type={type} onClose={onClose} onCreated={onCreated} />
+    </Modal>
+  );
+}
+
+function NewMethodForm({
+  type,
+  onClose,
+  onCreated,
+}: {
+  type: ContactType;
+  onClose: () => void;
+  onCreated: (method: ContactMethod) => void;
+}) {
+  const form = useContactForm(type, null, onCreated);
+  return (
+    <FormFrame
+      form={form}
+      submit="Add and verify"
+      onCancel={onClose}
+      curl={() => ({ method: "POST", route, body: { type, ...omitEmpty(form.values) } as Body })}
+    >
+      <Fields type={type} method={null} form={form} />
+    </FormFrame>
+  );
+}
+
+function EditDialog({
+  method,
+  onClose,
+  onSaved,
+}: {
+  method: ContactMethod;
+  onClose: () => void;
+  onSaved: (saved: ContactMethod) => void;
+}) {
+  const type = method.type as ContactType;
+  const form = useContactForm(type, method, onSaved, () => {
+    void refresh();
+    onClose();
+  });
+  return (
+    <FormDialog
+      title={`Edit ${method.name}`}
+      size={560}
+      onClose={onClose}
+      form={form}
+      submit="Save"
+      curl={() => ({
+        method: "PATCH",
+        route: route({ id: method.id }),
+        body: omitEmpty(form.values),
+      })}
+    >
+      <Fields type={type} method={method} form={form} />
+    </FormDialog>
+  );
+}
+
+/** Sends a code when the person asks for it, and verifies the method with the code. */
+function VerifyDialog({ method, onClose }: { method: ContactMethod; onClose: () => void }) {
+  const { id, name } = method;
+  const sending = useMutation({
+    mutationFn: () => unwrapData(route({ id }).code.post()),
+    onError: notifyError,
+  });
+  const form = useForm(
+    { code: "" },
+    async ({ code }) => {
+      await unwrapData(route({ id }).verify.post({ code: code.trim() }));
+      await refresh();
+      notify(`${name} is verified.`);
+      onClose();
+    },
+    undefined,
+  );
+  const { data: sent } = sending;
+  return (
+    <Modal opened onClose={onClose} title={`Verify ${name}`} size={460}>
+      <FormFrame
+        form={form}
+        submit="Verify"
+        onCancel={onClose}
+        disabled={form.values.code.trim() === ""}
+        extra={
+          <Button variant="default" loading={sending.isPending} onClick={() => sending.mutate()}>
+            {sent === undefined ? "Send code" : "Send another code"}
+          </Button>
+        }
+      >
+        <p className="quiet" role="status">
+          {sent === undefined
+            ? "Send a code through this contact method, and enter it here. It is valid for 15 minutes."
+            : sent.delivered
+              ? "A code was sent. It is valid for 15 minutes."
+              : `The code did not arrive. ${sent.message}`}
+        </p>
+        <TextInput
+          label="Code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={6}
+          data-autofocus
+          {...form.input("code")}
+        />
+      </FormFrame>
+    </Modal>
+  );
+}
