@@ -89,8 +89,11 @@ function createHourReader(store: Store) {
   };
 }
 
-/** Sums of a monitor over some days, with the first measured day. */
-type Days = Measured & { first: number | null };
+/** Sums of a monitor over some days, with the letter of each day and the first measured day. */
+type Days = Measured & { letters: string; first: number | null };
+
+/** Days that can still change. */
+const recentDays = 2;
 
 /** Creates a reader of the last 30 days. It caches the sums of complete days until the next day. */
 function createMonthReader(store: Store) {
@@ -99,14 +102,15 @@ function createMonthReader(store: Store) {
   async function readDays(days: readonly number[], keys: readonly number[]) {
     const sums = new Map<number, Days>();
     for (const key of keys)
-      sums.set(key, { upSeconds: 0, degradedSeconds: 0, downSeconds: 0, first: null });
-    for (const day of days)
+      sums.set(key, { upSeconds: 0, degradedSeconds: 0, downSeconds: 0, letters: "", first: null });
+    for (const [index, day] of days.entries())
       for (let from = 0; from < keys.length; from += keysPerQuery) {
         const some = JSON.stringify(keys.slice(from, from + keysPerQuery));
         for (const { key, ...row } of await store.query<Row>(dayText, [some, day])) {
           const total = sums.get(key);
           if (total === undefined) continue;
           addSums(total, row);
+          total.letters = total.letters.padEnd(index, letters.none) + letters[determineTone(row)];
           if (isMeasured(row)) total.first ??= day;
         }
         if (keys.length > uninterruptedKeys) await yieldToEventLoop();
@@ -121,17 +125,24 @@ function createMonthReader(store: Store) {
     const known = settled.sums;
     const wanted = keys.filter((key) => !known.has(key));
     if (wanted.length > 0)
-      for (const [key, sums] of await readDays(days.slice(0, -2), wanted)) known.set(key, sums);
+      for (const [key, sums] of await readDays(days.slice(0, -recentDays), wanted))
+        known.set(key, sums);
     // Results of a day's last seconds are written on the next day.
-    const recent = await readDays(days.slice(-2), keys);
+    const recent = await readDays(days.slice(-recentDays), keys);
     return (key: number, createdAt: string) => {
       const total = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
       const parts = [known.get(key), recent.get(key)];
       for (const part of parts) if (part !== undefined) addSums(total, part);
+      const [earlier = "", latest = ""] = parts.map((part) => part?.letters);
+      const month =
+        earlier.padEnd(days.length - recentDays, letters.none) +
+        latest.padEnd(recentDays, letters.none);
       const measured = parts.find((part) => part?.first != null)?.first ?? null;
       const firstMs = measured === null ? null : measured * dayMs;
       const from = computeSpanStart(first * dayMs, Date.parse(createdAt), firstMs, dayMs);
       return {
+        // Monitors that are newer than 30 days need no letters before their first day.
+        month: month.replace(/^-+/, ""),
         uptime30d: computeRatio(total),
         since: from > first * dayMs ? formatTimestamp(from) : null,
       };

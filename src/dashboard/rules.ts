@@ -30,6 +30,7 @@ const defaultRow = {
   muted: false,
   target: null,
   day: "u".repeat(24),
+  month: "u".repeat(30),
   spark: "",
 };
 
@@ -38,7 +39,7 @@ export function compactMonitor(
   row: OverviewMonitor,
   folderId: string | null = null,
 ): CompactMonitor {
-  const { id, name, type, groupId, tags, status, statusSince, day } = row;
+  const { id, name, type, groupId, tags, status, statusSince, day, month } = row;
   const { lastMessage, latencyMs, uptime24h, uptime30d, since, paused, muted, target, spark } = row;
   return {
     id,
@@ -57,6 +58,7 @@ export function compactMonitor(
     ...(muted && { muted }),
     ...(target !== null && { target }),
     ...(day !== defaultRow.day && { day }),
+    ...(month !== defaultRow.month && { month }),
     ...(spark !== "" && { spark }),
   };
 }

@@ -42,6 +42,8 @@ export const OverviewMonitor = z.object({
   target: z.string().nullable(),
   /** One letter per hour of the last 24 hours. */
   day: z.string(),
+  /** One letter per day of the last 30 days, from the first measured one. */
+  month: z.string(),
   /** Latency in the same hours, one digit per hour; empty without measurements. */
   spark: z.string(),
 });
@@ -75,7 +77,7 @@ export type Overview = {
 /** A row of a response, without the default values in `rules.ts`. */
 const { type, groupId, tags, status, lastMessage, latencyMs, uptime24h, uptime30d } =
   OverviewMonitor.shape;
-const { since, paused, muted, target, day, spark } = OverviewMonitor.shape;
+const { since, paused, muted, target, day, month, spark } = OverviewMonitor.shape;
 export const CompactMonitor = OverviewMonitor.extend({
   type: type.exactOptional(),
   groupId: groupId.exactOptional(),
@@ -90,6 +92,7 @@ export const CompactMonitor = OverviewMonitor.extend({
   muted: muted.exactOptional(),
   target: target.exactOptional(),
   day: day.exactOptional(),
+  month: month.exactOptional(),
   spark: spark.exactOptional(),
 });
 export type CompactMonitor = z.infer<typeof CompactMonitor>;

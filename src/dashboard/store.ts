@@ -58,7 +58,10 @@ type MonitorRow = {
   >;
 
 /** Sums of the last hours and days of a monitor. */
-export type Recent = Pick<OverviewMonitor, "day" | "spark" | "uptime24h" | "uptime30d" | "since">;
+export type Recent = Pick<
+  OverviewMonitor,
+  "day" | "month" | "spark" | "uptime24h" | "uptime30d" | "since"
+>;
 
 /** Rows per query. Other work can run between two queries. */
 const rowStride = 500;

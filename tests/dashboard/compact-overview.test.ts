@@ -23,6 +23,7 @@ test("the page restores everything that an overview omits", () => {
     uptime30d: fc.option(fc.constantFrom(0, 0.5, 1)),
     since: fc.option(text),
     day: fc.oneof(text, fc.constant("u".repeat(24))),
+    month: fc.oneof(text, fc.constant("u".repeat(30))),
     spark: text,
   });
   const group = { name: "Shop", description: "", color: "blue", tags: [], alertChannelIds: [] };

@@ -51,7 +51,7 @@ describe("the Monitors page in one response", () => {
     await monitor({ ...made, name: "Free", tags: ["eu"] });
     const { groups, ungrouped } = (await page("GET", path)).json.data;
     const always = ["id", "name", "statusSince"];
-    always.push("type", "status", "uptime24h", "uptime30d", "since", "day");
+    always.push("type", "status", "uptime24h", "uptime30d", "since", "day", "month");
     expect(groups).toMatchObject([{ name: "Shop", monitors: [{ name: "Grouped", muted: true }] }]);
     expect(Object.keys(groups[0].monitors[0]).sort()).toEqual([...always, "muted"].sort());
     expect(Object.keys(ungrouped[0]).sort()).toEqual([...always, "tags"].sort());
@@ -80,6 +80,7 @@ describe("the Monitors page in one response", () => {
       uptime30d: 1,
       since: record.createdAt,
       day: `${"-".repeat(23)}u`,
+      month: "u",
       spark: `${"-".repeat(23)}0`,
     };
     expect((await overview()).monitors).toEqual([row]);
@@ -121,6 +122,35 @@ describe("the Monitors page in one response", () => {
     expect(later[0]?.day).toBe(`${"-".repeat(17)}gddm-u-`);
     expect(later[0]?.uptime24h).toBe((await monitorOf(id)).uptime24h);
     expect(later[1]?.day).toBe("-".repeat(24));
+  });
+
+  test("shows the last 30 days, one letter each, from the first measured day", async () => {
+    const { monitor, database, overview, time } = await shown();
+    await monitor();
+    const day = Math.floor(time.now / 86_400_000);
+    const sums: Record<number, number[]> = {
+      30: [0, 0, 86_400, 0],
+      6: [86_400, 0, 0, 0],
+      4: [86_399, 0, 1, 0],
+      2: [0, 0, 0, 86_400],
+      1: [86_000, 400, 0, 0],
+      0: [60, 0, 0, 0],
+    };
+    const add = database.query(
+      "INSERT INTO uptime_days VALUES (?, 1, ?, ?, ?, 0, ?, 0, 0, NULL, NULL, NULL)",
+    );
+    for (const [back, [up = 0, degraded = 0, down = 0, maintenance = 0]] of Object.entries(sums))
+      add.run(day - Number(back), up, degraded, down, maintenance);
+    expect((await overview()).monitors[0]?.month).toBe("u-d-mgu");
+    // In steps, so that the session stays valid.
+    for (let step = 0; step < 3; step++) {
+      time.now += 28_800_000;
+      await overview();
+    }
+    await monitor();
+    const [later, other] = (await overview()).monitors;
+    expect(later?.month).toBe("u-d-mgu-");
+    expect(other?.month).toBe("");
   });
 
   test("distinguishes a monitor's pause from its group's", async () => {

@@ -37,12 +37,13 @@ describe("notified channels", () => {
       false,
     );
 
-  test("are named, as are those that failed", () => {
+  test("are named; those that failed are counted, because the banner names them", () => {
     expect(of(2, one("Slack", "delivered"), one("Mail", "failed", "refused"))).toMatchObject({
       words: "alerted",
       names: ["Slack"],
       at,
-      detail: "Mail not reached",
+      detail: "1 failed",
+      hint: "Mail",
       isBad: false,
     });
   });

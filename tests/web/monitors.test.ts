@@ -52,6 +52,7 @@ const monitor = (id: string, groupId: string | null, more: Partial<OverviewMonit
   uptime30d: 1,
   since: null,
   day: "u",
+  month: "u",
   spark: "0",
   ...more,
 });

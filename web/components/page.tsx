@@ -9,7 +9,6 @@ import { ApiError } from "../data/client.ts";
 import { refetchFailed, isComing } from "../data/query.ts";
 import { problemCount } from "../data/problems.ts";
 import type { ManagedAs } from "../data/managed.ts";
-import { palette } from "./open-dialog.ts";
 import { Icon } from "./display/icons.tsx";
 import { Waiting } from "./waiting.tsx";
 import { ManagedLine } from "./display/managed-notice.tsx";
@@ -24,6 +23,7 @@ export function PageHeader({
   crumbs = [],
   below,
   managed,
+  wide = false,
   children,
 }: {
   title: string;
@@ -35,13 +35,17 @@ export function PageHeader({
   below?: ReactNode;
   /** The page's record, to name a configuration that manages it. */
   managed?: ManagedAs;
+  /** Whether the page uses the whole width of large windows. */
+  wide?: boolean;
   /** The page's actions, the main one last. */
   children?: ReactNode;
 }) {
   const problems = problemCount.use();
   useDocumentTitle(`${problems > 0 ? `(${problems}) ` : ""}${title} – Signalbox`);
   return (
-    <header className={`page-header mb-14 ${state === undefined ? "" : "page-header-lines"}`}>
+    <header
+      className={`page-header mb-14 ${state === undefined ? "" : "page-header-lines"} ${wide ? "page-wide" : ""}`}
+    >
       {crumbs.length > 0 && (
         <nav className="crumbs" aria-label="Breadcrumb">
           {crumbs.map(({ to, label }, index) => (
@@ -63,31 +67,11 @@ export function PageHeader({
             {state.reason.text}
           </span>
         )}
-        <div className="page-actions">
-          <SearchField isNarrow={crumbs.length > 0} />
-          {children}
-        </div>
+        <div className="page-actions">{children}</div>
       </div>
       {below !== undefined && <div className="page-below quiet text-s mt-6">{below}</div>}
       {managed !== undefined && <ManagedLine what={managed} />}
     </header>
-  );
-}
-
-/**
- * Opens the command palette. On pages of single records only its icon is shown, for lack of space.
- */
-function SearchField({ isNarrow }: { isNarrow: boolean }) {
-  return (
-    <button
-      type="button"
-      className={`search-jump ${isNarrow ? "search-narrow" : ""}`}
-      onClick={() => palette.set(true)}
-    >
-      <Icon name="search" size={15} />
-      <span>Search or jump to…</span>
-      <KeyHint keys="modK" />
-    </button>
   );
 }
 

@@ -92,22 +92,30 @@ export function Toasts() {
   );
 }
 
-/** Buttons of forms and toolbars, which toasts must not cover. */
-const keptVisible = ".form-buttons :is(button, a), [role=toolbar] button";
-const toastGap = 12;
+/** Elements that toasts must not cover: all that act, or if there are too many, those of forms and toolbars. */
+const keptVisible = [
+  "button, a.mantine-Button-root, input, textarea",
+  ".form-buttons :is(button, a), [role=toolbar] button",
+];
+const toastGap = 8;
 
 /** Distance of the toasts from the lower edge of the window, above all buttons in their way. */
 function findFreeBottom(box: HTMLElement): string {
   box.style.bottom = "";
   const { left, right, height, bottom } = box.getBoundingClientRect();
-  const buttons = [...document.querySelectorAll(keptVisible)]
-    .map((button) => button.getBoundingClientRect())
-    .filter((one) => one.height > 0 && one.left < right && one.right > left)
-    .sort((one, other) => other.bottom - one.bottom);
-  let free = bottom;
-  for (const button of buttons)
-    if (button.top < free && button.bottom > free - height) free = button.top - toastGap;
-  return free === bottom || free < height ? "" : `${innerHeight - free}px`;
+  for (const selector of keptVisible) {
+    const obstacles = [...document.querySelectorAll(selector)]
+      .filter((element) => !box.contains(element))
+      .map((element) => element.getBoundingClientRect())
+      .filter((one) => one.height > 0 && one.left < right && one.right > left)
+      .sort((one, other) => other.bottom - one.bottom);
+    let free = bottom;
+    for (const one of obstacles)
+      if (one.top < free && one.bottom > free - height) free = one.top - toastGap;
+    if (free === bottom) return "";
+    if (free - height > innerHeight / 2) return `${innerHeight - free}px`;
+  }
+  return "";
 }
 
 function ToastLine({ toast: { text, bad, action, life } }: { toast: Toast }) {

@@ -12,7 +12,7 @@ declare module "@tanstack/react-router" {
 }
 
 /** Number of pages in the navigation bar of phones. The others are in the person menu. */
-export const onPhones = 4;
+export const onPhones = 3;
 
 /** The pages of the navigation, in the order of their routes. */
 export function useNavigationItems(): (NavigationItem & { to: string })[] {

@@ -5,6 +5,8 @@ import { formatCount } from "../components/display/format.ts";
 import { Icon } from "../components/display/icons.tsx";
 import { Mark } from "../components/display/mark.tsx";
 import { stateLabels } from "../components/display/state-icon.tsx";
+import { palette } from "../components/open-dialog.ts";
+import { KeyHint } from "../components/page.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { PersonMenu } from "./person-menu.tsx";
 
@@ -31,6 +33,7 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
         <b>Signalbox</b>
         <span className="visually-hidden">, overall: {stateLabels[state]}</span>
       </Link>
+      <SearchButton />
       {useNavigationItems().map(({ to, label, icon }, index, { length }) => {
         const { count = 0, tone = "plain", word = "" } = badges[to] ?? {};
         const isCurrent = current === to || current.startsWith(`${to}/`);
@@ -58,3 +61,17 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
     </nav>
   );
 }
+
+/** Opens the command palette. */
+const SearchButton = () => (
+  <button
+    type="button"
+    className="rail-link rail-search"
+    data-tip="Search"
+    onClick={() => palette.set(true)}
+  >
+    <Icon name="search" size={18} />
+    <span className="rail-label">Search</span>
+    <KeyHint keys="modK" />
+  </button>
+);

@@ -5,7 +5,7 @@ import type { ComponentProps } from "react";
 import { useProblems } from "../data/problems.ts";
 import { signOut, useSignedInPerson } from "../data/session.ts";
 import { palette } from "../components/open-dialog.ts";
-import { pluralize } from "../components/display/format.ts";
+import { formatCount, pluralize } from "../components/display/format.ts";
 import { Icon, type IconName } from "../components/display/icons.tsx";
 import { MenuItem } from "../components/menus.tsx";
 import { KeyHint } from "../components/page.tsx";
@@ -22,17 +22,18 @@ export const themes: { value: "light" | "dark" | "auto"; label: string; icon: Ic
 
 const checkMark = (isChecked: boolean) => (isChecked ? <Icon name="check" size={14} /> : null);
 
-/** The person menu, with a badge for problems of the appliance. */
+/** The person menu. On phones, its badge counts the problems behind its pages. */
 export function PersonMenu({ onHelp }: { onHelp: () => void }) {
-  const problems = useProblems().data?.appliance.length ?? 0;
+  const { data } = useProblems();
+  const [problems, failing] = [data?.appliance.length ?? 0, data?.channels.length ?? 0];
   return (
     <Menu position="top-start" floatingStrategy="fixed" width={240} withinPortal>
       <Menu.Target>
-        <Corner problems={problems} />
+        <Corner problems={problems + failing} />
       </Menu.Target>
       <Menu.Dropdown>
         <OrganizationItems />
-        <PageItems problems={problems} />
+        <PageItems problems={problems} failing={failing} />
         <ThemeItems />
         <Menu.Divider />
         <HelpItems onHelp={onHelp} />
@@ -91,8 +92,12 @@ function OrganizationItems() {
 }
 
 /** Pages that the navigation has no space for. On phones, they include the settings. */
-function PageItems({ problems }: { problems: number }) {
+function PageItems({ problems, failing }: { problems: number; failing: number }) {
   const navigate = useNavigate();
+  const hints: Record<string, string | false> = {
+    "/settings": problems > 0 && pluralize(problems, "problem"),
+    "/alert-channels": failing > 0 && `${formatCount(failing)} failing`,
+  };
   return (
     <>
       <Menu.Label className="only-phone">Go to</Menu.Label>
@@ -103,10 +108,7 @@ function PageItems({ problems }: { problems: number }) {
             key={to}
             className="only-phone"
             leftSection={<Icon name={icon} />}
-            rightSection={
-              to === "/settings" &&
-              problems > 0 && <span className="degraded num">{pluralize(problems, "problem")}</span>
-            }
+            rightSection={hints[to] && <span className="degraded num">{hints[to]}</span>}
             onClick={() => void navigate({ to })}
           >
             {label}

@@ -62,6 +62,7 @@ export async function addMonitor(target: Target, groupId: string | null = null):
     muted: false,
     target: (target.type === "http" ? target.url : target.host).replace(/^https?:\/\//, ""),
     day: "",
+    month: "",
     spark: "",
   };
   await queryClient.cancelQueries({ queryKey: overviewQuery.queryKey });

@@ -17,13 +17,20 @@ export function keepOrder(before: readonly string[], wanted: readonly string[]):
 }
 
 /**
- * Describes which channels were alerted about a monitor. `isBad` if an alert reached no one, or no
- * channel is attached.
+ * Describes which channels were alerted about a monitor, in two short lines; `hint` has the names
+ * that the second one omits. `isBad` if an alert reached no one, or no channel is attached.
  */
 export function describeNotified(
   { attached, notified }: Attention,
   isMuted: boolean,
-): { words: string; names: string[]; at: string | null; detail: string | null; isBad: boolean } {
+): {
+  words: string;
+  names: string[];
+  at: string | null;
+  detail: string | null;
+  hint?: string;
+  isBad: boolean;
+} {
   const filterByStatus = (wanted: string) => notified.filter(({ status }) => status === wanted);
   const namesOf = (all: Attention["notified"]) => all.map(({ name }) => name);
   const [deliveredTo, waiting, failed] = [
@@ -40,7 +47,9 @@ export function describeNotified(
       words: "alerted",
       names: namesOf(deliveredTo),
       at: deliveredTo[0]?.at ?? null,
-      detail: unreached.length > 0 ? `${namesOf(unreached).join(", ")} not reached` : null,
+      ...(unreached.length > 0
+        ? { detail: `${unreached.length} failed`, hint: namesOf(unreached).join(", ") }
+        : { detail: null }),
       isBad: false,
     };
   if (unreached.length > 0)

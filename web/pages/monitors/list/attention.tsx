@@ -43,20 +43,11 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
   const shownRows = all || rows.length <= maxRows ? rows : rows.slice(0, foldedRows);
   return (
     <section className="panel panel-flush attention" aria-labelledby="attention-title">
-      <h2 id="attention-title">
-        <button
-          type="button"
-          aria-expanded={!isFolded}
-          onClick={() => (isFolded ? hiddenItems.forget(hiddenKey) : hiddenItems.add(hiddenKey))}
-        >
-          <Icon name={isFolded ? "right" : "down"} size={14} />
-          Needs attention <span className="num">{formatCount(count)}</span>
-        </button>
-      </h2>
+      <Head count={count} states={states} isFolded={isFolded} />
       {!isFolded && (
         <>
           <ul {...hold}>
-            {shownRows.map(({ monitor, downSeconds }, index) => (
+            {shownRows.map(({ monitor, downSeconds }) => (
               <AttentionRow
                 key={monitor.id}
                 monitor={monitor}
@@ -66,7 +57,6 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
                   monitor.muted ||
                   (monitor.groupId !== null && groups.get(monitor.groupId)?.muted === true)
                 }
-                isFirst={index === 0}
               />
             ))}
           </ul>
@@ -84,10 +74,35 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
               {formatCount(count - known)} more
             </Link>
           )}
-          <Quiet states={states} />
         </>
       )}
     </section>
+  );
+}
+
+function Head({
+  count,
+  states,
+  isFolded,
+}: {
+  count: number;
+  states: ReturnType<typeof countAllStates>;
+  isFolded: boolean;
+}) {
+  return (
+    <header className="attention-head">
+      <h2 id="attention-title">
+        <button
+          type="button"
+          aria-expanded={!isFolded}
+          onClick={() => (isFolded ? hiddenItems.forget(hiddenKey) : hiddenItems.add(hiddenKey))}
+        >
+          <Icon name={isFolded ? "right" : "down"} size={14} />
+          Needs attention <span className="num">{formatCount(count)}</span>
+        </button>
+      </h2>
+      <Quiet states={states} />
+    </header>
   );
 }
 
@@ -147,22 +162,18 @@ function AttentionRow({
   downSeconds,
   attention,
   isMuted,
-  isFirst,
 }: {
   monitor: OverviewMonitor;
   downSeconds: number | null;
   attention: Attention | undefined;
   isMuted: boolean;
-  isFirst: boolean;
 }) {
   const { id, name, status, statusSince, lastMessage } = monitor;
   const isOver = downSeconds !== null;
   const incident = isOver ? null : attention?.incident;
   const reason = formatReason(lastMessage ?? "");
   return (
-    <li
-      className={`attention-row ${isOver ? "attention-over" : ""} ${isFirst ? "attention-first" : ""}`}
-    >
+    <li className={`attention-row ${isOver ? "attention-over" : ""}`}>
       <span className={`attention-state ${status}`}>
         <StateIcon state={status} />
         <span>{stateLabels[status]}</span>
@@ -181,7 +192,7 @@ function AttentionRow({
           </small>
         )}
       </span>
-      <span className="attention-who min-w-0 break-anywhere">
+      <span className="attention-who min-w-0">
         {!isOver && attention !== undefined && <Who attention={attention} isMuted={isMuted} />}
       </span>
       <RowActions monitor={monitor} isOver={isOver} incident={incident} />
@@ -207,15 +218,19 @@ function RowActions({
   return (
     <span className="attention-actions">
       {mayWrite && !isOver && type !== "push" && (
-        <Button
-          size="xs"
-          className="attention-check"
-          aria-label={`Check now: ${name}`}
-          onClick={check.run}
-        >
+        <Button size="xs" aria-label={`Check now: ${name}`} onClick={check.run}>
           Check now
         </Button>
       )}
+      <Button
+        size="xs"
+        className="only-phone"
+        component={Link}
+        to={`/monitors/${id}`}
+        aria-label={`Open: ${name}`}
+      >
+        Open
+      </Button>
       {incident != null && (
         <Link
           to="/incidents/$id"
@@ -232,9 +247,12 @@ function RowActions({
 }
 
 function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean }) {
-  const { words, names, at, detail, isBad } = describeNotified(attention, isMuted);
+  const { words, names, at, detail, hint, isBad } = describeNotified(attention, isMuted);
   const [first, ...others] = names;
   const owners = attention.acknowledgedBy.join(", ");
+  const ownerParts = owners === "" ? [] : [`Acknowledged by ${owners}`];
+  const details = detail === null ? ownerParts : [...ownerParts, detail];
+  const hints = detail === null ? ownerParts : [...ownerParts, hint ?? detail];
   return (
     <>
       <span className={isBad ? "attention-bad down" : ""}>
@@ -247,8 +265,7 @@ function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean })
         )}{" "}
         {words} {at !== null && <Time at={at} as="short" />}
       </span>
-      {owners !== "" && <small title={owners}>Acknowledged by {owners}</small>}
-      {detail !== null && <small title={detail}>{detail}</small>}
+      {details.length > 0 && <small title={hints.join(" · ")}>{details.join(" · ")}</small>}
     </>
   );
 }

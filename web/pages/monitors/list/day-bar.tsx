@@ -1,11 +1,11 @@
-/** The bars and the latency line of a monitor's last 24 hours. */
+/** The bars of a monitor's last 24 hours and 30 days, and its latency line. */
 import { useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
+import { dayMs, hourMs } from "../../../../src/core/time/clock.ts";
 import { Bars, type BarTone } from "../../../components/display/bars.tsx";
 import { useTimeline } from "../data.ts";
 import { PointDetails } from "../point-details.tsx";
 
-const hourMs = 3_600_000;
 const tones: Record<string, BarTone> = { u: "up", g: "degraded", d: "down", m: "maintenance" };
 const words: [letter: string, word: string][] = [
   ["d", "down"],
@@ -13,62 +13,79 @@ const words: [letter: string, word: string][] = [
   ["m", "in maintenance"],
 ];
 
-/** The last 24 hours as bars. `day` has one letter per hour, oldest first. */
-export const DayBar = memo(function DayBar({
+/** A span of bars: the length of a bar and of the span, and their names. */
+const spans = {
+  day: { barMs: hourMs, count: 24, name: "last 24 hours", bar: "hour" },
+  month: { barMs: dayMs, count: 30, name: "last 30 days", bar: "day" },
+};
+
+/** The last 24 hours or 30 days as bars. `letters` has one letter per bar, oldest first. */
+export const RecentBars = memo(function RecentBars({
   id,
   name,
-  day,
+  span,
+  letters,
   tabbed,
 }: {
   id: string;
   name: string;
-  day: string;
+  span: keyof typeof spans;
+  letters: string;
   tabbed: boolean;
 }) {
   const navigate = useNavigate();
-  const hours = day.split("");
+  const { barMs, count, name: spanName, bar } = spans[span];
+  const bars = letters.padStart(count, "-").split("");
   const toneOf = (letter: string | undefined) => tones[letter ?? ""] ?? "none";
-  const firstHourOfDay = () => (Math.floor(Date.now() / hourMs) - hours.length + 1) * hourMs;
+  const startOfSpan = () => (Math.floor(Date.now() / barMs) - count + 1) * barMs;
   const problems = words.flatMap(([letter, word]) => {
-    const count = hours.filter((hour) => hour === letter).length;
-    return count === 0 ? [] : [`${word} in ${count} of ${hours.length}`];
+    const found = bars.filter((one) => one === letter).length;
+    return found === 0 ? [] : [`${word} in ${found} of ${count}`];
   });
   return (
     <Bars
-      tones={hours.map(toneOf)}
-      label={`${name}, last 24 hours, one bar an hour: ${problems.join(", ") || "no problems"}`}
-      className="day-bar"
+      tones={bars.map(toneOf)}
+      label={`${name}, ${spanName}, one bar ${bar === "hour" ? "an" : "a"} ${bar}: ${problems.join(", ") || "no problems"}`}
+      className={`day-bar row-${span}-bar`}
       tabbed={tabbed}
       onPick={(index) => {
-        const from = firstHourOfDay() + index * hourMs;
+        const from = startOfSpan() + index * barMs;
         void navigate({
           to: "/monitors/$id",
           params: { id },
-          search: { from, to: Math.min(Date.now(), from + hourMs) },
+          search: { from, to: Math.min(Date.now(), from + barMs) },
         });
       }}
     >
       {(index) => (
-        <Hour
+        <RecentBar
           id={id}
-          first={firstHourOfDay()}
-          from={firstHourOfDay() + index * hourMs}
-          tone={toneOf(hours[index])}
+          span={span}
+          first={startOfSpan()}
+          from={startOfSpan() + index * barMs}
+          tone={toneOf(bars[index])}
         />
       )}
     </Bars>
   );
 });
 
-type HourProps = { id: string; first: number; from: number; tone: BarTone };
+type BarProps = {
+  id: string;
+  span: keyof typeof spans;
+  first: number;
+  from: number;
+  tone: BarTone;
+};
 
-function Hour({ id, first, from, tone }: HourProps) {
-  const { data } = useTimeline(id, { from: first, to: first + 24 * hourMs }, hourMs / 1000);
+function RecentBar({ id, span, first, from, tone }: BarProps) {
+  const { barMs, count } = spans[span];
+  const { data } = useTimeline(id, { from: first, to: first + count * barMs }, barMs / 1000);
   const point = data?.points.find(({ at }) => Date.parse(at) === from);
   return (
     <PointDetails
       from={from}
-      to={from + hourMs}
+      to={from + barMs}
       point={data === undefined ? tone : point}
       incidents={data?.incidents ?? []}
     />

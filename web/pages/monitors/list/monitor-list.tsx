@@ -116,6 +116,10 @@ addEventListener("beforeprint", () => setPrinting(true));
 addEventListener("afterprint", () => setPrinting(false));
 paper.addEventListener("change", ({ matches }) => setPrinting(matches));
 
+const wide = matchMedia("(min-width: 1600px)");
+const wideWindow = createStore(wide.matches);
+wide.addEventListener("change", ({ matches }) => wideWindow.set(matches));
+
 /** All items except rows that are not loaded yet. */
 const listPrintedItems = (items: readonly Item[]) =>
   items.flatMap(({ kind, key }, index) => (kind === "unread-row" ? [] : [{ index, key }]));
@@ -132,6 +136,7 @@ const ColumnHeads = () => (
     <span className="row-spark" />
     <span>Latency</span>
     <span>24 h</span>
+    <span className="row-month-bar">Last 30 days</span>
     <span>30 d</span>
   </div>
 );
@@ -152,6 +157,7 @@ function ItemContent({
   mayMove: boolean;
 }) {
   const rights = { mayWrite, mayMove: mayMove && mayWrite };
+  const hasMonthBars = wideWindow.use();
   if (item.kind === "head") return <GroupHead head={item} active={active} {...rights} />;
   if (item.kind === "unread-row") return <div className="row row-unread" aria-hidden="true" />;
   if (item.kind === "empty-group")
@@ -168,6 +174,7 @@ function ItemContent({
       active={active}
       selected={selected.has(item.monitor.id)}
       order={order}
+      hasMonthBars={hasMonthBars}
       {...rights}
     />
   );

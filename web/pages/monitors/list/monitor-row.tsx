@@ -19,7 +19,7 @@ import { notifyError, notify } from "../../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "../actions.ts";
 import { endDrag, startDrag } from "./drag-and-drop.ts";
 import { nameOfType } from "../type-names.ts";
-import { DayBar, Spark } from "./day-bar.tsx";
+import { RecentBars, Spark } from "./day-bar.tsx";
 import { selection } from "./list-state.ts";
 import { useZone } from "../../../components/display/time.tsx";
 
@@ -31,6 +31,8 @@ type Props = {
   order: readonly string[];
   mayWrite: boolean;
   mayMove: boolean;
+  /** Whether the window has space for bars of 30 days. */
+  hasMonthBars: boolean;
 };
 
 const isMeasured = (status: string) => status === "up" || status === "degraded";
@@ -41,8 +43,16 @@ export const hasReason = ({ status, lastMessage }: OverviewMonitor): boolean =>
 
 /** The row of a monitor. Renders again only when something in it changes. */
 export const MonitorRow = memo(
-  function MonitorRow({ monitor, active, selected, order, mayWrite, mayMove }: Props) {
-    const { id, name, status, day } = monitor;
+  function MonitorRow({
+    monitor,
+    active,
+    selected,
+    order,
+    mayWrite,
+    mayMove,
+    hasMonthBars,
+  }: Props) {
+    const { id, name, status, day, month } = monitor;
     return (
       <div className={hasReason(monitor) ? "row row-reasoned" : "row"} data-item>
         {mayMove && <Grip id={id} order={order} />}
@@ -63,7 +73,7 @@ export const MonitorRow = memo(
         )}
         <StateIcon state={status} label />
         <NameLink monitor={monitor} active={active} />
-        <DayBar id={id} name={name} day={day} tabbed={active} />
+        <RecentBars id={id} name={name} span="day" letters={day} tabbed={active} />
         <Spark course={monitor.spark} />
         <span className="row-latency quiet text-right text-s nowrap num">
           {formatLatency(isMeasured(status) ? monitor.latencyMs : null)}
@@ -71,6 +81,9 @@ export const MonitorRow = memo(
         <span className="row-uptime text-right text-s nowrap num">
           {formatPercent(monitor.uptime24h)}
         </span>
+        {hasMonthBars && (
+          <RecentBars id={id} name={name} span="month" letters={month} tabbed={active} />
+        )}
         <MonthUptime monitor={monitor} />
         <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed={active} />
       </div>
@@ -81,6 +94,7 @@ export const MonitorRow = memo(
     one.active === other.active &&
     one.selected === other.selected &&
     one.mayMove === other.mayMove &&
+    one.hasMonthBars === other.hasMonthBars &&
     one.mayWrite === other.mayWrite,
 );
 

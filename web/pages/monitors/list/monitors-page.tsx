@@ -86,7 +86,7 @@ export function MonitorsPage() {
 
   return (
     <>
-      <PageHeader title="Monitors">
+      <PageHeader title="Monitors" wide>
         {mayWrite && !isEmpty && <CreateActions add={add} />}
       </PageHeader>
       {error !== null && data === undefined && <LoadFailed what="The monitors" error={error} />}

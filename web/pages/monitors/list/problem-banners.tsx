@@ -46,14 +46,22 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
       }
       action={
         channels.length === 1 ? (
-          <Link to="/alert-channels/$id" params={{ id: only?.id ?? "" }}>
-            Open alert channel
+          <Link
+            to="/alert-channels/$id"
+            params={{ id: only?.id ?? "" }}
+            aria-label="Open alert channel"
+          >
+            Open <span className="not-phone">alert channel</span>
           </Link>
         ) : (
-          <Link to="/alert-channels">Open alert channels</Link>
+          <Link to="/alert-channels" aria-label="Open alert channels">
+            Open <span className="not-phone">alert channels</span>
+          </Link>
         )
       }
     >
+      {/* The line is cut where the window ends. */}
+      {lost > 0 && `${pluralize(lost, "alert")} did not arrive. `}
       {channels.length === 1 && only !== undefined ? (
         <>
           Since <Time at={only.since} as="short" />: {only.error}
@@ -68,7 +76,6 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
       )}
       {channels.length > maxNamedChannels && `, and ${channels.length - maxNamedChannels} more`}
       {channels.length > 1 && "."}
-      {lost > 0 && ` ${pluralize(lost, "alert").replace(" ", "\u00a0")} did not arrive.`}
     </Banner>
   );
 }
@@ -87,8 +94,8 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
       what={problems.map(({ name, since }) => `${name} ${since}`)}
       title={`${first?.title ?? ""}.`}
       action={
-        <Link to="/settings/$section" params={{ section }}>
-          Open settings
+        <Link to="/settings/$section" params={{ section }} aria-label="Open settings">
+          Open <span className="not-phone">settings</span>
         </Link>
       }
     >
