@@ -219,9 +219,16 @@ async function loadedWith(...entries: string[]) {
 }
 
 test("the first page loads no schema, because zod would increase its size by a third", async () => {
-  const { files } = await loadedWith("web/main.tsx");
+  const { files, packages } = await loadedWith("web/main.tsx");
   expect(files.length).toBeGreaterThan(20);
   expect(files.filter((file) => file.endsWith("schema.ts"))).toEqual([]);
+  expect(packages.filter((name) => name.startsWith("zod"))).toEqual([]);
+});
+
+test("the first page loads no form and no limits, which are large and needed later", async () => {
+  const { files } = await loadedWith("web/main.tsx");
+  const late = ["web/components/forms/form.tsx", "web/shell/sign-in.tsx", "src/core/limits.ts"];
+  expect(files.filter((file) => late.includes(file))).toEqual([]);
 });
 
 test("a start loads only the libraries of its first response, and small ones", async () => {

@@ -10,7 +10,7 @@ import type { EventReader, Subscription } from "../events/reader.ts";
 import type { Signals, StoredResult } from "../events/signals.ts";
 import type { Listener, Live, Reader } from "../http/responses/event-stream.ts";
 import { OpenPages } from "./open-pages.ts";
-import { mayListen } from "./rules.ts";
+import { mayListen } from "./stream-rules.ts";
 
 /** Interval of checks whether pages may still listen, in addition to events about people. */
 const authorizeMs = 2_000;

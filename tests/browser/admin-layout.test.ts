@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { adminPaths } from "../../src/http/responses/admin-page.ts";
 import { createAdminWorld, findRow } from "../support/admin-world.ts";
 import { describeInChromium, measureOverflow } from "../support/browser.ts";
+import { pollUntil } from "../support/journey-world.ts";
 import { replyWith } from "../support/target.ts";
 import { findSmallTargets } from "../support/touch-targets.ts";
 
@@ -72,6 +73,8 @@ describeInChromium("the layout of the admin page", (browser) => {
     ).id;
     const past = await create("/incidents", { title: "Search found nothing", message: "Looking." });
     await create(`/incidents/${past.id}/resolve`);
+    const listAlerts = () => world.ask("GET", "/api/v1/alerts");
+    ids["alerts"] = (await pollUntil(listAlerts, (alerts) => alerts.length > 0))[0].id;
     ids["on-call"] = (await create("/schedules", { name: "Platform" })).id;
     ids["status-pages"] = (await world.ask("GET", "/api/v1/status-pages"))[0].id;
   });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createVault } from "../../src/core/security/secrets.ts";
-import { expandMonitor, mayListen } from "../../src/dashboard/rules.ts";
+import { expandMonitor } from "../../src/dashboard/rules.ts";
+import { mayListen } from "../../src/dashboard/stream-rules.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { openStream } from "../support/live.ts";
 import { signInMember, createPerson, signInVisitor } from "../support/people.ts";

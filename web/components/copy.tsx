@@ -1,5 +1,5 @@
 /** Copies to the clipboard, downloads files, and renders actions as curl commands. */
-import { ActionIcon, Button, Modal, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Modal } from "@mantine/core";
 import type { ReactNode } from "react";
 import { apiPathOf } from "../data/client.ts";
 import { Icon } from "./display/icons.tsx";
@@ -54,11 +54,14 @@ function copyOldWay(text: string) {
 
 export function CurlButton({ action }: { action: () => Action }) {
   return (
-    <Tooltip label="Copy as curl, for a script">
-      <ActionIcon aria-label="Copy as curl" size={34} onClick={() => copyCurl(action())}>
-        <Icon name="terminal" />
-      </ActionIcon>
-    </Tooltip>
+    <ActionIcon
+      title="Copy as curl, for a script"
+      aria-label="Copy as curl"
+      size={34}
+      onClick={() => copyCurl(action())}
+    >
+      <Icon name="terminal" />
+    </ActionIcon>
   );
 }
 

@@ -1,5 +1,5 @@
 /** Collects the commands of the palette: pages, actions, and records of the cache or the server. */
-import { searchBounds } from "../../src/core/limits.ts";
+import { maxSearchLength } from "../data/search-limit.ts";
 import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { formatDateTime } from "../../src/core/time/times.ts";
@@ -64,7 +64,7 @@ const createCommand = (
 ): Command => ({ key: label, label, icon, run, ...extra });
 
 /** The part of the text that the server searches for. */
-const toSearchText = (text: string) => text.trim().slice(0, searchBounds.text.value);
+const toSearchText = (text: string) => text.trim().slice(0, maxSearchLength);
 
 /**
  * Whether to offer actions on single records: only from three letters on, because there are many.

@@ -1,11 +1,12 @@
 /** The frame around every page: navigation, banners, dialogs, shortcuts. */
 import { Outlet, useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
-import { loadWhenIdle } from "../data/chunks.ts";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { createChunk, loadWhenIdle } from "../data/chunks.ts";
 import { followLive } from "../data/live.ts";
 import { useOverallState } from "../data/overview.ts";
 import { useProblemCount } from "../data/problems.ts";
 import { useSession, useSignedInPerson } from "../data/session.ts";
+import { signedOut } from "../data/signed-out.ts";
 import { undoLast } from "../data/undoable.ts";
 import { palette } from "../components/open-dialog.ts";
 import { HeldEverywhere } from "../components/held-changes.tsx";
@@ -18,8 +19,13 @@ import { Dialogs } from "./editor-dialogs.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import { Navigation } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
-import { ShortcutSheet } from "./shortcut-sheet.tsx";
-import { SignInDialog } from "./sign-in.tsx";
+
+const ShortcutSheet = lazy(
+  createChunk(async () => ({ default: (await import("./shortcut-sheet.tsx")).ShortcutSheet })),
+);
+const SignInDialog = lazy(
+  createChunk(async () => ({ default: (await import("./sign-in.tsx")).SignInDialog })),
+);
 
 /** The frame of every page behind sign-in. */
 export function Layout() {
@@ -62,10 +68,25 @@ function Frame() {
         </div>
       </div>
       <Palette onHelp={() => setHelping(true)} />
-      <ShortcutSheet opened={helping} onClose={() => setHelping(false)} />
+      {useWasTrue(helping) && (
+        <Suspense>
+          <ShortcutSheet opened={helping} onClose={() => setHelping(false)} />
+        </Suspense>
+      )}
       <Dialogs />
       <HeldEverywhere />
-      <SignInDialog />
+      {useWasTrue(signedOut.use()) && (
+        <Suspense>
+          <SignInDialog />
+        </Suspense>
+      )}
     </Times>
   );
+}
+
+/** Whether a dialog was ever open. It stays afterwards, to return the focus. */
+function useWasTrue(is: boolean): boolean {
+  const was = useRef(false);
+  was.current ||= is;
+  return was.current;
 }

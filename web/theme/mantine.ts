@@ -1,22 +1,24 @@
 /** Mantine theme: default props of components, and colors from our design tokens. */
 import {
-  ActionIcon,
-  Button,
   createTheme,
+  type ActionIcon,
+  type Button,
   type CSSVariablesResolver,
-  Input,
-  InputWrapper,
+  type Input,
+  type InputWrapper,
   type MantineColorsTuple,
-  Menu,
-  Modal,
-  Portal,
-  SegmentedControl,
-  Select,
-  Tooltip,
+  type Menu,
+  type Modal,
+  type Portal,
+  type SegmentedControl,
+  type Select,
 } from "@mantine/core";
 
 /** Mantine requires ten shades. Its actual colors come from the tokens below. */
 const signal = Array.from({ length: 10 }, () => "#2f4fd8") as unknown as MantineColorsTuple;
+
+/** Options of a component in the theme. Its `extend` would load the component with the first page. */
+type DefaultsOf<T extends { extend: (options: never) => unknown }> = Parameters<T["extend"]>[0];
 
 export const theme = createTheme({
   fontFamily: "var(--font)",
@@ -37,21 +39,23 @@ export const theme = createTheme({
   headings: { fontWeight: "650" },
   shadows: { md: "var(--shadow-float)", xl: "var(--shadow-float)" },
   components: {
-    Button: Button.extend({
+    Button: {
       defaultProps: { size: "sm", variant: "default" },
       vars: (_, { size }) => ({
         root: size === "sm" ? { "--button-height": "34px", "--button-padding-x": "12px" } : {},
       }),
-    }),
-    ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray" } }),
-    Input: Input.extend({
+    } satisfies DefaultsOf<typeof Button>,
+    ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } } satisfies DefaultsOf<
+      typeof ActionIcon
+    >,
+    Input: {
       defaultProps: { size: "sm" },
       vars: (_, { size }) => ({ wrapper: size === "sm" ? { "--input-height": "34px" } : {} }),
-    }),
-    InputWrapper: InputWrapper.extend({
+    } satisfies DefaultsOf<typeof Input>,
+    InputWrapper: {
       defaultProps: { size: "sm", inputWrapperOrder: ["label", "input", "error", "description"] },
-    }),
-    Modal: Modal.extend({
+    } satisfies DefaultsOf<typeof InputWrapper>,
+    Modal: {
       defaultProps: {
         centered: false,
         padding: 20,
@@ -60,15 +64,15 @@ export const theme = createTheme({
         overlayProps: { backgroundOpacity: 0.35 },
         closeButtonProps: { "aria-label": "Close" },
       },
-    }),
-    Menu: Menu.extend({
+    } satisfies DefaultsOf<typeof Modal>,
+    Menu: {
       defaultProps: {
         shadow: "md",
         transitionProps: { duration: 80 },
         // The placeholder would be an element of the menu that is not an item.
         withInitialFocusPlaceholder: false,
       },
-    }),
+    } satisfies DefaultsOf<typeof Menu>,
     // The list scrolls itself: a scroll area around it is not reachable by keyboard.
     ...Object.fromEntries(
       ["Autocomplete", "MultiSelect", "TagsInput"].map((name) => [
@@ -76,20 +80,19 @@ export const theme = createTheme({
         { defaultProps: { withScrollArea: false } },
       ]),
     ),
-    Select: Select.extend({
+    Select: {
       defaultProps: {
         withScrollArea: false,
         selectFirstOptionOnChange: true,
         // Selects the text, so that typing replaces it and searches again.
         onClick: ({ currentTarget }) => !currentTarget.readOnly && currentTarget.select(),
       },
-    }),
+    } satisfies DefaultsOf<typeof Select>,
     // Renders overlays in a landmark element, which accessibility rules require of all content.
-    Portal: Portal.extend({ defaultProps: { target: "#overlays" } }),
-    SegmentedControl: SegmentedControl.extend({ defaultProps: { withItemsBorders: false } }),
-    Tooltip: Tooltip.extend({
-      defaultProps: { openDelay: 300, transitionProps: { duration: 80 }, withinPortal: true },
-    }),
+    Portal: { defaultProps: { target: "#overlays" } } satisfies DefaultsOf<typeof Portal>,
+    SegmentedControl: { defaultProps: { withItemsBorders: false } } satisfies DefaultsOf<
+      typeof SegmentedControl
+    >,
   },
 });
 

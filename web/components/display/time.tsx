@@ -1,5 +1,4 @@
 /** Times and durations in the viewer's time zone. Relative times update every second. */
-import { Tooltip } from "@mantine/core";
 import { createContext, type ReactNode, useContext } from "react";
 import { formatDuration as inWords } from "../../../src/core/text/formatting.ts";
 import {
@@ -97,11 +96,9 @@ export function Time({
   };
   const text = words[as]();
   return (
-    <Tooltip label={formatAbsolute(at, zone)}>
-      <time className="num" dateTime={at}>
-        {text}
-      </time>
-    </Tooltip>
+    <time className="num" dateTime={at} title={formatAbsolute(at, zone)}>
+      {text}
+    </time>
   );
 }
 

@@ -2,7 +2,7 @@
 import { Modal } from "@mantine/core";
 import { type ManagedAs, useManagedRecords } from "../../data/managed.ts";
 import { isComing } from "../../data/query.ts";
-import { ManagedWarning } from "../display/managed-notice.tsx";
+import { ManagedWarning } from "./managed-warning.tsx";
 import { Fragment, type ReactNode, useEffect, useState } from "react";
 
 /**

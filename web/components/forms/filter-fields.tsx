@@ -1,5 +1,5 @@
 /** Controls of filter bars: search field, toggles, choices, and the indicator of live updates. */
-import { searchBounds } from "../../../src/core/limits.ts";
+import { maxSearchLength } from "../../data/search-limit.ts";
 import { Menu } from "@mantine/core";
 import {
   Fragment,
@@ -51,7 +51,7 @@ export function SearchField({
         aria-label={label}
         placeholder="Filter"
         value={text}
-        maxLength={searchBounds.text.value}
+        maxLength={maxSearchLength}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape" && text === "") event.currentTarget.blur();

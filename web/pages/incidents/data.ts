@@ -1,5 +1,5 @@
 /** Queries of incidents, of their audience, and of message templates. */
-import { searchBounds } from "../../../src/core/limits.ts";
+import { maxSearchLength } from "../../data/search-limit.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { IncidentAudienceQuery } from "../../../src/dashboard/incident-schema.ts";
@@ -20,7 +20,7 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
     status,
     severity,
     monitorId: monitor,
-    q: q?.trim().slice(0, searchBounds.text.value),
+    q: q?.trim().slice(0, maxSearchLength),
     per_page: open ? maxOpenIncidents : 20,
     page: open ? 1 : page,
   };

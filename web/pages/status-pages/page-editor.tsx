@@ -9,7 +9,7 @@ import {
   createStatusPageQuery,
 } from "../../data/status-pages.ts";
 import { FormFrame, useForm } from "../../components/forms/form.tsx";
-import { ManagedWarning } from "../../components/display/managed-notice.tsx";
+import { ManagedWarning } from "../../components/forms/managed-warning.tsx";
 import { Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
 import {

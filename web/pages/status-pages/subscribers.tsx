@@ -1,5 +1,5 @@
 /** The subscribers of a status page: list, filters, export and adding one. */
-import { searchBounds } from "../../../src/core/limits.ts";
+import { maxSearchLength } from "../../data/search-limit.ts";
 import { formatCsvRow } from "../../../src/core/text/formatting.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
@@ -104,7 +104,7 @@ function FilterRow({
           aria-label="Search addresses"
           placeholder="Search"
           value={filters.q}
-          maxLength={searchBounds.text.value}
+          maxLength={maxSearchLength}
           onChange={({ currentTarget }) => onChange({ q: currentTarget.value })}
         />
       </label>

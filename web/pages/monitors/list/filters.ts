@@ -1,4 +1,4 @@
-import { searchBounds } from "../../../../src/core/limits.ts";
+import { maxSearchLength } from "../../../data/search-limit.ts";
 import type { OverviewGroup, OverviewMonitor } from "../../../data/overview.ts";
 
 /** Filters of the page. They are in the URL, so that a filtered page can be shared. */
@@ -20,7 +20,7 @@ export const isFiltered = (filters: Filters): boolean =>
 
 /** Filters to send to the server, which rejects blank or very long texts. */
 export function toSentFilters({ q = "", ...others }: Filters): Filters {
-  const text = q.trim().slice(0, searchBounds.text.value);
+  const text = q.trim().slice(0, maxSearchLength);
   return text === "" ? others : { ...others, q: text };
 }
 
