@@ -85,8 +85,15 @@ export type AlertData = {
   test: { channel: AlertedChannel; message: string };
 };
 
-/** Names of those who acknowledged the alert before this message. Absent if it was no one. */
-type Acknowledged = { acknowledgedBy?: readonly string[] };
+type OfEveryType = {
+  /** Names of those who acknowledged the alert before this message. Absent if it was no one. */
+  acknowledgedBy?: readonly string[];
+  /** Present if an escalation policy sent the message. */
+  escalation?: EscalationData;
+};
+
+/** The step of a policy. The last message, that nobody acknowledged, has none; `policy` is null if it was deleted. */
+export type EscalationData = { policy: string | null; step: number | null; steps: number | null };
 
 /** A message about an alert. `id` is the same for every channel and attempt. */
 export type Alert = {
@@ -94,6 +101,6 @@ export type Alert = {
     id: string;
     type: T;
     /** RFC 3339: when it happened. */ at: string;
-    data: AlertData[T] & Acknowledged;
+    data: AlertData[T] & OfEveryType;
   };
 }[AlertType];

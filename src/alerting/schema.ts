@@ -122,12 +122,21 @@ const alertId = Id.meta({
 const acknowledgedBy = z.array(z.string()).optional().meta({
   description: "Names of those who acknowledged the alert before this message.",
 });
+const escalation = z
+  .object({
+    policy: z.string().nullable().meta({ description: "Its name; null if it was deleted." }),
+    step: z.int().nullable().meta({ description: "From 1; null if nobody acknowledged any." }),
+    steps: z.int().nullable(),
+  })
+  .optional()
+  .meta({ description: "Present if an escalation policy sent the message." });
 const url = z.string().meta({ format: "uri", description: "The page of the subject." });
 const channelData = z.object({
   alertId,
   channel: z.object({ id: Id, name: z.string(), type: z.string() }),
   message: z.string(),
   acknowledgedBy,
+  escalation,
   url,
 });
 const problemData = {
@@ -139,6 +148,7 @@ const problemData = {
     .meta({ description: "Id of the machine with the problem, if several serve the same data." }),
   message: z.string(),
   acknowledgedBy,
+  escalation,
   url,
 };
 const monitorData = {
@@ -153,6 +163,7 @@ const monitorData = {
       "Number of other monitors that depend on this one, whose alerts are held while it is down.",
   }),
   acknowledgedBy,
+  escalation,
   url,
 };
 const incidentData = z.object({
@@ -167,6 +178,7 @@ const incidentData = z.object({
   }),
   message: z.string(),
   acknowledgedBy,
+  escalation,
   url,
 });
 

@@ -110,11 +110,16 @@ const roundText = `select c.organization_id as organizationId, c.channel_id as c
       or coalesce(g.muted or g.paused, false)
       or not exists (select 1 from monitor_channels x where x.organization_id = c.organization_id
         and x.monitor_id = c.subject_id and x.channel_id = c.channel_id)
+        and not exists (select 1 from alert_records r where r.organization_id = c.organization_id
+          and r.subject_id = c.subject_id and r.resolved_at is null and r.policy_id is not null)
       or (c.problem like 'certificate %' and (
         json_extract(m.settings, '$.certificateExpiryDays') is null
         or (s.certificate_expires_at is not json_extract(a.data, '$.expiresAt')
           and (s.certificate_expires_at is not null or s.status in ('up', 'degraded')))))
-    when a.incident_id is not null then not h.incidents or not exists (select 1 from incidents i
+    when a.incident_id is not null then not h.incidents and not exists (select 1 from alert_records r
+        where r.organization_id = c.organization_id and r.subject_id = c.subject_id
+          and r.resolved_at is null and r.policy_id is not null)
+      or not exists (select 1 from incidents i
       where i.organization_id = c.organization_id and i.id = c.subject_id)
     when c.problem = 'failing' then not exists (select 1 from alert_channels f
       where f.organization_id = c.organization_id and f.id = c.subject_id

@@ -32,7 +32,7 @@ import { isQuiet, type OpenRecord } from "../records/rules.ts";
 import { addEntry, guardRecord, setDueAt } from "../records/store.ts";
 import { decideHold } from "./holding.ts";
 import { wakeHeldAlerts } from "../store.ts";
-import { endSnooze, findRecord, openRecord, resolveRecord } from "./records.ts";
+import { endSnooze, findRecord, openRecord, resolveRecord, startEscalation } from "./records.ts";
 
 /**
  * Events that can cause an alert, close a case or announce a new channel. After a `reopening`
@@ -73,12 +73,15 @@ export const canReopen = ({ type }: AlertingEvent) => alertingEvents[type] === "
 
 /** A decision about a monitor that is due at a time, without an event. */
 export type Timer = {
-  kind: "memory" | "certificate" | "unrecorded" | "record";
+  kind: "memory" | "certificate" | "unrecorded" | "record" | "notification";
   organizationId: string;
   /** The subject of an alert; otherwise a monitor. */
   monitorId: string;
   /** The alert whose timer is due; otherwise absent. */
   recordId?: string;
+  /** The channel of a planned notification, and its step; otherwise absent. */
+  channelId?: string;
+  step?: number;
 };
 
 /** A decision in progress: the facts, the collected deliveries, and the time. */
@@ -100,6 +103,8 @@ const unjudgedMs = 60_000;
 export type DecisionScope = {
   monitorIds: readonly string[];
   incidentIds: readonly string[];
+  /** Whether steps of escalation policies, or planned notifications, are due. */
+  escalates?: boolean;
   rows: number;
   part: Part | null;
 };
@@ -166,7 +171,7 @@ function applyMonitorChange(
     memoryOf(snapshot, subjectId),
     notified,
     { from, to, at: Date.parse(at) },
-    audienceOf(snapshot, monitor),
+    audienceIn(to, snapshot, monitor),
     reminderMsOf(monitor),
   );
   const toldDown = [...notified.values()].find(({ state }) => state === "down");
@@ -211,7 +216,7 @@ function applyHeldOutage(decision: Decision, monitor: WatchedMonitor, { since }:
     memoryOf(snapshot, id),
     snapshot.notified.get(id) ?? new Map(),
     { from: "pending", to: state, at: now },
-    audienceOf(snapshot, monitor),
+    audienceIn(state, snapshot, monitor),
     reminderMsOf(monitor),
   );
   const about = { since: monitor.since, message: lastMessage ?? "", latencyMs };
@@ -253,6 +258,8 @@ function applyStep(
     problem === null || message === null
       ? findRecord(snapshot, id, "state")
       : openRecord(decision, { ...message, type: problem, subjectId: id, since: about.since });
+  if (record !== null && held === null && problem !== null && problem !== "monitor.degraded")
+    startEscalation(decision, record, Date.parse(at));
   if (alert !== null && message !== null) {
     const to = out.notify(message, alert.to, isOver, record);
     if (notifiedState !== null) out.recordNotified(id, to, notifiedState, about.since);
@@ -375,7 +382,7 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   if (monitor === undefined) return out.forget(monitorId);
   const { status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
   const state = paused || groupPaused ? "pending" : status;
-  const audience = audienceOf(snapshot, monitor);
+  const audience = audienceIn(state, snapshot, monitor);
   const memory = memoryOf(snapshot, monitorId);
   const notified = snapshot.notified.get(monitorId) ?? new Map();
   const about = { since, message: lastMessage ?? "", latencyMs };
@@ -407,11 +414,10 @@ function isJudged(
   return notJudgedSince === null && checkedAt >= runningSince;
 }
 
-/** Applies the timer of an alert: the end of its snooze. */
-export function applyRecordTimer(decision: Decision, { monitorId: subjectId, recordId }: Timer) {
+/** Sends an alert again whose snooze is over. */
+export function applySnoozeEnd(decision: Decision, record: OpenRecord) {
   const { snapshot, out, now } = decision;
-  const record = snapshot.records.get(subjectId)?.find(({ id }) => id === recordId);
-  if (record?.snoozedUntil == null || record.snoozedUntil > now) return;
+  if (record.snoozedUntil === null || record.snoozedUntil > now) return;
   if (isUncertain(decision, record))
     return out.write(setDueAt(snapshot.organizationId, record.id, now + unjudgedMs));
   out.write(guardRecord(snapshot.organizationId, record));
@@ -430,9 +436,18 @@ export function applyRecordTimer(decision: Decision, { monitorId: subjectId, rec
   const returned = { id: record.id, acknowledgedBy: [] };
   const to = recipientsOf(decision, record);
   const notified = to.length === 0 ? [] : out.notify(alert, to, false, returned);
-  const state = notifiedStateOf(record);
-  if (state !== null) out.recordNotified(subjectId, notified, state, since);
+  recordNotifiedAgain(decision, record, notified);
   endSnooze(decision, record);
+}
+
+/** Records that these channels got another message about an alert, so that they get its end, too. */
+export function recordNotifiedAgain(
+  { out }: Decision,
+  record: OpenRecord,
+  channelIds: readonly string[],
+) {
+  const state = notifiedStateOf(record);
+  if (state !== null) out.recordNotified(record.subjectId, channelIds, state, record.since);
 }
 
 /** Whether the current state of a monitor is unknown, so that its alert can't return yet. */
@@ -533,9 +548,12 @@ function applyIncidentChange(
   const record =
     isOver || update.status === "resolved" || (byMonitor && monitorMuted)
       ? findRecord(snapshot, id, "incident")
-      : openRecord(decision, { ...alert, subjectId: id, since: at });
-  if (to.length > 0) {
-    const channelIds = out.notify(alert, to, isOver, record);
+      : openRecord(decision, { ...alert, subjectId: id, since: at, isAutomatic: byMonitor });
+  if (record !== null && !isOver) startEscalation(decision, record, Date.parse(at));
+  const hasPolicy = isOver && record !== null && record.policyId !== null;
+  const recipients = hasPolicy ? addEscalated(snapshot, id, to) : to;
+  if (recipients.length > 0) {
+    const channelIds = out.notify(alert, recipients, isOver, record);
     if (!isOver) out.recordNotified(id, channelIds, "open", at);
   }
   if (!isOver) return;
@@ -594,6 +612,26 @@ export function createAlert(type: AlertType, at: string, data: object, now: numb
 function audienceOf(snapshot: Snapshot, { muted, groupMuted, channelIds }: WatchedMonitor) {
   const channels = channelIds.filter((id) => snapshot.channels.get(id)?.enabled === true);
   return { muted: muted || groupMuted, channels };
+}
+
+/** Recipients of a state. The end of a problem is also sent to those whom a policy notified. */
+function audienceIn(state: StoredStatus, snapshot: Snapshot, monitor: WatchedMonitor) {
+  const audience = audienceOf(snapshot, monitor);
+  const { id } = monitor;
+  if (state !== "up" || (findRecord(snapshot, id, "state")?.policyId ?? null) === null)
+    return audience;
+  return { ...audience, channels: addEscalated(snapshot, id, audience.channels) };
+}
+
+/** Adds the enabled channels that were notified of a subject. */
+function addEscalated(snapshot: Snapshot, subjectId: string, channelIds: readonly string[]) {
+  const notified = [...(snapshot.notified.get(subjectId)?.keys() ?? [])];
+  return [
+    ...new Set([
+      ...channelIds,
+      ...notified.filter((id) => snapshot.channels.get(id)?.enabled === true),
+    ]),
+  ];
 }
 
 function memoryOf(snapshot: Snapshot, monitorId: string): StoredMemory {

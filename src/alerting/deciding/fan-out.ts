@@ -66,7 +66,7 @@ export class AlertFanOut {
   ): Promise<Decision> {
     const { store, clock, origin, runningSince } = this.#dependencies;
     const now = clock();
-    const snapshot = await loadSnapshot(store, organizationId, wanted);
+    const snapshot = await loadSnapshot(store, organizationId, { ...wanted, now });
     const budget = { left: rows, alerts: await this.#room.countAvailable(organizationId, now) };
     const out = new Outbox(snapshot, now, { budget, origin: origin(), part });
     return { snapshot, out, now, runningSince: runningSince?.() ?? -Infinity };

@@ -2,9 +2,13 @@
 import { createToken } from "../../core/ids.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { AlertType } from "../schema.ts";
-import { type Ending, type Family, familyOf, type OpenRecord } from "../records/rules.ts";
+import { findPolicyOfIncident, findPolicyOfMonitor } from "../policies/rules.ts";
+import type { PolicyRecord } from "../policies/store.ts";
+import { type Ending, type Family, familyOf, isQuiet, type OpenRecord } from "../records/rules.ts";
+import { computeStageTime, findStage } from "./escalation-rules.ts";
 import {
   addEntry,
+  advanceRecord,
   changeRecord,
   endRecords,
   insertRecord,
@@ -25,6 +29,8 @@ export type NewProblem = {
   subjectId: string;
   /** RFC 3339. Start of the problem. */
   since: string;
+  /** Whether a monitor opened the incident. Then the policy of the monitor counts. */
+  isAutomatic?: boolean;
 };
 
 /** Characters of a link key: 130 bits. */
@@ -58,15 +64,15 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
     subjectId,
     type,
     since,
-    priority: "normal",
+    ...findOwnership(snapshot, family, problem),
     acknowledgedAt: null,
     acknowledgedBy: [],
     snoozedUntil: null,
-    policyId: null,
     step: 0,
     round: 0,
     dueAt: null,
-    data: null,
+    escalatedFrom: null,
+    data: JSON.stringify(data),
     version: 1,
   };
   const { organizationId } = snapshot;
@@ -74,6 +80,51 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
   out.write(insertRecord({ ...record, organizationId, at, data: JSON.stringify(data), linkKey }));
   replaceRecord(snapshot, record);
   return record;
+}
+
+/** Returns the priority of a new alert, and its escalation policy. A policy without steps exempts from the default one. */
+function findOwnership(
+  { monitors, incidents, policies }: Snapshot,
+  family: Family,
+  { subjectId, isAutomatic = false }: NewProblem,
+): Pick<OpenRecord, "priority" | "policyId"> {
+  const monitor = monitors.get(subjectId);
+  const incident = incidents.get(subjectId);
+  const idOf = (policy: PolicyRecord | null) =>
+    policy === null || policy.steps.length === 0 ? null : policy.id;
+  if (family === "incident" && incident !== undefined)
+    return {
+      priority: incident.severity === "critical" ? "critical" : "normal",
+      policyId: isAutomatic ? null : idOf(findPolicyOfIncident(policies, incident.severity)),
+    };
+  if (monitor === undefined) return { priority: "normal", policyId: null };
+  const policy = family === "state" ? findPolicyOfMonitor(policies, monitor) : null;
+  return { priority: monitor.priority, policyId: idOf(policy) };
+}
+
+/** Starts the escalation of an alert, unless it has no policy, has started, or someone takes care of it. */
+export function startEscalation(
+  decision: Pick<Deciding, "snapshot" | "out">,
+  record: OpenRecord,
+  from: number,
+) {
+  const policy = decision.snapshot.policies.find(({ id }) => id === record.policyId);
+  if (policy === undefined || record.escalatedFrom !== null || isQuiet(record)) return;
+  const first = { step: 0, round: 0 };
+  const dueAt = computeStageTime(policy, findStage(policy, first), from);
+  advance(decision, record, { ...first, dueAt, escalatedFrom: from });
+}
+
+type Progress = Pick<OpenRecord, "step" | "round" | "dueAt" | "escalatedFrom">;
+
+/** Stores which step runs next, and when. */
+export function advance(
+  { snapshot, out }: Pick<Deciding, "snapshot" | "out">,
+  record: OpenRecord,
+  progress: Progress,
+) {
+  out.write(advanceRecord(snapshot.organizationId, record.id, progress));
+  replaceRecord(snapshot, { ...record, ...progress, version: record.version + 1 });
 }
 
 /** A monitor's state is news only if it changed. The steps of a certificate and of an incident share a type. */
@@ -87,7 +138,7 @@ function updateRecord(
   out.write(changeRecord(organizationId, open.id, { type, at, data: JSON.stringify(data) }));
   if (open.family === "state")
     out.write(addEntry(organizationId, open.id, { at, type: "changed", message: type }));
-  const changed = { ...open, type, version: open.version + 1 };
+  const changed = { ...open, type, data: JSON.stringify(data), version: open.version + 1 };
   replaceRecord(snapshot, changed);
   return changed;
 }
@@ -122,7 +173,7 @@ export function endSnooze({ snapshot, out, now }: Deciding, record: OpenRecord) 
     step: 0,
     round: 0,
     dueAt: record.policyId === null ? null : now,
-    data: null,
+    escalatedFrom: record.policyId === null ? null : now,
     version: record.version + 1,
   });
 }

@@ -9,6 +9,12 @@ import type { AlertedMonitor } from "../alert.ts";
 import { cutText } from "../sending/messages.ts";
 import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
 import { emptyHistory } from "./rules.ts";
+import type { Tenant } from "../../database/rows.ts";
+import { listPolicies, type PolicyRecord } from "../policies/store.ts";
+import { findOnCall } from "../schedules/rules.ts";
+import { loadSchedules } from "../schedules/store.ts";
+import type { Priority } from "../../core/statuses.ts";
+import type { Contact, EscalationFacts } from "./escalation-rules.ts";
 import type { Ancestor, Hold } from "./holding.ts";
 import type { OpenRecord } from "../records/rules.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
@@ -28,6 +34,10 @@ export type Snapshot = {
   cases: Map<string, OpenCase[]>;
   /** Open alerts by subject. */
   records: Map<string, OpenRecord[]>;
+  /** All escalation policies of the organization. */
+  policies: readonly PolicyRecord[];
+  /** Whom steps of policies reach now. Empty without a due step. */
+  escalation: EscalationFacts;
   /** The monitors on which each monitor depends, directly or over others. */
   ancestors: ReadonlyMap<string, readonly Ancestor[]>;
   /** Number of monitors that depend on each monitor, directly or over others. */
@@ -53,6 +63,8 @@ export type WatchedMonitor = Required<AlertedMonitor> & {
   notJudgedSince: string | null;
   latencyMs: number | null;
   reminderSeconds: number | null;
+  priority: Priority;
+  escalationPolicyId: string | null;
   certificateExpiresAt: string | null;
   certificateExpiryDays: number | null;
   /** Alert channels in display order, enabled or not. */
@@ -120,7 +132,8 @@ const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name 
     s.since, s.last_message as lastMessage, s.last_checked_at as lastCheckedAt, s.successes,
     ${patienceSql} as patienceMs,
     s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs,
-    m.reminder_interval_seconds as reminderSeconds,
+    m.reminder_interval_seconds as reminderSeconds, m.priority,
+    m.escalation_policy_id as escalationPolicyId,
     s.certificate_expires_at as certificateExpiresAt,
     json_extract(m.settings, '$.certificateExpiryDays') as certificateExpiryDays
   from json_each(?) wanted cross join monitors m on m.organization_id = ? and m.id = wanted.value
@@ -204,8 +217,8 @@ const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, 
 
 const recordsText = `select r.id, r.family, r.subject_id as subjectId, r.type, r.since, r.priority,
     r.acknowledged_at as acknowledgedAt, r.snoozed_until as snoozedUntil, r.policy_id as policyId,
-    r.step, r.round, r.due_at as dueAt, r.version,
-    case when r.snoozed_until is not null then r.data end as data,
+    r.step, r.round, r.due_at as dueAt, r.escalated_from as escalatedFrom, r.version,
+    case when r.snoozed_until is not null or r.policy_id is not null then r.data end as data,
     case when r.acknowledged_at is not null then (
       select json_group_array(k.actor_name order by k.at, k.actor_name) from alert_acknowledgments k
       where k.organization_id = r.organization_id and k.record_id = r.id) end as acknowledgedBy
@@ -221,14 +234,20 @@ const updateText = `select u.incident_id as incidentId, u.id, u.status, u.messag
   from json_each(?) wanted cross join incident_updates u
     on u.organization_id = ? and u.incident_id = wanted.value`;
 
-type Subjects = { monitorIds: readonly string[]; incidentIds: readonly string[] };
+type Wanted = {
+  monitorIds: readonly string[];
+  incidentIds: readonly string[];
+  /** Whether steps of policies are due at `now`, in Unix milliseconds. */
+  escalates?: boolean;
+  now?: number;
+};
 type QueryRows = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
 
 /** Reads these monitors and incidents, their recipients, and their earlier notifications. */
 export async function loadSnapshot(
   store: Store,
   organizationId: string,
-  { monitorIds, incidentIds }: Subjects,
+  { monitorIds, incidentIds, escalates = false, now = 0 }: Wanted,
 ): Promise<Snapshot> {
   // A batch often has several events about one subject. Each subject is read once.
   const queryRows: QueryRows = (text, ids) =>
@@ -240,7 +259,7 @@ export async function loadSnapshot(
   // Automatic incidents follow the mute setting and channels of their monitor.
   const ofIncidents = incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId]));
   const subjectIds = [...monitorIds, ...incidentIds];
-  const [monitors, channels, notifiedRows, memories, gathering, cases, records, dependencies] =
+  const [monitors, channels, notifiedRows, memories, gathering, cases, records, ...others] =
     await Promise.all([
       readMonitors(queryRows, [...monitorIds, ...ofIncidents]),
       queryRows<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
@@ -250,7 +269,9 @@ export async function loadSnapshot(
       queryRows<OpenCase>(casesText, subjectIds),
       queryRows<RecordRow>(recordsText, subjectIds),
       readDependencies(queryRows, monitorIds),
+      listPolicies({ store, organizationId }),
     ]);
+  const [dependencies, policies] = others;
   return {
     organizationId,
     monitors: indexById(monitors),
@@ -271,7 +292,48 @@ export async function loadSnapshot(
     ),
     cases: Map.groupBy(cases, ({ subjectId }) => subjectId),
     records: Map.groupBy(records.map(parseRecord), ({ subjectId }) => subjectId),
+    policies,
+    escalation: escalates
+      ? await readEscalation({ store, organizationId }, policies, now)
+      : noEscalation,
     ...dependencies,
+  };
+}
+
+const noEscalation: EscalationFacts = {
+  people: new Map(),
+  schedules: new Map(),
+  channels: new Map(),
+};
+
+const contactText = `select id, name, enabled, person_id as personId, verified_at as verifiedAt,
+    after_minutes as afterMinutes, critical_after_minutes as criticalAfterMinutes
+  from alert_channels where organization_id = ?`;
+const peopleText = `select p.id, p.name from memberships m join people p on p.id = m.person_id
+  where m.organization_id = ?`;
+
+async function readEscalation(
+  tenant: Tenant,
+  policies: readonly PolicyRecord[],
+  now: number,
+): Promise<EscalationFacts> {
+  const targets = policies.flatMap(({ steps }) => steps.flatMap((step) => step.targets));
+  const scheduleIds = targets.filter(({ type }) => type === "schedule").map(({ id }) => id);
+  const { store, organizationId } = tenant;
+  const [schedules, contacts, people] = await Promise.all([
+    loadSchedules(tenant, [...new Set(scheduleIds)], now),
+    store.query<Flags<Contact, "enabled">>(contactText, [organizationId]),
+    store.query<{ id: string; name: string }>(peopleText, [organizationId]),
+  ]);
+  return {
+    people: new Map(people.map(({ id, name }) => [id, name])),
+    schedules: new Map(
+      schedules.map((schedule) => [
+        schedule.id,
+        { name: schedule.name, personId: findOnCall(schedule, now)?.personId ?? null },
+      ]),
+    ),
+    channels: indexById(contacts.map((row) => ({ ...row, enabled: row.enabled === 1 }))),
   };
 }
 

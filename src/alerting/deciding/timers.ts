@@ -7,13 +7,13 @@ import { type CaseRound, createCaseRound, type EndedCase } from "./cases.ts";
 import { createRecordRound, type RecordRound } from "./record-round.ts";
 import {
   notifyOfCertificate,
-  applyRecordTimer,
   applyTimer,
   recordState,
   type Decision,
   type DecisionScope,
   type Timer,
 } from "./decide.ts";
+import { applyRecordTimer, sendPlanned } from "./escalation.ts";
 import type { Part } from "../sending/outbox.ts";
 import { type OutboxRoom, buildStatements } from "../sending/outbox-room.ts";
 import { certificateDays, type CertificateMemory, findCertificateStep, steadyMs } from "./rules.ts";
@@ -123,9 +123,10 @@ export class AlertTimers {
     const resumed = first !== undefined && timerNameOf(first) === part?.timer ? part : null;
     const monitorIds = portion.map(({ monitorId }) => monitorId);
     const incidentIds = portion
-      .filter(({ kind }) => kind === "record")
+      .filter(({ kind }) => kind === "record" || kind === "notification")
       .map(({ monitorId }) => monitorId);
-    const scope = { monitorIds, incidentIds, rows, part: resumed };
+    const escalates = incidentIds.length > 0;
+    const scope = { monitorIds, incidentIds, escalates, rows, part: resumed };
     const decision = await this.#dependencies.begin(organizationId, scope);
     let finished = 0;
     let next: TimerPart | null = null;
@@ -195,8 +196,9 @@ export class AlertTimers {
     const certificates = await findDueCertificates(store, now);
     const unrecorded = await this.#findUnrecorded();
     const records = await store.query<Timer>(dueRecordsText, [now, timersPerQuery]);
+    const planned = await store.query<Timer>(dueNotificationsText, [now, timersPerQuery]);
     return Map.groupBy(
-      [...memories, ...ahead, ...certificates, ...unrecorded, ...records],
+      [...memories, ...ahead, ...certificates, ...unrecorded, ...records, ...planned],
       ({ organizationId }) => organizationId,
     );
   }
@@ -241,6 +243,7 @@ const decideTimer = {
   certificate: notifyOfCertificate,
   unrecorded: recordState,
   record: applyRecordTimer,
+  notification: sendPlanned,
 } satisfies Record<Timer["kind"], (decision: Decision, timer: Timer) => void>;
 
 async function findDueCertificates(store: Store, now: number): Promise<Timer[]> {
@@ -285,7 +288,8 @@ function savePart(organizationId: string, part: TimerPart | null): Statement {
   };
 }
 
-const timerNameOf = ({ kind, monitorId, recordId = monitorId }: Timer) => `${kind} ${recordId}`;
+const timerNameOf = ({ kind, monitorId, recordId = monitorId, channelId = "" }: Timer) =>
+  `${kind} ${recordId}${channelId}`;
 
 function sortUnderWayFirst(timers: readonly Timer[], part: TimerPart | null): Timer[] {
   const isUnderWay = (timer: Timer) => timerNameOf(timer) === part?.timer;
@@ -317,6 +321,19 @@ const dueRecordsText = `with recursive o(id) as (
   from o cross join alert_records r on r.organization_id = o.id and r.id in (
     select id from alert_records indexed by alert_records_due_of_organization
     where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
+
+/** Selects the first due planned notifications of each organization. */
+const dueNotificationsText = `with recursive o(id) as (
+    select min(organization_id) from alert_notifications
+    union all select (select min(organization_id) from alert_notifications
+      where organization_id > o.id)
+    from o where o.id is not null)
+  select 'notification' as kind, o.id as organizationId, r.subject_id as monitorId,
+    r.id as recordId, n.channel_id as channelId, n.step
+  from o cross join alert_notifications n on n.organization_id = o.id and n.rowid in (
+      select rowid from alert_notifications indexed by alert_notifications_due_of_organization
+      where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)
+    cross join alert_records r on r.organization_id = o.id and r.id = n.record_id`;
 
 /** Selects timers farther ahead than any interval allows: they were set while the clock was ahead. */
 const aheadText = `select 'memory' as kind, a.organization_id as organizationId,

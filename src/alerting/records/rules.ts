@@ -46,6 +46,8 @@ export type OpenRecord = {
   round: number;
   /** Unix milliseconds. Time of the next timer; null for none. */
   dueAt: number | null;
+  /** Unix milliseconds. Start of the escalation; null before it. */
+  escalatedFrom: number | null;
   /** JSON of the last message's data while the alert is snoozed; otherwise null. */
   data: string | null;
   version: number;

@@ -6,6 +6,7 @@ import { matchReference, matchValues, type Tenant } from "../../database/rows.ts
 import { createInsert, guardText, type Prepared, StaleRead } from "../../database/store.ts";
 import {
   alertAcknowledgments,
+  alertNotifications,
   alertChannels,
   alertRecords,
   alerts,
@@ -138,8 +139,9 @@ export const changeOwnership = (
 export const returnRecord = (organizationId: string, id: string, now: number): Prepared[] => [
   {
     text: `update alert_records set acknowledged_at = null, snoozed_until = null, step = 0,
-        round = 0, due_at = case when policy_id is not null then ? end, version = version + 1
-      where organization_id = ? and id = ?`,
+        round = 0, due_at = case when policy_id is not null then ?1 end,
+        escalated_from = case when policy_id is not null then ?1 end, version = version + 1
+      where organization_id = ?2 and id = ?3`,
     parameters: [now, organizationId, id],
   },
   removeAcknowledgments(organizationId, id),
@@ -148,6 +150,55 @@ export const returnRecord = (organizationId: string, id: string, now: number): P
 export const setDueAt = (organizationId: string, id: string, dueAt: number | null): Prepared => ({
   text: "update alert_records set due_at = ? where organization_id = ? and id = ?",
   parameters: [dueAt, organizationId, id],
+});
+
+type Progress = { step: number; round: number; dueAt: number | null; escalatedFrom: number | null };
+
+/** Stores which step of the policy runs next, and when. */
+export const advanceRecord = (
+  organizationId: string,
+  id: string,
+  { step, round, dueAt, escalatedFrom }: Progress,
+): Prepared => ({
+  text: `update alert_records set step = ?, round = ?, due_at = ?, escalated_from = ?,
+      version = version + 1
+    where organization_id = ? and id = ?`,
+  parameters: [step, round, dueAt, escalatedFrom, organizationId, id],
+});
+
+/** Stores a notification for later. */
+export const planNotification = createInsert(alertNotifications, "insert or replace");
+
+/** Removes the due notifications of a channel about an alert. */
+export const removeNotification = (
+  organizationId: string,
+  { recordId, channelId, now }: { recordId: string; channelId: string; now: number },
+): Prepared => ({
+  text: `delete from alert_notifications
+    where organization_id = ? and record_id = ? and channel_id = ? and due_at <= ?`,
+  parameters: [organizationId, recordId, channelId, now],
+});
+
+/**
+ * Makes the next step of alerts due, if all deliveries of their last message failed at least once.
+ * `deliveryId` is one that just failed.
+ */
+export const hurryEscalation = (
+  organizationId: string,
+  deliveryId: string,
+  now: number,
+): Prepared => ({
+  text: `update alert_records set due_at = min(due_at, ?1)
+    where organization_id = ?2 and resolved_at is null and due_at > ?1 and snoozed_until is null
+      and id in (select a.record_id from delivery_alerts x
+        join alerts a on a.organization_id = x.organization_id and a.id = x.alert_id
+        where x.organization_id = ?2 and x.delivery_id = ?3 and a.record_id is not null
+          and a.data ->> '$.escalation.step' is not null
+          and not exists (select 1 from delivery_alerts y
+            join deliveries d on d.organization_id = y.organization_id and d.id = y.delivery_id
+            where y.organization_id = a.organization_id and y.alert_id = a.id
+              and (d.status = 'delivered' or d.attempts = 0)))`,
+  parameters: [now, organizationId, deliveryId],
 });
 
 const openText = guardText(

@@ -11,7 +11,7 @@ import {
   formatLatencies,
   normalizeLineBreaks,
 } from "../../core/text/formatting.ts";
-import type { Alert } from "../alert.ts";
+import type { Alert, EscalationData } from "../alert.ts";
 import type { AlertType } from "../schema.ts";
 import { problemTitles } from "../deciding/problem-titles.ts";
 
@@ -230,6 +230,7 @@ function buildFacts(alert: Alert): Fact[] {
   const add = (label: string, value: string | null) => {
     if (value !== null) facts.push({ label, value });
   };
+  if (data.escalation !== undefined) add("Escalation", describeEscalation(data.escalation));
   add("Acknowledged by", data.acknowledgedBy?.join(", ") ?? null);
   if ("incident" in data) add("Severity", data.incident.severity);
   if (!("monitor" in data)) return facts;
@@ -262,6 +263,13 @@ export function composeLine(alert: Alert): string {
     acknowledgedBy.length === 0 ? "" : ` Acknowledged by ${acknowledgedBy.join(", ")}.`;
   const behind = buildBehindFacts(alert).map(({ value }) => ` ${value}`);
   return `${composeAlertTitle(alert)}. ${buildMessageFact(alert).value}${behind.join("")}${owners}`;
+}
+
+function describeEscalation({ policy, step, steps }: EscalationData): string {
+  const name = policy === null ? "" : ` of ${policy}`;
+  return step === null
+    ? `Nobody acknowledged the alert${name}.`
+    : `Step ${step} of ${steps}${name}`;
 }
 
 /** Says how many monitors are affected by an outage without an alert of their own. */

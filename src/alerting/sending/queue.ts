@@ -15,6 +15,7 @@ import {
   type Queued,
 } from "../deciding/rules.ts";
 import type { Verdict } from "../provider.ts";
+import { hurryEscalation } from "../records/store.ts";
 import { insertAttempt } from "../store.ts";
 
 /** An alert channel, or a subscriber's mailbox or webhook. */
@@ -300,6 +301,7 @@ export function recordAttempt(
       ],
     },
     insertAttempt({ organizationId, deliveryId: id, number: attempts + 1, ...attempt }),
+    ...(status === "delivered" ? [] : [hurryEscalation(organizationId, id, now)]),
   ];
 }
 

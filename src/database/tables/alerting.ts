@@ -264,6 +264,8 @@ export const alertRecords = sqliteTable(
     round: integer("round").notNull(),
     /** Time of the next timer: the end of the snooze, or the next step. Null for none. */
     dueAt: integer("due_at"),
+    /** Start of the escalation, from which the times of its steps count. Null before it starts. Unix milliseconds. */
+    escalatedFrom: integer("escalated_from"),
     /** Random part of the keys of signed links. A new one revokes all links. */
     linkKey: text("link_key").notNull(),
     version: integer("version").notNull(),

@@ -1,0 +1,1 @@
+ALTER TABLE `alert_records` ADD `escalated_from` integer;

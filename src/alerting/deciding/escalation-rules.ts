@@ -1,0 +1,107 @@
+/** Decides when the steps of an escalation policy run, and whom a step notifies. */
+import type { Priority } from "../../core/statuses.ts";
+import { planContactMethods, type UsableMethod } from "../contact-methods/rules.ts";
+import type { EscalationTarget } from "../policies/schema.ts";
+
+/** The times of a policy. */
+export type Plan = { steps: readonly { afterMinutes: number }[]; repeat: number };
+
+/** A step, and the number of finished repetitions of all steps. */
+export type Position = { step: number; round: number };
+
+/** What runs at a position: a step, or the end, at which the default channels are notified. */
+export type Stage = Position | "end";
+
+const minuteMs = 60_000;
+/** Minimum time in minutes from the last step to the repetition, or to the end. */
+const minPause = 5;
+
+/**
+ * Returns the minutes from one run of all steps to the next. After the last step, it waits as long
+ * as before it.
+ */
+function computeRoundMinutes({ steps }: Plan): number {
+  const last = steps.at(-1)?.afterMinutes ?? 0;
+  return last + Math.max(last - (steps.at(-2)?.afterMinutes ?? 0), minPause);
+}
+
+/** Returns what runs at a position. After steps were removed from the policy, that is the next round. */
+export function findStage({ steps, repeat }: Plan, { step, round }: Position): Stage {
+  if (step < steps.length && round <= repeat) return { step, round };
+  return round < repeat && steps.length > 0 ? { step: 0, round: round + 1 } : "end";
+}
+
+/** Returns when a stage runs. `from` is the start of the escalation. Both in Unix milliseconds. */
+export function computeStageTime(plan: Plan, stage: Stage, from: number): number {
+  const round = stage === "end" ? plan.repeat + 1 : stage.round;
+  const after = stage === "end" ? 0 : (plan.steps[stage.step]?.afterMinutes ?? 0);
+  return from + (round * computeRoundMinutes(plan) + after) * minuteMs;
+}
+
+/** A contact method of a person, or an ordinary channel. */
+export type Contact = UsableMethod & { name: string; personId: string | null };
+
+export type EscalationFacts = {
+  people: ReadonlyMap<string, string>;
+  schedules: ReadonlyMap<string, { name: string; personId: string | null }>;
+  channels: ReadonlyMap<string, Contact>;
+};
+
+/** A notification of a step. `delayMs` counts from the step. */
+export type Planned = { channelId: string; personId: string | null; delayMs: number };
+
+/** Returns the notifications of a step, each channel once, and a description of each target. */
+export function planStep(
+  targets: readonly EscalationTarget[],
+  priority: Priority,
+  facts: EscalationFacts,
+): { planned: Planned[]; texts: string[] } {
+  const planned = new Map<string, Planned>();
+  const texts = targets.map((target) => {
+    const found = planTarget(target, priority, facts);
+    for (const one of found.planned) {
+      const known = planned.get(one.channelId);
+      if (known === undefined || known.delayMs > one.delayMs) planned.set(one.channelId, one);
+    }
+    return found.text;
+  });
+  return { planned: [...planned.values()], texts };
+}
+
+function planTarget({ type, id }: EscalationTarget, priority: Priority, facts: EscalationFacts) {
+  if (type === "channel") return planChannel(id, facts);
+  if (type === "person") return planPerson(id, priority, facts, "");
+  const schedule = facts.schedules.get(id);
+  if (schedule === undefined) return { planned: [], text: "a deleted schedule" };
+  const { name, personId } = schedule;
+  return personId === null
+    ? { planned: [], text: `nobody is on call in ${name}` }
+    : planPerson(personId, priority, facts, ` (on call in ${name})`);
+}
+
+function planChannel(id: string, { channels }: EscalationFacts) {
+  const channel = channels.get(id);
+  if (channel === undefined) return { planned: [], text: "a deleted channel" };
+  if (!channel.enabled) return { planned: [], text: `${channel.name} is disabled` };
+  return { planned: [{ channelId: id, personId: null, delayMs: 0 }], text: channel.name };
+}
+
+function planPerson(
+  personId: string,
+  priority: Priority,
+  { people, channels }: EscalationFacts,
+  role: string,
+) {
+  const name = `${people.get(personId) ?? "a removed person"}${role}`;
+  const own = [...channels.values()].filter((one) => one.personId === personId);
+  const methods = planContactMethods(own, priority);
+  if (methods.length === 0) return { planned: [], text: `${name} can't be reached` };
+  return {
+    planned: methods.map(({ method, afterMinutes }) => ({
+      channelId: method.id,
+      personId,
+      delayMs: afterMinutes * minuteMs,
+    })),
+    text: name,
+  };
+}

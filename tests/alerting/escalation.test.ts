@@ -1,0 +1,257 @@
+import { describe, expect, test } from "bun:test";
+import type { Json } from "../support/json.ts";
+import { createPager } from "../support/pager.ts";
+import { signInMember } from "../support/people.ts";
+import { replyWith, startTarget } from "../support/target.ts";
+
+type Step = { afterMinutes: number; targets: { type: string; id: string }[] };
+
+/** A monitor without channels whose policy notifies inboxes. */
+async function createWorld(make: (inboxes: string[]) => Step[], policy: object = {}) {
+  const pager = await createPager();
+  const inboxes = [
+    await pager.inbox({ name: "First" }),
+    await pager.inbox({ name: "Second" }),
+    await pager.inbox({ name: "Default", default: true }),
+  ] as const;
+  const { api } = pager;
+  const body = { name: "Shop", steps: make(inboxes.map(({ id }) => id)), ...policy };
+  const created = await api("POST", "/api/v1/escalation-policies", { body });
+  expect([created.status, created.status === 201 ? "" : created.text]).toEqual([201, ""]);
+  const policyId = created.json.data.id as string;
+  const job = await pager.createWatchedJob([], {
+    name: "A",
+    escalationPolicyId: policyId,
+  });
+  // A new monitor gets the default channels.
+  await job.change({ alertChannelIds: [] });
+  /** Advances the clock in steps of 10 s, and lists what arrived since, as `minute channel: title`. */
+  let passed = 0;
+  const seen = inboxes.map(() => 0);
+  const pass = async (minutes: number) => {
+    const arrived: string[] = [];
+    for (let i = 0; i < 6 * minutes; i++) {
+      await pager.later(10);
+      passed += 10;
+      for (const [index, inbox] of inboxes.entries()) {
+        const titles = inbox.listTitles();
+        for (const title of titles.slice(seen[index]))
+          arrived.push(
+            `${Math.floor(passed / 60)} ${["first", "second", "default"][index]}: ${title}`,
+          );
+        seen[index] = titles.length;
+      }
+    }
+    return arrived;
+  };
+  const readOpen = async () => (await pager.readAlerts(`&monitorId=${job.id}`))[0] as Json;
+  const act = async (action: string, more: object = {}) =>
+    api("POST", `/api/v1/alerts/${(await readOpen()).id}/${action}`, { body: more });
+  const timeline = async () => {
+    const { json } = await api("GET", `/api/v1/alerts/${(await readOpen()).id}`);
+    return json.data.timeline
+      .filter(({ type }: Json) => type === "escalated")
+      .map(({ message }: Json) => message) as string[];
+  };
+  return { ...pager, inboxes, policyId, job, pass, act, timeline };
+}
+
+const channel = (afterMinutes: number, id: string | undefined): Step => ({
+  afterMinutes,
+  targets: [{ type: "channel", id: id ?? "" }],
+});
+const twoSteps = ([first, second]: string[]) => [channel(0, first), channel(10, second)];
+
+describe("a policy", () => {
+  test("notifies step by step until the end, and then the default channels", async () => {
+    const { job, pass, timeline } = await createWorld(twoSteps);
+    await job.changeState("down");
+    expect(await pass(30)).toEqual([
+      "0 first: monitor.down A",
+      "10 second: monitor.down A",
+      "20 default: monitor.down A",
+    ]);
+    expect(await pass(120)).toEqual([]);
+    expect(await timeline()).toEqual([
+      "Step 1 of 2: First.",
+      "Step 2 of 2: Second.",
+      "Nobody acknowledged. Notified: Default.",
+    ]);
+    await job.changeState("up");
+    expect((await pass(1)).toSorted()).toEqual([
+      "150 default: monitor.up A",
+      "150 first: monitor.up A",
+      "150 second: monitor.up A",
+    ]);
+  });
+
+  test("is repeated, and its messages name the step", async () => {
+    const { job, pass, inboxes } = await createWorld(([first]) => [channel(5, first)], {
+      repeat: 1,
+    });
+    await job.changeState("down");
+    expect(await pass(30)).toEqual([
+      "5 first: monitor.down A",
+      "15 first: monitor.down A",
+      "20 default: monitor.down A",
+    ]);
+    expect(inboxes[0].received()[0]?.data.escalation).toEqual({
+      policy: "Shop",
+      step: 1,
+      steps: 1,
+    });
+    expect(inboxes[2].received()[0]?.data.escalation).toEqual({
+      policy: "Shop",
+      step: null,
+      steps: null,
+    });
+  });
+
+  test("stops when someone acknowledges, and continues when that is undone", async () => {
+    const { job, pass, act } = await createWorld(twoSteps);
+    await job.changeState("down");
+    await pass(2);
+    await act("acknowledge");
+    expect(await pass(60)).toEqual([]);
+    await act("unacknowledge");
+    expect(await pass(1)).toEqual(["62 second: monitor.down A"]);
+  });
+
+  test("starts again after a snooze", async () => {
+    const { job, pass, act, time } = await createWorld(twoSteps);
+    await job.changeState("down");
+    await pass(2);
+    await act("snooze", { until: new Date(time.now + 60 * 60_000).toISOString() });
+    expect(await pass(59)).toEqual([]);
+    expect(
+      (await pass(15)).filter((one) => one.includes("first") || one.includes("second")),
+    ).toEqual(["62 first: monitor.down A", "72 second: monitor.down A"]);
+  });
+
+  test("ends with the problem, and does nothing for one that is only slow", async () => {
+    const { job, pass } = await createWorld(twoSteps);
+    await job.changeState("down");
+    await pass(2);
+    await job.changeState("up");
+    expect(await pass(30)).toEqual(["2 first: monitor.up A"]);
+  });
+
+  test("survives restarts and a pause of the appliance: each step is sent once", async () => {
+    const { job, pass, restart, crashBefore, time } = await createWorld(twoSteps);
+    await job.changeState("down");
+    await pass(2);
+    restart();
+    expect(await pass(2)).toEqual([]);
+    crashBefore("alert_records");
+    time.now += 30 * 60_000;
+    expect(await pass(1).catch(String)).toBe("Error: The power failed.");
+    restart();
+    const rest = await pass(5);
+    expect(rest.map((one) => one.replace(/^\d+ /, ""))).toEqual([
+      "second: monitor.down A",
+      "default: monitor.down A",
+    ]);
+  });
+
+  test("runs the next step at once if a delivery fails", async () => {
+    const { job, pass, inboxes } = await createWorld(twoSteps);
+    inboxes[0].setReply(replyWith(500));
+    await job.changeState("down");
+    expect(await pass(2)).toContain("0 second: monitor.down A");
+  });
+
+  test("runs the next step at once if nobody is on call", async () => {
+    const made = await createWorld(twoSteps);
+    const own = await made.api("POST", "/api/v1/schedules", {
+      body: { name: "Night", timeZone: "UTC", layers: [] },
+    });
+    const steps = [
+      { afterMinutes: 0, targets: [{ type: "schedule", id: own.json.data.id }] },
+      channel(30, made.inboxes[1].id),
+    ];
+    await made.api("PATCH", `/api/v1/escalation-policies/${made.policyId}`, { body: { steps } });
+    await made.job.changeState("down");
+    expect(await made.pass(2)).toEqual(["0 second: monitor.down A"]);
+    expect(await made.timeline()).toEqual([
+      "Step 1 of 2: nobody is on call in Night.",
+      "Step 2 of 2: Second.",
+    ]);
+  });
+
+  test("uses its new steps from the next one on after an edit", async () => {
+    const { job, pass, api, policyId, inboxes } = await createWorld(twoSteps);
+    await job.changeState("down");
+    await pass(2);
+    const steps = [channel(0, inboxes[1].id), channel(10, inboxes[0].id)];
+    await api("PATCH", `/api/v1/escalation-policies/${policyId}`, { body: { steps } });
+    expect(await pass(10)).toEqual(["10 first: monitor.down A"]);
+  });
+
+  test("of a severity escalates incidents, until they are resolved", async () => {
+    const { pass, api } = await createWorld(twoSteps, { incidentSeverities: ["critical"] });
+    const post = async (severity: string) => {
+      const body = { title: severity, severity };
+      return (await api("POST", "/api/v1/incidents", { body })).json.data.id as string;
+    };
+    await post("minor");
+    const id = await post("critical");
+    const arrived = await pass(12);
+    expect(arrived.filter((one) => one.startsWith("10"))).toEqual([
+      "10 second: incident.opened critical",
+    ]);
+    const body = { status: "resolved", message: "Solved." };
+    expect((await api("PATCH", `/api/v1/incidents/${id}`, { body })).status).toBe(200);
+    expect((await pass(30)).filter((one) => !one.startsWith("12"))).toEqual([]);
+  });
+});
+
+describe("a person", () => {
+  test("is notified by each verified contact method at its minutes, and of the end", async () => {
+    const made = await createWorld(() => []);
+    const ada = await signInMember(made, "member", { name: "Ada" });
+    await using phone = await startTarget(replyWith());
+    const path = "/dashboard/api/v1/contact-methods";
+    const create = async (name: string, afterMinutes: number) => {
+      const body = { type: "webhook", name, url: phone.at(`/${name}`), afterMinutes };
+      const { id } = (await ada.page("POST", path, { body })).json.data;
+      await ada.page("POST", `${path}/${id}/code`);
+      const code = /\b\d{6}\b/.exec(phone.asked.at(-1)?.body ?? "")?.[0];
+      expect((await ada.page("POST", `${path}/${id}/verify`, { body: { code } })).status).toBe(200);
+    };
+    await create("push", 0);
+    await create("call", 3);
+    const steps = [{ afterMinutes: 0, targets: [{ type: "person", id: ada.id }] }];
+    await made.api("PATCH", `/api/v1/escalation-policies/${made.policyId}`, { body: { steps } });
+    const from = phone.asked.length;
+    await made.job.changeState("down");
+    await made.pass(2);
+    const listPaths = () => phone.asked.slice(from).map(({ path: asked }) => asked);
+    expect(listPaths()).toEqual(["/push"]);
+    await made.pass(2);
+    expect(listPaths()).toEqual(["/push", "/call"]);
+    await made.job.changeState("up");
+    await made.pass(1);
+    expect(listPaths().slice(2).toSorted()).toEqual(["/call", "/push"]);
+    expect(await made.timeline()).toEqual(["Step 1 of 1: Ada."]);
+  });
+
+  test("is not called any more after an acknowledgment", async () => {
+    const made = await createWorld(() => []);
+    const ada = await signInMember(made, "member", { name: "Ada" });
+    await using phone = await startTarget(replyWith());
+    const path = "/dashboard/api/v1/contact-methods";
+    const body = { type: "webhook", name: "call", url: phone.at("/call"), afterMinutes: 3 };
+    const { id } = (await ada.page("POST", path, { body })).json.data;
+    await ada.page("POST", `${path}/${id}/code`);
+    const code = /\b\d{6}\b/.exec(phone.asked.at(-1)?.body ?? "")?.[0];
+    await ada.page("POST", `${path}/${id}/verify`, { body: { code } });
+    const steps = [{ afterMinutes: 0, targets: [{ type: "person", id: ada.id }] }];
+    await made.api("PATCH", `/api/v1/escalation-policies/${made.policyId}`, { body: { steps } });
+    await made.job.changeState("down");
+    await made.pass(1);
+    const before = phone.asked.length;
+    await made.act("acknowledge");
+    await made.pass(10);
+    expect(phone.asked).toHaveLength(before);
+  });
+});
