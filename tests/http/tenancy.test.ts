@@ -36,6 +36,7 @@ const nounNamed: Record<string, string> = {
   alertChannelIds: "alert-channels",
   escalationPolicyId: "escalation-policies",
   personId: "people",
+  dependsOn: "monitors",
 };
 
 const document = buildOpenApi(apiRoutes, "1.0.0");

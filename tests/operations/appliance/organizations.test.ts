@@ -78,10 +78,12 @@ async function full() {
     (await createPerson(made, theirs.id, "viewer", { administrator: true })).id,
   );
   const hook = await made.channel({ type: "webhook", url: "http://127.0.0.1:9/hook" });
-  const group = await made.group({ alertChannelIds: [hook.id] });
+  const dependsOn = [(await made.monitor({ name: "Router" })).id];
+  const group = await made.group({ alertChannelIds: [hook.id], dependsOn });
   const monitor = await made.monitor({
     type: "push",
     groupId: group.id,
+    dependsOn,
     alertChannelIds: [hook.id],
     retries: 0,
     autoIncidentSeverity: "major",
