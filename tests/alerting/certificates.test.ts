@@ -138,3 +138,22 @@ describe("no channel is notified", () => {
     expect(other.listTitles()).toEqual(["certificate.expiring Shop"]);
   });
 });
+
+test("a certificate that expires soon is an alert until it is renewed, also without a channel", async () => {
+  await using made = await certified(10.5, { alertChannelIds: [] });
+  const list = async () =>
+    (await made.readAlerts()).map(({ title, status, resolvedBecause, data }) => [
+      title,
+      status,
+      resolvedBecause,
+      data.daysLeft,
+    ]);
+  await made.days(1);
+  expect(await list()).toEqual([["The certificate of Shop expires in 10 days", "open", null, 10]]);
+  await made.days(4);
+  expect(await list()).toMatchObject([[expect.any(String), "open", null, 6]]);
+  made.endsIn(90);
+  await made.later();
+  expect(await list()).toMatchObject([[expect.any(String), "resolved", "recovered", 6]]);
+  expect(made.hook.received()).toEqual([]);
+});
