@@ -56,7 +56,9 @@ const withoutKey: Record<string, string[]> = {
     'dashboard.settings["test-mail"].post(body)',
     "dashboard.invitations.look.post({ token })",
   ],
+  "sends one message": ["route({ id }).test.post()", "route({ id }).code.post()"],
   "happens once by its nature": [
+    "route({ id }).verify.post({ code: code.trim() })",
     'dashboard["set-up"].post({ ...values, timeZone })',
     "dashboard.invitations.accept.post({ token, ...fields })",
     'dashboard["api-keys"]({ id: revoking.id }).revoke.post()',

@@ -78,7 +78,7 @@ test("no field accepts a contact method as a channel", async () => {
     await api("POST", "/api/v1/monitor-groups", { body: { name: "X", ...list } }),
     await api("PATCH", `/api/v1/monitor-groups/${ids["monitor-groups"]}`, { body: list }),
     await api("POST", "/api/v1/escalation-policies", { body: { name: "X", steps } }),
-    await owner.page("POST", "/dashboard/monitors/bulk", { body: bulk }),
+    await owner.page("POST", "/dashboard/api/v1/monitors/bulk", { body: bulk }),
   ];
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
 });

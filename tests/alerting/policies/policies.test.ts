@@ -147,7 +147,7 @@ describe("joining a group", () => {
     const escalationPolicyId = await policy();
     const { id: groupId } = await group({ escalationPolicyId });
     const { id } = await monitor();
-    await owner.page("POST", "/dashboard/monitors/bulk", {
+    await owner.page("POST", "/dashboard/api/v1/monitors/bulk", {
       body: { monitorIds: [id], change: { groupId } },
     });
     expect((await readMonitor(id)).escalationPolicyId).toBe(escalationPolicyId);

@@ -113,7 +113,7 @@ function OpenDialog({
       verb="Delete"
       onClose={onClose}
       onConfirm={async () => {
-        await unwrapData(route({ id: method.id }).delete());
+        await unwrapData(route({ id: method.id }).delete(undefined, withIfMatch(method)));
         await refresh();
       }}
     >
