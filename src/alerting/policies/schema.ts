@@ -73,6 +73,7 @@ export const policyFields = {
   }),
   incidentSeverities: z
     .array(Severity)
+    .max(Severity.options.length)
     .transform((all) => Severity.options.filter((one) => all.includes(one)))
     .default([])
     .meta({

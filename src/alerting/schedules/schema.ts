@@ -60,6 +60,7 @@ const ScheduleHours = z
   .strictObject({
     days: z
       .array(z.enum(weekdays))
+      .max(weekdays.length)
       .min(1)
       .transform((days) => weekdays.filter((day) => days.includes(day)))
       .meta({ description: "Days on which `from` is.", example: ["monday", "friday"] }),

@@ -1,6 +1,7 @@
 /** Sets on which monitors a monitor or a group depends. */
 import type { Scope } from "../../events/scope.ts";
 import { invalidFieldError } from "../../core/validation.ts";
+import { unknownReferenceError } from "../../database/references.ts";
 import { guardFieldExists } from "../../database/rows.ts";
 import { StaleRead, type Statement } from "../../database/store.ts";
 import { monitors } from "../../database/tables/monitoring.ts";
@@ -31,7 +32,7 @@ export async function replaceDependencies(
   const added = monitorIds.flatMap((own) => parentIds.map((parentId) => ({ id: own, parentId })));
   for (const parentId of parentIds) {
     const cycle = findCycle(parentId, [...stored, ...added]);
-    if (cycle !== null) throw await createCycleError(scope, cycle);
+    if (cycle !== null) throw await createCycleError(scope, cycle, parentIds);
   }
   return [
     ...guardFieldExists(scope, "dependsOn", monitors, parentIds),
@@ -40,13 +41,18 @@ export async function replaceDependencies(
   ];
 }
 
-async function createCycleError({ store, organizationId }: Scope, cycle: readonly string[]) {
+async function createCycleError(
+  { store, organizationId }: Scope,
+  cycle: readonly string[],
+  parentIds: readonly string[],
+) {
   const rows = await store.query<{ id: string; name: string }>(
     `select id, name from monitors
       where organization_id = ? and id in (select value from json_each(?))`,
-    [organizationId, JSON.stringify(cycle)],
+    [organizationId, JSON.stringify([...cycle, ...parentIds])],
   );
   const nameOf = new Map(rows.map(({ id, name }) => [id, name]));
+  if (parentIds.some((id) => !nameOf.has(id))) return unknownReferenceError("dependsOn", "monitor");
   const names = cycle.map((id) => nameOf.get(id) ?? "this monitor");
   return invalidFieldError("dependsOn", `makes a cycle: ${names.join(" → ")}`);
 }

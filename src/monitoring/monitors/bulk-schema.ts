@@ -3,6 +3,9 @@ import { z } from "zod";
 import { Id, idSet, integer, line, Severity, Tags, toPatchShape } from "../../core/fields.ts";
 import { monitorFields, monitorIds } from "./schema.ts";
 
+/** Maximum number of monitors of one request. */
+export const maxMonitorsInBulk = 5_000;
+
 const isGiven = (value: unknown) => value !== undefined;
 
 const { interval, timeout, retries, degradedAfterMs, autoIncidentSeverity } = toPatchShape(
@@ -34,7 +37,7 @@ export const ChangeOfMany = z
     groupId: Id.nullable()
       .optional()
       .meta({ description: "Monitors that join a group get its alert channels." }),
-    positions: z.array(integer(0, 1_000_000_000)).optional().meta({
+    positions: z.array(integer(0, 1_000_000_000)).max(maxMonitorsInBulk).optional().meta({
       description:
         "Positions in the group, in the order of `monitorIds`, as in `undo`. The monitors do not get the group's alert channels.",
     }),
@@ -71,9 +74,6 @@ const ChangeOfSome = z
     { path: ["change", "positions"], message: "must have one position per monitor" },
   );
 export type ChangeOfSome = z.infer<typeof ChangeOfSome>;
-
-/** Maximum number of monitors of one request. */
-export const maxMonitorsInBulk = 5_000;
 
 const ManyChanges = z
   .array(ChangeOfSome)
