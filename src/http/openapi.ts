@@ -235,12 +235,12 @@ const tags: Record<string, { name: string; description: string }> = {
   "escalation-policies": {
     name: "Escalation policies",
     description:
-      "Whom to notify step by step until someone acknowledges an alert. A monitor has its own policy, which it gets from its group when it joins, or the organization's default. This version stores policies and does not execute their steps yet.",
+      "Whom to notify step by step until someone acknowledges an alert. A monitor has its own policy, which it gets from its group when it joins, or the organization's default. `afterMinutes` counts from the start of the alert. A step that reaches nobody is followed by the next one at once. At the end, the `default` channels hear that nobody acknowledged. Degraded monitors don't escalate.",
   },
   "contact-methods": {
     name: "Contact methods",
     description:
-      "Ways to reach one person, in the order of their minutes. Each must be verified by a code before it is used. This version sends only codes and tests through them.",
+      "Ways to reach one person, in the order of their minutes. Each must be verified by a code before escalation policies use it.",
   },
   people: { name: "People", description: "Members of the organization." },
   "maintenance-windows": {

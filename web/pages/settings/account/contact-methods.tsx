@@ -53,10 +53,7 @@ export default function ContactMethods() {
   return (
     <>
       <div className="settings-head">
-        <p className="quiet">
-          How escalation policies reach you. Only verified ones are used. This version does not page
-          people yet: add and verify yours now.
-        </p>
+        <p className="quiet">How escalation policies reach you. Only verified ones are used.</p>
         <CreateButton onClick={create}>Add contact method</CreateButton>
       </div>
       <Loaded query={query} what="Your contact methods">
