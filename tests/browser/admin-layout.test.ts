@@ -177,10 +177,10 @@ describeInChromium("the layout of the admin page", (browser) => {
     for (const path of ["/incidents", "/settings/profile", `/monitors/${ids["monitors"]}`]) {
       await page.goto(`${world.url}${path}`);
       await page.locator("h1").waitFor();
-      const [left = 0, right = 0, start = 0] = await page.evaluate(() => {
+      const { left, right, start } = await page.evaluate(() => {
         const main = document.querySelector("main")?.getBoundingClientRect();
         const rail = document.querySelector(".rail")?.getBoundingClientRect();
-        return [main?.left ?? 0, main?.right ?? 0, rail?.right ?? 0];
+        return { left: main?.left ?? 0, right: main?.right ?? 0, start: rail?.right ?? 0 };
       });
       expect(right - left).toBeLessThanOrEqual(1_440 + 56);
       expect(Math.abs(left - start - (1_920 - right))).toBeLessThanOrEqual(1);
