@@ -224,7 +224,7 @@ describeInChromium("the Monitors page", (browser) => {
     const { page } = open;
     // The reason is next to the state, and the header has two lines at every width.
     const header = page.locator(".page-header");
-    await header.getByText(/^HTTP 502/).waitFor();
+    await header.getByText(/HTTP 502/).waitFor();
     for (const width of [390, 768, 1024, 1440, 1920]) {
       await page.setViewportSize({ width, height: 900 });
       const lines = await header
