@@ -215,7 +215,11 @@ describe("users on the command line", () => {
       [[...join, "--existing", "acme"], 1, "already belongs to the organization"],
       [[...bea, "--existing", "acme"], 1, "No person signs in"],
       [[...bea, "--existing", "none"], 1, "no organization"],
-      [[...bea, "--existing", "acme", "--name", "Bea"], 2, "--existing goes without --name"],
+      [
+        [...bea, "--existing", "acme", "--name", "Bea"],
+        2,
+        "--existing can't be combined with --name",
+      ],
       [bea, 2, "--name is required"],
     ];
     for (const [args, code, message] of cases) {

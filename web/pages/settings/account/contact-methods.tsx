@@ -278,7 +278,7 @@ function Fields({
       description={hint}
       data={listMinutes(values[name])}
       allowDeselect={false}
-      value={values[name] === null ? "" : String(values[name])}
+      value={typeof values[name] === "number" ? `${values[name]}` : ""}
       onChange={(next) => set(name, next === "" ? null : Number(next))}
       error={errorOf(name)}
     />
