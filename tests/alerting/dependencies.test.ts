@@ -137,6 +137,20 @@ describe("monitors behind a router", () => {
     expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
   });
 
+  test("send none if an escalation policy handles its outage", async () => {
+    const pager = await createPager();
+    const inbox = await pager.inbox();
+    const targets = [{ type: "channel", id: inbox.id }];
+    const body = { name: "Network", steps: [{ afterMinutes: 0, targets }] };
+    const policy = (await pager.api("POST", "/api/v1/escalation-policies", { body })).json.data;
+    const router = await pager.createWatchedJob([], { name: "A", escalationPolicyId: policy.id });
+    const shop = await pager.createWatchedJob([inbox], { name: "B", dependsOn: [router.id] });
+    await router.changeState("down");
+    await shop.changeState("down");
+    await pager.deliverTwiceAfter(10);
+    expect(inbox.listTitles()).toEqual(["monitor.down A"]);
+  });
+
   test("send theirs soon after it is deleted, paused, or no longer depended on", async () => {
     for (const end of ["delete", "pause", "unlink"] as const) {
       const { router, shop, inbox, later, deliverTwiceAfter, restart, api } = await createNetwork();

@@ -158,6 +158,9 @@ describe("a policy", () => {
     inboxes[0].setReply(replyWith(500));
     await job.changeState("down");
     expect(await pass(2)).toContain("0 second: monitor.down A");
+    // Retries of the first step don't bring the end forward.
+    expect((await pass(17)).filter((one) => !one.includes("first"))).toEqual([]);
+    expect(await pass(2)).toContain("20 default: monitor.down A");
   });
 
   test("runs the next step at once if nobody is on call", async () => {

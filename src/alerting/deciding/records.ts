@@ -160,22 +160,25 @@ export function resolveRecord(
 }
 
 /** Ends the snooze of an alert, unless its message continues in the next write. Its acknowledgments end, too. */
-export function endSnooze({ snapshot, out, now }: Deciding, record: OpenRecord) {
+export function endSnooze(decision: Deciding, record: OpenRecord) {
+  const { snapshot, out, now } = decision;
   if (out.rest() !== null) return;
   const { organizationId } = snapshot;
-  for (const statement of returnRecord(organizationId, record.id, now)) out.write(statement);
+  for (const statement of returnRecord(organizationId, record.id)) out.write(statement);
   out.write(addEntry(organizationId, record.id, { at: formatTimestamp(now), type: "returned" }));
-  replaceRecord(snapshot, {
+  const returned = {
     ...record,
     acknowledgedAt: null,
     acknowledgedBy: [],
     snoozedUntil: null,
     step: 0,
     round: 0,
-    dueAt: record.policyId === null ? null : now,
-    escalatedFrom: record.policyId === null ? null : now,
+    dueAt: null,
+    escalatedFrom: null,
     version: record.version + 1,
-  });
+  };
+  replaceRecord(snapshot, returned);
+  if (record.type !== "monitor.degraded") startEscalation(decision, returned, now);
 }
 
 function replaceRecord({ records }: Snapshot, record: OpenRecord) {

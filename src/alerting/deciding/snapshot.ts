@@ -154,10 +154,14 @@ const ancestorsText = `with recursive up (start, id) as (
       join monitor_group_dependencies d on d.organization_id = ?2 and d.group_id = m.group_id)
   select up.start, m.id, m.name, s.status, s.since, s.last_checked_at as lastCheckedAt, s.failures,
     ${patienceSql} as patienceMs,
-    not s.paused and not m.muted and not coalesce(g.muted, 0) and exists (
-      select 1 from monitor_channels c join alert_channels h
+    not s.paused and not m.muted and not coalesce(g.muted, 0) and (
+      exists (select 1 from monitor_channels c join alert_channels h
         on h.organization_id = c.organization_id and h.id = c.channel_id and h.enabled
-      where c.organization_id = ?2 and c.monitor_id = m.id) as notifies
+        where c.organization_id = ?2 and c.monitor_id = m.id)
+      or exists (select 1 from escalation_policies p join escalation_targets t
+        on t.organization_id = p.organization_id and t.policy_id = p.id
+        where p.organization_id = ?2 and iif(m.escalation_policy_id is null, p.is_default,
+          p.id = m.escalation_policy_id))) as notifies
   from up join monitors m on m.organization_id = ?2 and m.id = up.id
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id

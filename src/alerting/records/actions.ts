@@ -10,6 +10,8 @@ import { commit, commitUnchanged, guardUnconditional } from "../../events/commit
 import type { Scope } from "../../events/scope.ts";
 import { createNote, hasRoom, insertIncidentNote } from "../../incidents/statements.ts";
 import { findHead } from "../../incidents/store.ts";
+import { computeStageTime, findStage } from "../deciding/escalation-rules.ts";
+import { listPolicies } from "../policies/store.ts";
 import { titleOf, toSummary, findRecord } from "./service.ts";
 import type { AlertSummary, NewAlertNote, NewSnooze, TimelineEntry } from "./schema.ts";
 import {
@@ -81,7 +83,7 @@ export function unacknowledgeAlert(scope: Scope, id: string): Promise<AlertSumma
     const ownership: Ownership = {
       acknowledgedAt: null,
       snoozedUntil: null,
-      dueAt: record.policyId === null ? null : scope.clock(),
+      dueAt: await findNextStepTime(scope, record),
     };
     return perform(scope, record, toSummary({ ...record, ...ownership }, []), {
       action: "alert.unacknowledged",
@@ -93,6 +95,16 @@ export function unacknowledgeAlert(scope: Scope, id: string): Promise<AlertSumma
       ],
     });
   });
+}
+
+/** Returns when the escalation of an alert continues: at the time of its next step, or now if that has passed. */
+async function findNextStepTime(scope: Scope, record: RecordRow): Promise<number | null> {
+  const { policyId, escalatedFrom } = record;
+  if (policyId === null || escalatedFrom === null) return null;
+  const now = scope.clock();
+  const [policy] = await listPolicies(scope, policyId);
+  if (policy === undefined) return now;
+  return Math.max(now, computeStageTime(policy, findStage(policy, record), escalatedFrom));
 }
 
 /**

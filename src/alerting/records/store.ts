@@ -136,13 +136,12 @@ export const changeOwnership = (
 ];
 
 /** Opens an alert again after a snooze. Its policy, if any, runs from its start. */
-export const returnRecord = (organizationId: string, id: string, now: number): Prepared[] => [
+export const returnRecord = (organizationId: string, id: string): Prepared[] => [
   {
     text: `update alert_records set acknowledged_at = null, snoozed_until = null, step = 0,
-        round = 0, due_at = case when policy_id is not null then ?1 end,
-        escalated_from = case when policy_id is not null then ?1 end, version = version + 1
-      where organization_id = ?2 and id = ?3`,
-    parameters: [now, organizationId, id],
+        round = 0, due_at = null, escalated_from = null, version = version + 1
+      where organization_id = ? and id = ?`,
+    parameters: [organizationId, id],
   },
   removeAcknowledgments(organizationId, id),
 ];
@@ -180,8 +179,8 @@ export const removeNotification = (
 });
 
 /**
- * Makes the next step of alerts due, if all deliveries of their last message failed at least once.
- * `deliveryId` is one that just failed.
+ * Makes the next step of alerts due, if all deliveries of their last step failed at least once.
+ * `deliveryId` is one that just failed. Retries of earlier steps change nothing.
  */
 export const hurryEscalation = (
   organizationId: string,
@@ -194,6 +193,9 @@ export const hurryEscalation = (
         join alerts a on a.organization_id = x.organization_id and a.id = x.alert_id
         where x.organization_id = ?2 and x.delivery_id = ?3 and a.record_id is not null
           and a.data ->> '$.escalation.step' is not null
+          and not exists (select 1 from alerts b where b.organization_id = a.organization_id
+            and b.record_id = a.record_id and b.id > a.id
+            and b.data ->> '$.escalation.step' is not null)
           and not exists (select 1 from delivery_alerts y
             join deliveries d on d.organization_id = y.organization_id and d.id = y.delivery_id
             where y.organization_id = a.organization_id and y.alert_id = a.id
