@@ -72,11 +72,14 @@ describeInChromium("on call", (browser) => {
         },
       ],
     });
+    await world.ask("POST", "/api/v1/escalation-policies", { name: "Quiet" });
+    const channel = { type: "webhook", name: "Team chat", url: "http://127.0.0.1:9/" };
+    await world.ask("POST", "/api/v1/alert-channels", channel);
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
   defineLookTests((path) => world.open(browser, path), {
-    "on-call": () => ["/on-call", "Platform"],
+    "on-call": () => ["/on-call", "Notifies no one."],
     schedule: () => [`/on-call/${schedule.id}`, "Next shifts"],
   });
 
@@ -178,6 +181,133 @@ describeInChromium("on call", (browser) => {
     await page.getByRole("option", { name: /Platform/ }).click();
     await page.getByRole("heading", { name: "Platform" }).waitFor();
     await open.measureShifts();
+    expect(open.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
+  });
+
+  test("an escalation policy is created with steps, read aloud, edited and deleted", async () => {
+    await using open = await world.open(browser, "/on-call");
+    const { page } = open;
+    await page.getByRole("button", { name: "Create escalation policy" }).click();
+    const editor = page.getByRole("dialog", { name: "Create escalation policy" });
+    await editor.getByLabel("Name", { exact: true }).fill("Shop");
+    const choose = async (step: number, ...names: string[]) => {
+      await editor
+        .getByRole("group", { name: `Step ${step}` })
+        .getByRole("combobox", { name: "Notify" })
+        .click();
+      for (const name of names) await page.getByRole("option", { name, exact: true }).click();
+      await page.keyboard.press("Tab");
+    };
+    await choose(1, "Platform", "Ben");
+    await editor.getByRole("button", { name: "Add step" }).click();
+    await choose(2, "Team chat");
+    await editor.getByLabel("Repetitions").fill("2");
+    await editor
+      .getByText(
+        "At once the person on call in Platform and Ben; after 10 min Team chat. Repeated twice.",
+      )
+      .waitFor();
+    await editor.getByRole("switch", { name: "Default policy" }).click();
+    expect(await findThemeViolations(page)).toEqual([]);
+    await editor.getByRole("button", { name: "Create escalation policy" }).click();
+    await editor.waitFor({ state: "detached" });
+    const stored = async (): Promise<Json> =>
+      ((await world.ask("GET", "/api/v1/escalation-policies")) as Json[]).find(
+        ({ name }) => name === "Shop",
+      );
+    expect(await stored()).toMatchObject({
+      default: true,
+      repeat: 2,
+      steps: [
+        {
+          afterMinutes: 0,
+          targets: [
+            { type: "schedule", id: schedule.id },
+            { type: "person", id: ben },
+          ],
+        },
+        { afterMinutes: 10, targets: [{ type: "channel" }] },
+      ],
+    });
+    await page.getByRole("button", { name: /^Shop/ }).click();
+    const again = page.getByRole("dialog", { name: "Edit escalation policy" });
+    await again.getByRole("group", { name: "Step 2" }).getByLabel("After").fill("0");
+    await again.getByRole("button", { name: "Save" }).click();
+    await again.getByText("Must be later than the previous step.").waitFor();
+    await again.getByRole("button", { name: "Remove step 2" }).click();
+    await again.getByRole("button", { name: "Save" }).click();
+    await again.waitFor({ state: "detached" });
+    expect((await stored()).steps).toHaveLength(1);
+    await page.getByRole("button", { name: "Actions for Shop" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page
+      .getByRole("dialog", { name: "Delete Shop?" })
+      .getByRole("button", { name: "Delete" })
+      .click();
+    await page.getByRole("button", { name: /^Shop/ }).waitFor({ state: "detached" });
+    expect(await stored()).toBeUndefined();
+    expect(open.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
+  });
+
+  test("a monitor gets a policy and its dependencies, and a cycle is named", async () => {
+    const push = { type: "push", interval: 3600 };
+    const router: Json = await world.ask("POST", "/api/v1/monitors", { ...push, name: "Router" });
+    const shop: Json = await world.ask("POST", "/api/v1/monitors", {
+      ...push,
+      name: "Web shop",
+      dependsOn: [router.id],
+    });
+    await using open = await world.open(browser, `/monitors/${router.id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const editor = page.getByRole("dialog", { name: "Edit monitor" });
+    await editor.getByRole("combobox", { name: "Escalation policy" }).click();
+    await page.getByRole("option", { name: "Quiet" }).click();
+    await editor.getByRole("button", { name: /^Alerts/ }).click();
+    const dependsOn = editor.getByRole("combobox", { name: "Depends on" });
+    await dependsOn.click();
+    await page.getByRole("option", { name: "Web shop" }).click();
+    await page.keyboard.press("Tab");
+    await editor.getByRole("button", { name: "Save" }).click();
+    await editor.getByText("Makes a cycle: Web shop → Router → Web shop.").waitFor();
+    await dependsOn.press("Backspace");
+    await page.keyboard.press("Tab");
+    await editor.getByRole("button", { name: "Save" }).click();
+    await editor.waitFor({ state: "detached" });
+    expect(await world.ask("GET", `/api/v1/monitors/${router.id}`)).toMatchObject({
+      dependsOn: [],
+      escalationPolicyId: expect.any(String),
+    });
+
+    await page.goto(`${world.url}/monitors`);
+    await page.getByText("Web shop").first().waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("Create monitor");
+    await page
+      .getByRole("option", { name: /^Create monitor/ })
+      .first()
+      .click();
+    const creating = page.getByRole("dialog", { name: "Create monitor" });
+    await creating.getByRole("combobox", { name: "Type" }).fill("composite");
+    await page.getByRole("option", { name: /Composite/ }).click();
+    await creating.getByLabel("Name", { exact: true }).fill("Everything");
+    await creating.getByRole("button", { name: "Create monitor" }).click();
+    await creating.getByText("Must have at least 1 entry.").waitFor();
+    await creating.getByRole("combobox", { name: "Monitors" }).click();
+    await page.getByRole("option", { name: "Router" }).click();
+    await page.getByRole("option", { name: "Web shop" }).click();
+    await page.keyboard.press("Tab");
+    await creating.getByRole("combobox", { name: "Up when" }).click();
+    await page.getByRole("option", { name: "A number of them is up" }).click();
+    await creating.getByLabel("Minimum").fill("1");
+    await creating.getByRole("button", { name: "Create monitor" }).click();
+    await creating.waitFor({ state: "detached" });
+    const all: Json[] = await world.ask("GET", "/api/v1/monitors");
+    expect(all.find(({ name }) => name === "Everything")).toMatchObject({
+      mode: "count",
+      minimum: 1,
+      dependsOn: [router.id, shop.id],
+    });
     expect(open.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
   });
 });

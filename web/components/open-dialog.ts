@@ -31,7 +31,10 @@ export type Dialog =
   | { kind: "edit-maintenance"; id: string }
   /** `like` is the ID of a schedule to copy. */
   | { kind: "create-schedule"; like?: string }
-  | { kind: "edit-schedule"; id: string };
+  | { kind: "edit-schedule"; id: string }
+  /** `like` is the ID of a policy to copy. */
+  | { kind: "create-policy"; like?: string }
+  | { kind: "edit-policy"; id: string };
 
 const openStore = createStore<Dialog | null>(null);
 

@@ -108,6 +108,9 @@ function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Comm
   if (may("admin"))
     commands.push(
       createCommand("Create schedule", "people", () => openDialog({ kind: "create-schedule" })),
+      createCommand("Create escalation policy", "bell", () =>
+        openDialog({ kind: "create-policy" }),
+      ),
     );
   for (const { path, icon, act } of sections)
     if (act !== undefined && may(act.role))

@@ -10,6 +10,7 @@ const GroupDialog = lazy(createChunk(() => import("../pages/monitors/editor/grou
 const CreateChannel = lazy(createChunk(() => import("../pages/alert-channels/create-channel.tsx")));
 const CreateIncident = lazy(createChunk(() => import("../pages/incidents/create-incident.tsx")));
 const ScheduleDialog = lazy(createChunk(() => import("../pages/on-call/schedule-editor.tsx")));
+const PolicyDialog = lazy(createChunk(() => import("../pages/on-call/policy-editor.tsx")));
 const MaintenanceDialog = lazy(createChunk(() => import("../pages/maintenance/window-editor.tsx")));
 
 /** The open editor dialog, on top of any page. Its script loads when first needed. */
@@ -41,6 +42,9 @@ function renderEditor(dialog: Dialog) {
     case "create-schedule":
     case "edit-schedule":
       return <ScheduleDialog what={dialog} />;
+    case "create-policy":
+    case "edit-policy":
+      return <PolicyDialog what={dialog} />;
     default:
       return <MaintenanceDialog what={dialog} />;
   }

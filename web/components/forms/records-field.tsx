@@ -1,6 +1,8 @@
 import { MultiSelect } from "@mantine/core";
 import { useState } from "react";
 
+type NamedRecord = { id: string; name: string; group?: string };
+
 /**
  * Field for several records, chosen by name. While typing, the first match is active, and Enter
  * adds it. Afterwards no option is active, so that a second Enter adds no other record.
@@ -12,7 +14,7 @@ export function RecordsField({
 }: {
   label: string;
   description?: string;
-  records: readonly { id: string; name: string }[] | undefined;
+  records: readonly NamedRecord[] | undefined;
   nothingFound?: string;
   maxValues?: number;
   value: string[];
@@ -29,8 +31,19 @@ export function RecordsField({
       searchValue={text}
       onSearchChange={setText}
       selectFirstOptionOnChange={text !== ""}
-      data={(records ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+      data={listOptions(records ?? [])}
       {...field}
     />
   );
+}
+
+/** Options, under the headings of their groups if they have any. */
+function listOptions(records: readonly NamedRecord[]) {
+  const toItems = (all: readonly NamedRecord[]) =>
+    all.map(({ id, name }) => ({ value: id, label: name }));
+  if (records.every(({ group }) => group === undefined)) return toItems(records);
+  return [...Map.groupBy(records, ({ group = "" }) => group)].map(([group, members]) => ({
+    group,
+    items: toItems(members),
+  }));
 }

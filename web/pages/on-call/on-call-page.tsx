@@ -1,4 +1,4 @@
-/** The list of on-call schedules: who is on call now and next, and gaps of the next 14 days. */
+/** Schedules, with who is on call now and next and gaps of the next 14 days, and escalation policies. */
 import { Link } from "@tanstack/react-router";
 import type { OnCall } from "../../../src/alerting/schedules/schema.ts";
 import { dot } from "../../components/display/format.ts";
@@ -13,6 +13,7 @@ import { useShortcuts } from "../../components/shortcuts.ts";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { useOnCall } from "./data.ts";
+import { Policies } from "./policies.tsx";
 import { TakeOver } from "./take-over.tsx";
 
 const createSchedule = () => openDialog({ kind: "create-schedule" });
@@ -46,6 +47,7 @@ export default function OnCallPage() {
           );
         }}
       </Loaded>
+      <Policies />
     </>
   );
 }

@@ -5,11 +5,14 @@ import { TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { z } from "zod";
 import { Color, type MonitorGroup } from "../../../../src/monitoring/groups/schema.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
+import { useEscalationPolicies } from "../../../data/escalation-policies.ts";
+import { listKnownMonitors, useOverview } from "../../../data/overview.ts";
 import { unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../../data/client.ts";
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
 import { EditorDialog } from "../../../components/forms/editor-dialog.tsx";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { RecordsField } from "../../../components/forms/records-field.tsx";
+import { DependsOnField, PolicyField } from "./on-call-fields.tsx";
 import { selection } from "../list/list-state.ts";
 
 type EditedGroup = Extract<Dialog, { kind: "create-group" | "edit-group" }>;
@@ -19,6 +22,8 @@ type Values = {
   color: z.infer<typeof Color>;
   tags: string[];
   alertChannelIds: string[];
+  escalationPolicyId: string | null;
+  dependsOn: string[];
 };
 
 const defaultValues: Values = {
@@ -27,6 +32,8 @@ const defaultValues: Values = {
   color: "blue",
   tags: [],
   alertChannelIds: [],
+  escalationPolicyId: null,
+  dependsOn: [],
 };
 
 const readGroup = (id: string) => unwrapData(v1["monitor-groups"]({ id }).get());
@@ -39,7 +46,7 @@ export default function GroupDialog({ what }: { what: EditedGroup }) {
       id={what.kind === "edit-group" ? what.id : null}
       read={readGroup}
       managed="groups"
-      besides={[useAlertChannels()]}
+      besides={[useAlertChannels(), useEscalationPolicies(), useOverview()]}
       onClose={closeDialog}
     >
       {(group, reload) => (
@@ -82,6 +89,8 @@ function useGroupForm({ group, monitorIds, onTheirs }: Props) {
 function Fields(props: Props) {
   const { group } = props;
   const { data: channels = [] } = useAlertChannels();
+  const { data: overview } = useOverview();
+  const monitors = overview === undefined ? [] : listKnownMonitors(overview);
   const groups = v1["monitor-groups"];
   const form = useGroupForm(props);
   return (
@@ -115,6 +124,19 @@ function Fields(props: Props) {
           {...form.field("alertChannelIds")}
         />
       )}
+      <PolicyField
+        description="Set for every monitor without a policy that joins this group from now on."
+        none="None"
+        {...form.field("escalationPolicyId")}
+      />
+      {monitors.length > 0 && (
+        <DependsOnField
+          label="Depends on"
+          description="While one of these monitors is down, outages of the group cause no alerts of their own."
+          records={monitors}
+          {...form.field("dependsOn")}
+        />
+      )}
     </FormFrame>
   );
 }
@@ -143,6 +165,7 @@ const ColorField = ({
   </fieldset>
 );
 
-function pickValues({ name, description, color, tags, alertChannelIds }: MonitorGroup): Values {
-  return { name, description, color, tags, alertChannelIds };
+function pickValues(group: MonitorGroup): Values {
+  const { name, description, color, tags, alertChannelIds, escalationPolicyId, dependsOn } = group;
+  return { name, description, color, tags, alertChannelIds, escalationPolicyId, dependsOn };
 }

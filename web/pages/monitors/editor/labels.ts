@@ -318,6 +318,22 @@ const monitorLabels: Record<string, FieldLabels> = {
     unit: "s",
     hint: "While the monitor is down. Leave empty to alert only once.",
   },
+  dependsOn: {
+    label: "Depends on",
+    hint: "While one of these monitors is down, outages behind it cause no alerts of their own.",
+  },
+  "composite.dependsOn": { label: "Monitors", hint: "The monitors that it combines." },
+  "composite.mode": {
+    label: "Up when",
+    options: {
+      all: "All are up",
+      any: "At least one is up",
+      count: "A number of them is up",
+      percentage: "A percentage of them is up",
+    },
+    hint: "Paused monitors and those in maintenance do not count.",
+  },
+  "composite.minimum": { label: "Minimum", hint: "Number or percentage that must be up." },
   priority: { label: "Priority", hint: "How urgent its alerts are." },
   muted: { label: "Muted", hint: "Checked, but sends no alerts." },
 };
@@ -328,6 +344,9 @@ export const labelsOf = (type: string, name: string): FieldLabels | undefined =>
 type Values = Record<string, unknown>;
 
 /** Whether a field, or a part of one, applies with the current values of other fields. */
+/** Whether a composite monitor has a minimum. */
+export const isCounted = (mode: unknown) => mode === "count" || mode === "percentage";
+
 export function isShown(path: string, values: Values, line: Values = {}): boolean {
   const { bodyType = "text", proxyUrl = null, connectTo = null } = values;
   switch (path) {
@@ -340,6 +359,8 @@ export function isShown(path: string, values: Values, line: Values = {}): boolea
     // be removed.
     case "connectTo":
       return proxyUrl === null || connectTo !== null;
+    case "minimum":
+      return isCounted(values["mode"]);
     case "body":
       return bodyType === "text" || bodyType === "json";
     case "form":

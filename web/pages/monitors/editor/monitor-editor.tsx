@@ -14,14 +14,16 @@ import {
   type NewMonitor,
 } from "../../../../src/monitoring/monitors/schema.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
+import { useEscalationPolicies } from "../../../data/escalation-policies.ts";
 import {
+  ApiError,
   dashboard,
   unwrapData,
   withIfMatch,
   withIdempotencyKey,
   v1,
 } from "../../../data/client.ts";
-import { overviewQuery } from "../../../data/overview.ts";
+import { listKnownMonitors, overviewQuery } from "../../../data/overview.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
 import { EditorDialog } from "../../../components/forms/editor-dialog.tsx";
@@ -43,7 +45,8 @@ import {
   createStoredSecrets,
   type StoredSecrets,
 } from "../../../components/forms/stored-secrets.ts";
-import { isShown, labelsOf } from "./labels.ts";
+import { isCounted, isShown, labelsOf } from "./labels.ts";
+import { DependsOnField, PolicyField } from "./on-call-fields.tsx";
 import { listCommonSections, listOwnSections, scheduleFieldsOf, type Section } from "./sections.ts";
 import { DetailList } from "../details.tsx";
 import { ReplayLine } from "./replay-line.tsx";
@@ -68,7 +71,7 @@ export default function MonitorDialog({ what }: { what: EditedMonitor }) {
       id={(isNew ? what.like : what.id) ?? null}
       read={readMonitor}
       managed={isNew ? null : "monitors"}
-      besides={[useAlertChannels(), useQuery(overviewQuery)]}
+      besides={[useAlertChannels(), useEscalationPolicies(), useQuery(overviewQuery)]}
       onClose={closeDialog}
     >
       {(monitor, reload) => (
@@ -114,6 +117,7 @@ function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
     start,
     async (values, force, once) => {
       const body = buildMonitorBody(values);
+      assertCombinesMonitors(body);
       if (edited === undefined) await unwrapData(v1.monitors.post(body, withIdempotencyKey(once)));
       else
         await unwrapData(
@@ -124,6 +128,14 @@ function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
     onTheirs,
     { key: `monitor ${isNew ? `like ${monitor?.id ?? ""}` : (monitor?.id ?? "")}`, secrets },
   );
+}
+
+/** A composite monitor without monitors would never be up. */
+function assertCombinesMonitors({ type, dependsOn = [] }: Body) {
+  if (type === "composite" && dependsOn.length === 0)
+    throw new ApiError(422, {
+      details: [{ path: "dependsOn", message: "must have at least 1 entry" }],
+    });
 }
 
 /** Runs one check with the values of the form. Nothing is stored. */
@@ -149,7 +161,9 @@ function Fields(props: Props) {
   const fields = useMemo(() => describeTypeFields(type), [type]);
   const body = buildMonitorBody(values);
   const stored = createStoredSecrets(monitorKinds, type, edited ?? null, body, errorOf);
-  const editor: Editor = { form, type, fields, secrets: stored };
+  const { data: overview } = useQuery(overviewQuery);
+  const monitors = overview === undefined ? [] : listKnownMonitors(overview);
+  const editor: Editor = { form, type, fields, secrets: stored, monitors, id: edited?.id ?? null };
   const own = listOwnSections(type);
   const isFolded = ({ folded }: Section) => folded === true;
   return (
@@ -198,6 +212,9 @@ type Editor = {
   type: MonitorType;
   fields: ReturnType<typeof describeTypeFields>;
   secrets: StoredSecrets;
+  monitors: ReturnType<typeof listKnownMonitors>;
+  /** ID of the edited monitor; null for a new one. */
+  id: string | null;
 };
 
 const valueOf = ({ form: { values }, fields }: Editor, name: string) =>
@@ -207,6 +224,7 @@ function EditorField({ editor, name }: { editor: Editor; name: string }) {
   const { form, type, fields, secrets: stored } = editor;
   const { values, set, errorOf } = form;
   const kind = fields[name];
+  const labels = labelsOf(type, name);
   if (kind === undefined || !isShown(name, values)) return null;
   if (type === "http" && name === "steps")
     return (
@@ -217,16 +235,31 @@ function EditorField({ editor, name }: { editor: Editor; name: string }) {
         secrets={stored}
       />
     );
+  if (name === "dependsOn")
+    return (
+      <DependsOnField
+        label={labels?.label ?? "Depends on"}
+        description={labels?.hint ?? ""}
+        records={editor.monitors.filter(({ id }) => id !== editor.id)}
+        value={valueOf(editor, name) as string[]}
+        onChange={(next) => set(name, next)}
+        error={errorOf(name)}
+      />
+    );
   return (
     <SchemaField
       // A field of another type starts with its own state.
       key={type}
       name={name}
       kind={kind}
-      labels={labelsOf(type, name)}
+      labels={labels}
       value={valueOf(editor, name)}
       isFirst={name === "name"}
-      onChange={(value) => set(name, value)}
+      onChange={(value) => {
+        set(name, value);
+        // A hidden minimum must not be sent.
+        if (type === "composite" && name === "mode" && !isCounted(value)) set("minimum", null);
+      }}
       error={errorOf(name)}
       secrets={stored}
       labelsFor={(path) => labelsOf(type, path)}
@@ -267,40 +300,52 @@ function summarizeSection(
     const kind = editor.fields[name];
     const labels = labelsOf(editor.type, name);
     const isKey = key.includes(name);
-    return kind === undefined ? [] : [{ name, labels, value: valueOf(editor, name), kind, isKey }];
+    const value = valueOf(editor, name);
+    const shown = name === "dependsOn" ? listNames(editor.monitors, value as string[]) : value;
+    return kind === undefined ? [] : [{ name, labels, value: shown, kind, isKey }];
   });
   return summarizeFields(changed) || none;
 }
+
+const listNames = (monitors: Editor["monitors"], ids: readonly string[]) =>
+  ids.map((id) => monitors.find((one) => one.id === id)?.name ?? id);
 
 function GroupAndChannels({ form: { values, set, errorOf } }: { form: Form<Values> }) {
   const { data: channels = [] } = useAlertChannels();
   const { data: overview } = useQuery(overviewQuery);
   return (
-    <div className="field-row">
-      <Select
-        label="Group"
-        data={[
-          { value: "", label: "None" },
-          ...(overview?.groups ?? []).map(({ id, name }) => ({ value: id, label: name })),
-        ]}
-        value={(values["groupId"] as string | null) ?? ""}
-        onChange={(next) => set("groupId", next || null)}
-        allowDeselect={false}
-        error={errorOf("groupId")}
-      />
-      {channels.length > 0 && (
-        <RecordsField
-          label="Alerts to"
-          records={channels}
-          value={
-            (values["alertChannelIds"] as string[] | undefined) ??
-            channels.filter((channel) => channel.default).map(({ id }) => id)
-          }
-          onChange={(ids) => set("alertChannelIds", ids)}
-          error={errorOf("alertChannelIds")}
+    <>
+      <div className="field-row">
+        <Select
+          label="Group"
+          data={[
+            { value: "", label: "None" },
+            ...(overview?.groups ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          value={(values["groupId"] as string | null) ?? ""}
+          onChange={(next) => set("groupId", next || null)}
+          allowDeselect={false}
+          error={errorOf("groupId")}
         />
-      )}
-    </div>
+        {channels.length > 0 && (
+          <RecordsField
+            label="Alerts to"
+            records={channels}
+            value={
+              (values["alertChannelIds"] as string[] | undefined) ??
+              channels.filter((channel) => channel.default).map(({ id }) => id)
+            }
+            onChange={(ids) => set("alertChannelIds", ids)}
+            error={errorOf("alertChannelIds")}
+          />
+        )}
+      </div>
+      <PolicyField
+        value={(values["escalationPolicyId"] as string | null | undefined) ?? null}
+        onChange={(next) => set("escalationPolicyId", next)}
+        error={errorOf("escalationPolicyId")}
+      />
+    </>
   );
 }
 

@@ -108,6 +108,7 @@ const sectionsByType: Partial<Record<MonitorType, Section[]>> = {
   smtp: mailSections,
   imap: mailSections,
   pop3: mailSections,
+  composite: [{ title: "", fields: ["dependsOn", "mode", "minimum"] }],
   tls: [{ title: "", fields: ["host", "port", "serverName", "certificateExpiryDays"] }],
 };
 
@@ -167,7 +168,7 @@ const commonSections: Section[] = [
   },
   {
     title: "Alerts",
-    fields: ["priority", "autoIncidentSeverity", "reminderInterval", "muted"],
+    fields: ["priority", "dependsOn", "autoIncidentSeverity", "reminderInterval", "muted"],
     folded: true,
     none: "No incidents, no repeated alerts",
   },
@@ -179,7 +180,11 @@ const pollingFields = ["timeout", "retryInterval", "confirmations"];
 
 /** Sections that all types share, without fields that the editor shows elsewhere. */
 export function listCommonSections(type: string): Section[] {
-  const left = [...scheduleFieldsOf(type), ...(type === "push" ? pollingFields : [])];
+  const left = [
+    ...scheduleFieldsOf(type),
+    ...(type === "push" ? pollingFields : []),
+    ...(type === "composite" ? ["dependsOn"] : []),
+  ];
   return commonSections.map((section) => ({
     ...section,
     fields: section.fields.filter((name) => !left.includes(name)),

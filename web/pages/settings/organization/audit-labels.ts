@@ -43,6 +43,8 @@ const pageOf: Record<string, string> = {
 };
 
 const listOf: Record<string, string> = {
+  "escalation-policy": "/on-call",
+  "contact-method": "/settings/contact-methods",
   group: "/monitors",
   "incident-template": "/settings/incident-templates",
   person: "/settings/people",

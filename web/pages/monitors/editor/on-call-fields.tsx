@@ -1,0 +1,50 @@
+/** Fields for the escalation policy and the dependencies of a monitor or group. */
+import { Select } from "@mantine/core";
+import { monitorBounds } from "../../../../src/core/limits.ts";
+import { useEscalationPolicies } from "../../../data/escalation-policies.ts";
+import { RecordsField } from "../../../components/forms/records-field.tsx";
+
+type PolicyProps = {
+  value: string | null;
+  onChange: (id: string | null) => void;
+  error: string | undefined;
+  description?: string;
+  /** Label of no policy. By default, it names the default policy. */
+  none?: string;
+};
+
+/** The escalation policy. Hidden while the organization has none. */
+export function PolicyField({ value, onChange, none, ...field }: PolicyProps) {
+  const { data: policies = [] } = useEscalationPolicies();
+  if (policies.length === 0) return null;
+  const usual = policies.find((policy) => policy.default);
+  const usualLabel = usual === undefined ? "None" : `Default (${usual.name})`;
+  return (
+    <Select
+      label="Escalation policy"
+      searchable
+      allowDeselect={false}
+      data={[
+        { value: "", label: none ?? usualLabel },
+        ...policies.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+      value={value ?? ""}
+      onChange={(next) => onChange(next || null)}
+      {...field}
+    />
+  );
+}
+
+type DependsOnProps = Pick<
+  Parameters<typeof RecordsField>[0],
+  "label" | "description" | "records" | "value" | "onChange" | "error"
+>;
+
+/** The monitors on which a monitor or group depends. */
+export const DependsOnField = (props: DependsOnProps) => (
+  <RecordsField
+    nothingFound="No monitors found"
+    maxValues={monitorBounds.dependencies.value}
+    {...props}
+  />
+);

@@ -1,0 +1,152 @@
+/** The list of escalation policies on the On-call page, each read aloud. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { describePolicy } from "../../../src/alerting/policies/rules.ts";
+import type { EscalationPolicy, EscalationTarget } from "../../../src/alerting/policies/schema.ts";
+import { Confirm } from "../../components/confirm.tsx";
+import { dot } from "../../components/display/format.ts";
+import { Icon } from "../../components/display/icons.tsx";
+import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
+import { openDialog } from "../../components/open-dialog.ts";
+import { useAlertChannels } from "../../data/alert-channels.ts";
+import { unwrapData, v1, withIfMatch } from "../../data/client.ts";
+import { useEscalationPolicies } from "../../data/escalation-policies.ts";
+import { listKey } from "../../data/keys.ts";
+import { queryClient } from "../../data/query.ts";
+import { useSignedInPerson } from "../../data/session.ts";
+import { peopleQuery } from "../settings/data.ts";
+import { useOnCall } from "./data.ts";
+
+/** A record that a step can notify. The key contains its type. */
+export type NamedTarget = { key: string; name: string; group: string };
+
+export const keyOf = ({ type, id }: EscalationTarget) => `${type} ${id}`;
+
+/** People, schedules and alert channels, in this order. */
+export function useTargets(): NamedTarget[] {
+  const { data: people = [] } = useQuery(peopleQuery);
+  const { data: schedules = [] } = useOnCall();
+  const { data: channels = [] } = useAlertChannels();
+  const list = (
+    type: EscalationTarget["type"],
+    group: string,
+    records: readonly { id: string; name: string }[],
+  ) => records.map(({ id, name }) => ({ key: keyOf({ type, id }), name, group }));
+  return [
+    ...list("person", "People", people),
+    ...list(
+      "schedule",
+      "On call in",
+      schedules.map(({ scheduleId: id, scheduleName: name }) => ({ id, name })),
+    ),
+    ...list("channel", "Alert channels", channels),
+  ];
+}
+
+/** Returns the name of a target; null if it does not exist. */
+export const findTargetName = (targets: readonly NamedTarget[]) => (target: EscalationTarget) =>
+  targets.find(({ key }) => key === keyOf(target))?.name ?? null;
+
+const createPolicy = () => openDialog({ kind: "create-policy" });
+
+export function Policies() {
+  const mayEdit = useSignedInPerson().atLeast("admin");
+  const { data: policies } = useEscalationPolicies();
+  const [deleted, setDeleted] = useState<EscalationPolicy | null>(null);
+  if (policies === undefined) return null;
+  return (
+    <section className="records policies" aria-labelledby="policies">
+      <header className="records-head">
+        <h2 id="policies">Escalation policies</h2>
+        {mayEdit && (
+          <Button size="xs" leftSection={<Icon name="plus" size={13} />} onClick={createPolicy}>
+            Create escalation policy
+          </Button>
+        )}
+      </header>
+      {policies.length === 0 ? (
+        <p className="quiet panel panel-none">
+          A policy notifies people, the person on call, and channels, step by step until someone
+          acknowledges the alert. Without one, only the monitor's own channels are notified.
+        </p>
+      ) : (
+        <ul className="panel panel-flush">
+          {policies.map((policy) => (
+            <PolicyRow key={policy.id} policy={policy} onDelete={() => setDeleted(policy)} />
+          ))}
+        </ul>
+      )}
+      {deleted !== null && <DeleteDialog policy={deleted} onClose={() => setDeleted(null)} />}
+    </section>
+  );
+}
+
+function PolicyRow({ policy, onDelete }: { policy: EscalationPolicy; onDelete: () => void }) {
+  const { id, name, incidentSeverities } = policy;
+  const mayEdit = useSignedInPerson().atLeast("admin");
+  const targets = useTargets();
+  const words = (
+    <>
+      <b>{name}</b>
+      <span>
+        {policy.default && `default${dot}`}
+        {incidentSeverities.length > 0 && `${incidentSeverities.join(", ")} incidents${dot}`}
+        {describePolicy(policy, findTargetName(targets))}
+      </span>
+    </>
+  );
+  const edit = () => openDialog({ kind: "edit-policy", id });
+  return (
+    <li className="list-row record policy-record" data-item>
+      <Icon name="bell" />
+      {mayEdit ? (
+        <button type="button" className="plain-button row-link" data-item-focus={id} onClick={edit}>
+          {words}
+        </button>
+      ) : (
+        <span className="row-words">{words}</span>
+      )}
+      <RowMenu label={`Actions for ${name}`}>
+        {() => (
+          <>
+            {mayEdit && (
+              <>
+                <MenuItem icon="edit" onClick={edit}>
+                  Edit
+                </MenuItem>
+                <MenuItem
+                  icon="copy"
+                  onClick={() => openDialog({ kind: "create-policy", like: id })}
+                >
+                  Duplicate
+                </MenuItem>
+              </>
+            )}
+            <RecordItems
+              id={id}
+              curl={() => ({ method: "GET", route: v1["escalation-policies"]({ id }) })}
+              onDelete={mayEdit && onDelete}
+            />
+          </>
+        )}
+      </RowMenu>
+    </li>
+  );
+}
+
+const DeleteDialog = ({ policy, onClose }: { policy: EscalationPolicy; onClose: () => void }) => (
+  <Confirm
+    title={`Delete ${policy.name}?`}
+    verb="Delete"
+    onClose={onClose}
+    onConfirm={async () => {
+      const route = v1["escalation-policies"]({ id: policy.id });
+      await unwrapData(route.delete(undefined, withIfMatch(policy)));
+      await queryClient.invalidateQueries({ queryKey: listKey("escalation-policy") });
+    }}
+  >
+    Open alerts stop escalating, and the default channels hear that nobody acknowledged. A policy
+    can't be restored.
+  </Confirm>
+);
