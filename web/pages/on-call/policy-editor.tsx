@@ -7,8 +7,8 @@ import {
   type EscalationStep,
   type EscalationTarget,
 } from "../../../src/alerting/policies/schema.ts";
-import { Severity } from "../../../src/core/fields.ts";
 import { escalationBounds } from "../../../src/core/limits.ts";
+import { severities } from "../../../src/core/statuses.ts";
 import { capitalize } from "../../../src/core/text/formatting.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
@@ -226,9 +226,9 @@ const Uses = ({ form }: { form: Form<Values> }) => (
     <RecordsField
       label="Incidents"
       description="Severities of incidents that people open. An incident of a monitor follows the monitor's policy."
-      records={Severity.options.map((one) => ({ id: one, name: capitalize(one) }))}
+      records={severities.map((one) => ({ id: one, name: capitalize(one) }))}
       {...form.field("incidentSeverities")}
-      onChange={(chosen) => form.set("incidentSeverities", chosen as Severity[])}
+      onChange={(chosen) => form.set("incidentSeverities", chosen as Values["incidentSeverities"])}
     />
   </>
 );
