@@ -359,6 +359,10 @@ async function createWeb(parts: Parts, folder: string) {
       wrongTokens: createNetworkLimit(requestBounds.wrongCalendarTokens.value, parts.clock),
       reads: createRateLimit(requestBounds.calendarReads.value, parts.clock),
     },
+    alertLinks: {
+      wrongTokens: createNetworkLimit(requestBounds.wrongAlertLinks.value, parts.clock),
+      requests: createRateLimit(requestBounds.alertLinkRequests.value, parts.clock),
+    },
     metrics: { token: parts.token, text: () => renderMetrics(parts, pageQueue, listCollectors()) },
   });
   const transfers = createTransferLimit();

@@ -4,6 +4,7 @@ import {
   calendarRoute,
   serveCalendar,
 } from "./alerting/schedules/calendar.ts";
+import { acknowledgeRoute, type AlertLinkLimits, serveLink } from "./alerting/records/link-page.ts";
 import { formatTimestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
 import { type ApiDependencies, createRoutes } from "./api.ts";
@@ -57,6 +58,7 @@ type Dependencies = {
   addressOf: (request: Request) => string;
   push: PushContext;
   calendars: CalendarLimits;
+  alertLinks: AlertLinkLimits;
   /** Metrics of the appliance, for clients with its token. */
   metrics: { token: Pick<MetricsToken, "isSentBy">; text: () => Promise<string> };
   /**
@@ -107,6 +109,15 @@ export function createServer(dependencies: Dependencies) {
     )
     .get(calendarRoute, ({ params, requestContext: { address } }) =>
       serveCalendar(params.token, address, services, server.calendars),
+    )
+    .get(acknowledgeRoute, ({ request, params, requestContext: { address } }) =>
+      serveLink(request, params.token, address, services, server.alertLinks),
+    )
+    .post(
+      acknowledgeRoute,
+      ({ request, params, requestContext: { address } }) =>
+        serveLink(request, params.token, address, services, server.alertLinks),
+      { parse: "none" },
     )
     .use(assets)
     .get("/docs", ({ request }) => serveWebFile(web, request, "docs.html"))

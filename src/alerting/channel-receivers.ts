@@ -6,8 +6,8 @@ import type { Statement } from "../database/store.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
 import { isOfCertificate, problemOf } from "./deciding/cases.ts";
-import { subjectOf } from "./sending/messages.ts";
-import { attemptDelivery, type SendingContext } from "./sending/attempt.ts";
+import { isAcknowledgeable, subjectOf } from "./sending/messages.ts";
+import { attemptDelivery, type LinkedRecord, type SendingContext } from "./sending/attempt.ts";
 import {
   type Attempt,
   makeDeliveriesDue,
@@ -41,10 +41,11 @@ export function createChannelReceivers(context: SendingContext): Receivers {
           if (alerts.length === 0) return { statements, nothing };
           const problem = await findCase(tenant, deliveryId);
           const missed = await findMissed(tenant, deliveryId, alerts);
+          const records = selectRecords(all);
           return {
             statements,
             send: (cancelled, progress) => {
-              const runAttempt = { cancelled, progress, problem, missed };
+              const runAttempt = { cancelled, progress, problem, missed, records };
               return attemptDelivery(context, channel, deliveryId, alerts, runAttempt);
             },
           };
@@ -122,22 +123,42 @@ async function findSubjects({ store, organizationId }: Tenant, deliveryIds: read
  * recovery whose earlier alerts did not arrive.
  */
 async function findAlertsOfDelivery({ store, organizationId }: Tenant, deliveryId: string) {
-  type Row = Omit<Alert, "data"> & { data: string; position: number; isFollowable: number };
+  type Row = Omit<Alert, "data"> & {
+    data: string;
+    position: number;
+    isFollowable: number;
+    recordId: string | null;
+    linkKey: string | null;
+  };
   const rows = await store.query<Row>(
     `select t.position, a.id, a.type, a.at, a.data,
        t.follows is null or exists (select 1 from json_each(t.follows) j
          left join deliveries f on f.organization_id = t.organization_id and f.id = j.value
-         where f.id is null or f.id = t.delivery_id or f.status = 'delivered') as isFollowable
+         where f.id is null or f.id = t.delivery_id or f.status = 'delivered') as isFollowable,
+       a.record_id as recordId, r.link_key as linkKey
      from delivery_alerts t
        cross join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
+       left join alert_records r on r.organization_id = a.organization_id and r.id = a.record_id
      where t.organization_id = ? and t.delivery_id = ? and not t.withheld order by t.position`,
     [organizationId, deliveryId],
   );
-  return rows.map(({ position, isFollowable, id, type, at, data }) => ({
+  return rows.map(({ position, isFollowable, id, type, at, data, recordId, linkKey }) => ({
     position,
+    record: recordId === null || linkKey === null ? null : { id: recordId, linkKey },
     alert: { id, type, at, data: JSON.parse(data) as unknown } as Alert,
     isFollowable: isFollowable === 1,
   }));
+}
+
+/** Returns the alerts that the recipients can acknowledge, by the message's ID. */
+function selectRecords(
+  messages: readonly { alert: Alert; record: LinkedRecord | null }[],
+): Map<string, LinkedRecord> {
+  return new Map(
+    messages.flatMap(({ alert, record }) =>
+      record !== null && isAcknowledgeable(alert) ? [[alert.id, record] as const] : [],
+    ),
+  );
 }
 
 /** Returns the alerts before each recovery in this delivery, unless all recipients are known to have received them. */

@@ -131,6 +131,11 @@ const escalation = z
   .optional()
   .meta({ description: "Present if an escalation policy sent the message." });
 const url = z.string().meta({ format: "uri", description: "The page of the subject." });
+const acknowledgeUrl = z.string().optional().meta({
+  format: "uri",
+  description:
+    "Shows the alert, and acknowledges it with POST, without an API key. It is for one alert and one channel, and works until the alert ends. Recoveries and tests have none.",
+});
 const channelData = z.object({
   alertId,
   channel: z.object({ id: Id, name: z.string(), type: z.string() }),
@@ -138,6 +143,7 @@ const channelData = z.object({
   acknowledgedBy,
   escalation,
   url,
+  acknowledgeUrl,
 });
 const problemData = {
   alertId,
@@ -150,6 +156,7 @@ const problemData = {
   acknowledgedBy,
   escalation,
   url,
+  acknowledgeUrl,
 };
 const monitorData = {
   alertId,
@@ -165,6 +172,7 @@ const monitorData = {
   acknowledgedBy,
   escalation,
   url,
+  acknowledgeUrl,
 };
 const incidentData = z.object({
   alertId,
@@ -180,6 +188,7 @@ const incidentData = z.object({
   acknowledgedBy,
   escalation,
   url,
+  acknowledgeUrl,
 });
 
 const defineBody = <T extends z.ZodType>(type: z.ZodType, data: T) =>

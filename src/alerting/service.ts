@@ -277,6 +277,8 @@ const buildMailMessage = (
   severity: "info",
   at: formatTimestamp(now),
   facts: [],
+  acknowledgeUrl: null,
+  acknowledgeUrls: new Map(),
   problem: null,
   alerts: [],
   ...content,

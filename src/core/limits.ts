@@ -178,6 +178,18 @@ export const requestBounds = {
     per: "calendar and minute",
     beyond: rateLimitText,
   },
+  wrongAlertLinks: {
+    value: 60,
+    unit: "requests",
+    per: "network and minute",
+    beyond: "Further links that are not valid are rejected: 429. Valid links still work.",
+  },
+  alertLinkRequests: {
+    value: 60,
+    unit: "requests",
+    per: "link in a message and minute",
+    beyond: rateLimitText,
+  },
   wrongPagePasswords: {
     value: 10,
     unit: "requests",

@@ -7,7 +7,8 @@ import type { TargetGuard } from "../core/security/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
 
 export type Actor = {
-  type: "api-key" | "person" | "command-line" | "monitor" | "visitor";
+  /** A `link` is one in a message. Its actor is the channel that received it. */
+  type: "api-key" | "person" | "command-line" | "monitor" | "visitor" | "link";
   /** ID of the actor's record; null if there is none, as for the command line. */
   id: string | null;
   name: string;

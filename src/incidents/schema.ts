@@ -46,7 +46,7 @@ export const Postmortem = z
 export type Postmortem = z.infer<typeof Postmortem>;
 
 const Author = z.object({
-  type: z.enum(["api-key", "person", "command-line", "monitor", "visitor"]),
+  type: z.enum(["api-key", "person", "command-line", "monitor", "visitor", "link"]),
   id: z.string().nullable(),
   name: z.string(),
 });

@@ -115,6 +115,12 @@ export function createMessage(
   return buildMessage(deliveryId, "type" in alerts ? [alerts] : alerts, origin, template);
 }
 
+/** The message of an alert with a link to acknowledge it, from an appliance at this address. */
+export function createLinkedMessage(alert: Alert, from = origin): Message {
+  const url = `${from}/a/token`;
+  return buildMessage(deliveryId, [alert], from, null, null, new Map([[alert.id, url]]));
+}
+
 /** A receiver on loopback for every delivery, regardless of its host. */
 export async function startReceiver(usually?: Reply) {
   const server = await startTarget(usually);

@@ -278,6 +278,10 @@ export function createAppliance(
       wrongTokens: createNetworkLimit(60, clock),
       reads: createRateLimit(6_000, clock),
     },
+    alertLinks: {
+      wrongTokens: createNetworkLimit(60, clock),
+      requests: createRateLimit(60, clock),
+    },
   });
   const held = new HeldChangeSender({ ...appliance, routes: app.routes as unknown as Route[] });
   const transfers = createTransferLimit();

@@ -1,10 +1,10 @@
 /** Opens, changes and ends alerts within a decision, in the same write as its deliveries. */
-import { createToken } from "../../core/ids.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { AlertType } from "../schema.ts";
 import { findPolicyOfIncident, findPolicyOfMonitor } from "../policies/rules.ts";
 import type { PolicyRecord } from "../policies/store.ts";
 import { type Ending, type Family, familyOf, isQuiet, type OpenRecord } from "../records/rules.ts";
+import { createLinkKey } from "../records/links.ts";
 import { computeStageTime, findStage } from "./escalation-rules.ts";
 import {
   addEntry,
@@ -32,9 +32,6 @@ export type NewProblem = {
   /** Whether a monitor opened the incident. Then the policy of the monitor counts. */
   isAutomatic?: boolean;
 };
-
-/** Characters of a link key: 130 bits. */
-const linkKeyLength = 22;
 
 /** Returns the open alert about a subject, if there is one. */
 export function findRecord(
@@ -76,7 +73,7 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
     version: 1,
   };
   const { organizationId } = snapshot;
-  const linkKey = createToken(linkKeyLength);
+  const linkKey = createLinkKey();
   out.write(insertRecord({ ...record, organizationId, at, data: JSON.stringify(data), linkKey }));
   replaceRecord(snapshot, record);
   return record;

@@ -1,8 +1,8 @@
 import type { Tone } from "../sending/messages.ts";
 import { judgeStatus, createHttpProvider, failTemporarily, failPermanently } from "../provider.ts";
-import { joinUrl, joinWithin, disarmMentions } from "./formatting.ts";
+import { joinUrl, joinWithin, listLinks, disarmMentions } from "./formatting.ts";
 
-// Limit of the strictest common service behind Apprise, minus the length of the link.
+// Limit of the strictest common service behind Apprise.
 const maxLength = 1_000;
 
 /**
@@ -12,13 +12,15 @@ const maxLength = 1_000;
  * #stateless-solution
  */
 export const apprise = createHttpProvider<"apprise">({
-  request({ server, key, tag, urls }, { title, lines, url, tone }) {
-    const text = joinWithin(Math.max(100, maxLength - url.length), lines, disarmMentions);
+  request({ server, key, tag, urls }, message) {
+    const { title, lines, tone } = message;
+    const links = listLinks(message).join("\n");
+    const text = joinWithin(Math.max(100, maxLength - links.length), lines, disarmMentions);
     return {
       url: joinUrl(server, key === null ? "/notify/" : `/notify/${encodeURIComponent(key)}`),
       body: {
         title: joinWithin(250, [title], disarmMentions),
-        body: `${text}\n\n${url}`,
+        body: `${text}\n\n${links}`,
         type: types[tone],
         format: "text",
         // Without a tag, Apprise would notify only services without tags.

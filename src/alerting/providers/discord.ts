@@ -7,7 +7,14 @@ import {
   parseRetryAfter,
   parseFields,
 } from "../provider.ts";
-import { colours, hasDottedHost, escapeMarkdown, splitMessage, joinWithin } from "./formatting.ts";
+import {
+  colours,
+  hasDottedHost,
+  listLinks,
+  escapeMarkdown,
+  splitMessage,
+  joinWithin,
+} from "./formatting.ts";
 
 /**
  * With `wait`, Discord responds after it saved the message. The body of a 429 contains the wait.
@@ -18,6 +25,8 @@ export const discord = createHttpProvider<"discord">({
   request({ webhookUrl }, message) {
     const url = new URL(webhookUrl);
     url.searchParams.set("wait", "true");
+    // Discord ignores components without it.
+    if (message.acknowledgeUrl !== null) url.searchParams.set("with_components", "true");
     return { url: url.href, body: buildDiscordBody(message) };
   },
   verdict(answer) {
@@ -42,7 +51,7 @@ function buildDiscordBody(message: Message) {
   }));
   const others = fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
   const isLinked = hasDottedHost(message.url);
-  const link = isLinked ? "" : `\n\n${message.url}`;
+  const link = isLinked ? "" : `\n\n${listLinks(message).join("\n")}`;
   const available = Math.min(4_096, 6_000 - title.length - others);
   return {
     embeds: [
@@ -56,8 +65,18 @@ function buildDiscordBody(message: Message) {
       },
     ],
     allowed_mentions: { parse: [] },
+    ...(isLinked && message.acknowledgeUrl !== null && buildButton(message.acknowledgeUrl)),
   };
 }
+
+/**
+ * Returns an action row with a link button. Webhooks that belong to no app can send components
+ * without interactions.
+ * https://discord.com/developers/docs/components/reference#button
+ */
+const buildButton = (url: string) => ({
+  components: [{ type: 1, components: [{ type: 2, style: 5, label: "Acknowledge", url }] }],
+});
 
 /** Maximum characters of a value in an inline field. Discord shows up to three in one row. */
 const inlineLength = 40;

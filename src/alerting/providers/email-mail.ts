@@ -3,7 +3,7 @@ import { domainToASCII } from "node:url";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { Message } from "../sending/messages.ts";
-import { colours, escapeEntities, splitMessage } from "./formatting.ts";
+import { colours, escapeEntities, listLinks, splitMessage } from "./formatting.ts";
 
 export type Mail = { envelope: { from: string; to: string[]; size: number }; bytes: Buffer };
 
@@ -30,7 +30,7 @@ export async function buildMail(
 ): Promise<Mail> {
   const { footer } = mailStyle;
   const ending = footer === null ? [] : ["", "-- ", footer.text, `${footer.link}: ${footer.url}`];
-  const { id, at, title, url, problem } = message;
+  const { id, at, title, problem } = message;
   const from = parseSender(sender);
   const domain = domainToASCII(from.address.slice(from.address.lastIndexOf("@") + 1));
   const thread = problem === null ? undefined : `<${problem.key}@${domain}>`;
@@ -48,7 +48,7 @@ export async function buildMail(
       "X-Signalbox-Delivery": id,
       ...mailStyle.headers,
     },
-    text: `${[title, "", ...splitParagraphs(message), "", url, ...ending].join("\n")}\n`,
+    text: `${[title, "", ...splitParagraphs(message), "", ...listLinks(message), ...ending].join("\n")}\n`,
     html: renderHtml(message, mailStyle),
     textEncoding: "quoted-printable",
     disableFileAccess: true,
@@ -74,9 +74,12 @@ function parseSender(text: string): { name: string; address: string } {
 
 const cell = "padding:2px 16px 2px 0;vertical-align:top;text-align:left";
 
+const buttonStyle =
+  "display:inline-block;padding:8px 16px;border:1px solid currentColor;border-radius:8px;font-weight:600;text-decoration:none";
+
 // Sets no text or background colors, because mail programs have their own, including dark ones.
 function renderHtml(message: Message, { link, footer }: MailStyle): string {
-  const { type, tone, title, url } = message;
+  const { type, tone, title, url, acknowledgeUrl } = message;
   const { text, fields } = splitMessage(message);
   const textLines =
     type === "digest"
@@ -93,6 +96,10 @@ function renderHtml(message: Message, { link, footer }: MailStyle): string {
     rows.length === 0
       ? ""
       : `<table style="margin-top:12px;border-spacing:0">\n${rows.join("\n")}\n</table>`;
+  const acknowledgeButton =
+    acknowledgeUrl === null
+      ? ""
+      : `<p style="margin:16px 0 0"><a href="${escapeHtml(acknowledgeUrl)}" style="${buttonStyle}">Acknowledge</a></p>\n`;
   const ending =
     footer === null
       ? ""
@@ -106,7 +113,7 @@ function renderHtml(message: Message, { link, footer }: MailStyle): string {
 <h1 style="margin:0 0 8px;font-size:20px;line-height:1.3">${escapeHtml(title)}</h1>
 ${textLines}
 ${table}
-<p style="margin:16px 0 0"><a href="${escapeHtml(url)}">${escapeHtml(link)}</a></p>${ending}
+${acknowledgeButton}<p style="margin:16px 0 0"><a href="${escapeHtml(url)}">${escapeHtml(link)}</a></p>${ending}
 </td></tr>
 </table>
 </body>

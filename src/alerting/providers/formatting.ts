@@ -21,6 +21,12 @@ export function splitMessage({ title, lines, facts }: Message): { text: string[]
   };
 }
 
+/** Returns the last lines of a text message: the link to acknowledge the alert, if any, and the page. */
+export const listLinks = ({ acknowledgeUrl, url }: Message): string[] => [
+  ...(acknowledgeUrl === null ? [] : [`Acknowledge: ${acknowledgeUrl}`]),
+  url,
+];
+
 /** Renders as many lines as fit into `max`. Shortening the escaped text afterwards could split an escape sequence. */
 export function renderWithin<T>(
   max: number,

@@ -6,6 +6,7 @@ import {
   colours,
   escapeEntities,
   hasDottedHost,
+  listLinks,
   splitMessage,
   renderWithin,
   disarmMentions,
@@ -53,7 +54,7 @@ function buildGoogleChatBody(message: Message) {
                 ...fields.map(({ label, value }) => ({
                   decoratedText: { topLabel: label, text: escapeEntities(value), wrapText: true },
                 })),
-                buildLink(message.url),
+                ...buildLinks(message),
               ],
             },
           ],
@@ -64,13 +65,19 @@ function buildGoogleChatBody(message: Message) {
   return renderWithin(maxBytes, text, renderLines, bytesOf);
 }
 
-/** Returns the link as button or text. Google Chat shows an empty card if it does not accept a button's URL. */
-function buildLink(url: string) {
-  if (!hasDottedHost(url)) return { textParagraph: { text: escapeEntities(url) } };
-  return {
-    buttonList: { buttons: [{ text: "Open in Signalbox", onClick: { openLink: { url } } }] },
-  };
+/** Returns the links as buttons or text. Google Chat shows an empty card if it does not accept a button's URL. */
+function buildLinks(message: Message): object[] {
+  const { url, acknowledgeUrl } = message;
+  if (!hasDottedHost(url))
+    return listLinks(message).map((text) => ({ textParagraph: { text: escapeEntities(text) } }));
+  const buttons = [
+    ...(acknowledgeUrl === null ? [] : [createButton("Acknowledge", acknowledgeUrl)]),
+    createButton("Open in Signalbox", url),
+  ];
+  return [{ buttonList: { buttons } }];
 }
+
+const createButton = (text: string, url: string) => ({ text, onClick: { openLink: { url } } });
 
 /**
  * Returns the reason if the key is invalid. Google returns INVALID_ARGUMENT for an invalid key and

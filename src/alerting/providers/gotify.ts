@@ -1,19 +1,20 @@
 import type { Tone } from "../sending/messages.ts";
 import { createHttpProvider } from "../provider.ts";
-import { joinUrl, bytesOf, renderWithin } from "./formatting.ts";
+import { joinUrl, bytesOf, listLinks, renderWithin } from "./formatting.ts";
 
 /**
  * Sends a plain-text message that opens a page when it is clicked.
  * https://gotify.net/docs/pushmsg and https://gotify.net/docs/msgextras
  */
 export const gotify = createHttpProvider<"gotify">({
-  request({ server, token }, { title, lines, tone, url }) {
+  request({ server, token }, message) {
+    const { title, lines, tone, url } = message;
     return {
       url: joinUrl(server, "/message"),
       headers: { "X-Gotify-Key": token },
       body: {
         title,
-        message: [limitText(lines), "", url].join("\n"),
+        message: [limitText(lines), "", ...listLinks(message)].join("\n"),
         priority: priorities[tone],
         extras: {
           "client::display": { contentType: "text/plain" },

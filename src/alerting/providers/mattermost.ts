@@ -35,6 +35,9 @@ const maxLength = 7_000;
 function buildMattermostBody(message: Message) {
   const { text, fields } = splitMessage(message);
   const title = joinWithin(300, [message.title], disarmMentions);
+  const { acknowledgeUrl } = message;
+  // A link, because the server itself requests the address of a button, which must be allowed in its settings.
+  const link = acknowledgeUrl === null ? "" : `\n\n[Acknowledge](${acknowledgeUrl})`;
   const renderLines = (fittingLines: readonly string[]) => ({
     attachments: [
       {
@@ -43,7 +46,7 @@ function buildMattermostBody(message: Message) {
         // Mattermost does not render Markdown in a title with a link.
         title,
         title_link: message.url,
-        text: fittingLines.map(disarmMarkdown).join("\n"),
+        text: `${fittingLines.map(disarmMarkdown).join("\n")}${link}`,
         fields: fields.map(({ label, value }) => ({
           title: label,
           value: joinWithin(600, [value], disarmMarkdown),

@@ -11,7 +11,7 @@ import { joinUrl, renderWithin } from "./formatting.ts";
  * Error codes: https://github.com/binwiederhier/ntfy/blob/main/server/errors.go
  */
 export const ntfy = createHttpProvider<"ntfy">({
-  request({ server, topic, tags, ...settings }, { id, title, lines, tone, url }) {
+  request({ server, topic, tags, ...settings }, { id, title, lines, tone, url, acknowledgeUrl }) {
     return {
       url: joinUrl(server, "/"),
       headers: buildAuthorization(settings),
@@ -23,7 +23,10 @@ export const ntfy = createHttpProvider<"ntfy">({
         tags: [signs[tone], ...tags],
         priority: tone === "down" ? settings.priority : Math.min(3, settings.priority),
         click: url,
-        actions: [{ action: "view", label: "Open in Signalbox", url }],
+        actions: [
+          ...(acknowledgeUrl === null ? [] : [createAcknowledgeAction(acknowledgeUrl)]),
+          { action: "view", label: "Open in Signalbox", url },
+        ],
         sequence_id: id,
       },
     };
@@ -34,6 +37,15 @@ export const ntfy = createHttpProvider<"ntfy">({
       ? failPermanently(reason)
       : judgeStatus(answer);
   },
+});
+
+/** Acknowledges without opening a page: https://docs.ntfy.sh/publish/#send-http-request */
+const createAcknowledgeAction = (url: string) => ({
+  action: "http",
+  label: "Acknowledge",
+  url,
+  method: "POST",
+  clear: true,
 });
 
 /** Shortens lines to the limit of ntfy: https://docs.ntfy.sh/publish/#limitations */

@@ -61,7 +61,7 @@ function buildCancelRequest({ apiToken }: Settings, tag: string): ProviderReques
 
 function buildPushoverRequest(
   settings: Settings,
-  { title, lines, tone, url, at, problem }: Message,
+  { title, lines, tone, url, acknowledgeUrl, at, problem }: Message,
 ): ProviderRequest {
   const { userKey, apiToken, retry, expire } = settings;
   const priority = tone === "down" ? settings.priority : Math.min(0, settings.priority);
@@ -79,9 +79,16 @@ function buildPushoverRequest(
       // A digest gets no tag, because the end of one case must not cancel its emergency.
       ...(priority === emergency && problem !== null && { tags: problem.key }),
       timestamp: String(Math.floor(Date.parse(at) / 1_000)),
-      ...(url.length <= 512 && { url, url_title: "Open in Signalbox" }),
+      ...buildLink(url, acknowledgeUrl),
     }).toString(),
   };
+}
+
+/** Returns the only link of a message. The page that acknowledges an alert links to its subject. */
+function buildLink(page: string, acknowledgeUrl: string | null) {
+  const url = acknowledgeUrl ?? page;
+  const title = acknowledgeUrl === null ? "Open in Signalbox" : "Acknowledge";
+  return url.length <= 512 ? { url, url_title: title } : {};
 }
 
 function judgePushoverResponse(answer: ShortAnswer): Verdict {

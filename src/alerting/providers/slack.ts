@@ -55,6 +55,13 @@ function buildSlackBody(message: Message) {
         createMarkdownText(`*${label}*\n${joinWithin(1_900, [value], escapeEntities)}`),
       ),
     });
+  const { acknowledgeUrl } = message;
+  // A link, because Slack shows a warning after a click on a button of a webhook without an app.
+  if (acknowledgeUrl !== null)
+    details.push({
+      type: "section",
+      text: createMarkdownText(`*<${escapeEntities(acknowledgeUrl)}|Acknowledge>*`),
+    });
   return {
     // Text of push notifications.
     text: title,

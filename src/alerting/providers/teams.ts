@@ -8,7 +8,7 @@ import {
   parseFields,
 } from "../provider.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
-import { bytesOf, hasDottedHost, splitMessage, renderWithin } from "./formatting.ts";
+import { bytesOf, hasDottedHost, listLinks, splitMessage, renderWithin } from "./formatting.ts";
 import { isObject } from "../../core/collections/objects.ts";
 
 /**
@@ -54,11 +54,8 @@ function buildTeamsBody(message: Message) {
 }
 
 /** Builds an adaptive card from text runs, because Teams renders text blocks and facts as Markdown. */
-function buildCard(
-  { title, tone, url }: Message,
-  lines: readonly string[],
-  fields: readonly Fact[],
-) {
+function buildCard(message: Message, lines: readonly string[], fields: readonly Fact[]) {
+  const { title, tone, url, acknowledgeUrl } = message;
   const opens = hasDottedHost(url);
   return {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -76,11 +73,18 @@ function buildCard(
       ...fields.map(({ label, value }) =>
         buildCardRow({ text: `${label}: `, weight: "Bolder" }, { text: value }),
       ),
-      ...(opens ? [] : [buildCardRow({ text: url })]),
+      ...(opens ? [] : listLinks(message).map((text) => buildCardRow({ text }))),
     ],
-    ...(opens && { actions: [{ type: "Action.OpenUrl", title: "Open in Signalbox", url }] }),
+    ...(opens && {
+      actions: [
+        ...(acknowledgeUrl === null ? [] : [createOpenAction("Acknowledge", acknowledgeUrl)]),
+        createOpenAction("Open in Signalbox", url),
+      ],
+    }),
   };
 }
+
+const createOpenAction = (title: string, url: string) => ({ type: "Action.OpenUrl", title, url });
 
 function buildCardRow(...runs: readonly object[]) {
   return { type: "RichTextBlock", inlines: runs.map((run) => ({ type: "TextRun", ...run })) };

@@ -12,7 +12,7 @@ import {
   type Verdict,
   parseFields,
 } from "../provider.ts";
-import { joinUrl, joinWithin, disarmMentions } from "./formatting.ts";
+import { hasDottedHost, joinUrl, joinWithin, listLinks, disarmMentions } from "./formatting.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 
 type Settings = ChannelSettings<"telegram">;
@@ -27,14 +27,25 @@ export const telegram: Provider<"telegram"> = {
   digests: true,
   async deliver(settings, message, context) {
     let successor: number | null = null;
+    let isButtonRejected = false;
     const verdict = await sendProviderRequest(
       buildTelegramRequest(settings, message),
       context,
       (answer) => {
         successor = parseSuccessor(answer);
+        isButtonRejected = isRejectionOfButton(answer);
         return judgeTelegramResponse(answer);
       },
     );
+    const { acknowledgeUrl, lines } = message;
+    if (isButtonRejected && acknowledgeUrl !== null) {
+      const withText = [...lines, `Acknowledge: ${acknowledgeUrl}`];
+      return telegram.deliver(
+        settings,
+        { ...message, lines: withText, acknowledgeUrl: null },
+        context,
+      );
+    }
     if (successor === null) return verdict;
     const chatId = String(successor);
     const again = await sendProviderRequest(
@@ -48,14 +59,14 @@ export const telegram: Provider<"telegram"> = {
   },
 };
 
-function buildTelegramRequest(
-  settings: Settings,
-  { title, lines, tone, url }: Message,
-): ProviderRequest {
+function buildTelegramRequest(settings: Settings, message: Message): ProviderRequest {
+  const { title, lines, tone, url, acknowledgeUrl } = message;
   const { server, botToken, chatId, topic, silent } = settings;
   const bot = encodeURIComponent(botToken).replaceAll("%3A", ":");
   const head = `${signs[tone]} ${joinWithin(500, [title], disarmMentions)}\n\n`;
-  const tail = `\n\n${url}`;
+  // Telegram rejects messages with a button to a host without a dot.
+  const hasButton = acknowledgeUrl !== null && hasDottedHost(acknowledgeUrl);
+  const tail = `\n\n${hasButton ? url : listLinks(message).join("\n")}`;
   return {
     url: joinUrl(server, `/bot${bot}/sendMessage`),
     body: {
@@ -64,6 +75,9 @@ function buildTelegramRequest(
       text: `${head}${joinWithin(maxLength - head.length - tail.length, lines, disarmMentions)}${tail}`,
       link_preview_options: { is_disabled: true },
       ...(silent && { disable_notification: true }),
+      ...(hasButton && {
+        reply_markup: { inline_keyboard: [[{ text: "Acknowledge", url: acknowledgeUrl }]] },
+      }),
     },
   };
 }
@@ -77,6 +91,14 @@ function parseParameters(answer: ShortAnswer): Fields {
 function parseSuccessor(answer: ShortAnswer): number | null {
   const { migrate_to_chat_id: id } = parseParameters(answer);
   return answer.status === 400 && Number.isSafeInteger(id) ? (id as number) : null;
+}
+
+/** Whether Telegram rejected the URL of a button. Its rules are not documented. */
+function isRejectionOfButton(answer: ShortAnswer): boolean {
+  const { description } = parseFields(answer);
+  return (
+    answer.status === 400 && /BUTTON_URL_INVALID|keyboard button URL/i.test(String(description))
+  );
 }
 
 /**

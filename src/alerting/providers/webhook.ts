@@ -1,6 +1,7 @@
 /** Sends signed JSON to webhooks. */
 import { createHmac } from "node:crypto";
 import type { Alert } from "../alert.ts";
+import { buildSampleUrl } from "../records/links.ts";
 import { type Message, urlOf } from "../sending/messages.ts";
 import { createHttpProvider, type ProviderRequest } from "../provider.ts";
 
@@ -10,7 +11,10 @@ export const webhook = createHttpProvider<"webhook">({
     // Common servers accept 100 kB or more. A smaller body usually arrives in one read.
     bytes: 19_800,
     bytesOf: (alert, origin) =>
-      1 + Buffer.byteLength(JSON.stringify(buildAlertPayload(alert, urlOf(alert, origin)))),
+      1 +
+      Buffer.byteLength(
+        JSON.stringify(buildAlertPayload(alert, urlOf(alert, origin), buildSampleUrl(origin))),
+      ),
   },
   request: (settings, message, now) =>
     signRequest(settings, message.id, buildWebhookBody(message), now),
@@ -51,15 +55,26 @@ type Receiver = {
 };
 
 /** Returns the payload of one alert, alone or in a digest. */
-export function buildAlertPayload({ id, type, at, data }: Alert, url: string) {
-  return { type, timestamp: at, data: { alertId: id, ...buildData(data), url } };
+export function buildAlertPayload(
+  { id, type, at, data }: Alert,
+  url: string,
+  acknowledgeUrl?: string,
+) {
+  return {
+    type,
+    timestamp: at,
+    data: { alertId: id, ...buildData(data), url, ...(acknowledgeUrl && { acknowledgeUrl }) },
+  };
 }
 
-function buildWebhookBody({ type, at, alerts, url }: Message) {
+function buildWebhookBody({ type, at, alerts, url, acknowledgeUrls }: Message) {
   const [alert] = alerts;
-  if (type !== "digest" && alert !== undefined) return buildAlertPayload(alert, url);
+  if (type !== "digest" && alert !== undefined)
+    return buildAlertPayload(alert, url, acknowledgeUrls.get(alert.id));
   // The URL of a digest is the base URL of the appliance.
-  const payloads = alerts.map((alert) => buildAlertPayload(alert, urlOf(alert, url)));
+  const payloads = alerts.map((alert) =>
+    buildAlertPayload(alert, urlOf(alert, url), acknowledgeUrls.get(alert.id)),
+  );
   return { type, timestamp: at, data: { alerts: payloads } };
 }
 

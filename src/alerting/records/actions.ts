@@ -12,10 +12,12 @@ import { createNote, hasRoom, insertIncidentNote } from "../../incidents/stateme
 import { findHead } from "../../incidents/store.ts";
 import { computeStageTime, findStage } from "../deciding/escalation-rules.ts";
 import { listPolicies } from "../policies/store.ts";
+import { createLinkKey } from "./links.ts";
 import { titleOf, toSummary, findRecord } from "./service.ts";
 import type { AlertSummary, NewAlertNote, NewSnooze, TimelineEntry } from "./schema.ts";
 import {
   addEntry,
+  changeLinkKey,
   changeOwnership,
   findAcknowledgments,
   findOpenIncident,
@@ -34,8 +36,8 @@ type Acknowledgment = Awaited<ReturnType<typeof findAcknowledgments>>[number];
 type Act = {
   action: Extract<AuditAction, `alert.${string}`>;
   entry: Pick<NewEntry, "type" | "message">;
-  /** Text of the incident's internal note. */
-  note: string;
+  /** Text of the incident's internal note; null for none. */
+  note: string | null;
   statements: readonly Statement[];
 };
 
@@ -154,6 +156,23 @@ export function noteAlert(
   });
 }
 
+/**
+ * Revokes the links in all messages about an alert. Later messages have new ones. Throws NOT_FOUND,
+ * CONFLICT if it has ended.
+ */
+export function revokeLinks(scope: Scope, id: string): Promise<AlertSummary> {
+  return retryOnStaleRead(async () => {
+    const record = await getOpenRecord(scope, id);
+    const acknowledgments = await findAcknowledgments(scope, [record.id]);
+    return perform(scope, record, toSummary(record, acknowledgments), {
+      action: "alert.links-revoked",
+      entry: { type: "links-revoked" },
+      note: null,
+      statements: [changeLinkKey(scope.organizationId, record.id, createLinkKey())],
+    });
+  });
+}
+
 async function getOpenRecord(scope: Scope, id: string): Promise<RecordRow> {
   const record = assertFound(await findRecord(scope, id), "alert");
   if (record.resolvedAt !== null) throw new AppError("CONFLICT", "This alert has ended.");
@@ -177,7 +196,7 @@ async function perform<T extends object>(
       ...statements,
       addEntry(organizationId, record.id, { at, actor, ...entry }),
       guardEntriesFit(organizationId, record.id),
-      ...(await buildIncidentNote(scope, record, note)),
+      ...(note === null ? [] : await buildIncidentNote(scope, record, note)),
     ],
     { action, subjectId: record.id },
     answer,

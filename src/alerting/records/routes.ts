@@ -1,7 +1,13 @@
 import { pageSchema } from "../../core/paging.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
-import { acknowledgeAlert, noteAlert, snoozeAlert, unacknowledgeAlert } from "./actions.ts";
+import {
+  acknowledgeAlert,
+  noteAlert,
+  revokeLinks,
+  snoozeAlert,
+  unacknowledgeAlert,
+} from "./actions.ts";
 import {
   AlertQuery,
   AlertSummary,
@@ -69,6 +75,17 @@ export const recordRoutes = createRouter("/api/v1/alerts")
       data: AlertSummary,
       errors: ["CONFLICT"],
       handle: ({ scope, params, body }) => snoozeAlert(scope, params.id, body),
+    }),
+  )
+  .post(
+    ...defineEndpoint("/:id/revoke-links", {
+      name: "revokeAlertLinks",
+      access: "write",
+      summary: "Revoke the acknowledge links in all messages about an alert",
+      description: "Links that were sent stop working at once. Later messages have new ones.",
+      data: AlertSummary,
+      errors: ["CONFLICT"],
+      handle: ({ scope, params }) => revokeLinks(scope, params.id),
     }),
   )
   .post(

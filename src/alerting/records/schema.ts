@@ -36,7 +36,7 @@ export const AlertQuery = z.strictObject({
 export type AlertQuery = z.output<typeof AlertQuery>;
 
 const AlertActor = z.object({
-  type: z.enum(["api-key", "person", "command-line", "monitor", "visitor"]),
+  type: z.enum(["api-key", "person", "command-line", "monitor", "visitor", "link"]),
   id: z.string().nullable(),
   name: z.string(),
 });

@@ -3,7 +3,13 @@ import { and, desc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm
 import { AppError } from "../../core/errors.ts";
 import { buildPage, computeOffset } from "../../core/paging.ts";
 import { matchReference, matchValues, type Tenant } from "../../database/rows.ts";
-import { createInsert, guardText, type Prepared, StaleRead } from "../../database/store.ts";
+import {
+  createInsert,
+  guardText,
+  type Prepared,
+  StaleRead,
+  type Store,
+} from "../../database/store.ts";
 import {
   alertAcknowledgments,
   alertNotifications,
@@ -15,6 +21,7 @@ import {
   deliveryAlerts,
 } from "../../database/tables/alerting.ts";
 import { alertBounds } from "../../core/limits.ts";
+import type { LinkTarget } from "./links.ts";
 import type { AlertStatus, Ending } from "./rules.ts";
 import type { AlertQuery } from "./schema.ts";
 
@@ -303,6 +310,32 @@ export async function findRecordRow({ store, organizationId }: Tenant, id: strin
   const [row] = await store.db.select().from(alertRecords).where(where);
   return row ?? null;
 }
+
+/** Returns an open alert, and the name of a channel or of its person; null if one of them no longer exists. */
+export async function findLinkedAlert(
+  store: Store,
+  { organizationId, recordId, channelId }: LinkTarget,
+): Promise<{ record: RecordRow; name: string } | null> {
+  const [row] = await store.query<{ name: string }>(
+    `select case when c.person_id is null then c.name else p.name end as name
+     from organizations o
+       join alert_records r on r.organization_id = o.id and r.id = ?2 and r.resolved_at is null
+       join alert_channels c on c.organization_id = o.id and c.id = ?3
+       left join people p on p.id = c.person_id
+     where o.id = ?1 and o.deleted_at is null`,
+    [organizationId, recordId, channelId],
+  );
+  if (row === undefined) return null;
+  const record = await findRecordRow({ store, organizationId }, recordId);
+  return record === null || record.resolvedAt !== null ? null : { record, ...row };
+}
+
+/** Stores a new link key, which revokes all links in messages about an alert. */
+export const changeLinkKey = (organizationId: string, id: string, linkKey: string): Prepared => ({
+  text: `update alert_records set link_key = ?, version = version + 1
+    where organization_id = ? and id = ?`,
+  parameters: [linkKey, organizationId, id],
+});
 
 export async function findMessage({ store, organizationId }: Tenant, id: string) {
   const [row] = await store.db

@@ -14,6 +14,7 @@ import { LocalFailure, TargetFailure } from "../../core/outgoing/failures.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import { findSettings, openSmtp } from "../../accounts/settings/service.ts";
 import type { Alert } from "../alert.ts";
+import { buildAcknowledgeUrl } from "../records/links.ts";
 import { type Message, buildMessage } from "./messages.ts";
 import {
   type DeliveryContext,
@@ -61,7 +62,12 @@ type AttemptOptions = {
   problem?: Message["problem"];
   /** Alerts that some recipients never received. */
   missed?: readonly MissedAlert[];
+  /** The open alert to which each message belongs, by the message's ID. */
+  records?: ReadonlyMap<string, LinkedRecord>;
 };
+
+/** An alert with the random part of the key that signs its links. */
+export type LinkedRecord = { id: string; linkKey: string };
 
 /** Attempts once to deliver these alerts to a channel. */
 export function attemptDelivery(
@@ -72,18 +78,36 @@ export function attemptDelivery(
   options: AttemptOptions = {},
 ): Promise<CompletedAttempt> {
   const { cancelled = new AbortController().signal, progress = null } = options;
-  const { problem = null, missed = [] } = options;
+  const { problem = null, missed = [], records = new Map<string, LinkedRecord>() } = options;
   return runAttempt(context, { channel: channel.id }, async () => {
     const settings = settingsOf(context.vault, channel);
     const template = typeof settings["template"] === "string" ? settings["template"] : null;
+    const origin = context.origin();
+    const links = buildLinks(context.vault, origin, channel, records);
     const messageTo = createMessageLookup(alerts, missed, (all, id) =>
-      buildMessage(`${deliveryId}${id}`, all, context.origin(), template, problem),
+      buildMessage(`${deliveryId}${id}`, all, origin, template, problem, links),
     );
     const provider = providers[channel.type as ChannelType] as Provider<ChannelType>;
     const smtp = channel.type === "email" ? await findMailServer(context, channel) : null;
     const outside = { ...createDeliveryContext(context, cancelled, smtp), progress, messageTo };
     return provider.deliver(settings as ChannelSettings<ChannelType>, messageTo(null), outside);
   });
+}
+
+/** Creates the links with which the recipients of a channel acknowledge these alerts, by the message's ID. */
+function buildLinks(
+  vault: Vault,
+  origin: string,
+  { organizationId, id: channelId }: ChannelRow,
+  records: ReadonlyMap<string, LinkedRecord>,
+): Map<string, string> {
+  const links = new Map<string, string>();
+  for (const [alertId, { id: recordId, linkKey }] of records) {
+    const target = { organizationId, recordId, channelId };
+    const url = buildAcknowledgeUrl(vault, origin, target, linkKey);
+    if (url !== null) links.set(alertId, url);
+  }
+  return links;
 }
 
 /**

@@ -35,6 +35,10 @@ export type Message = {
   facts: readonly Fact[];
   /** Page of the subject, for the link in the message. */
   url: string;
+  /** Link with which the recipients acknowledge the alert without signing in; null for none, and for a digest. */
+  acknowledgeUrl: string | null;
+  /** The links of all alerts in the message, by their IDs. Recoveries and tests have none. */
+  acknowledgeUrls: ReadonlyMap<string, string>;
   /** Case that the message opens or closes, with one key from the outage to its end; null for a digest. */
   problem: { key: string; isOver: boolean } | null;
   alerts: readonly Alert[];
@@ -60,6 +64,7 @@ export function buildMessage(
   origin: string,
   template: string | null = null,
   problem: Message["problem"] = null,
+  acknowledgeUrls: Message["acknowledgeUrls"] = new Map(),
 ): Message {
   const [alert, ...more] = alerts;
   if (alert === undefined) throw new Error("A message needs an alert.");
@@ -76,6 +81,8 @@ export function buildMessage(
       lines: alerts.map(composeLine),
       facts: [],
       url: origin,
+      acknowledgeUrl: null,
+      acknowledgeUrls,
       problem: null,
       alerts,
     };
@@ -106,6 +113,8 @@ export function buildMessage(
     lines: [...farewell, ...messageLines],
     facts,
     url,
+    acknowledgeUrl: acknowledgeUrls.get(alert.id) ?? null,
+    acknowledgeUrls,
     problem: problem ?? { key, isOver },
     alerts,
   };
@@ -146,6 +155,10 @@ const tones: Record<AlertType, Tone> = {
   "appliance.recovered": "up",
   test: "info",
 };
+
+/** Whether a message about this alert can have a link to acknowledge it. */
+export const isAcknowledgeable = (alert: Alert): boolean =>
+  alert.type !== "test" && toneOf(alert) !== "up";
 
 function toneOf(alert: Alert): Tone {
   const isMinor = alert.type === "incident.opened" && severityOf(alert) === "warning";

@@ -1,5 +1,5 @@
 /** Encrypts and decrypts secret fields. */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { sha256 } from "../ids.ts";
 
 export type Vault = ReturnType<typeof createVault>;
@@ -12,6 +12,7 @@ const format = "v1";
  */
 export function createVault(key: Uint8Array) {
   const numberKey = new Uint8Array(hkdfSync("sha256", key, "", "sealed numbers", 32));
+  const signingKey = new Uint8Array(hkdfSync("sha256", key, "", "signed links", 32));
   // One AES block is a permutation. Half of it contains the number, and the other half identifies the place.
   const buildNumberBlock = (number: number, place: string) => {
     const block = Buffer.alloc(16);
@@ -40,6 +41,10 @@ export function createVault(key: Uint8Array) {
       const block = Buffer.concat([decipher.update(bytes), decipher.final()]);
       const number = Number(block.readBigUInt64BE());
       return buildNumberBlock(number, place).equals(block) ? number : null;
+    },
+    /** Signs a text with HMAC-SHA256. Only this appliance can verify the signature. */
+    sign(text: string): Buffer {
+      return createHmac("sha256", signingKey).update(text).digest();
     },
     seal(plain: string, place: string): string {
       const iv = randomBytes(12);

@@ -11,7 +11,7 @@ export const auditEntries = sqliteTable(
     organizationId: organizationId(),
     at: text("at").notNull(),
     actorType: text("actor_type", {
-      enum: ["api-key", "person", "command-line", "monitor", "visitor"],
+      enum: ["api-key", "person", "command-line", "monitor", "visitor", "link"],
     }).notNull(),
     actorId: text("actor_id"),
     actorName: text("actor_name").notNull(),
@@ -92,7 +92,7 @@ export const heldChanges = sqliteTable(
     subjectId: text("subject_id"),
     title: text("title"),
     actorType: text("actor_type", {
-      enum: ["api-key", "person", "command-line", "monitor", "visitor"],
+      enum: ["api-key", "person", "command-line", "monitor", "visitor", "link"],
     }).notNull(),
     actorId: text("actor_id"),
     actorName: text("actor_name").notNull(),

@@ -41,7 +41,7 @@ export const HeldChange = z
     title: z.string().nullable().meta({ description: "Title of the record." }),
     change: z.record(z.string(), z.unknown()).meta({ description: "Body of the held request." }),
     author: z.object({
-      type: z.enum(["api-key", "person", "command-line", "monitor", "visitor"]),
+      type: z.enum(["api-key", "person", "command-line", "monitor", "visitor", "link"]),
       id: z.string().nullable(),
       name: z.string(),
     }),

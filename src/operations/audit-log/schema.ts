@@ -13,7 +13,14 @@ export const listActionsOf = (noun: NounOf<AuditAction>): AuditAction[] =>
   auditVerbs[noun].map((verb) => `${noun}.${verb}` as AuditAction);
 
 /** Types of actors. */
-export const auditActors = ["person", "api-key", "command-line", "monitor", "visitor"] as const;
+export const auditActors = [
+  "person",
+  "api-key",
+  "command-line",
+  "monitor",
+  "visitor",
+  "link",
+] as const;
 
 const filters = {
   /** Searches the sentence of an entry, its action, and its subject's name. */

@@ -103,6 +103,7 @@ const actors: Record<string, string> = {
 export function describeActor({ type, name }: AuditEntry["actor"]): string {
   if (type === "command-line") return "The command line";
   if (type === "visitor") return "A visitor";
+  if (type === "link") return `${name} (link in a message)`;
   return actors[type] === undefined ? name : `${actors[type]} ${name}`;
 }
 

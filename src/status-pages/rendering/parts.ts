@@ -1,5 +1,6 @@
 /** Renders each part of a status page: HTML pages, JSON, feeds and the calendar. */
 import { escapeXml } from "../../core/text/formatting.ts";
+import { toHtml } from "../../http/responses/small-page.ts";
 import { renderAtom, renderRss } from "../formats/feeds.ts";
 import { loadMonthlyHistory } from "../formats/history.ts";
 import { renderCalendar } from "../formats/ical.ts";
@@ -121,49 +122,11 @@ export async function renderSignUp(
   return toHtml(subscribePage(document, loaded.takesMail, result), result?.status ?? 200);
 }
 
-/** Allows only our own scripts. Style attributes are allowed because one sets the accent colour. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "style-src-attr 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'self'",
-].join("; ");
-
-export function toHtml<Body extends Rendered["body"]>(body: Body, status = 200) {
-  return {
-    status,
-    type: "text/html; charset=utf-8",
-    body,
-    headers: {
-      "Content-Security-Policy": contentSecurityPolicy,
-      "X-Content-Type-Options": "nosniff",
-      "Referrer-Policy": "no-referrer",
-    },
-  };
-}
-
 /** Headers of public JSON, feeds and badges: web pages of any origin can read them. */
 const openHeaders = {
   "Access-Control-Allow-Origin": "*",
   "X-Content-Type-Options": "nosniff",
 };
-
-/** Creates a response for a single visitor, which no cache may store. */
-export function createUncachedResponse(
-  { body, status, type, headers }: ReturnType<typeof toHtml<string>>,
-  further: Record<string, string> = {},
-): Response {
-  return new Response(body, {
-    status,
-    headers: { "Content-Type": type, "Cache-Control": "no-store", ...headers, ...further },
-  });
-}
 
 export function toJson(body: Rendered["body"]): Rendered {
   return { status: 200, type: "application/json", body, headers: openHeaders };

@@ -5,7 +5,9 @@ import { AppError } from "../../core/errors.ts";
 import { isPassword } from "../../core/security/passwords.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
-import { readFormFields, respondSmallPage } from "./small-page.ts";
+import { respondSmallPage } from "../../http/responses/small-page.ts";
+import { adjustAccent } from "../rendering/accent.ts";
+import { readFormFields } from "./small-page.ts";
 import type { Store } from "../../database/store.ts";
 import { findBranding, type PageBranding, type PageHead } from "../store.ts";
 import { readCookie, buildSetCookie } from "../../http/cookies.ts";
@@ -101,6 +103,9 @@ function renderForm(
     `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>Enter the password</h1><p>You get it from the people who sent you this address.</p><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${notice}<button>Open</button></form>`,
     status,
     headers,
-    branding,
+    {
+      ...branding,
+      accentColor: branding.accentColor === null ? null : adjustAccent(branding.accentColor),
+    },
   );
 }

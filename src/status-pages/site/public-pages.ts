@@ -9,7 +9,8 @@ import { pathOf } from "../../http/request.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
 import { endOfMonth, formatUtcMonth } from "../formats/history.ts";
 import { type createPageReadings, type Reading } from "../page-readings.ts";
-import { renderPart, renderSignUp, createUncachedResponse } from "../rendering/parts.ts";
+import { createUncachedResponse } from "../../http/responses/small-page.ts";
+import { renderPart, renderSignUp } from "../rendering/parts.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import {
   findHead,

@@ -29,7 +29,8 @@ import { findPageHost, PageHosts } from "./hosts.ts";
 import { createJudgementWatch } from "./judgement-watch.ts";
 import { type PageAddress, PublicPages, type PublicPagesDependencies } from "./public-pages.ts";
 import { isParameter, isPublicPath, type Part, publicPaths, parseV2Name } from "./public-paths.ts";
-import { respondStatusUnknown, respondNotFound, respondTooManyRequests } from "./small-page.ts";
+import { respondTooManyRequests } from "../../http/responses/small-page.ts";
+import { respondStatusUnknown, respondNotFound } from "./small-page.ts";
 
 type Dependencies = Omit<PublicPagesDependencies, "cache" | "readings" | "monotonic"> & {
   log: Log;

@@ -46,6 +46,8 @@ export function buildNoticeMessage(
     type: "notice",
     severity: "info",
     tone: "info",
+    acknowledgeUrl: null,
+    acknowledgeUrls: new Map(),
     problem: null,
     at: notice.at,
     lines: words.facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`)),

@@ -30,6 +30,7 @@ export const actorLabels: Record<(typeof auditActors)[number], string> = {
   "command-line": "Command line",
   monitor: "Monitors",
   visitor: "Visitors",
+  link: "Links in messages",
 };
 
 const pageOf: Record<string, string> = {

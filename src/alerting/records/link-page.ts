@@ -1,0 +1,120 @@
+/** Serves the page of a signed link. It needs no sign-in: GET shows an alert, and only POST acknowledges it. */
+import { AppError } from "../../core/errors.ts";
+import { formatUtcMinute } from "../../core/time/clock.ts";
+import { buildScope, type ScopeServices } from "../../events/scope.ts";
+import type { NetworkLimit, RateLimit } from "../../http/access/rate-limit.ts";
+import { respondSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
+import type { Alert } from "../alert.ts";
+import { urlOf } from "../sending/messages.ts";
+import { acknowledgeAlert } from "./actions.ts";
+import { acknowledgePath, isSigned, type LinkTarget, parseToken } from "./links.ts";
+import type { AlertSummary } from "./schema.ts";
+import { toSummary } from "./service.ts";
+import { findAcknowledgments, findLinkedAlert, type RecordRow } from "./store.ts";
+
+/** Path of the page. The token is in messages about the alert. */
+export const acknowledgeRoute = `${acknowledgePath}:token` as const;
+
+export type AlertLinkLimits = {
+  /** Limit of links that are not valid, per client network and minute. */
+  wrongTokens: NetworkLimit;
+  /** Limit of requests per link and minute. */
+  requests: RateLimit;
+};
+
+/** A verified link to an open alert. */
+type Link = {
+  target: LinkTarget;
+  record: RecordRow;
+  /** Name of the channel, or of the person whose contact method it is. */
+  name: string;
+};
+
+/** Shows the alert of a link, or acknowledges it. Forged, revoked and old links get the same page. */
+export async function serveLink(
+  request: Request,
+  token: string,
+  address: string,
+  services: ScopeServices,
+  { wrongTokens, requests }: AlertLinkLimits,
+): Promise<Response> {
+  const link = await findLink(token, services);
+  if (link === null) return respondInvalid(wrongTokens, address);
+  const waitSeconds = requests.take(`${link.target.recordId} ${link.target.channelId}`);
+  if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
+  if (request.method !== "POST") return respondAlert(link, await readSummary(link, services));
+  const actor = { type: "link" as const, id: link.target.channelId, name: link.name };
+  const scope = buildScope(services, link.target.organizationId, actor);
+  try {
+    return respondAlert(link, await acknowledgeAlert(scope, link.target.recordId));
+  } catch (error) {
+    if (!(error instanceof AppError) || !["CONFLICT", "NOT_FOUND"].includes(error.code))
+      throw error;
+    // The alert ended, or its timeline is full.
+    if ((await findLink(token, services)) === null) return respondInvalid(wrongTokens, address);
+    const text = "Acknowledge this alert in Signalbox.";
+    return respondPage("Not acknowledged", `<p>${text}</p>`, { status: 409 });
+  }
+}
+
+async function findLink(token: string, { store, vault }: ScopeServices): Promise<Link | null> {
+  const parsed = parseToken(token);
+  if (parsed === null) return null;
+  const { target, signature } = parsed;
+  const found = await findLinkedAlert(store, target);
+  if (found === null || !isSigned(vault, target, found.record.linkKey, signature)) return null;
+  return { target, ...found };
+}
+
+async function readSummary({ target, record }: Link, { store }: ScopeServices) {
+  const { organizationId, recordId } = target;
+  const acknowledgments = await findAcknowledgments({ store, organizationId }, [recordId]);
+  return toSummary(record, acknowledgments);
+}
+
+/** Shows an alert. The button is missing after an acknowledgment with this link. */
+function respondAlert({ target, record, name }: Link, alert: AlertSummary): Response {
+  const { title, since, snoozedUntil } = alert;
+  const names = [...new Set(alert.acknowledgments.map((one) => one.name))];
+  const isOwn = alert.acknowledgments.some(
+    ({ type, id }) => type === "link" && id === target.channelId,
+  );
+  const state =
+    snoozedUntil !== null
+      ? `Snoozed until ${formatUtcMinute(snoozedUntil)}.`
+      : names.length === 0
+        ? "Nobody has acknowledged it."
+        : `Acknowledged by ${names.join(", ")}.`;
+  const subjectPath = urlOf({ ...record, data: alert.data } as unknown as Alert, "") || "/";
+  const hasButton = !isOwn || snoozedUntil !== null;
+  const button = `<button>Acknowledge</button><p>You acknowledge as ${Bun.escapeHTML(name)}.</p>`;
+  const content = [
+    `<p>Since ${formatUtcMinute(since)}</p>`,
+    `<p role="status">${Bun.escapeHTML(state)}</p>`,
+    ...(hasButton ? [button] : []),
+    `<p><a href="${Bun.escapeHTML(subjectPath)}">Open in Signalbox</a></p>`,
+  ];
+  return respondPage(title, content.join(""), { isForm: hasButton });
+}
+
+/** Responds to a link that is malformed, forged or revoked, or whose alert or channel no longer exists. */
+function respondInvalid(wrongTokens: NetworkLimit, address: string): Response {
+  const waitSeconds = wrongTokens.take(address);
+  if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
+  const text = "The alert has ended, or the link is incomplete or was revoked.";
+  return respondPage("This link is no longer valid", `<p>${text}</p>`, { status: 404 });
+}
+
+/** Creates a page that no search engine may list. `content` is HTML. The button of a form sends a POST. */
+function respondPage(
+  heading: string,
+  content: string,
+  { status = 200, isForm = false }: { status?: number; isForm?: boolean } = {},
+): Response {
+  const [start, end] = isForm
+    ? ['<form class="lock" method="post">', "</form>"]
+    : ['<div class="lock">', "</div>"];
+  const title = `<h1 dir="auto">${Bun.escapeHTML(heading)}</h1>`;
+  const headers = { "X-Robots-Tag": "noindex, nofollow" };
+  return respondSmallPage(heading, `${start}${title}${content}${end}`, status, headers);
+}

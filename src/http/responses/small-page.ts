@@ -1,0 +1,98 @@
+/** Renders short pages for visitors, without scripts: questions, confirmations and errors. */
+import { resolvePublicAsset } from "../../core/assets.ts";
+
+/** Allows only our own scripts. Style attributes are allowed because one sets the accent colour. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "style-src-attr 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'self'",
+].join("; ");
+
+/** Creates an HTML response of a public page, without caching headers. */
+export function toHtml<Body>(body: Body, status = 200) {
+  return {
+    status,
+    type: "text/html; charset=utf-8",
+    body,
+    headers: {
+      "Content-Security-Policy": contentSecurityPolicy,
+      "X-Content-Type-Options": "nosniff",
+      "Referrer-Policy": "no-referrer",
+    },
+  };
+}
+
+/** Creates a response for a single visitor, which no cache may store. */
+export function createUncachedResponse(
+  { body, status, type, headers }: ReturnType<typeof toHtml<string>>,
+  further: Record<string, string> = {},
+): Response {
+  return new Response(body, {
+    status,
+    headers: { "Content-Type": type, "Cache-Control": "no-store", ...headers, ...further },
+  });
+}
+
+/** The Signalbox mark. Written out, because React would slow down the start. */
+const mark =
+  '<svg width="30" height="30" viewBox="0 0 24 24" fill="none" aria-hidden="true"><path d="M6.5 22V8M3.5 22h6" stroke="currentColor" stroke-width="2.2" stroke-linecap="round"/><g transform="rotate(-40 6.5 13)"><path d="M6.5 10.4h14.2l-1.9 2.6 1.9 2.6H6.5z" class="arm"/></g><circle cx="6.5" cy="13" r="2.2" fill="currentColor"/></svg>';
+
+/** Name and looks of the page. `accentColor` is readable on its background, and `logo` is a URL. */
+export type SmallPageBranding = {
+  title: string;
+  theme: string;
+  accentColor: string | null;
+  logo: string | null;
+};
+
+const unbranded: SmallPageBranding = {
+  title: "Signalbox",
+  theme: "auto",
+  accentColor: null,
+  logo: null,
+};
+
+/** Creates a short page, such as a question, which no cache may store. `content` is HTML. */
+export function respondSmallPage(
+  title: string,
+  content: string,
+  status: number,
+  headers?: Record<string, string>,
+  branding = unbranded,
+): Response {
+  const { theme, accentColor, logo } = branding;
+  const accent = accentColor === null ? "" : ` style="--accent:${accentColor}"`;
+  const image = logo === null ? mark : `<img src="${Bun.escapeHTML(logo)}" alt="" height="32">`;
+  const header = `<header class="top"><span class="name">${image}<b dir="auto">${Bun.escapeHTML(branding.title)}</b></span></header>`;
+  const body = `<!doctype html><html lang="en" data-theme="${theme}"${accent}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="${theme === "auto" ? "light dark" : theme}"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="preload" href="${resolvePublicAsset("inter-latin.woff2")}" as="font" type="font/woff2" crossorigin><link rel="stylesheet" href="${resolvePublicAsset("status.css")}"></head><body><div class="wrap">${header}<main>${content}</main></div></body></html>`;
+  return createUncachedResponse(toHtml(body, status), headers);
+}
+
+/** Creates a page with a question and a button, which sends a POST to the same URL. */
+export function respondQuestion(heading: string, text: string, button: string): Response {
+  const [h1, p, label] = [heading, text, button].map((one) => Bun.escapeHTML(one));
+  const form = `<form class="lock" method="post"><h1>${h1}</h1><p>${p}</p><button>${label}</button></form>`;
+  return respondSmallPage(heading, form, 200);
+}
+
+/** Creates a page with a statement, such as the result of a form. */
+export function respondStatement(heading: string, text: string, status = 200): Response {
+  const [h1, p] = [heading, text].map((one) => Bun.escapeHTML(one));
+  return respondSmallPage(heading, `<div class="lock"><h1>${h1}</h1><p>${p}</p></div>`, status);
+}
+
+export function respondTooManyRequests(retryAfter: string): Response {
+  return respondSmallPage(
+    "Too many requests",
+    '<h1 class="month">Too many requests</h1><p class="quiet">Try again in a minute.</p>',
+    429,
+    { "Retry-After": retryAfter },
+  );
+}

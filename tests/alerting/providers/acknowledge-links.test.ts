@@ -1,0 +1,117 @@
+/** The link that acknowledges an alert, in the messages of each service. */
+import { describe, expect, test } from "bun:test";
+import { buildMail } from "../../../src/alerting/providers/email-mail.ts";
+import { providers } from "../../../src/alerting/providers.ts";
+import {
+  createAlert,
+  createChannel,
+  createLinkedMessage,
+  createMessage,
+  origin,
+  parseFields,
+  startReceiver,
+} from "../../support/alert-receiver.ts";
+import type { Json } from "../../support/json.ts";
+import { replyWith } from "../../support/target.ts";
+
+const link = `${origin}/a/token`;
+const down = createAlert("monitor.down");
+
+async function send(type: string, message = createLinkedMessage(down)) {
+  await using to = await startReceiver();
+  const { provider, settings } = createChannel(type);
+  await to.deliver(provider, settings, message);
+  return { url: to.urls.at(-1) ?? "", body: parseFields(to.lastRequest()) };
+}
+
+const openPage = expect.objectContaining({ title: "Open in Signalbox" });
+
+const places: Record<string, (body: Json) => unknown> = {
+  ntfy: ({ actions }) => actions,
+  telegram: ({ reply_markup: markup }) => markup.inline_keyboard,
+  discord: ({ components }) => components,
+  slack: ({ attachments: [{ blocks }] }) => blocks.at(-1).text.text,
+  mattermost: ({ attachments: [{ text }] }) => text.split("\n").at(-1),
+  teams: ({ attachments: [{ content }] }) => content.actions,
+  googlechat: ({ cardsV2: [{ card }] }) => card.sections[0].widgets.at(-1).buttonList.buttons[0],
+  pushover: ({ url, url_title: title }) => [title, url],
+  gotify: ({ message }) => message.split("\n").at(-2),
+  apprise: ({ body }) => body.split("\n").at(-2),
+  webhook: ({ data }) => data.acknowledgeUrl,
+};
+
+const expected: Record<string, unknown> = {
+  ntfy: [
+    { action: "http", label: "Acknowledge", url: link, method: "POST", clear: true },
+    expect.objectContaining({ action: "view" }),
+  ],
+  telegram: [[{ text: "Acknowledge", url: link }]],
+  discord: [{ type: 1, components: [{ type: 2, style: 5, label: "Acknowledge", url: link }] }],
+  slack: `*<${link}|Acknowledge>*`,
+  mattermost: `[Acknowledge](${link})`,
+  teams: [{ type: "Action.OpenUrl", title: "Acknowledge", url: link }, openPage],
+  googlechat: { text: "Acknowledge", onClick: { openLink: { url: link } } },
+  pushover: ["Acknowledge", link],
+  gotify: `Acknowledge: ${link}`,
+  apprise: `Acknowledge: ${link}`,
+  webhook: link,
+};
+
+describe.each(Object.keys(places))("%s", (type) => {
+  test("has the link where the service shows one", async () => {
+    const { body } = await send(type);
+    expect(places[type]?.(body)).toEqual(expected[type]);
+  });
+
+  test("has no word about it in a message without a link", async () => {
+    const { url, body } = await send(type, createMessage(createAlert("monitor.up")));
+    expect(JSON.stringify(body)).not.toMatch(/acknowledge|reply_markup|components/i);
+    expect(url).not.toContain("with_components");
+  });
+
+  test("has the link also if the appliance's host has no dot", async () => {
+    const { body } = await send(type, createLinkedMessage(down, "http://nas:3210"));
+    expect(JSON.stringify(body).split("http://nas:3210/a/token")).toHaveLength(2);
+  });
+});
+
+test("all services have the link, except those with cases of their own", () => {
+  const others = Object.keys(providers).filter((type) => !(type in places));
+  expect(others.sort()).toEqual(["email", "jsm", "opsgenie", "pagerduty"]);
+});
+
+test.each(["telegram", "discord", "teams", "googlechat"])(
+  "%s gets no button to a host without a dot, which it would reject",
+  async (type) => {
+    const { url, body } = await send(type, createLinkedMessage(down, "http://nas:3210"));
+    expect(JSON.stringify(body)).toContain("Acknowledge: http://nas:3210/a/token");
+    expect(JSON.stringify(body)).not.toMatch(/reply_markup|components|OpenUrl|openLink/);
+    expect(url).not.toContain("/a/token");
+  },
+);
+
+test("Discord shows the button of a webhook only if the address says so", async () => {
+  expect((await send("discord")).url).toEndWith("?wait=true&with_components=true");
+});
+
+test("if Telegram rejects the button, the message is sent again with the link as text", async () => {
+  const rejection = JSON.stringify({ ok: false, description: "Bad Request: BUTTON_URL_INVALID" });
+  await using to = await startReceiver(replyWith(400, rejection));
+  const { provider, settings } = createChannel("telegram");
+  await to.deliver(provider, settings, createLinkedMessage(down));
+  const [first, second, ...more] = to.asked.map(({ body }) => JSON.parse(body) as Json);
+  expect(more).toEqual([]);
+  expect(first?.reply_markup).toBeDefined();
+  expect(second?.reply_markup).toBeUndefined();
+  expect(second?.text).toContain(`\nAcknowledge: ${link}\n`);
+});
+
+test("a mail has a button and a line of text", async () => {
+  const to = ["ann@team.example"];
+  const mail = await buildMail(createLinkedMessage(down), to, "signalbox@team.example");
+  const text = mail.bytes.toString().replaceAll("=\r\n", "").replaceAll("=3D", "=");
+  expect(text).toMatch(new RegExp(`\\r?\\nAcknowledge: ${link}\\r?\\n`));
+  expect(text).toMatch(new RegExp(`<a href="${link}" style="[^"]*">Acknowledge</a>`));
+  const other = await buildMail(createMessage(createAlert("monitor.up")), to, "s@team.example");
+  expect(other.bytes.toString()).not.toContain("Acknowledge");
+});
