@@ -19,7 +19,8 @@ type Settings = ChannelSettings<"telegram">;
 
 /**
  * Sends plain text: without `parse_mode`, Telegram interprets no markup. If a group has become a
- * supergroup, the message is sent again at once, to the new ID in the response.
+ * supergroup, the message is sent again at once, to the new ID in the response. If Telegram rejects
+ * the URL of the button, it is sent again with the link as text.
  * https://core.telegram.org/bots/api#making-requests and #responseparameters
  * Self-hosted servers: https://core.telegram.org/bots/api#using-a-local-bot-api-server
  */
