@@ -355,14 +355,7 @@ async function createWeb(parts: Parts, folder: string) {
       report: parts.checks.report,
       wrongTokens: createNetworkLimit(requestBounds.wrongPushTokens.value, parts.clock),
     },
-    calendars: {
-      wrongTokens: createNetworkLimit(requestBounds.wrongCalendarTokens.value, parts.clock),
-      reads: createRateLimit(requestBounds.calendarReads.value, parts.clock),
-    },
-    alertLinks: {
-      wrongTokens: createNetworkLimit(requestBounds.wrongAlertLinks.value, parts.clock),
-      requests: createRateLimit(requestBounds.alertLinkRequests.value, parts.clock),
-    },
+    ...createSecretAddressLimits(parts),
     metrics: { token: parts.token, text: () => renderMetrics(parts, pageQueue, listCollectors()) },
   });
   const transfers = createTransferLimit();
@@ -388,6 +381,18 @@ async function createWeb(parts: Parts, folder: string) {
   const held = new HeldChangeSender({ ...parts, routes: app.routes as unknown as Route[] });
   return { main, ports, site, held };
 }
+
+/** Creates the limits of addresses that are their own credential. */
+const createSecretAddressLimits = ({ clock }: Parts) => ({
+  calendars: {
+    wrongTokens: createNetworkLimit(requestBounds.wrongCalendarTokens.value, clock),
+    reads: createRateLimit(requestBounds.calendarReads.value, clock),
+  },
+  alertLinks: {
+    wrongTokens: createNetworkLimit(requestBounds.wrongAlertLinks.value, clock),
+    requests: createRateLimit(requestBounds.alertLinkRequests.value, clock),
+  },
+});
 
 /** Creates the public pages. */
 function createSite(

@@ -1,10 +1,6 @@
 /** Receives every request: authentication, health, metrics, files, pushes, and all routes. */
-import {
-  type CalendarLimits,
-  calendarRoute,
-  serveCalendar,
-} from "./alerting/schedules/calendar.ts";
-import { acknowledgeRoute, type AlertLinkLimits, serveLink } from "./alerting/records/link-page.ts";
+import { type CalendarLimits, createCalendarRoutes } from "./alerting/schedules/calendar.ts";
+import { type AlertLinkLimits, createLinkRoutes } from "./alerting/records/link-page.ts";
 import { formatTimestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
 import { type ApiDependencies, createRoutes } from "./api.ts";
@@ -107,18 +103,8 @@ export function createServer(dependencies: Dependencies) {
     .get("/metrics", ({ request, requestContext: { principal } }) =>
       createMetricsResponse(server, request, principal),
     )
-    .get(calendarRoute, ({ params, requestContext: { address } }) =>
-      serveCalendar(params.token, address, services, server.calendars),
-    )
-    .get(acknowledgeRoute, ({ request, params, requestContext: { address } }) =>
-      serveLink(request, params.token, address, services, server.alertLinks),
-    )
-    .post(
-      acknowledgeRoute,
-      ({ request, params, requestContext: { address } }) =>
-        serveLink(request, params.token, address, services, server.alertLinks),
-      { parse: "none" },
-    )
+    .use(createCalendarRoutes(services, dependencies.calendars))
+    .use(createLinkRoutes(services, dependencies.alertLinks))
     .use(assets)
     .get("/docs", ({ request }) => serveWebFile(web, request, "docs.html"))
     .use(api)

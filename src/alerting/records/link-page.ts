@@ -3,6 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { formatUtcMinute } from "../../core/time/clock.ts";
 import { buildScope, type ScopeServices } from "../../events/scope.ts";
 import type { NetworkLimit, RateLimit } from "../../http/access/rate-limit.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { respondSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
 import type { Alert } from "../alert.ts";
 import { urlOf } from "../sending/messages.ts";
@@ -13,7 +14,7 @@ import { toSummary } from "./service.ts";
 import { findAcknowledgments, findLinkedAlert, type RecordRow } from "./store.ts";
 
 /** Path of the page. The token is in messages about the alert. */
-export const acknowledgeRoute = `${acknowledgePath}:token` as const;
+const acknowledgeRoute = `${acknowledgePath}:token` as const;
 
 export type AlertLinkLimits = {
   /** Limit of links that are not valid, per client network and minute. */
@@ -30,8 +31,22 @@ type Link = {
   name: string;
 };
 
+/** Creates the routes of the page. Elysia serves HEAD with the handler of GET. */
+export function createLinkRoutes(services: ScopeServices, limits: AlertLinkLimits) {
+  return createRouter("")
+    .get(acknowledgeRoute, ({ request, params, requestContext: { address } }) =>
+      serveLink(request, params.token, address, services, limits),
+    )
+    .post(
+      acknowledgeRoute,
+      ({ request, params, requestContext: { address } }) =>
+        serveLink(request, params.token, address, services, limits),
+      { parse: "none" },
+    );
+}
+
 /** Shows the alert of a link, or acknowledges it. Forged, revoked and old links get the same page. */
-export async function serveLink(
+async function serveLink(
   request: Request,
   token: string,
   address: string,

@@ -6,13 +6,14 @@ import { writeCalendar } from "../../core/text/ical.ts";
 import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import { consume, type NetworkLimit, type RateLimit } from "../../http/access/rate-limit.ts";
+import { createRouter } from "../../http/request-context.ts";
 import { unknownPathError } from "../../http/responses/error-response.ts";
 import { listShifts } from "./rules.ts";
 import { maxSpanMs } from "./service.ts";
 import { addOverrides, findScheduleByToken } from "./store.ts";
 
 /** Path of a calendar. The token is in the schedule's `calendarUrl`. */
-export const calendarRoute = "/calendars/:token";
+const calendarRoute = "/calendars/:token";
 
 export type CalendarLimits = {
   /** Limit of wrong tokens per client network and minute. */
@@ -24,14 +25,21 @@ export type CalendarLimits = {
 /** Past days in a calendar. */
 const pastDays = 14;
 
+type Services = { store: Store; clock: Clock };
+
+export const createCalendarRoutes = (services: Services, limits: CalendarLimits) =>
+  createRouter("").get(calendarRoute, ({ params, requestContext: { address } }) =>
+    serveCalendar(params.token, address, services, limits),
+  );
+
 /**
  * Returns the calendar of a token. Throws NOT_FOUND for a wrong token, and RATE_LIMITED for too many requests or wrong
  * tokens.
  */
-export async function serveCalendar(
+async function serveCalendar(
   token: string,
   address: string,
-  { store, clock }: { store: Store; clock: Clock },
+  { store, clock }: Services,
   { wrongTokens, reads }: CalendarLimits,
 ): Promise<Response> {
   const schedule = await findScheduleByToken(store, sha256(token.replace(/\.ics$/, "")));
