@@ -1,6 +1,8 @@
 /** Receives every request: authentication, health, metrics, files, pushes, and all routes. */
-import { type CalendarLimits, createCalendarRoutes } from "./alerting/schedules/calendar.ts";
-import { type AlertLinkLimits, createLinkRoutes } from "./alerting/records/link-page.ts";
+import type { CalendarLimits } from "./alerting/schedules/calendar.ts";
+import { createCalendarRoutes } from "./alerting/schedules/routes.ts";
+import type { AlertLinkLimits } from "./alerting/records/link-page.ts";
+import { createLinkRoutes } from "./alerting/records/routes.ts";
 import { formatTimestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
 import { type ApiDependencies, createRoutes } from "./api.ts";
@@ -103,8 +105,8 @@ export function createServer(dependencies: Dependencies) {
     .get("/metrics", ({ request, requestContext: { principal } }) =>
       createMetricsResponse(server, request, principal),
     )
-    .use(createCalendarRoutes(services, dependencies.calendars))
-    .use(createLinkRoutes(services, dependencies.alertLinks))
+    .use(createCalendarRoutes(dependencies.calendars))
+    .use(createLinkRoutes(dependencies.alertLinks))
     .use(assets)
     .get("/docs", ({ request }) => serveWebFile(web, request, "docs.html"))
     .use(api)

@@ -3,18 +3,18 @@ import { AppError } from "../../core/errors.ts";
 import { formatUtcMinute } from "../../core/time/clock.ts";
 import { buildScope, type ScopeServices } from "../../events/scope.ts";
 import type { NetworkLimit, RateLimit } from "../../http/access/rate-limit.ts";
-import { createRouter } from "../../http/request-context.ts";
 import { respondSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
 import type { Alert } from "../alert.ts";
 import { urlOf } from "../sending/messages.ts";
 import { acknowledgeAlert } from "./actions.ts";
-import { acknowledgePath, isSigned, type LinkTarget, parseToken } from "./links.ts";
+import { acknowledgePath, isSigned, parseToken } from "./links.ts";
+import type { LinkTarget } from "./rules.ts";
 import type { AlertSummary } from "./schema.ts";
 import { toSummary } from "./service.ts";
 import { findAcknowledgments, findLinkedAlert, type RecordRow } from "./store.ts";
 
 /** Path of the page. The token is in messages about the alert. */
-const acknowledgeRoute = `${acknowledgePath}:token` as const;
+export const acknowledgeRoute = `${acknowledgePath}:token` as const;
 
 export type AlertLinkLimits = {
   /** Limit of links that are not valid, per client network and minute. */
@@ -31,22 +31,8 @@ type Link = {
   name: string;
 };
 
-/** Creates the routes of the page. Elysia serves HEAD with the handler of GET. */
-export function createLinkRoutes(services: ScopeServices, limits: AlertLinkLimits) {
-  return createRouter("")
-    .get(acknowledgeRoute, ({ request, params, requestContext: { address } }) =>
-      serveLink(request, params.token, address, services, limits),
-    )
-    .post(
-      acknowledgeRoute,
-      ({ request, params, requestContext: { address } }) =>
-        serveLink(request, params.token, address, services, limits),
-      { parse: "none" },
-    );
-}
-
 /** Shows the alert of a link, or acknowledges it. Forged, revoked and old links get the same page. */
-async function serveLink(
+export async function serveLink(
   request: Request,
   token: string,
   address: string,

@@ -2,9 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { createToken } from "../../core/ids.ts";
 import type { Vault } from "../../core/security/secrets.ts";
-
-/** The alert and the channel of a link. */
-export type LinkTarget = { organizationId: string; recordId: string; channelId: string };
+import type { LinkTarget } from "./rules.ts";
 
 /** Creates the random part of the key that signs the links of an alert: 131 bits. */
 export const createLinkKey = (): string => createToken(22);

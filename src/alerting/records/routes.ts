@@ -1,3 +1,4 @@
+/** REST routes of alerts, and the page of the links in messages. */
 import { pageSchema } from "../../core/paging.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
@@ -8,6 +9,7 @@ import {
   snoozeAlert,
   unacknowledgeAlert,
 } from "./actions.ts";
+import { acknowledgeRoute, type AlertLinkLimits, serveLink } from "./link-page.ts";
 import {
   AlertQuery,
   AlertSummary,
@@ -103,3 +105,17 @@ export const recordRoutes = createRouter("/api/v1/alerts")
       handle: ({ scope, params, body }) => noteAlert(scope, params.id, body),
     }),
   );
+
+/** Creates the page of the links in messages. Elysia serves HEAD with the handler of GET. */
+export function createLinkRoutes(limits: AlertLinkLimits) {
+  return createRouter("")
+    .get(acknowledgeRoute, ({ request, params, requestContext: { address, services } }) =>
+      serveLink(request, params.token, address, services, limits),
+    )
+    .post(
+      acknowledgeRoute,
+      ({ request, params, requestContext: { address, services } }) =>
+        serveLink(request, params.token, address, services, limits),
+      { parse: "none" },
+    );
+}

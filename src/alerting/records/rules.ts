@@ -89,3 +89,6 @@ export function statusOf(record: {
   if (record.snoozedUntil !== null) return "snoozed";
   return record.acknowledgedAt === null ? "open" : "acknowledged";
 }
+
+/** The alert and the channel of a link in a message. */
+export type LinkTarget = { organizationId: string; recordId: string; channelId: string };

@@ -21,8 +21,7 @@ import {
   deliveryAlerts,
 } from "../../database/tables/alerting.ts";
 import { alertBounds } from "../../core/limits.ts";
-import type { LinkTarget } from "./links.ts";
-import type { AlertStatus, Ending } from "./rules.ts";
+import type { AlertStatus, Ending, LinkTarget } from "./rules.ts";
 import type { AlertQuery } from "./schema.ts";
 
 export const insertRecord = createInsert(alertRecords);

@@ -6,14 +6,13 @@ import { writeCalendar } from "../../core/text/ical.ts";
 import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import { consume, type NetworkLimit, type RateLimit } from "../../http/access/rate-limit.ts";
-import { createRouter } from "../../http/request-context.ts";
 import { unknownPathError } from "../../http/responses/error-response.ts";
 import { listShifts } from "./rules.ts";
 import { maxSpanMs } from "./service.ts";
 import { addOverrides, findScheduleByToken } from "./store.ts";
 
 /** Path of a calendar. The token is in the schedule's `calendarUrl`. */
-const calendarRoute = "/calendars/:token";
+export const calendarRoute = "/calendars/:token";
 
 export type CalendarLimits = {
   /** Limit of wrong tokens per client network and minute. */
@@ -25,21 +24,14 @@ export type CalendarLimits = {
 /** Past days in a calendar. */
 const pastDays = 14;
 
-type Services = { store: Store; clock: Clock };
-
-export const createCalendarRoutes = (services: Services, limits: CalendarLimits) =>
-  createRouter("").get(calendarRoute, ({ params, requestContext: { address } }) =>
-    serveCalendar(params.token, address, services, limits),
-  );
-
 /**
  * Returns the calendar of a token. Throws NOT_FOUND for a wrong token, and RATE_LIMITED for too many requests or wrong
  * tokens.
  */
-async function serveCalendar(
+export async function serveCalendar(
   token: string,
   address: string,
-  { store, clock }: Services,
+  { store, clock }: { store: Store; clock: Clock },
   { wrongTokens, reads }: CalendarLimits,
 ): Promise<Response> {
   const schedule = await findScheduleByToken(store, sha256(token.replace(/\.ics$/, "")));

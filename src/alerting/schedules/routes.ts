@@ -4,6 +4,7 @@ import { Deleted } from "../../core/paging.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { createRouter } from "../../http/request-context.ts";
+import { type CalendarLimits, calendarRoute, serveCalendar } from "./calendar.ts";
 import {
   NewSchedule,
   NewScheduleOverride,
@@ -201,3 +202,9 @@ export const scheduleDashboardRoutes = createRouter("/schedules").post(
     handle: ({ scope, body }) => previewShifts(scope, body),
   }),
 );
+
+/** Calendars at their secret addresses. */
+export const createCalendarRoutes = (limits: CalendarLimits) =>
+  createRouter("").get(calendarRoute, ({ params, requestContext: { address, services } }) =>
+    serveCalendar(params.token, address, services, limits),
+  );

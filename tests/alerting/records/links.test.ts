@@ -1,10 +1,7 @@
 /** Links in messages that acknowledge an alert without signing in: the page, and attacks on it. */
 import { describe, expect, test } from "bun:test";
-import {
-  buildAcknowledgeUrl,
-  type LinkTarget,
-  parseToken,
-} from "../../../src/alerting/records/links.ts";
+import { buildAcknowledgeUrl, parseToken } from "../../../src/alerting/records/links.ts";
+import type { LinkTarget } from "../../../src/alerting/records/rules.ts";
 import { unknownId } from "../../support/appliance.ts";
 import type { Json } from "../../support/json.ts";
 import { createPager } from "../../support/pager.ts";
