@@ -44,6 +44,8 @@ export const configured: readonly Configured[] = [
     tables: [
       "alert_channels",
       "monitor_channels",
+      "monitor_dependencies",
+      "monitor_group_dependencies",
       "monitor_group_channels",
       "alert_memory",
       "open_alerts",

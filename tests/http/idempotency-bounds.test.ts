@@ -137,9 +137,11 @@ test("every POST and PATCH that returns a record with lists has an address to re
     "restoreMonitor",
     "restoreMonitorGroup",
     "restoreStatusPage",
+    "sendVerificationCode",
     "snoozeAlert",
     "swapShifts",
     "testAlertChannel",
+    "testContactMethod",
     "unacknowledgeAlert",
   ]);
 });
