@@ -271,18 +271,21 @@ function* renderMonitor(monitor: MonitorView, { words, base }: PageDocument): Ge
   const { description, tone, word, stateSince, lastKnown, figures, latency } = monitor;
   const name = Bun.escapeHTML(monitor.name);
   const { daysBetween, settled, marks } = monitor;
-  const { uptime, since } = figures;
+  const { uptime } = figures;
   const count = monitor.historyDays;
+  const recent = count > recentDays ? monitor.recentFigures : figures;
   const took = latency === null ? "" : ` <span class="latency">${Bun.escapeHTML(latency)}</span>`;
+  const since = renderByWidth("since", figures.since, recent.since);
+  // In the reading order. The style sheet shows the uptime first.
+  const measured = since === "" ? "" : `${since} `;
   const began = stateSince === null ? "" : ` <span class="since">${stateSince}</span>`;
   const incidents = marks.map(({ id, ...mark }) => ({ ...mark, url: `${base}/incidents/${id}` }));
   const marked =
     marks.length === 0 ? "" : ` data-incidents="${Bun.escapeHTML(JSON.stringify(incidents))}"`;
-  const recent = count > recentDays ? monitor.recentFigures : figures;
   const about =
     description === null ? "" : `<div class="about md">${words(description).html}</div>`;
   const known = lastKnown === null ? "" : `<p class="quiet">${Bun.escapeHTML(lastKnown)}</p>`;
-  yield `<li class="comp"><div class="line"><h3 class="what">${renderIcon(tone)}<b dir="auto">${name}</b></h3> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span> <span class="figures">${renderByWidth("uptime", uptime, recent.uptime)} ${renderByWidth("since", since, recent.since)}${took}</span></p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${name}, uptime ${since ?? `of ${count} days`}: ${uptime}">`;
+  yield `<li class="comp"><div class="line"><h3 class="what">${renderIcon(tone)}<b dir="auto">${name}</b></h3> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span> <span class="figures">${measured}${renderByWidth("uptime", uptime, recent.uptime)}${took}</span></p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${name}, uptime ${figures.since ?? `of ${count} days`}: ${uptime}">`;
   yield renderSettledBars(monitor);
   yield `${renderBars(daysBetween(settled.count, count))}</div></li>`;
 }
