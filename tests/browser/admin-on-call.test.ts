@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { defineLookTests, findThemeViolations } from "../support/admin-looks.ts";
 import { owner, startOwnedMachine } from "../support/admin-world.ts";
+import { formatLocal } from "../../web/components/forms/date-time-rules.ts";
 import { describeInChromium } from "../support/browser.ts";
 import type { Json } from "../support/json.ts";
 
@@ -110,8 +111,8 @@ describeInChromium("on call", (browser) => {
     await page.mouse.down();
     await hourCell(page, 1, 12).hover();
     await page.mouse.up();
-    expect(await dialog.getByLabel("From").inputValue()).toBe(`${localDay(1)}T09:00`);
-    expect(await dialog.getByLabel("Until").inputValue()).toBe(`${localDay(1)}T13:00`);
+    expect(await dialog.getByLabel("From").inputValue()).toBe(formatLocal(`${localDay(1)}T09:00`));
+    expect(await dialog.getByLabel("Until").inputValue()).toBe(formatLocal(`${localDay(1)}T13:00`));
     await dialog.getByRole("button", { name: "Override" }).click();
     await dialog.waitFor({ state: "detached" });
     await page.getByText(/ is on call /).waitFor();
@@ -121,7 +122,7 @@ describeInChromium("on call", (browser) => {
       await page.keyboard.press(key);
     await dialog.getByRole("combobox", { name: "On call" }).click();
     await page.getByRole("option", { name: "Cat" }).click();
-    expect(await dialog.getByLabel("From").inputValue()).toBe(`${localDay(2)}T01:00`);
+    expect(await dialog.getByLabel("From").inputValue()).toBe(formatLocal(`${localDay(2)}T01:00`));
     expect(await findThemeViolations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Override" }).click();
     await dialog.waitFor({ state: "detached" });

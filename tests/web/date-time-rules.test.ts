@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import fc from "fast-check";
 import { setHourCycle } from "../../src/core/time/times.ts";
-import { formatLocal, parseDateTime } from "../../web/components/forms/date-time-rules.ts";
+import {
+  formatDay,
+  formatLocal,
+  parseDateTime,
+  parseDay,
+} from "../../web/components/forms/date-time-rules.ts";
 
 const zone = "Europe/Berlin";
 /** A Sunday, 14:40 in Berlin. */
@@ -56,6 +62,8 @@ test.each([
   "in two h",
   "for 0 h",
   "5",
+  "in 3 months",
+  "30000 days ago",
 ])("does not understand “%s”", (typed) => {
   expect(read(typed)).toBeNull();
 });
@@ -76,4 +84,34 @@ test("every time is read as it is written, with either clock", () => {
       },
     ),
   );
+});
+
+test.each([
+  ["today", "2026-11-22"],
+  ["yesterday", "2026-11-21"],
+  ["7 days ago", "2026-11-15"],
+  ["2 weeks ago", "2026-11-08"],
+  ["in 4 weeks", "2026-12-20"],
+  ["Monday", "2026-11-23"],
+  ["26 Nov", "2026-11-26"],
+  ["2025-01-01", "2025-01-01"],
+  ["202", null],
+  ["", null],
+])("reads the day “%s”", (typed, day) => {
+  expect(parseDay(typed, { now, zone })).toBe(day);
+});
+
+test("a written day is read as the same day, and another text stays as it is typed", () => {
+  expect(formatDay("2026-11-22")).toBe("Sun 22 Nov 2026");
+  expect(parseDay("Sun 22 Nov 2026", { now, zone })).toBe("2026-11-22");
+  for (const typed of ["", "soon"]) expect(formatDay(typed)).toBe(typed);
+});
+
+test("no field of the admin page uses the date input of the browser", async () => {
+  const web = join(import.meta.dir, "..", "..", "web");
+  for await (const path of new Bun.Glob("**/*.tsx").scan(web))
+    expect([path, /type="date/.test(await Bun.file(join(web, path)).text())]).toEqual([
+      path,
+      false,
+    ]);
 });

@@ -1,14 +1,63 @@
-/** A date and time to type or choose: `now`, `in 2 h`, `until tomorrow 09:00`, `26 Nov 19:00`. */
-import { Autocomplete } from "@mantine/core";
+/** A date, with or without a time, to type or choose: `now`, `in 2 h`, `until tomorrow 09:00`, `26 Nov 19:00`. */
+import { Autocomplete, type AutocompleteProps } from "@mantine/core";
 import { type ReactNode, useRef, useState } from "react";
 import { toInstant } from "../../../src/core/time/time-zones.ts";
 import { formatTimestamp } from "../../../src/core/time/clock.ts";
-import { durationInWords, Time, useNow } from "../display/time.tsx";
-import { formatLocal, parseDateTime, parseLocal } from "./date-time-rules.ts";
+import { durationInWords, Time, useNow, useZone } from "../display/time.tsx";
+import { formatDay, formatLocal, parseDateTime, parseDay, parseLocal } from "./date-time-rules.ts";
 
-/** Choices for the start of something, and for its end. */
+/** Choices for the start of something, for its end, and for days of the past and of the future. */
 const starts = ["now", "in 1 h", "tomorrow 09:00", "Monday 09:00"];
 const ends = ["for 30 min", "for 1 h", "for 2 h", "for 4 h", "for 1 d", "until tomorrow 09:00"];
+const pastDays = ["today", "yesterday", "7 days ago", "30 days ago"];
+const futureDays = ["in 4 weeks", "in 90 days", "in 365 days"];
+
+type Written = {
+  value: string;
+  choices: readonly string[];
+  /** The text of a value; another text unchanged. */
+  format: (value: string) => string;
+  /** The value of a typed text; null if it is not understood. */
+  parse: (text: string) => string | null;
+  /** Receives a text that is not understood unchanged. */
+  onChange: (value: string) => void;
+};
+
+/** The properties of a field in which a value is typed or chosen as text. */
+function useWritten({ value, choices, format, parse, onChange }: Written) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const chosen = useRef<string | null>(null);
+  const written = format(value);
+  return {
+    data: choices as string[],
+    // The choices stay in sight until something else is typed.
+    filter: (({ options, search }) =>
+      options.filter(
+        (option) =>
+          "value" in option &&
+          ((parse(value) !== null && search === written) ||
+            option.value.toLowerCase().includes(search.toLowerCase())),
+      )) satisfies AutocompleteProps["filter"],
+    autoComplete: "off",
+    value: typed ?? written,
+    // A chosen text is replaced by its meaning at once, a typed one when the field is left.
+    onChange: (text: string) => {
+      setTyped(text === chosen.current ? null : text);
+      chosen.current = null;
+      onChange(parse(text) ?? text);
+    },
+    onOptionSubmit: (text: string) => (chosen.current = text),
+    onFocus: ({ currentTarget }: React.FocusEvent<HTMLInputElement>) => currentTarget.select(),
+    onBlur: () => setTyped(null),
+  };
+}
+
+type FieldProps = {
+  label: string;
+  value: string;
+  onChange: (local: string) => void;
+  error?: ReactNode;
+};
 
 /**
  * The value is local to `zone`, such as `2026-11-22T02:00`. A text that is not understood is passed on unchanged, so
@@ -20,52 +69,76 @@ export function DateTimeField({
   value,
   onChange,
   from,
+  choices = from === undefined ? starts : ends,
   error,
-}: {
-  label: string;
+}: FieldProps & {
   zone: string;
-  value: string;
-  onChange: (local: string) => void;
   /** The start of the period that this field ends, local like the value. */
   from?: string;
-  error?: ReactNode;
+  choices?: readonly string[];
 }) {
   const now = useNow();
-  const [typed, setTyped] = useState<string | null>(null);
-  const chosen = useRef<string | null>(null);
-  const isKnown = !Number.isNaN(parseLocal(value));
-  const written = formatLocal(value);
-  const read = (text: string) => parseDateTime(text, { now: Date.now(), zone, from });
-  // A chosen text is replaced by its meaning at once, a typed one when the field is left.
-  const change = (text: string) => {
-    setTyped(text === chosen.current ? null : text);
-    chosen.current = null;
-    onChange(read(text) ?? text);
-  };
+  const parse = (text: string) => parseDateTime(text, { now: Date.now(), zone, from });
+  const field = useWritten({ value, choices, format: formatLocal, parse, onChange });
   return (
     <Autocomplete
+      {...field}
       label={label}
       description={<Meaning zone={zone} value={value} now={now} from={from} />}
       inputWrapperOrder={["label", "input", "description", "error"]}
       placeholder="26 Nov 19:00"
-      data={from === undefined ? starts : ends}
-      // The choices stay in sight until something else is typed.
-      filter={({ options, search }) =>
-        options.filter(
-          (option) =>
-            "value" in option &&
-            ((isKnown && search === written) ||
-              option.value.toLowerCase().includes(search.toLowerCase())),
-        )
-      }
-      autoComplete="off"
-      value={typed ?? written}
-      onChange={change}
-      onOptionSubmit={(text) => (chosen.current = text)}
-      onFocus={({ currentTarget }) => currentTarget.select()}
-      onBlur={() => setTyped(null)}
       error={error}
     />
+  );
+}
+
+/** A day of the future, such as `2026-11-22`. A text that is not understood is passed on unchanged. */
+export function DayField({ label, value, onChange, error }: FieldProps) {
+  const zone = useZone();
+  const parse = (text: string) => parseDay(text, { now: Date.now(), zone });
+  const field = useWritten({ value, choices: futureDays, format: formatDay, parse, onChange });
+  return (
+    <Autocomplete
+      {...field}
+      label={label}
+      description="Such as 26 Nov, Monday, or in 4 weeks."
+      inputWrapperOrder={["label", "input", "description", "error"]}
+      placeholder="26 Nov 2026"
+      error={error}
+    />
+  );
+}
+
+/** A day of the past next to other filters. Reports only days, and an empty text. */
+export function DayChip({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange: (day: string) => void;
+}) {
+  const zone = useZone();
+  const parse = (text: string) => parseDay(text, { now: Date.now(), zone });
+  const field = useWritten({
+    value: value ?? "",
+    choices: pastDays,
+    format: formatDay,
+    parse,
+    onChange: (day) => (day === "" || parse(day) === day) && onChange(day),
+  });
+  return (
+    <label className={`chip day-field ${value === undefined ? "" : "chip-on"}`}>
+      <span>{label}</span>
+      <Autocomplete
+        {...field}
+        variant="unstyled"
+        size="xs"
+        placeholder="26 Nov"
+        comboboxProps={{ width: 160, position: "bottom-start" }}
+      />
+    </label>
   );
 }
 

@@ -32,32 +32,46 @@ const toText = (local: number) => new Date(local).toISOString().slice(0, 16);
 export const parseLocal = (text: string): number =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) ? Date.parse(`${text}Z`) : NaN;
 
+const dayFormat = { weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;
+
 /** Formats `2026-11-22T02:00` as `Sun 22 Nov 2026 02:00`; leaves another text unchanged. */
 export function formatLocal(text: string): string {
   const local = parseLocal(text);
   if (Number.isNaN(local)) return text;
-  const day = { weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;
-  const date = getFormatter("UTC", day).format(local).replaceAll(",", "");
-  return `${date} ${getFormatter("UTC", minuteFormat).format(local)}`;
+  return `${formatDay(text.slice(0, 10))} ${getFormatter("UTC", minuteFormat).format(local)}`;
 }
+
+/** Formats `2026-11-22` as `Sun 22 Nov 2026`; leaves another text unchanged. */
+export function formatDay(text: string): string {
+  const local = parseLocal(`${text}T00:00`);
+  return Number.isNaN(local)
+    ? text
+    : getFormatter("UTC", dayFormat).format(local).replaceAll(",", "");
+}
+
+/** Reads a typed day as `2026-11-22`, also `7 days ago`; null if it is not understood. */
+export const parseDay = (typed: string, context: DateTimeContext): string | null =>
+  parseDateTime(typed, context)?.slice(0, 10) ?? null;
 
 /** Reads a typed date and time as local text, such as `2026-11-22T02:00`; null if it is not understood. */
 export function parseDateTime(typed: string, context: DateTimeContext): string | null {
   const words = typed.trim().toLowerCase().replace(/,/g, " ").replace(/\s+/g, " ");
   const duration = /^(in|for|\+) ?(.+)$/.exec(words);
   if (words === "") return null;
+  const ago = /^(\d+) ?(d|w)[a-z]* ago$/.exec(words);
+  if (ago !== null) return subtractDays(Number(ago[1]) * (ago[2] === "w" ? 7 : 1), context);
   if (words === "now") return toText(toLocal(context.now, context.zone));
   if (duration !== null) return addDuration(duration[1] === "for", duration[2] ?? "", context);
   const clocked = splitClock(words.replace(/^(?:until|at|on) /, ""));
   if (clocked === null) return null;
-  const day = clocked.day === "" ? null : parseDay(clocked.day, context);
+  const day = clocked.day === "" ? null : parseDate(clocked.day, context);
   if (clocked.day === "") return nextClock(clocked.minutes ?? 0, context);
   return day === null ? null : toText(day + (clocked.minutes ?? 0) * minuteMs);
 }
 
 /** Adds a duration such as `1 h 30 min` to the start of the period, or to now. */
 function addDuration(isFromStart: boolean, text: string, { now, zone, from }: DateTimeContext) {
-  const part = /(\d+(?:\.\d+)?) ?(m|h|d|w)[a-z]*(?: |$)/y;
+  const part = /(\d+(?:\.\d+)?) ?(m(?!o)|h|d|w)[a-z]*(?: |$)/y;
   let length = 0;
   while (part.lastIndex < text.length) {
     const found = part.exec(text);
@@ -68,6 +82,12 @@ function addDuration(isFromStart: boolean, text: string, { now, zone, from }: Da
   const at = (Number.isNaN(start) ? now : toInstant(start, zone)) + length;
   // Beyond the range of dates.
   return length > 0 && at < Date.UTC(9000, 0) ? toText(toLocal(at, zone)) : null;
+}
+
+/** The same time of day some days ago; null before the range of dates. */
+function subtractDays(days: number, { now, zone }: DateTimeContext) {
+  const local = toLocal(now, zone) - days * dayMs;
+  return local > 0 ? toText(local) : null;
 }
 
 /** Splits the time of day off the end: `tomorrow 9:30 pm`. Null for an impossible time. */
@@ -91,10 +111,11 @@ function nextClock(minutes: number, { now, zone, from }: DateTimeContext) {
 }
 
 /** Reads a day as its local midnight. Days without a year are those nearest to today. */
-function parseDay(words: string, { now, zone }: DateTimeContext): number | null {
+function parseDate(words: string, { now, zone }: DateTimeContext): number | null {
   const today = Math.floor(toLocal(now, zone) / dayMs) * dayMs;
   if (words === "today") return today;
   if (words === "tomorrow") return today + dayMs;
+  if (words === "yesterday") return today - dayMs;
   if (new RegExp(`^(?:next )?${weekdayName}$`).test(words)) {
     const wanted = weekdays.indexOf(words.replace("next ", "").slice(0, 3));
     return today + (((wanted - new Date(today).getUTCDay() + 6) % 7) + 1) * dayMs;

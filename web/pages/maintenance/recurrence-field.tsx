@@ -1,5 +1,6 @@
 /** The fields for the recurrence of a maintenance window. */
 import { Select, TextInput } from "@mantine/core";
+import { DayField } from "../../components/forms/date-time-field.tsx";
 import { NumberField } from "../../components/forms/number-field.tsx";
 import {
   compareNumbers,
@@ -170,12 +171,7 @@ function Ends({ plan: { ends, until, count }, put }: Part) {
         onChange={(next) => put({ ends: next as Plan["ends"] })}
       />
       {ends === "until" && (
-        <TextInput
-          label="Last day"
-          type="date"
-          value={until}
-          onChange={({ currentTarget }) => put({ until: currentTarget.value })}
-        />
+        <DayField label="Last day" value={until} onChange={(day) => put({ until: day })} />
       )}
       {ends === "count" && (
         <NumberField

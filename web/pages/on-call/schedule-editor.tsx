@@ -16,6 +16,8 @@ import { dayMs } from "../../../src/core/time/clock.ts";
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { listZones, useNow, useZone } from "../../components/display/time.tsx";
+import { DateTimeField } from "../../components/forms/date-time-field.tsx";
+import { parseDateTime, parseLocal } from "../../components/forms/date-time-rules.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
@@ -53,20 +55,12 @@ export default function ScheduleDialog({ what }: { what: EditedSchedule }) {
   );
 }
 
-/** Next Monday at 09:00, in local time. */
-function nextMonday(now: number, zone: string): string {
-  const today = Math.floor(toLocal(now, zone) / dayMs);
-  // 1 January 1970 was a Thursday.
-  const monday = today + 7 - ((today + 3) % 7);
-  return `${new Date(monday * dayMs).toISOString().slice(0, 10)}T09:00`;
-}
-
 const createLayer = (zone: string, count: number): ScheduleLayer => ({
   name: count === 0 ? "Rotation" : `Rotation ${count + 1}`,
   personIds: [],
   every: 1,
   unit: "weeks",
-  start: nextMonday(Date.now(), zone),
+  start: parseDateTime("Monday 09:00", { now: Date.now(), zone }) ?? "",
   end: null,
   hours: [],
 });
@@ -165,6 +159,7 @@ function Layers({ form }: { form: Form<Values> }) {
         <LayerFields
           key={index}
           layer={layer}
+          zone={timeZone}
           put={(change) => put(index, change)}
           errorOf={(field) => form.errorOf(`layers[${index}].${field}`)}
           onRemove={() =>
@@ -197,6 +192,8 @@ function Layers({ form }: { form: Form<Values> }) {
 
 type LayerProps = {
   layer: ScheduleLayer;
+  /** The time zone of the schedule. */
+  zone: string;
   put: (change: Partial<ScheduleLayer>) => void;
   errorOf: (field: string) => string | undefined;
   onRemove: () => void;
@@ -204,7 +201,7 @@ type LayerProps = {
   onDown: (() => void) | null;
 };
 
-function LayerFields({ layer, put, errorOf, ...moves }: LayerProps) {
+function LayerFields({ layer, zone, put, errorOf, ...moves }: LayerProps) {
   const { data: people } = useQuery(peopleQuery);
   return (
     <fieldset className="layer">
@@ -227,6 +224,7 @@ function LayerFields({ layer, put, errorOf, ...moves }: LayerProps) {
         error={errorOf("personIds")}
       />
       <Rotation layer={layer} put={put} errorOf={errorOf} />
+      <Turns layer={layer} zone={zone} put={put} errorOf={errorOf} />
       <Hours layer={layer} put={put} errorOf={errorOf} />
     </fieldset>
   );
@@ -280,60 +278,69 @@ const findRotation = ({ every, unit }: ScheduleLayer): string =>
 function Rotation({ layer, put, errorOf }: Part) {
   const rotation = findRotation(layer);
   return (
-    <>
-      <div className="field-row">
-        <div className="labelled flex flex-col items-start gap-4">
-          <span>Rotation</span>
-          <SegmentedControl
-            aria-label="Rotation"
-            value={rotation}
-            onChange={(next) => put(rotations[next] ?? {})}
-            data={[
-              { value: "daily", label: "Daily" },
-              { value: "weekly", label: "Weekly" },
-              { value: "custom", label: "Custom" },
-            ]}
+    <div className="field-row">
+      <div className="labelled flex flex-col items-start gap-4">
+        <span>Rotation</span>
+        <SegmentedControl
+          aria-label="Rotation"
+          value={rotation}
+          onChange={(next) => put(rotations[next] ?? {})}
+          data={[
+            { value: "daily", label: "Daily" },
+            { value: "weekly", label: "Weekly" },
+            { value: "custom", label: "Custom" },
+          ]}
+        />
+      </div>
+      {rotation === "custom" && (
+        <div className="layer-every">
+          <NumberField
+            label="Every"
+            min={1}
+            max={365}
+            allowDecimal={false}
+            clampBehavior="strict"
+            value={layer.every}
+            onChange={(every) => put({ every: every || 1 })}
+            error={errorOf("every")}
+          />
+          <Select
+            label="Unit"
+            allowDeselect={false}
+            data={["hours", "days", "weeks"]}
+            value={layer.unit}
+            onChange={(unit) => put({ unit: unit as RotationUnit })}
           />
         </div>
-        {rotation === "custom" && (
-          <div className="layer-every">
-            <NumberField
-              label="Every"
-              min={1}
-              max={365}
-              allowDecimal={false}
-              clampBehavior="strict"
-              value={layer.every}
-              onChange={(every) => put({ every: every || 1 })}
-              error={errorOf("every")}
-            />
-            <Select
-              label="Unit"
-              allowDeselect={false}
-              data={["hours", "days", "weeks"]}
-              value={layer.unit}
-              onChange={(unit) => put({ unit: unit as RotationUnit })}
-            />
-          </div>
-        )}
-      </div>
-      <div className="field-row">
-        <TextInput
-          label="First hand-over"
-          type="datetime-local"
-          value={layer.start}
-          onChange={({ currentTarget }) => put({ start: currentTarget.value })}
-          error={errorOf("start")}
-        />
-        <TextInput
-          label="Ends (optional)"
-          type="datetime-local"
-          value={layer.end ?? ""}
-          onChange={({ currentTarget }) => put({ end: currentTarget.value || null })}
-          error={errorOf("end")}
-        />
-      </div>
-    </>
+      )}
+    </div>
+  );
+}
+
+/** Ends to choose for a layer. */
+const layerEnds = ["in 1 week", "in 4 weeks", "in 90 days"];
+
+/** When the layer starts and ends. */
+function Turns({ layer, zone, put, errorOf }: Part & Pick<LayerProps, "zone">) {
+  return (
+    <div className="field-row">
+      <DateTimeField
+        label="First hand-over"
+        zone={zone}
+        value={layer.start}
+        onChange={(start) => put({ start })}
+        error={errorOf("start")}
+      />
+      <DateTimeField
+        label="Ends (optional)"
+        zone={zone}
+        from={layer.start}
+        choices={layerEnds}
+        value={layer.end ?? ""}
+        onChange={(end) => put({ end: end || null })}
+        error={errorOf("end")}
+      />
+    </div>
   );
 }
 
@@ -421,7 +428,9 @@ function Preview({ form: { values }, id }: { form: Form<Values>; id?: string }) 
   const current = useMemo(() => {
     const isComplete = layers.every(
       ({ personIds, start, hours }) =>
-        personIds.length > 0 && start !== "" && hours.every(({ from, until }) => from && until),
+        personIds.length > 0 &&
+        !Number.isNaN(parseLocal(start)) &&
+        hours.every(({ from, until }) => from && until),
     );
     if (!isComplete) return null;
     return {

@@ -1,10 +1,12 @@
 /** Puts the signed-in person on call, with two taps, and the dialog for any other override. */
-import { Button, Menu, Select, TextInput } from "@mantine/core";
+import { Button, Menu, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { OnCall, Schedule } from "../../../src/alerting/schedules/schema.ts";
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import { formatTimeSpan } from "../../../src/core/time/times.ts";
 import { useZone } from "../../components/display/time.tsx";
+import { DateTimeField } from "../../components/forms/date-time-field.tsx";
+import { parseLocal } from "../../components/forms/date-time-rules.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { notifyDone, notifyError } from "../../components/toasts.tsx";
 import { v1 } from "../../data/client.ts";
@@ -58,7 +60,7 @@ const toClock = (at: number, zone: string) =>
 
 /** Converts a local time to an instant. Returns an incomplete one unchanged, which the server rejects. */
 function toTimestamp(clock: string, zone: string): string {
-  const local = Date.parse(`${clock}Z`);
+  const local = parseLocal(clock);
   return Number.isNaN(local) ? clock : new Date(toInstant(local, zone)).toISOString();
 }
 
@@ -126,8 +128,13 @@ export function OverrideDialog({
         {...form.field("personId")}
       />
       <div className="field-row">
-        <TextInput label="From" type="datetime-local" {...form.input("startsAt")} />
-        <TextInput label="Until" type="datetime-local" {...form.input("endsAt")} />
+        <DateTimeField label="From" zone={zone} {...form.field("startsAt")} />
+        <DateTimeField
+          label="Until"
+          zone={zone}
+          from={form.values.startsAt}
+          {...form.field("endsAt")}
+        />
       </div>
       <p className="field-note">Times in {zone}. Everyone else is off call for this time.</p>
     </FormDialog>

@@ -6,7 +6,7 @@ import type { Uptime } from "../../../../src/monitoring/uptime/schema.ts";
 import { formatPercent } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { useNow, useZone } from "../../../components/display/time.tsx";
-import { DayField } from "../../../components/forms/day-field.tsx";
+import { DayChip } from "../../../components/forms/date-time-field.tsx";
 import {
   listShownSpans,
   moveSpan,
@@ -135,16 +135,10 @@ function DayChoice({ id, span: { name, from, to } }: Omit<Props, "uptime">) {
   const today = toDay(now, zone);
   function jumpTo(day: string) {
     const local = Date.parse(day);
-    // While a year is being typed, its first digits are a year of the past.
-    if (Number.isNaN(local) || local < Date.UTC(2000, 0) || day > today) return;
+    if (Number.isNaN(local) || day > today) return;
     show({ span: name, from: toInstant(local, zone), to: toInstant(local + dayMs, zone) });
   }
   return (
-    <DayField
-      label="Day"
-      value={to === null ? undefined : toDay(from, zone)}
-      max={today}
-      onChange={jumpTo}
-    />
+    <DayChip label="Day" value={to === null ? undefined : toDay(from, zone)} onChange={jumpTo} />
   );
 }

@@ -12,7 +12,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { dayMs } from "../../../../src/core/time/clock.ts";
 import { toInstant } from "../../../../src/core/time/time-zones.ts";
-import { DayField } from "../../../components/forms/day-field.tsx";
+import { DayChip } from "../../../components/forms/date-time-field.tsx";
 import { Choice, SearchField } from "../../../components/forms/filter-fields.tsx";
 import { Loaded, EmptyState, Panel } from "../../../components/page.tsx";
 import { Pager } from "../../../components/pager.tsx";
@@ -217,8 +217,8 @@ function FilterRow({
         />
       )}
       <WhoChoice filters={filters} entries={entries} onChange={onChange} />
-      <DayField label="From" value={filters.from} onChange={(day) => set("from", day)} />
-      <DayField label="To" value={filters.to} onChange={(day) => set("to", day)} />
+      <DayChip label="From" value={filters.from} onChange={(day) => set("from", day)} />
+      <DayChip label="To" value={filters.to} onChange={(day) => set("to", day)} />
     </div>
   );
 }
