@@ -823,10 +823,37 @@ describeInChromium("the Monitors page", (browser) => {
     await option(/^Slow mails Resolved incident · \d\d:\d\d$/).waitFor();
     await page.keyboard.press("Escape");
     await type("prodction");
-    await option(/Production Group/).waitFor();
+    await page.getByRole("option", { name: "Production Group", exact: true }).waitFor();
+    // Enter opens what is named, and acts only with the name of an action.
+    expect(await option(/./).first().textContent()).toBe("ProductionGroup");
     await page.keyboard.press("Escape");
     await type("/web-shop");
-    await option(/Web shop Monitor/).waitFor();
+    await option(/^Web shop Monitor/).waitFor();
+    await page.keyboard.press("Escape");
+    await type("pause produ");
+    await option("Pause Production Group").waitFor();
+    await page.keyboard.press("Escape");
+    // Every action with a button, and what it acts on.
+    for (const [text, name] of [
+      ["pause shop", "Pause Web shop Monitor"],
+      ["mute shop", "Mute Web shop Monitor"],
+      ["check shop now", "Check Web shop now Monitor"],
+      ["mute office", "Mute Office Group"],
+      ["sign out", "Sign out"],
+      ["docs", "API reference"],
+      ["kuma", "Settings: Import"],
+      ["lovelace", "Ada Lovelace Person"],
+      ["invite", "Invite people"],
+    ] as const) {
+      await type(text);
+      await option(name).waitFor();
+      await page.keyboard.press("Escape");
+    }
+    await page.goto(`${world.url}/monitors/${world.idOf("Web shop")}`);
+    await page.getByRole("heading", { name: "Web shop" }).waitFor();
+    await page.goto(`${world.url}/incidents`);
+    await type("");
+    await option("Web shop Recent · Monitor").waitFor();
     await page.keyboard.press("Escape");
     await type("theme dark");
     await option("Theme: Dark").waitFor();

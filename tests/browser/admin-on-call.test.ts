@@ -111,8 +111,12 @@ describeInChromium("on call", (browser) => {
     await page.mouse.down();
     await hourCell(page, 1, 12).hover();
     await page.mouse.up();
-    expect(await dialog.getByLabel("From").inputValue()).toBe(formatLocal(`${localDay(1)}T09:00`));
-    expect(await dialog.getByLabel("Until").inputValue()).toBe(formatLocal(`${localDay(1)}T13:00`));
+    expect(await dialog.getByRole("combobox", { name: "From" }).inputValue()).toBe(
+      formatLocal(`${localDay(1)}T09:00`),
+    );
+    expect(await dialog.getByRole("combobox", { name: "Until" }).inputValue()).toBe(
+      formatLocal(`${localDay(1)}T13:00`),
+    );
     await dialog.getByRole("button", { name: "Override" }).click();
     await dialog.waitFor({ state: "detached" });
     await page.getByText(/ is on call /).waitFor();
@@ -122,7 +126,9 @@ describeInChromium("on call", (browser) => {
       await page.keyboard.press(key);
     await dialog.getByRole("combobox", { name: "On call" }).click();
     await page.getByRole("option", { name: "Cat" }).click();
-    expect(await dialog.getByLabel("From").inputValue()).toBe(formatLocal(`${localDay(2)}T01:00`));
+    expect(await dialog.getByRole("combobox", { name: "From" }).inputValue()).toBe(
+      formatLocal(`${localDay(2)}T01:00`),
+    );
     expect(await findThemeViolations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Override" }).click();
     await dialog.waitFor({ state: "detached" });
@@ -150,7 +156,7 @@ describeInChromium("on call", (browser) => {
     await page.getByRole("option", { name: "Cat" }).click();
     await page.keyboard.press("Escape");
     await editor.getByText("Daily").click();
-    await editor.getByLabel("First hand-over").fill(`${localDay(0)}T00:00`);
+    await editor.getByRole("combobox", { name: "First hand-over" }).fill(`${localDay(0)}T00:00`);
     await editor.getByRole("button", { name: "Restrict to some hours" }).click();
     await editor.getByLabel("Until").fill("18:00");
     await editor.getByRole("list").getByText("Nobody").first().waitFor();

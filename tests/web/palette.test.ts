@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Command, rankCommands } from "../../web/shell/palette-rules.ts";
+import { type Command, rankCommands, selectForActions } from "../../web/shell/palette-rules.ts";
 
 const command = (label: string, keywords = ""): Command => ({
   key: label,
@@ -30,4 +30,31 @@ test("letters can be omitted and accents need not be typed, but not every entry 
   expect(found("crmon")).toEqual(["Create monitor"]);
   expect(found("xyz")).toEqual([]);
   expect(found("aeo")).toEqual([]);
+});
+
+test("without a text, the records last opened are first, then the common commands", () => {
+  const all = [
+    { ...command("Web shop"), hint: "Monitor" },
+    { ...command("Go to Alerts"), common: true },
+    ...Array.from({ length: 6 }, (_, index) => command(`Disk ${index}`)),
+  ];
+  const list = (recent: string[]) =>
+    rankCommands(all, " ", recent).map(({ label, hint }) => [label, hint]);
+  expect(list([])).toEqual([["Go to Alerts", undefined]]);
+  expect(list(["deleted", "Web shop"])).toEqual([
+    ["Web shop", "Recent · Monitor"],
+    ["Go to Alerts", undefined],
+  ]);
+  const disks = Array.from({ length: 6 }, (_, index) => `Disk ${index}`);
+  expect(list(disks)).toHaveLength(6);
+  expect(rankCommands(all, "web", disks).map(({ label }) => label)).toEqual(["Web shop"]);
+});
+
+test("actions are offered on records that the text names, and on a few others", () => {
+  const records = Array.from({ length: 1_000 }, (_, index) => ({ name: `Disk ${index}` }));
+  const names = selectForActions([...records, { name: "Großer Shop" }], "pause grosser").map(
+    ({ name }) => name,
+  );
+  expect(names[0]).toBe("Großer Shop");
+  expect(names.length).toBeLessThan(50);
 });

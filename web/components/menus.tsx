@@ -14,10 +14,34 @@ export function MenuItem({
   onClick: () => void;
   disabled?: boolean;
   className?: string;
+  rightSection?: ReactNode;
   children: ReactNode;
 }) {
   return <Menu.Item {...props} leftSection={<Icon name={icon} />} />;
 }
+
+/** An action of a record, which menus, buttons and the command palette share. */
+export type RecordAction = {
+  label: string;
+  icon: IconName;
+  run: () => void;
+  /** The label with the name of the record, if the name does not follow the label. */
+  phrase?: (name: string) => string;
+};
+
+/** The entry of an action. */
+export const ActionItem = ({
+  action: { label, icon, run },
+  ...props
+}: {
+  action: RecordAction;
+  className?: string;
+  rightSection?: ReactNode;
+}) => (
+  <MenuItem {...props} icon={icon} onClick={run}>
+    {label}
+  </MenuItem>
+);
 
 /** The last entry of a menu, for a destructive action. */
 export function DangerItem({

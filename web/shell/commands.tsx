@@ -6,31 +6,47 @@ import { formatDateTime } from "../../src/core/time/times.ts";
 import { useAlertChannels } from "../data/alert-channels.ts";
 import { v1, withIdempotencyKey } from "../data/client.ts";
 import { listKey } from "../data/keys.ts";
-import { isPartly, listKnownMonitors, overviewQuery } from "../data/overview.ts";
+import {
+  isPartly,
+  listKnownMonitors,
+  type OverviewGroup,
+  overviewQuery,
+} from "../data/overview.ts";
 import { createPageQuery } from "../data/query.ts";
 import { createProvisionalId } from "../data/record.ts";
 import { useSignedInPerson } from "../data/session.ts";
 import { useStatusPages } from "../data/status-pages.ts";
+import type { RecordAction } from "../components/menus.tsx";
 import { hold } from "../components/held-changes.tsx";
 import { type Dialog, openDialog } from "../components/open-dialog.ts";
 import type { IconName } from "../components/display/icons.tsx";
 import { StateIcon } from "../components/display/state-icon.tsx";
 import { useZone } from "../components/display/time.tsx";
 import { notifyError, notify } from "../components/toasts.tsx";
-import { testFromList } from "../pages/alert-channels/actions.ts";
+import { setEnabled, testFromList } from "../pages/alert-channels/actions.ts";
 import { useWindows } from "../pages/maintenance/data.ts";
-import { useOnCall } from "../pages/on-call/data.ts";
-import { addMonitor, pauseMonitor } from "../pages/monitors/actions.ts";
+import { listTakeOvers, useOnCall } from "../pages/on-call/data.ts";
+import { peopleQuery } from "../pages/settings/data.ts";
+import {
+  acknowledge,
+  listSnoozes,
+  openAgain,
+  openStatuses,
+  useAlerts,
+} from "../pages/alerts/data.ts";
+import { addMonitor } from "../pages/monitors/actions.ts";
+import { getGroupActions, getMonitorActions } from "../pages/monitors/record-actions.ts";
 import { parseTarget } from "../pages/monitors/quick-add.ts";
 import { sections } from "../pages/settings/sections.ts";
 import { buildPageUrl } from "../pages/status-pages/labels.tsx";
 import { themes } from "./person-menu.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
-import type { Command } from "./palette-rules.ts";
+import { type Command, selectForActions } from "./palette-rules.ts";
+import { usePersonActions } from "./person-actions.ts";
 import { useOrganizationSwitch } from "./organization-switch.ts";
 
-const dialogs: { label: string; hint?: string; icon: IconName; dialog: Dialog }[] = [
-  { label: "Create monitor", hint: "N", icon: "plus", dialog: { kind: "create-monitor" } },
+const dialogs: { label: string; keys?: string; icon: IconName; dialog: Dialog }[] = [
+  { label: "Create monitor", keys: "N", icon: "plus", dialog: { kind: "create-monitor" } },
   { label: "Create group", icon: "folder", dialog: { kind: "create-group" } },
   { label: "Create incident", icon: "warning", dialog: { kind: "create-incident" } },
   { label: "Schedule maintenance", icon: "calendar", dialog: { kind: "plan-maintenance" } },
@@ -41,18 +57,24 @@ const creatingPages = [
   ["Create status page", "/status-pages?new="],
 ] as const;
 
+type Search = {
+  text: string;
+  /** Whether to load records that are seldom cached. */
+  isSearching: boolean;
+  goTo: (href: string) => void;
+};
+
 /** All commands for a text: pages, actions and records. */
-export function useCommands(
-  text: string,
-  onHelp: () => void,
-  goTo: (href: string) => void,
-): Command[] {
+export function useCommands({ onHelp, ...search }: Search & { onHelp: () => void }): Command[] {
+  const { text, goTo } = search;
   return [
     ...useNewMonitorCommand(text),
     ...usePageCommands(onHelp, goTo),
-    ...useMonitorCommands(text, goTo),
-    ...useIncidentCommands(text, goTo),
-    ...useOtherRecordCommands(text, goTo),
+    ...useMonitorCommands(search),
+    ...useIncidentCommands(search),
+    ...useAlertCommands(search),
+    ...usePeopleCommands(search),
+    ...useOtherRecordCommands(search),
   ];
 }
 
@@ -62,6 +84,18 @@ const createCommand = (
   run: () => void,
   extra: Partial<Command> = {},
 ): Command => ({ key: label, label, icon, run, ...extra });
+
+/** The commands of a record's actions. */
+const createActionCommands = (
+  { id, name }: { id: string; name: string },
+  actions: readonly (RecordAction | null)[],
+  hint: string,
+): Command[] =>
+  actions.flatMap((action) => {
+    if (action === null) return [];
+    const { label, icon, run, phrase = (name: string) => `${label} ${name}` } = action;
+    return createCommand(phrase(name), icon, run, { key: `${label} ${id}`, hint });
+  });
 
 /** The part of the text that the server searches for. */
 const toSearchText = (text: string) => text.trim().slice(0, maxSearchLength);
@@ -90,15 +124,16 @@ function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Comm
   const items = useNavigationItems();
   const { mayWrite, may, organization, organizations } = useSignedInPerson();
   const switchTo = useOrganizationSwitch();
+  const { wall, shortcuts, reference, signOut } = usePersonActions(onHelp);
   const commands = items.map(({ to, label, icon, keys }) =>
-    createCommand(label, icon, () => goTo(to), { key: to, hint: keys.toUpperCase(), common: true }),
+    createCommand(label, icon, () => goTo(to), { key: to, keys: keys.toUpperCase(), common: true }),
   );
   if (mayWrite)
     commands.push(
-      ...dialogs.map(({ label, icon, dialog, hint }) =>
+      ...dialogs.map(({ label, icon, dialog, keys }) =>
         createCommand(label, icon, () => openDialog(dialog), {
           common: true,
-          ...(hint && { hint }),
+          ...(keys && { keys }),
         }),
       ),
       ...creatingPages.map(([label, path]) =>
@@ -122,9 +157,6 @@ function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Comm
           keywords: settings.join(" "),
         }),
       );
-  commands.push(
-    createCommand("Wall view", "screen", () => goTo("/wall"), { hint: "For a TV", common: true }),
-  );
   for (const { id, name } of organizations)
     if (id !== organization.id)
       commands.push(
@@ -135,7 +167,10 @@ function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Comm
       );
   return [
     ...commands,
-    createCommand("Shortcuts", "keyboard", onHelp, { hint: "?", common: true }),
+    createCommand(wall.label, wall.icon, wall.run, { hint: "For a TV", common: true }),
+    createCommand(shortcuts.label, shortcuts.icon, shortcuts.run, { keys: "?", common: true }),
+    createCommand(reference.label, reference.icon, reference.run, { keywords: "docs documents" }),
+    createCommand(signOut.label, signOut.icon, signOut.run, { keywords: "log out" }),
     ...themes.map(({ value, label, icon }) =>
       createCommand(`Theme: ${label}`, icon, () => setColorScheme(value), {
         key: `theme ${value}`,
@@ -160,48 +195,55 @@ function useKnownMonitors(text: string) {
   return { overview, monitors: [...known, ...others.map((one) => ({ ...one, target: null }))] };
 }
 
-/** Commands for monitors, groups and tags. */
-function useMonitorCommands(text: string, goTo: (href: string) => void): Command[] {
+/** Commands for monitors, groups and tags. A group is before a monitor that matches as well. */
+function useMonitorCommands({ text, goTo }: Search): Command[] {
   const { mayWrite } = useSignedInPerson();
   const { overview, monitors } = useKnownMonitors(text);
-  const commands: Command[] = [];
-  for (const monitor of monitors) {
-    const { id, name, status, paused } = monitor;
-    const icon = <StateIcon state={status} />;
-    const keywords = [monitor.target ?? "", ...monitor.tags].join(" ");
-    const open = () => goTo(`/monitors/${id}`);
-    commands.push(createCommand(name, icon, open, { key: id, hint: "Monitor", keywords }));
-    if (mayWrite && hasActions(text))
-      commands.push(
-        createCommand(
-          `${paused ? "Resume" : "Pause"} ${name}`,
-          paused ? "play" : "pause",
-          () => void pauseMonitor(monitor),
-          { key: `pause ${id}` },
-        ),
-      );
-  }
-  for (const { id, name, tags } of overview?.groups ?? [])
-    commands.push(
+  const groups = overview?.groups ?? [];
+  const tagged = [...(overview?.monitors ?? []), ...groups];
+  return [
+    ...monitors.map(({ id, name, status, target, tags }) =>
+      createCommand(name, <StateIcon state={status} />, () => goTo(`/monitors/${id}`), {
+        key: id,
+        hint: "Monitor",
+        keywords: [target ?? "", ...tags].join(" "),
+      }),
+    ),
+    ...groups.map(({ id, name, tags }) =>
       createCommand(name, "folder", () => goTo(`/monitors?q=${encodeURIComponent(name)}`), {
         key: id,
         hint: "Group",
         keywords: tags.join(" "),
       }),
-    );
-  const tagged = [...(overview?.monitors ?? []), ...(overview?.groups ?? [])];
-  for (const tag of new Set(tagged.flatMap(({ tags }) => tags)))
-    commands.push(
+    ),
+    ...[...new Set(tagged.flatMap(({ tags }) => tags))].map((tag) =>
       createCommand(`Tag: ${tag}`, "tag", () => goTo(`/monitors?tag=${encodeURIComponent(tag)}`), {
         key: `tag ${tag}`,
         hint: "Tag",
       }),
-    );
-  return commands;
+    ),
+    // After the records, so that a name alone with Enter opens the record.
+    ...(mayWrite && hasActions(text) ? listMonitorActions(groups, monitors, text) : []),
+  ];
+}
+
+function listMonitorActions(
+  groups: readonly OverviewGroup[],
+  monitors: readonly Parameters<typeof getMonitorActions>[0][],
+  text: string,
+): Command[] {
+  return [
+    ...selectForActions(groups, text).flatMap((group) =>
+      createActionCommands(group, Object.values(getGroupActions(group)), "Group"),
+    ),
+    ...selectForActions(monitors, text).flatMap((monitor) =>
+      createActionCommands(monitor, Object.values(getMonitorActions(monitor)), "Monitor"),
+    ),
+  ];
 }
 
 /** Commands for maintenance windows and incidents. The server finds the resolved ones. */
-function useIncidentCommands(text: string, goTo: (href: string) => void): Command[] {
+function useIncidentCommands({ text, isSearching, goTo }: Search): Command[] {
   const { mayWrite } = useSignedInPerson();
   const zone = useZone();
   const q = toSearchText(text);
@@ -216,7 +258,7 @@ function useIncidentCommands(text: string, goTo: (href: string) => void): Comman
     ),
     enabled: q.length > 2,
   });
-  const { data: windows = [] } = useWindows(undefined, q.length > 1);
+  const { data: windows = [] } = useWindows(undefined, isSearching);
   const visit = (id: string) => () => goTo(`/incidents/${id}`);
   return [
     ...windows.map(({ id, title }) =>
@@ -253,20 +295,70 @@ function resolveIncident(id: string) {
   );
 }
 
+/** Commands for alerts whose problem is not over. */
+function useAlertCommands({ text, isSearching, goTo }: Search): Command[] {
+  const { mayWrite, person } = useSignedInPerson();
+  const zone = useZone();
+  const { data } = useAlerts(openStatuses.join(","), 1, isSearching);
+  return (data?.data ?? []).flatMap((alert) => {
+    const { id, title, status, acknowledgments } = alert;
+    const isOwn = status === "acknowledged" && acknowledgments.some((one) => one.id === person.id);
+    const actions: RecordAction[] = [
+      isOwn
+        ? { label: "Open again", icon: "bell", run: () => void openAgain(alert) }
+        : { label: "Acknowledge", icon: "check", run: () => void acknowledge(alert) },
+      ...listSnoozes(alert, zone).map(({ label, run }) => ({
+        label: `Snooze ${label}`,
+        icon: "mute" as const,
+        run,
+        phrase: (name: string) => `Snooze ${name} ${label}`,
+      })),
+    ];
+    return [
+      createCommand(title, "bell", () => goTo(`/alerts/${id}`), { key: id, hint: "Alert" }),
+      ...(mayWrite && hasActions(text)
+        ? createActionCommands({ id, name: title }, actions, "Alert")
+        : []),
+    ];
+  });
+}
+
+/** Commands for the people of the organization. */
+function usePeopleCommands({ isSearching, goTo }: Search): Command[] {
+  const { data: people = [] } = useQuery({ ...peopleQuery, enabled: isSearching });
+  return people.map(({ id, name, email }) =>
+    createCommand(name, "person", () => goTo("/settings/people"), {
+      key: id,
+      hint: "Person",
+      keywords: email,
+    }),
+  );
+}
+
 /** Commands for schedules, alert channels and status pages. */
-function useOtherRecordCommands(text: string, goTo: (href: string) => void): Command[] {
-  const { mayWrite } = useSignedInPerson();
+function useOtherRecordCommands({ text, isSearching, goTo }: Search): Command[] {
+  const { mayWrite, person } = useSignedInPerson();
+  const zone = useZone();
   const { data: channels = [] } = useAlertChannels();
   const { data: pages = [] } = useStatusPages();
-  const { data: schedules = [] } = useOnCall(text.trim().length > 1);
+  const { data: schedules = [] } = useOnCall(isSearching);
   const commands = schedules.map(({ scheduleId, scheduleName }) =>
     createCommand(scheduleName, "people", () => goTo(`/on-call/${scheduleId}`), {
       key: scheduleId,
       hint: "Schedule",
     }),
   );
+  if (mayWrite && hasActions(text))
+    for (const { scheduleId: id, scheduleName: name } of schedules)
+      for (const { label, run } of listTakeOvers({ scheduleId: id }, person.id, zone))
+        commands.push(
+          createCommand(`Take over ${name} ${label}`, "people", run, {
+            key: `take over ${label} ${id}`,
+            hint: "Schedule",
+          }),
+        );
   for (const channel of channels) {
-    const { id, name } = channel;
+    const { id, name, enabled } = channel;
     const open = () => goTo(`/alert-channels/${id}`);
     commands.push(createCommand(name, "bell", open, { key: id, hint: "Alert channel" }));
     if (mayWrite && hasActions(text))
@@ -274,6 +366,12 @@ function useOtherRecordCommands(text: string, goTo: (href: string) => void): Com
         createCommand(`Send test to ${name}`, "bell", () => void testFromList(channel), {
           key: `test ${id}`,
         }),
+        createCommand(
+          `${enabled ? "Disable" : "Enable"} ${name}`,
+          enabled ? "pause" : "play",
+          () => void setEnabled(channel),
+          { key: `enable ${id}`, hint: "Alert channel" },
+        ),
       );
   }
   for (const page of pages) {

@@ -1,5 +1,5 @@
 /** The frame around every page: navigation, banners, dialogs, shortcuts. */
-import { Outlet, useNavigate } from "@tanstack/react-router";
+import { Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { createChunk, loadWhenIdle } from "../data/chunks.ts";
 import { followLive } from "../data/live.ts";
@@ -19,6 +19,7 @@ import { Dialogs } from "./editor-dialogs.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import { Navigation } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
+import { recentRecords } from "./recent-records.ts";
 
 const ShortcutSheet = lazy(
   createChunk(async () => ({ default: (await import("./shortcut-sheet.tsx")).ShortcutSheet })),
@@ -41,6 +42,10 @@ function Frame() {
   useEffect(loadWhenIdle, []);
   useFavicon(useOverallState());
   useProblemCount();
+  const { id } = useParams({ strict: false });
+  useEffect(() => {
+    if (id !== undefined) recentRecords.add(id);
+  }, [id]);
   const items = useNavigationItems();
   const shortcuts = useMemo(
     () => ({

@@ -5,8 +5,10 @@ import type { IconName } from "../components/display/icons.tsx";
 export type Command = {
   key: string;
   label: string;
-  /** Shown at the right: the kind of record, or the shortcut. */
+  /** Shown at the right: the kind of record. */
   hint?: string;
+  /** Its shortcut, shown at the right. */
+  keys?: string;
   icon: IconName | ReactElement;
   run: () => void;
   /** Further search terms, such as an address, tags or a group. */
@@ -54,9 +56,45 @@ function scoreScattered(found: string, word: string): number {
   return 0;
 }
 
-/** Sorts matching commands, the best first. Without a text, returns the common ones. */
-export function rankCommands(commands: readonly Command[], text: string): Command[] {
-  if (text.trim() === "") return commands.filter(({ common }) => common).slice(0, maxCommands);
+/**
+ * The records to offer actions on: those whose name contains a word of the text, and a few others for a text such as
+ * `pause`. Offering every action on every record would be slow.
+ */
+export function selectForActions<T extends { name: string }>(
+  records: readonly T[],
+  text: string,
+): T[] {
+  const words = toPlainText(text).split(/\s+/).filter(Boolean);
+  const isMentioned = ({ name }: T) => {
+    const plain = toPlainText(name);
+    return words.some((word) => plain.includes(word) || scoreScattered(plain, word) > 0);
+  };
+  const { mentioned = [], others = [] } = Object.groupBy(records, (record) =>
+    isMentioned(record) ? "mentioned" : "others",
+  );
+  return [...mentioned, ...others.slice(0, maxCommands)];
+}
+
+const maxRecent = 5;
+
+/**
+ * Sorts matching commands, the best first. Without a text, returns the records with the recent IDs, and the common
+ * commands.
+ */
+export function rankCommands(
+  commands: readonly Command[],
+  text: string,
+  recentIds: readonly string[] = [],
+): Command[] {
+  if (text.trim() === "") {
+    const recent = recentIds.flatMap((id) => commands.find(({ key }) => key === id) ?? []);
+    return [
+      ...recent
+        .slice(0, maxRecent)
+        .map((command) => ({ ...command, hint: `Recent · ${command.hint ?? ""}` })),
+      ...commands.filter(({ common }) => common),
+    ].slice(0, maxCommands);
+  }
   return commands
     .map((command) => ({ command, score: scoreCommand(command, text) }))
     .filter(({ score }) => score > 0)

@@ -1,11 +1,13 @@
 /** The dialog of the command palette: search field, results and keyboard control. */
 import { Modal } from "@mantine/core";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { palette } from "../components/open-dialog.ts";
 import { Icon } from "../components/display/icons.tsx";
+import { KeyHint } from "../components/page.tsx";
 import { useCommands } from "./commands.tsx";
 import { type Command, rankCommands } from "./palette-rules.ts";
+import { recentRecords } from "./recent-records.ts";
 
 /** The command palette: finds pages, records and actions by typing. */
 export function Palette({ onHelp }: { onHelp: () => void }) {
@@ -31,8 +33,14 @@ function Finder({ onHelp }: { onHelp: () => void }) {
   const [at, setAt] = useState(0);
   const navigate = useNavigate();
   const id = useId();
-  const commands = useCommands(text, onHelp, (href) => void navigate({ href }));
-  const found = useMemo(() => rankCommands(commands, text), [commands, text]);
+  const recent = recentRecords.use();
+  const { id: openId } = useParams({ strict: false });
+  const recentIds = useMemo(() => [...recent].filter((one) => one !== openId), [recent, openId]);
+  // Also loads the recent records.
+  const isSearching = text.trim().length > 1 || recentIds.length > 0;
+  const goTo = (href: string) => void navigate({ href });
+  const commands = useCommands({ text, isSearching, onHelp, goTo });
+  const found = useMemo(() => rankCommands(commands, text, recentIds), [commands, text, recentIds]);
   useEffect(() => setAt(0), [text]);
 
   function run(command: Command | undefined) {
@@ -74,7 +82,7 @@ function Finder({ onHelp }: { onHelp: () => void }) {
       />
       {found.length > 0 && <Results id={id} commands={found} at={at} onPoint={setAt} onRun={run} />}
       <p className="palette-none" role="status">
-        {found.length === 0 && "No results."}
+        {found.length === 0 && "No results. Search by name, address, tag, person or action."}
       </p>
     </div>
   );
@@ -112,6 +120,11 @@ function Results({
         >
           {typeof command.icon === "string" ? <Icon name={command.icon} /> : command.icon}
           <span className="ellipsis">{command.label}</span>
+          {command.keys !== undefined && (
+            <span className="ml-auto not-phone">
+              <KeyHint keys={command.keys} />
+            </span>
+          )}
           {command.hint !== undefined && (
             <span className="ml-auto text-xs faint nowrap">{command.hint}</span>
           )}

@@ -3,14 +3,15 @@ import { Menu, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { ComponentProps } from "react";
 import { useProblems } from "../data/problems.ts";
-import { signOut, useSignedInPerson } from "../data/session.ts";
+import { useSignedInPerson } from "../data/session.ts";
 import { palette } from "../components/open-dialog.ts";
 import { formatCount, pluralize } from "../components/display/format.ts";
 import { Icon, type IconName } from "../components/display/icons.tsx";
-import { MenuItem } from "../components/menus.tsx";
+import { ActionItem } from "../components/menus.tsx";
 import { KeyHint } from "../components/page.tsx";
 import { notifyError } from "../components/toasts.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
+import { usePersonActions } from "./person-actions.ts";
 import { useOrganizationSwitch } from "./organization-switch.ts";
 
 /** Color themes, also offered in the command palette. */
@@ -24,6 +25,8 @@ const checkMark = (isChecked: boolean) => (isChecked ? <Icon name="check" size={
 
 /** The person menu. On phones, its badge counts the problems behind its pages. */
 export function PersonMenu({ onHelp }: { onHelp: () => void }) {
+  const { person } = useSignedInPerson();
+  const actions = usePersonActions(onHelp);
   const { data } = useProblems();
   const [problems, failing] = [data?.appliance.length ?? 0, data?.channels.length ?? 0];
   return (
@@ -34,11 +37,29 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
       <Menu.Dropdown>
         <OrganizationItems />
         <PageItems problems={problems} failing={failing} />
+        <ActionItem action={actions.wall} />
         <ThemeItems />
         <Menu.Divider />
-        <HelpItems onHelp={onHelp} />
+        <Menu.Item
+          leftSection={<Icon name="search" />}
+          rightSection={<KeyHint keys="modK" />}
+          onClick={() => palette.set(true)}
+        >
+          Commands
+        </Menu.Item>
+        <ActionItem action={actions.shortcuts} rightSection={<KeyHint keys="?" />} />
+        <Menu.Item
+          leftSection={<Icon name={actions.reference.icon} />}
+          component="a"
+          href="/docs"
+          target="_blank"
+        >
+          {actions.reference.label}
+        </Menu.Item>
         <Menu.Divider />
-        <AccountItems />
+        <Menu.Label>{person.email}</Menu.Label>
+        <ActionItem action={actions.profile} />
+        <ActionItem action={actions.signOut} />
       </Menu.Dropdown>
     </Menu>
   );
@@ -114,9 +135,6 @@ function PageItems({ problems, failing }: { problems: number; failing: number })
             {label}
           </Menu.Item>
         ))}
-      <MenuItem icon="screen" onClick={() => void navigate({ to: "/wall" })}>
-        Wall view
-      </MenuItem>
     </>
   );
 }
@@ -136,44 +154,6 @@ function ThemeItems() {
           {label}
         </Menu.Item>
       ))}
-    </>
-  );
-}
-
-const HelpItems = ({ onHelp }: { onHelp: () => void }) => (
-  <>
-    <Menu.Item
-      leftSection={<Icon name="search" />}
-      rightSection={<KeyHint keys="modK" />}
-      onClick={() => palette.set(true)}
-    >
-      Commands
-    </Menu.Item>
-    <Menu.Item
-      leftSection={<Icon name="keyboard" />}
-      rightSection={<KeyHint keys="?" />}
-      onClick={onHelp}
-    >
-      Shortcuts
-    </Menu.Item>
-    <Menu.Item leftSection={<Icon name="terminal" />} component="a" href="/docs" target="_blank">
-      API reference
-    </Menu.Item>
-  </>
-);
-
-function AccountItems() {
-  const { person } = useSignedInPerson();
-  const navigate = useNavigate();
-  return (
-    <>
-      <Menu.Label>{person.email}</Menu.Label>
-      <MenuItem icon="person" onClick={() => void navigate({ href: "/settings/profile" })}>
-        My profile
-      </MenuItem>
-      <MenuItem icon="exit" onClick={() => signOut().catch(notifyError)}>
-        Sign out
-      </MenuItem>
     </>
   );
 }

@@ -135,7 +135,7 @@ export function DayChip({
         {...field}
         variant="unstyled"
         size="xs"
-        placeholder="26 Nov"
+        placeholder="Any day"
         comboboxProps={{ width: 160, position: "bottom-start" }}
       />
     </label>

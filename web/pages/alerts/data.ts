@@ -1,6 +1,9 @@
 /** Queries and writes of the alert pages. */
 import { useQuery } from "@tanstack/react-query";
 import type { AlertSummary, AlertWithDeliveries } from "../../../src/alerting/records/schema.ts";
+import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
+import { toInstant } from "../../../src/core/time/time-zones.ts";
+import { parseDateTime, parseLocal } from "../../components/forms/date-time-rules.ts";
 import { notify, notifyError } from "../../components/toasts.tsx";
 import { retryUntilConnected, unwrapData, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
@@ -64,7 +67,22 @@ export const openAgain = (alert: Alert) =>
     unwrapData(alerts({ id: alert.id }).unacknowledge.post()),
   );
 
-export const snooze = (alert: Alert, until: number) =>
+/** The times for which an alert can be snoozed, to choose from. */
+export function listSnoozes(alert: Alert, zone: string) {
+  const untilMorning = () => {
+    const local = parseDateTime("tomorrow 09:00", { now: Date.now(), zone });
+    return local === null ? Date.now() + 8 * hourMs : toInstant(parseLocal(local), zone);
+  };
+  const choices: [label: string, until: () => number][] = [
+    ["for 1 hour", () => Date.now() + hourMs],
+    ["for 8 hours", () => Date.now() + 8 * hourMs],
+    ["until tomorrow, 09:00", untilMorning],
+    ["for 1 week", () => Date.now() + 7 * dayMs],
+  ];
+  return choices.map(([label, until]) => ({ label, run: () => void snooze(alert, until()) }));
+}
+
+const snooze = (alert: Alert, until: number) =>
   perform(alert, `Snoozed: ${alert.title}`, () =>
     unwrapData(
       alerts({ id: alert.id }).snooze.post({ until: new Date(until).toISOString() as never }),

@@ -1,15 +1,11 @@
 /** Who takes care of an alert, and the buttons to acknowledge, snooze and open it again. */
 import { Button, Menu } from "@mantine/core";
-import { parseDateTime, parseLocal } from "../../components/forms/date-time-rules.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { Time, useZone } from "../../components/display/time.tsx";
 import { useAction } from "../../components/toasts.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
-import { toInstant } from "../../../src/core/time/time-zones.ts";
-import { acknowledge, type Alert, openAgain, snooze } from "./data.ts";
-
-const hourMs = 3_600_000;
+import { acknowledge, type Alert, listSnoozes, openAgain } from "./data.ts";
 
 /** Returns the icon of an alert: its problem while it lasts. */
 export function stateOf({ type, resolvedAt, resolvedBecause }: Alert): State {
@@ -75,16 +71,6 @@ export function AlertButtons({ alert, size = "xs" }: { alert: Alert; size?: "xs"
 
 function SnoozeMenu({ alert, size }: { alert: Alert; size: "xs" | "sm" }) {
   const zone = useZone();
-  const untilMorning = () => {
-    const local = parseDateTime("tomorrow 09:00", { now: Date.now(), zone, from: undefined });
-    return local === null ? Date.now() + 8 * hourMs : toInstant(parseLocal(local), zone);
-  };
-  const choices: [label: string, until: () => number][] = [
-    ["for 1 hour", () => Date.now() + hourMs],
-    ["for 8 hours", () => Date.now() + 8 * hourMs],
-    ["until tomorrow, 09:00", untilMorning],
-    ["for 1 week", () => Date.now() + 7 * 24 * hourMs],
-  ];
   return (
     <Menu position="bottom-end" width={200}>
       <Menu.Target>
@@ -93,8 +79,8 @@ function SnoozeMenu({ alert, size }: { alert: Alert; size: "xs" | "sm" }) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {choices.map(([label, until]) => (
-          <Menu.Item key={label} onClick={() => void snooze(alert, until())}>
+        {listSnoozes(alert, zone).map(({ label, run }) => (
+          <Menu.Item key={label} onClick={run}>
             {label}
           </Menu.Item>
         ))}

@@ -3,8 +3,9 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { OnCall, Schedule, ScheduleLayer } from "../../../src/alerting/schedules/schema.ts";
 import { hourMs } from "../../../src/core/time/clock.ts";
 import { formatDateTime } from "../../../src/core/time/times.ts";
+import { pluralize } from "../../components/display/format.ts";
 import { holdDeletion } from "../../components/deletion.ts";
-import { notifyDone } from "../../components/toasts.tsx";
+import { notifyDone, notifyError } from "../../components/toasts.tsx";
 import { dashboard, unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { createDataQuery, queryClient } from "../../data/query.ts";
@@ -88,8 +89,17 @@ export const createOverride = (
 export const deleteOverride = (scheduleId: string, overrideId: string) =>
   unwrapData(schedules({ id: scheduleId }).overrides({ overrideId }).delete());
 
+const offeredHours = [1, 2, 4, 8, 24];
+
+/** The times for which a person can take over, to choose from. */
+export const listTakeOvers = (onCall: Pick<OnCall, "scheduleId">, personId: string, zone: string) =>
+  offeredHours.map((hours) => ({
+    label: `for ${pluralize(hours, "hour")}`,
+    run: () => void takeOver(onCall, personId, hours, zone).catch(notifyError),
+  }));
+
 /** Puts the person on call from now on. */
-export async function takeOver(
+async function takeOver(
   { scheduleId }: Pick<OnCall, "scheduleId">,
   personId: string,
   hours: number,

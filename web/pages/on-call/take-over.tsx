@@ -8,14 +8,12 @@ import { useZone } from "../../components/display/time.tsx";
 import { DateTimeField } from "../../components/forms/date-time-field.tsx";
 import { parseLocal } from "../../components/forms/date-time-rules.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
-import { notifyDone, notifyError } from "../../components/toasts.tsx";
+import { notifyDone } from "../../components/toasts.tsx";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
-import { createOverride, deleteOverride, takeOver } from "./data.ts";
+import { createOverride, deleteOverride, listTakeOvers } from "./data.ts";
 import type { SelectedTimes } from "./duty-calendar.tsx";
-
-const offeredHours = [1, 2, 4, 8, 24];
 
 /** The button that puts the signed-in person on call for some hours. */
 export function TakeOver({
@@ -41,13 +39,9 @@ export function TakeOver({
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>I am on call</Menu.Label>
-        {offeredHours.map((hours) => (
-          <Menu.Item
-            key={hours}
-            className="take-over-item"
-            onClick={() => takeOver(onCall, person.id, hours, zone).catch(notifyError)}
-          >
-            for {hours} {hours === 1 ? "hour" : "hours"}
+        {listTakeOvers(onCall, person.id, zone).map(({ label, run }) => (
+          <Menu.Item key={label} className="take-over-item" onClick={run}>
+            {label}
           </Menu.Item>
         ))}
       </Menu.Dropdown>

@@ -12,13 +12,14 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { dot, formatReason, toneOfReason } from "../../../components/display/format.ts";
-import { MenuItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
+import { ActionItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
 import { Loaded, PageHeader } from "../../../components/page.tsx";
 import { useShortcuts } from "../../../components/shortcuts.ts";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import { durationInWords, Time } from "../../../components/display/time.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
-import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "../actions.ts";
+import { checkNow, deleteMonitors } from "../actions.ts";
+import { getMonitorActions } from "../record-actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "../data.ts";
 import { CausesPanel, useCauses } from "./causes-panel.tsx";
 import { Figures } from "./figures.tsx";
@@ -149,7 +150,8 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
 }
 
 function Actions({ monitor }: { monitor: MonitorRecord }) {
-  const { id, type, paused, muted } = monitor;
+  const { id, type, paused } = monitor;
+  const { pause, mute, edit, duplicate } = getMonitorActions(monitor);
   const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   const { mutate, isPending } = useMutation({
@@ -157,9 +159,7 @@ function Actions({ monitor }: { monitor: MonitorRecord }) {
     onError: notifyError,
   });
   const check = () => mutate();
-  const pause = () => void pauseMonitor(monitor);
-  const edit = () => openDialog({ kind: "edit-monitor", id });
-  useShortcuts(mayWrite ? { c: check, p: pause, e: edit } : {});
+  useShortcuts(mayWrite ? { c: check, p: pause.run, e: edit.run } : {});
   return (
     <>
       {mayWrite && (
@@ -167,19 +167,15 @@ function Actions({ monitor }: { monitor: MonitorRecord }) {
           <BusyButton onClick={check} loading={isPending} disabled={paused || type === "push"}>
             Check now
           </BusyButton>
-          <Button onClick={pause}>{paused ? "Resume" : "Pause"}</Button>
-          <Button onClick={edit}>Edit</Button>
+          <Button onClick={pause.run}>{pause.label}</Button>
+          <Button onClick={edit.run}>{edit.label}</Button>
         </>
       )}
       <MoreActions>
         {mayWrite && (
           <>
-            <MenuItem icon={muted ? "sound" : "mute"} onClick={() => void muteMonitor(monitor)}>
-              {muted ? "Unmute" : "Mute"}
-            </MenuItem>
-            <MenuItem icon="copy" onClick={() => openDialog({ kind: "create-monitor", like: id })}>
-              Duplicate
-            </MenuItem>
+            <ActionItem action={mute} />
+            <ActionItem action={duplicate} />
           </>
         )}
         <RecordItems

@@ -3,11 +3,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
 import { v1 } from "../../../data/client.ts";
 import { formatCount } from "../../../components/display/format.ts";
-import { openDialog } from "../../../components/open-dialog.ts";
 import { Icon } from "../../../components/display/icons.tsx";
-import { MenuItem, RecordItems, RowMenu } from "../../../components/menus.tsx";
+import { ActionItem, MenuItem, RecordItems, RowMenu } from "../../../components/menus.tsx";
 import { type State, StateIcon, worstFirst } from "../../../components/display/state-icon.tsx";
-import { actOnGroup, deleteGroup } from "../actions.ts";
+import { deleteGroup } from "../actions.ts";
+import { getGroupActions } from "../record-actions.ts";
 import { endDrag, startDrag } from "./drag-and-drop.ts";
 import { foldedGroups } from "./list-state.ts";
 import type { Head } from "./rows.ts";
@@ -97,14 +97,10 @@ function Summary({ states }: { states: Head["states"] }) {
   );
 }
 
-const listGroupActions = ({ paused, muted }: Group) => [
-  paused
-    ? ({ verb: "resume", label: "Resume", icon: "play" } as const)
-    : ({ verb: "pause", label: "Pause", icon: "pause" } as const),
-  muted
-    ? ({ verb: "unmute", label: "Unmute", icon: "sound" } as const)
-    : ({ verb: "mute", label: "Mute", icon: "mute" } as const),
-];
+const listSwitches = (group: Group) => {
+  const { pause, mute } = getGroupActions(group);
+  return [pause, mute];
+};
 
 const GroupActions = ({
   group,
@@ -117,7 +113,7 @@ const GroupActions = ({
 }) => (
   <span className="head-actions">
     {mayWrite &&
-      listGroupActions(group).map(({ verb, label, icon }, index) => (
+      listSwitches(group).map(({ label, icon, run }, index) => (
         <button
           // By index: the button keeps the focus when its action changes to the opposite.
           key={index}
@@ -126,7 +122,7 @@ const GroupActions = ({
           title={`${label} the group`}
           tabIndex={active ? 0 : -1}
           aria-label={`${label} ${group.name}`}
-          onClick={() => void actOnGroup(group, verb)}
+          onClick={run}
         >
           <Icon name={icon} size={15} />
         </button>
@@ -139,26 +135,20 @@ const GroupActions = ({
 
 function GroupItems({ group, mayWrite }: { group: Group; mayWrite: boolean }) {
   const { id } = group;
+  const { create, edit } = getGroupActions(group);
   const navigate = useNavigate();
   return (
     <>
       {mayWrite && (
         <>
-          <MenuItem icon="plus" onClick={() => openDialog({ kind: "create-monitor", groupId: id })}>
+          <MenuItem icon="plus" onClick={create.run}>
             Create monitor in group
           </MenuItem>
-          <MenuItem icon="edit" onClick={() => openDialog({ kind: "edit-group", id })}>
+          <MenuItem icon="edit" onClick={edit.run}>
             Edit group
           </MenuItem>
-          {listGroupActions(group).map(({ verb, label, icon }, index) => (
-            <MenuItem
-              key={index}
-              className="only-phone"
-              icon={icon}
-              onClick={() => void actOnGroup(group, verb)}
-            >
-              {label}
-            </MenuItem>
+          {listSwitches(group).map((action, index) => (
+            <ActionItem key={index} className="only-phone" action={action} />
           ))}
         </>
       )}

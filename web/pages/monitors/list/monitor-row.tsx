@@ -5,7 +5,6 @@ import { capitalize } from "../../../../src/core/text/formatting.ts";
 import { formatSince } from "../../../../src/core/time/times.ts";
 import { v1 } from "../../../data/client.ts";
 import type { OverviewMonitor } from "../../../data/overview.ts";
-import { openDialog } from "../../../components/open-dialog.ts";
 import {
   formatLatency,
   formatPercent,
@@ -13,10 +12,10 @@ import {
   toneOfReason,
 } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
-import { MenuItem, RecordItems, RowMenu } from "../../../components/menus.tsx";
+import { ActionItem, MenuItem, RecordItems, RowMenu } from "../../../components/menus.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
-import { notifyError, notify } from "../../../components/toasts.tsx";
-import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "../actions.ts";
+import { deleteMonitors } from "../actions.ts";
+import { getMonitorActions } from "../record-actions.ts";
 import { endDrag, startDrag } from "./drag-and-drop.ts";
 import { nameOfType } from "../type-names.ts";
 import { RecentBars, Spark } from "./day-bar.tsx";
@@ -207,31 +206,15 @@ export function MonitorMenu({
 }
 
 function ChangeItems({ monitor }: { monitor: OverviewMonitor }) {
-  const { id, name, type, status, paused, muted } = monitor;
-  const check = () =>
-    void checkNow(id)
-      .then(() => notify(`Checked ${name}`))
-      .catch(notifyError);
+  const { check, pause, mute, edit, duplicate } = getMonitorActions(monitor);
   return (
     <>
-      {status !== "paused" && type !== "push" && (
-        <MenuItem icon="refresh" onClick={check}>
-          Check now
-        </MenuItem>
-      )}
-      <MenuItem icon={paused ? "play" : "pause"} onClick={() => void pauseMonitor(monitor)}>
-        {paused ? "Resume" : "Pause"}
-      </MenuItem>
-      <MenuItem icon={muted ? "sound" : "mute"} onClick={() => void muteMonitor(monitor)}>
-        {muted ? "Unmute" : "Mute"}
-      </MenuItem>
-      <MenuItem icon="edit" onClick={() => openDialog({ kind: "edit-monitor", id })}>
-        Edit
-      </MenuItem>
-      <MenuItem icon="copy" onClick={() => openDialog({ kind: "create-monitor", like: id })}>
-        Duplicate
-      </MenuItem>
-      <MenuItem icon="check" onClick={() => selection.toggle(id)}>
+      {check !== null && <ActionItem action={check} />}
+      <ActionItem action={pause} />
+      <ActionItem action={mute} />
+      <ActionItem action={edit} />
+      <ActionItem action={duplicate} />
+      <MenuItem icon="check" onClick={() => selection.toggle(monitor.id)}>
         Select
       </MenuItem>
     </>

@@ -1,0 +1,72 @@
+/** The actions on a monitor and on a group, for their menus, buttons and the command palette. */
+import type { OverviewGroup, OverviewMonitor } from "../../data/overview.ts";
+import type { RecordAction } from "../../components/menus.tsx";
+import { openDialog } from "../../components/open-dialog.ts";
+import { notify, notifyError } from "../../components/toasts.tsx";
+import { actOnGroup, checkNow, muteMonitor, pauseMonitor } from "./actions.ts";
+
+type ActionsOf<Name extends string> = Record<Name, RecordAction>;
+
+type Switch = { paused: boolean; muted: boolean };
+
+const labelPause = ({ paused }: Switch) =>
+  paused
+    ? ({ label: "Resume", icon: "play" } as const)
+    : ({ label: "Pause", icon: "pause" } as const);
+
+const labelMute = ({ muted }: Switch) =>
+  muted
+    ? ({ label: "Unmute", icon: "sound" } as const)
+    : ({ label: "Mute", icon: "mute" } as const);
+
+type Monitor = Pick<OverviewMonitor, "id" | "name" | "type" | "status" | "paused" | "muted">;
+
+/** The actions of people who can change monitors. A monitor without checks of its own has no check. */
+export function getMonitorActions(
+  monitor: Monitor,
+): ActionsOf<"pause" | "mute" | "edit" | "duplicate"> & { check: RecordAction | null } {
+  const { id, name, type, status } = monitor;
+  const check = () =>
+    void checkNow(id)
+      .then(() => notify(`Checked ${name}`))
+      .catch(notifyError);
+  return {
+    check:
+      status === "paused" || type === "push"
+        ? null
+        : {
+            label: "Check now",
+            icon: "refresh",
+            run: check,
+            phrase: (name) => `Check ${name} now`,
+          },
+    pause: { ...labelPause(monitor), run: () => void pauseMonitor(monitor) },
+    mute: { ...labelMute(monitor), run: () => void muteMonitor(monitor) },
+    edit: { label: "Edit", icon: "edit", run: () => openDialog({ kind: "edit-monitor", id }) },
+    duplicate: {
+      label: "Duplicate",
+      icon: "copy",
+      run: () => openDialog({ kind: "create-monitor", like: id }),
+    },
+  };
+}
+
+/** The actions of people who can change groups. */
+export function getGroupActions(
+  group: OverviewGroup,
+): ActionsOf<"pause" | "mute" | "edit" | "create"> {
+  const { id, paused, muted } = group;
+  return {
+    pause: {
+      ...labelPause(group),
+      run: () => void actOnGroup(group, paused ? "resume" : "pause"),
+    },
+    mute: { ...labelMute(group), run: () => void actOnGroup(group, muted ? "unmute" : "mute") },
+    edit: { label: "Edit", icon: "edit", run: () => openDialog({ kind: "edit-group", id }) },
+    create: {
+      label: "Create monitor in",
+      icon: "plus",
+      run: () => openDialog({ kind: "create-monitor", groupId: id }),
+    },
+  };
+}

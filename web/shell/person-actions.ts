@@ -1,0 +1,24 @@
+import { useNavigate } from "@tanstack/react-router";
+import type { RecordAction } from "../components/menus.tsx";
+import { notifyError } from "../components/toasts.tsx";
+import { signOut } from "../data/session.ts";
+
+/** Actions that belong to no page, for the person menu and the command palette. */
+export function usePersonActions(onHelp: () => void) {
+  const navigate = useNavigate();
+  return {
+    wall: { label: "Wall view", icon: "screen", run: () => void navigate({ to: "/wall" }) },
+    shortcuts: { label: "Shortcuts", icon: "keyboard", run: onHelp },
+    reference: {
+      label: "API reference",
+      icon: "terminal",
+      run: () => void window.open("/docs", "_blank", "noreferrer"),
+    },
+    profile: {
+      label: "My profile",
+      icon: "person",
+      run: () => void navigate({ href: "/settings/profile" }),
+    },
+    signOut: { label: "Sign out", icon: "exit", run: () => void signOut().catch(notifyError) },
+  } satisfies Record<string, RecordAction>;
+}
