@@ -10,7 +10,6 @@ import { useManagedRecords } from "../../../data/managed.ts";
 import { overviewQuery } from "../../../data/overview.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
-import { openDialog } from "../../../components/open-dialog.ts";
 import { dot, formatReason, toneOfReason } from "../../../components/display/format.ts";
 import { ActionItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
 import { Loaded, PageHeader } from "../../../components/page.tsx";
