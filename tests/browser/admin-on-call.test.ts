@@ -185,7 +185,7 @@ describeInChromium("on call", (browser) => {
     await again.waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
     await page.keyboard.type("Platf");
-    await page.getByRole("option", { name: /Platform/ }).click();
+    await page.getByRole("option", { name: "Platform Schedule", exact: true }).click();
     await page.getByRole("heading", { name: "Platform" }).waitFor();
     await open.measureShifts();
     expect(open.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
