@@ -1,16 +1,30 @@
-/** Alerts on the admin page: list, acknowledging on a phone, timeline and notes. */
+/** Alerts on the admin page: list, acknowledging on a phone and from a message, timeline and notes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { defineLookTests } from "../support/admin-looks.ts";
 import { owner, startOwnedMachine } from "../support/admin-world.ts";
-import { describeInChromium } from "../support/browser.ts";
+import {
+  describeInChromium,
+  findViolations,
+  measureOverflow,
+  visitPage,
+} from "../support/browser.ts";
 import type { Json } from "../support/json.ts";
+import { parseJsonBody, startTarget } from "../support/target.ts";
 
 describeInChromium("alerts", (browser) => {
   let world: Awaited<ReturnType<typeof startOwnedMachine>>;
   let alerts: Json[] = [];
+  let inbox: Awaited<ReturnType<typeof startTarget>>;
   const list = async (): Promise<Json[]> => world.ask("GET", "/api/v1/alerts");
   beforeAll(async () => {
     world = await startOwnedMachine();
+    inbox = await startTarget();
+    const url = inbox.at("/hook");
+    await world.ask("POST", "/api/v1/alert-channels", {
+      type: "webhook",
+      name: "Night shift",
+      url,
+    });
     for (const title of ["Slow checkout", "Lost mails", "Old outage"])
       await world.ask("POST", "/api/v1/incidents", { title });
     while (alerts.length < 3) {
@@ -21,7 +35,10 @@ describeInChromium("alerts", (browser) => {
     await world.ask("PATCH", `/api/v1/incidents/${subject.id}`, { status: "resolved" });
     while ((await list()).every(({ status }) => status === "open")) await Bun.sleep(100);
   });
-  afterAll(() => world[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+    await inbox[Symbol.asyncDispose]();
+  });
 
   defineLookTests((path) => world.open(browser, path), {
     alerts: () => ["/alerts", "Problems now"],
@@ -44,6 +61,28 @@ describeInChromium("alerts", (browser) => {
     await page.getByText("The provider works on it.", { exact: true }).last().waitFor();
     const [slow] = (await list()).filter(({ title }) => title.includes("Slow"));
     expect([slow.status, slow.acknowledgments[0].name]).toEqual(["snoozed", owner.name]);
+    expect(open.faults).toEqual([]);
+  });
+
+  test("on a phone, the link of a message and one tap acknowledge an alert without signing in", async () => {
+    while (inbox.asked.length === 0) await Bun.sleep(100);
+    const sent = inbox.asked.flatMap((request) => {
+      const { data } = parseJsonBody<Json>(request);
+      return (data.alerts ?? [{ data }]) as Json[];
+    });
+    const { data } = sent.find((one) => one.data.incident.title === "Lost mails") as Json;
+    const { pathname } = new URL(data.acknowledgeUrl);
+    await using open = await visitPage(browser, `${world.url}${pathname}`, {
+      viewport: { width: 390, height: 844 },
+    });
+    const { page } = open;
+    await page.getByText("Nobody has acknowledged it.").waitFor();
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
+    await page.getByRole("button", { name: "Acknowledge" }).click();
+    await page.getByText("Acknowledged by Night shift.").waitFor();
+    expect(await page.getByRole("button").count()).toBe(0);
+    const [lost] = (await list()).filter(({ title }) => title.includes("Lost"));
+    expect([lost.status, lost.acknowledgments[0].name]).toEqual(["acknowledged", "Night shift"]);
     expect(open.faults).toEqual([]);
   });
 });
