@@ -3,6 +3,7 @@ import { pageSchema } from "../core/paging.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import { AlertPreview, Delivery, PageQuery } from "./schema.ts";
+import { OnCallQuery } from "./schedules/schema.ts";
 import { listDeliveries, previewAlert, type TestDependencies, testChannel } from "./service.ts";
 
 export const createAlertRoutes = (dependencies: TestDependencies) =>
@@ -34,8 +35,11 @@ export const createAlertRoutes = (dependencies: TestDependencies) =>
       ...defineEndpoint("/monitors/:id/alert-preview", {
         name: "previewAlert",
         access: "read",
-        summary: "List the channels that an outage would notify now",
+        summary: "Preview whom an outage would notify, and when",
+        description:
+          "`at` is the start of the outage. Channels are previewed with their present settings, and schedules with the shifts of each time. Dependencies on other monitors are not considered.",
+        query: OnCallQuery,
         data: AlertPreview,
-        handle: ({ scope, params }) => previewAlert(scope, params.id),
+        handle: ({ scope, params, query }) => previewAlert(scope, params.id, query),
       }),
     );

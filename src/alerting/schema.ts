@@ -80,16 +80,69 @@ export type Delivery = z.infer<typeof Delivery>;
 
 const PreviewedChannel = z.object({ id: Id, name: z.string(), type: z.string() });
 
+const PreviewedStep = z.object({
+  step: z.int().nullable().meta({
+    description: "From 1. Null for the end, when nobody acknowledged.",
+  }),
+  round: z.int().meta({ description: "Number of repetitions before it." }),
+  at: Timestamp,
+  message: z.string().meta({ description: "Whom it notifies, or why it reaches nobody." }),
+  notifications: z
+    .array(
+      z.object({
+        at: Timestamp,
+        channel: z.object({ id: Id, name: z.string() }),
+        person: z.object({ id: Id, name: z.string() }).nullable(),
+      }),
+    )
+    .meta({ description: "Messages, to alert channels and contact methods of people." }),
+});
+
+const PreviewedPolicy = z.object({
+  id: Id,
+  name: z.string(),
+  reason: z.string().nullable().meta({
+    description: "Why it would notify no one, such as a muted monitor. There are no steps then.",
+  }),
+  steps: z.array(PreviewedStep),
+});
+
 export const AlertPreview = z
   .object({
+    at: Timestamp.meta({ description: "Start of the outage." }),
+    policy: PreviewedPolicy.nullable().meta({
+      description:
+        "The escalation policy of the monitor, with all steps until someone acknowledges the alert. Null for none.",
+    }),
     told: z.array(PreviewedChannel),
     notTold: z.array(PreviewedChannel.extend({ reason: z.string() })),
   })
   .meta({
     id: "AlertPreview",
     description:
-      "Which channels would be alerted of an outage now, and why the others would not: every channel of the organization once.",
+      "Which channels would be alerted of an outage at once, and why the others would not: every channel of the organization once. Then whom the escalation policy would notify, and when.",
     example: {
+      at: "2026-12-01T23:02:00.000Z",
+      policy: {
+        id: "01a1fb99-8b20-7d4e-9c5b-6a7988b6c5d4",
+        name: "Shop",
+        reason: null,
+        steps: [
+          {
+            step: 1,
+            round: 0,
+            at: "2026-12-01T23:02:00.000Z",
+            message: "Ada Lovelace (on call in Platform)",
+            notifications: [
+              {
+                at: "2026-12-01T23:02:00.000Z",
+                channel: { id: "01a1fb99-9c31-7e5f-8d6c-7b8a99c7d6e5", name: "Phone" },
+                person: { id: "01a1fb99-5e83-7f22-8d4b-6c8e0f2a4b57", name: "Ada Lovelace" },
+              },
+            ],
+          },
+        ],
+      },
       told: [{ id: "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46", name: "On-call", type: "slack" }],
       notTold: [
         {

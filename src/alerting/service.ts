@@ -27,7 +27,10 @@ import type { Alert } from "./alert.ts";
 import { createAlert } from "./deciding/decide.ts";
 import type { Attempt } from "./sending/queue.ts";
 import { updateChannelState } from "./channel-receivers.ts";
-import { explainSilence } from "./deciding/rules.ts";
+import { computeEnd, planEscalation } from "./deciding/escalation-rules.ts";
+import { explainSilence, selectChannelsForProblems } from "./deciding/rules.ts";
+import { findPolicyOfMonitor } from "./policies/rules.ts";
+import type { OnCallQuery } from "./schedules/schema.ts";
 import type { AlertPreview, Delivery, NewTestMail, PageQuery, TestOutcome } from "./schema.ts";
 import {
   findDeliveryPage,
@@ -36,7 +39,13 @@ import {
   insertDeliveryAlert,
   insertAttempt,
 } from "./store.ts";
-import { listOrdinaryChannels, loadSnapshot } from "./deciding/snapshot.ts";
+import {
+  listOrdinaryChannels,
+  loadEscalation,
+  loadSnapshot,
+  type Snapshot,
+  type WatchedMonitor,
+} from "./deciding/snapshot.ts";
 
 /** Lists a page of a channel's deliveries, newest first. Throws NOT_FOUND. */
 export async function listDeliveries(scope: Scope, channelId: string, query: PageQuery) {
@@ -45,10 +54,14 @@ export async function listDeliveries(scope: Scope, channelId: string, query: Pag
 }
 
 /**
- * Lists the channels that an outage of this monitor would notify now, and why others would not be
- * notified. Throws NOT_FOUND.
+ * Lists the channels that an outage of this monitor would notify at once, why others would not be
+ * notified, and the steps of its escalation policy. Throws NOT_FOUND.
  */
-export async function previewAlert(scope: Scope, monitorId: string): Promise<AlertPreview> {
+export async function previewAlert(
+  scope: Scope,
+  monitorId: string,
+  { at = scope.clock() }: OnCallQuery,
+): Promise<AlertPreview> {
   await getMonitor(scope, monitorId);
   const wanted = { monitorIds: [monitorId], incidentIds: [] };
   const snapshot = await loadSnapshot(scope.store, scope.organizationId, wanted);
@@ -62,11 +75,50 @@ export async function previewAlert(scope: Scope, monitorId: string): Promise<Ale
     ),
   }));
   return {
+    at: formatTimestamp(at),
+    policy: await previewPolicy(scope, snapshot, monitor, at),
     told: judged.filter(({ reason }) => reason === null).map(({ channel }) => channel),
     notTold: judged.flatMap(({ channel, reason }) =>
       reason === null ? [] : [{ ...channel, reason: `${channel.name} ${reason}.` }],
     ),
   };
+}
+
+/** Previews the policy of a monitor for an outage that starts at this time; null for none. */
+async function previewPolicy(
+  scope: Scope,
+  snapshot: Snapshot,
+  monitor: WatchedMonitor,
+  from: number,
+): Promise<AlertPreview["policy"]> {
+  const policy = findPolicyOfMonitor(snapshot.policies, monitor);
+  if (policy === null || policy.steps.length === 0) return null;
+  const { id, name } = policy;
+  const silence = explainSilence(
+    { ...monitor, flapping: false },
+    { enabled: true, isAttached: true },
+  );
+  if (silence !== null) return { id, name, reason: `${name} ${silence}.`, steps: [] };
+  const factsAt = await loadEscalation(scope, [policy], from, computeEnd(policy, from) + 1);
+  const { people, channels } = factsAt(from);
+  const last = selectChannelsForProblems(listOrdinaryChannels(snapshot));
+  const steps = planEscalation(policy, monitor.priority, from, factsAt).map((run) => {
+    const { step, round, at, planned, texts } = run;
+    const atEnd = last.map((channel) => ({ channelId: channel.id, personId: null, delayMs: 0 }));
+    const names = last.map((channel) => channel.name).join(", ");
+    return {
+      step: step === null ? null : step + 1,
+      round,
+      at: formatTimestamp(at),
+      message: step === null ? names || "there is no channel to notify" : texts.join(", "),
+      notifications: (step === null ? atEnd : planned).map(({ channelId, personId, delayMs }) => ({
+        at: formatTimestamp(at + delayMs),
+        channel: { id: channelId, name: channels.get(channelId)?.name ?? "" },
+        person: personId === null ? null : { id: personId, name: people.get(personId) ?? "" },
+      })),
+    };
+  });
+  return { id, name, reason: null, steps };
 }
 
 const createNoSuchChannelError = () => new AppError("NOT_FOUND", "There is no such alert channel.");

@@ -63,6 +63,74 @@ const channel = (afterMinutes: number, id: string | undefined): Step => ({
 const twoSteps = ([first, second]: string[]) => [channel(0, first), channel(10, second)];
 
 describe("a policy", () => {
+  test("is previewed step by step, exactly as it runs", async () => {
+    const world = await createWorld(
+      ([first, second]) => [channel(0, first), channel(10, second), channel(25, first)],
+      { repeat: 1 },
+    );
+    const { api, job, pass, changeChannel, inboxes } = world;
+    // The second step reaches nobody, so the third runs in its place.
+    await changeChannel(inboxes[1], { enabled: false });
+    const path = `/api/v1/monitors/${job.id}/alert-preview`;
+    const { at, policy } = (await api("GET", path)).json.data;
+    const minuteOf = (time: string) => (Date.parse(time) - Date.parse(at)) / 60_000;
+    expect(policy.steps.map((run: Json) => [run.step, run.round, minuteOf(run.at), run.message]))
+      // The first run ends 15 minutes after its last step, like the pause before that step.
+      .toEqual([
+        [1, 0, 0, "First"],
+        [2, 0, 10, "Second is disabled"],
+        [3, 0, 10, "First"],
+        [1, 1, 40, "First"],
+        [2, 1, 50, "Second is disabled"],
+        [3, 1, 50, "First"],
+        [null, 1, 80, "Default"],
+      ]);
+    const planned = policy.steps.flatMap(({ notifications }: Json) =>
+      notifications.map(
+        (one: Json) => `${minuteOf(one.at)} ${one.channel.name.toLowerCase()}: monitor.down A`,
+      ),
+    );
+    await job.changeState("down");
+    expect(await pass(90)).toEqual(planned);
+  });
+
+  test("is previewed with the person on call at each time, and why it notifies no one", async () => {
+    const made = await createWorld(twoSteps);
+    const { api, ours, job, policyId } = made;
+    const person = await signInMember(made, "member", { name: "Ada" });
+    const { id: scheduleId } = (
+      await api("POST", "/api/v1/schedules", {
+        body: {
+          name: "Platform",
+          timeZone: "UTC",
+          layers: [{ personIds: [person.id], start: "2030-01-01T00:00" }],
+        },
+      })
+    ).json.data;
+    await api("PATCH", `/api/v1/escalation-policies/${policyId}`, {
+      body: { steps: [{ afterMinutes: 10, targets: [{ type: "schedule", id: scheduleId }] }] },
+    });
+    const path = `/api/v1/monitors/${job.id}/alert-preview?at=`;
+    const messages = async (at: string) =>
+      (await api("GET", `${path}${at}`)).json.data.policy.steps.map(({ message }: Json) => message);
+    expect(await messages("2029-12-31T23:49:00Z")).toEqual([
+      "nobody is on call in Platform",
+      "Default",
+    ]);
+    expect(await messages("2029-12-31T23:50:00Z")).toEqual([
+      `Ada (on call in Platform) can't be reached`,
+      "Default",
+    ]);
+    await job.change({ muted: true });
+    expect((await ours.reader("GET", `${path}2030-01-01T00:00:00Z`)).json.data.policy).toEqual({
+      id: policyId,
+      name: "Shop",
+      reason: "Shop gets no alerts while the monitor is muted.",
+      steps: [],
+    });
+    expect((await api("GET", `${path}soon`)).status).toBe(422);
+  });
+
   test("notifies step by step until the end, and then the default channels", async () => {
     const { job, pass, timeline } = await createWorld(twoSteps);
     await job.changeState("down");

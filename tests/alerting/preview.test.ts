@@ -39,6 +39,8 @@ test("a preview has every channel of the organization in one of two lists", asyn
   });
   const reason = (name: string) => `${name} is not attached to the monitor.`;
   expect(await preview()).toEqual({
+    at: expect.any(String),
+    policy: null,
     told: [{ id: channelId, name: "Office", type: "email" }],
     notTold: [
       { id: off, name: "Off", type: "email", reason: reason("Off") },

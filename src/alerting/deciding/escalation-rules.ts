@@ -1,7 +1,7 @@
 /** Decides when the steps of an escalation policy run, and whom a step notifies. */
 import type { Priority } from "../../core/statuses.ts";
 import { planContactMethods, type UsableMethod } from "../contact-methods/rules.ts";
-import type { EscalationTarget } from "../policies/schema.ts";
+import type { EscalationStep, EscalationTarget } from "../policies/schema.ts";
 
 /** The times of a policy. */
 export type Plan = { steps: readonly { afterMinutes: number }[]; repeat: number };
@@ -67,6 +67,41 @@ export function planStep(
   });
   return { planned: [...planned.values()], texts };
 }
+
+/** A run of a step, or the end, with `step` null. `at` is in Unix milliseconds. */
+export type PlannedRun = {
+  step: number | null;
+  round: number;
+  at: number;
+  planned: Planned[];
+  texts: string[];
+};
+
+/**
+ * Returns all runs of an escalation that nobody stops, from its start to the end. A step that
+ * reaches nobody is followed by the next one at once.
+ */
+export function planEscalation(
+  policy: { steps: readonly EscalationStep[]; repeat: number },
+  priority: Priority,
+  from: number,
+  factsAt: (at: number) => EscalationFacts,
+): PlannedRun[] {
+  const runs: PlannedRun[] = [];
+  let stage = findStage(policy, { step: 0, round: 0 });
+  let at = computeStageTime(policy, stage, from);
+  while (stage !== "end") {
+    const { step, round } = stage;
+    const plan = planStep(policy.steps[step]?.targets ?? [], priority, factsAt(at));
+    runs.push({ step, round, at, ...plan });
+    stage = findStage(policy, { step: step + 1, round });
+    if (plan.planned.length > 0) at = computeStageTime(policy, stage, from);
+  }
+  return [...runs, { step: null, round: policy.repeat, at, planned: [], texts: [] }];
+}
+
+/** Returns the latest time at which an escalation can end. Both in Unix milliseconds. */
+export const computeEnd = (plan: Plan, from: number) => computeStageTime(plan, "end", from);
 
 function planTarget({ type, id }: EscalationTarget, priority: Priority, facts: EscalationFacts) {
   if (type === "channel") return planChannel(id, facts);

@@ -298,7 +298,7 @@ export async function loadSnapshot(
     records: Map.groupBy(records.map(parseRecord), ({ subjectId }) => subjectId),
     policies,
     escalation: escalates
-      ? await readEscalation({ store, organizationId }, policies, now)
+      ? (await loadEscalation({ store, organizationId }, policies, now))(now)
       : noEscalation,
     ...dependencies,
   };
@@ -316,29 +316,36 @@ const contactText = `select id, name, enabled, person_id as personId, verified_a
 const peopleText = `select p.id, p.name from memberships m join people p on p.id = m.person_id
   where m.organization_id = ?`;
 
-async function readEscalation(
+/**
+ * Reads whom these policies reach between two times, in Unix milliseconds. Returns a function that
+ * can be called for any time between them.
+ */
+export async function loadEscalation(
   tenant: Tenant,
   policies: readonly PolicyRecord[],
-  now: number,
-): Promise<EscalationFacts> {
+  from: number,
+  until = from + 1,
+): Promise<(at: number) => EscalationFacts> {
   const targets = policies.flatMap(({ steps }) => steps.flatMap((step) => step.targets));
   const scheduleIds = targets.filter(({ type }) => type === "schedule").map(({ id }) => id);
   const { store, organizationId } = tenant;
   const [schedules, contacts, people] = await Promise.all([
-    loadSchedules(tenant, [...new Set(scheduleIds)], now),
+    loadSchedules(tenant, [...new Set(scheduleIds)], from, until),
     store.query<Flags<Contact, "enabled">>(contactText, [organizationId]),
     store.query<{ id: string; name: string }>(peopleText, [organizationId]),
   ]);
-  return {
-    people: new Map(people.map(({ id, name }) => [id, name])),
+  const names = new Map(people.map(({ id, name }) => [id, name]));
+  const channels = indexById(contacts.map((row) => ({ ...row, enabled: row.enabled === 1 })));
+  return (at) => ({
+    people: names,
     schedules: new Map(
       schedules.map((schedule) => [
         schedule.id,
-        { name: schedule.name, personId: findOnCall(schedule, now)?.personId ?? null },
+        { name: schedule.name, personId: findOnCall(schedule, at)?.personId ?? null },
       ]),
     ),
-    channels: indexById(contacts.map((row) => ({ ...row, enabled: row.enabled === 1 }))),
-  };
+    channels,
+  });
 }
 
 type AncestorRow = Omit<Ancestor, "since" | "lastCheckedAt" | "notifies"> & {

@@ -134,6 +134,6 @@ export const useMonitorIncidents = (monitorId: string) =>
 export const useAlertRecipients = (id: string) =>
   useQuery(
     createDataQuery([...recordKey("monitor", id), "alert-preview"], (options) =>
-      v1.monitors({ id })["alert-preview"].get(options),
+      v1.monitors({ id })["alert-preview"].get({ query: {}, ...options }),
     ),
   );

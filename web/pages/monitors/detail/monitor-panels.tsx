@@ -2,8 +2,10 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { AlertPreview } from "../../../../src/alerting/schema.ts";
 import type { PastState } from "../../../../src/dashboard/schema.ts";
 import type { IncidentSummary } from "../../../../src/incidents/schema.ts";
+import { formatDuration } from "../../../../src/core/text/formatting.ts";
 import { linkRel } from "../../../../src/core/text/markdown.ts";
 import { formatDay, getFormatter, isSameDay } from "../../../../src/core/time/times.ts";
 import { listShownDetails } from "../../../../src/monitoring/monitors/details-rules.ts";
@@ -12,7 +14,7 @@ import { formatFullTarget } from "../../../../src/monitoring/monitors/target-rul
 import type { Heartbeat } from "../../../../src/monitoring/uptime/schema.ts";
 import { copyText } from "../../../components/copy.tsx";
 import { openDialog } from "../../../components/open-dialog.ts";
-import { dot, formatLatency, formatReason } from "../../../components/display/format.ts";
+import { dot, formatLatency, formatReason, pluralize } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { Panel } from "../../../components/page.tsx";
@@ -144,7 +146,10 @@ export function AlertRecipients({ monitor: { id, alertChannelIds } }: { monitor:
       }
     >
       {alertChannelIds.length === 0 && (
-        <p className="quiet panel-none">No alert channels. No one is alerted when it is down.</p>
+        <p className="quiet panel-none">
+          No alert channels.
+          {data?.policy == null && " No one is alerted when it is down."}
+        </p>
       )}
       <ul className="lines">
         {data?.told.map(({ id, name }) => (
@@ -156,9 +161,42 @@ export function AlertRecipients({ monitor: { id, alertChannelIds } }: { monitor:
             <Recipient key={id} id={id} name={name} reason={reason.replace(`${name} `, "")} />
           ))}
       </ul>
+      {data?.policy != null && <PolicySteps from={data.at} policy={data.policy} />}
     </Panel>
   );
 }
+
+type PreviewedPolicy = NonNullable<AlertPreview["policy"]>;
+
+/** Whom the escalation policy would notify of an outage that starts now: its first run, and its end. */
+function PolicySteps({ from, policy }: { from: string; policy: PreviewedPolicy }) {
+  const { name, reason, steps } = policy;
+  const shown = steps.filter(({ step, round }) => step === null || round === 0);
+  return (
+    <section aria-label="Escalation policy">
+      <h3 className="lines-day">Then by the policy {name}</h3>
+      {reason !== null && <p className="quiet">{reason}</p>}
+      <ul className="lines">
+        {shown.map(({ step, round, at, message }) => (
+          <li key={step}>
+            <span className="line-words">
+              <b>{describeDelay(Date.parse(at) - Date.parse(from))}</b>{" "}
+              {step === null ? `${describeEnd(round)}: ${message}` : message}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const describeEnd = (repeat: number) =>
+  repeat === 0
+    ? "nobody acknowledged"
+    : `nobody acknowledged, also in ${pluralize(repeat, "repetition")}`;
+
+const describeDelay = (delayMs: number) =>
+  delayMs < 60_000 ? "At once" : `After ${formatDuration(delayMs / 1000)}`;
 
 function Recipient({
   id,
