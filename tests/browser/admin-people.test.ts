@@ -50,6 +50,7 @@ describeInChromium("people and organizations", (browser) => {
       "Configuration",
       "Recently deleted",
       "My profile",
+      "Contact methods",
       "About",
     ]);
     expect(await theirs.getByRole("button", { name: "Save" }).count()).toBe(0);
