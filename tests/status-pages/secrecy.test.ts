@@ -12,14 +12,18 @@ import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 /** All paths that work without a key. A new public route must be added here. */
 const approved = {
   app: [
+    // Links in messages.
+    "GET /a/:token",
     "GET /api/push/:token",
     "GET /api/v1/config.schema.json",
     "GET /api/v1/openapi.json",
+    "GET /calendars/:token",
     "GET /dashboard/session",
     "GET /docs",
     "GET /healthz",
     "GET /push/:token",
     "PATCH /api/push/:token",
+    "POST /a/:token",
     "POST /api/push/:token",
     "POST /dashboard/invitations/accept",
     "POST /dashboard/invitations/look",
