@@ -5,7 +5,7 @@ import type { LinkTarget } from "../../../src/alerting/records/rules.ts";
 import { unknownId } from "../../support/appliance.ts";
 import type { Json } from "../../support/json.ts";
 import { createPager } from "../../support/pager.ts";
-import { signInMember } from "../../support/people.ts";
+import { createPerson, signInMember } from "../../support/people.ts";
 
 const origin = "http://signalbox.lan:3210";
 
@@ -135,6 +135,28 @@ describe("the link in a message", () => {
     expect((await post()).text).toContain(`Acknowledged by ${name}, Team hook.`);
     expect((await readOne()).snoozedUntil).toBe(null);
   });
+});
+
+test("the link of a contact method acknowledges as its person, until the method is deleted", async () => {
+  const world = await createWorld();
+  const { appliance, hook, api, ours, database, target, store, get, post, readOne } = world;
+  await using _ = hook;
+  const ada = await createPerson(world, ours.id, "member", { name: "Ada" });
+  const body = { type: "ntfy", name: "Phone", personId: ada.id, topic: "ada-4f2c9e" };
+  const method = (await api("POST", "/api/v1/contact-methods", { body })).json.data;
+  database.run("UPDATE alert_channels SET verified_at = updated_at WHERE person_id IS NOT NULL");
+  const [{ key }] = (await store.query("select link_key as key from alert_records where id = ?", [
+    target.recordId,
+  ])) as [{ key: string }];
+  const path = String(
+    buildAcknowledgeUrl(appliance.vault, "", { ...target, channelId: method.id }, key),
+  );
+  expect((await get(path)).text).toContain("You acknowledge as Ada.");
+  await post(path);
+  expect((await readOne()).acknowledgments).toMatchObject([{ type: "link", name: "Ada" }]);
+  const { status } = await api("DELETE", `/api/v1/contact-methods/${method.id}`);
+  expect(status).toBe(200);
+  await expectInvalid(get(path));
 });
 
 describe("a link is no longer valid", () => {
