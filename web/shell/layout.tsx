@@ -11,6 +11,7 @@ import { undoLast } from "../data/undoable.ts";
 import { palette } from "../components/open-dialog.ts";
 import { HeldEverywhere } from "../components/held-changes.tsx";
 import { useFavicon } from "../components/display/mark.tsx";
+import { ShortcutSheet } from "./shortcut-sheet.tsx";
 import { useShortcuts } from "../components/shortcuts.ts";
 import { notify } from "../components/toasts.tsx";
 import { Times } from "../components/display/time.tsx";
@@ -21,9 +22,6 @@ import { Navigation } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
 import { recentRecords } from "./recent-records.ts";
 
-const ShortcutSheet = lazy(
-  createChunk(async () => ({ default: (await import("./shortcut-sheet.tsx")).ShortcutSheet })),
-);
 const SignInDialog = lazy(
   createChunk(async () => ({ default: (await import("./sign-in.tsx")).SignInDialog })),
 );
@@ -73,11 +71,7 @@ function Frame() {
         </div>
       </div>
       <Palette onHelp={() => setHelping(true)} />
-      {useWasTrue(helping) && (
-        <Suspense>
-          <ShortcutSheet opened={helping} onClose={() => setHelping(false)} />
-        </Suspense>
-      )}
+      <ShortcutSheet opened={helping} onClose={() => setHelping(false)} />
       <Dialogs />
       <HeldEverywhere />
       {useWasTrue(signedOut.use()) && (

@@ -1,5 +1,4 @@
 /** The dialog that lists all shortcuts. */
-import { useEffect, useState } from "react";
 import { Modal } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { KeyHint } from "../components/page.tsx";
@@ -57,9 +56,6 @@ const pageSections: Section[] = [
 ];
 
 export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  // Mantine remembers where to return the focus only when a mounted dialog opens.
-  const [isOpen, setIsOpen] = useState(false);
-  useEffect(() => setIsOpen(opened), [opened]);
   const pages = useNavigationItems().map(({ label, keys }): [string, string] => [
     keys.toUpperCase(),
     `Go to ${label}`,
@@ -69,7 +65,7 @@ export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: (
     keys: [["modK", "Search and commands"], ["modZ", "Undo"], ["?", "Shortcuts"], ...pages],
   };
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Shortcuts" size="lg">
+    <Modal opened={opened} onClose={onClose} title="Shortcuts" size="lg">
       <p className="field-note mb-14">
         {singleKeys.use() ? "" : "Shortcuts without Ctrl or ⌘ are off in this browser. "}
         <Link
