@@ -42,6 +42,7 @@ describe("a manual incident", () => {
     expect(told[0]).toMatchObject({ type: "incident.opened", timestamp: at });
     expect(told[0]?.data).toEqual({
       alertId: expect.any(String),
+      acknowledgeUrl: expect.stringContaining("/a/"),
       incident: {
         id,
         title: "Slow",
