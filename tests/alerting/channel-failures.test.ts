@@ -168,6 +168,7 @@ describe("a problem of the appliance is reported", () => {
             timestamp: at,
             data: {
               alertId: expect.any(String),
+              acknowledgeUrl: expect.stringContaining("/a/"),
               ...event.data,
               url: "http://signalbox.lan:3210/settings/about",
             },
