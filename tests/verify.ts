@@ -34,32 +34,25 @@ const checks: Check[] = [
     command: ["bun", "x", "oxlint", "--type-aware", "--deny-warnings"],
     env: lintEnv,
   },
+  { name: "build", command: ["bun", "build.ts"] },
 ];
-const build: Check = { name: "build", command: ["bun", "build.ts"] };
 
 const runFolder = createRunFolder();
 let passed = 0;
-const failures: Failure[] = [];
+let failures: Failure[] = [];
 let tests: Bun.Subprocess<"ignore", "inherit", "pipe"> | undefined;
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
-  process.on(signal, () => void stop([{ name: "verify", text: `was ended by ${signal}` }]));
-process.on("uncaughtException", (error) => {
-  void stop([{ name: "verify", text: Bun.inspect(error) }]);
-});
+  process.on(signal, () => void stop(`was ended by ${signal}`));
+process.on("uncaughtException", (error) => void stop(Bun.inspect(error)));
 
 if (args.includes("--install")) await installPrograms();
 listMissingPrograms();
-const unbuilt = await runCheck(build);
-if (unbuilt !== undefined) await stop([unbuilt]);
-// Tests wait for processes and sockets a third of the time, in which the checks use the cores.
-const checking = Promise.all(checks.map(runCheck)).then(async (results) => {
-  const faults = results.filter((fault) => fault !== undefined);
-  if (faults.length > 0) await stop(faults);
-});
+// The linter uses one core while types and build use the other.
+const results = await Promise.all(checks.map(runCheck));
+failures = results.filter((failure) => failure !== undefined);
+if (failures.length > 0) finish({ passed: 0, skipped: 0, failures });
 await reportAudit();
-const outcome = await runTests();
-await checking;
-finish(outcome);
+finish(await runTests());
 
 /** Publicly known vulnerabilities stop a release, but no other work. */
 async function reportAudit() {
@@ -78,7 +71,7 @@ async function runTests(): Promise<Outcome> {
   // first: started last, one would run alone. Loading all modules again for each file takes a fifth of
   // the time, so files share a worker. A test that times out loses its child processes, hence 240 s.
   const order = ["--timings=tests/timings.json", ...args.filter((arg) => arg !== "--install")];
-  const options = ["--parallel=7", "--no-isolate", "--timeout=240000", ...order];
+  const options = ["--parallel=5", "--no-isolate", "--timeout=240000", ...order];
   tests = Bun.spawn(
     ["bun", "test", ...options, "--reporter=junit", `--reporter-outfile=${report.name}`],
     {
@@ -119,10 +112,10 @@ async function forwardOutput(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
   }
 }
 
-async function stop(faults: readonly Failure[]) {
+async function stop(text: string) {
   tests?.kill();
   await Promise.race([tests?.exited, Bun.sleep(5_000)]);
-  finish({ passed, skipped: 0, failures: [...faults, ...failures] });
+  finish({ passed, skipped: 0, failures: [{ name: "verify", text }, ...failures] });
 }
 
 function finish(outcome: Outcome): never {

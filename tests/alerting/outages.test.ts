@@ -62,7 +62,15 @@ describe("an outage is reported", () => {
       id: expect.any(String),
       type: "monitor.down",
       timestamp: since,
-      data: { alertId, monitor, since, message: "Disk full.", latencyMs: null, url },
+      data: {
+        alertId,
+        monitor,
+        since,
+        message: "Disk full.",
+        latencyMs: null,
+        url,
+        acknowledgeUrl: expect.stringContaining("/a/"),
+      },
     });
     expect(recovery?.data).toMatchObject({ monitor, latencyMs: 42, downSeconds: 754, url });
   });

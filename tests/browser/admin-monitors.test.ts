@@ -220,6 +220,8 @@ describeInChromium("the Monitors page", (browser) => {
 
   test("a monitor's page names its failing alert channel and the reason, and no other channel", async () => {
     const { id } = await channel("Somebody else's");
+    world.site.setReply(replyWith(502), "/blog");
+    await world.ask("POST", `/api/v1/monitors/${world.idOf("Blog")}/check`);
     await using open = await world.open(browser, `/monitors/${world.idOf("Blog")}`);
     const { page } = open;
     // The reason is next to the state, and the header has two lines at every width.
@@ -254,6 +256,8 @@ describeInChromium("the Monitors page", (browser) => {
     await editor.getByText(/From \d+ stored checks? of 1 day\. It is an estimate/).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await world.ask("DELETE", `/api/v1/alert-channels/${id}`);
+    world.site.setReply(replyWith(200), "/blog");
+    await world.ask("POST", `/api/v1/monitors/${world.idOf("Blog")}/check`);
     expect(open.faults).toEqual([]);
   });
 
@@ -852,6 +856,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.goto(`${world.url}/monitors/${world.idOf("Web shop")}`);
     await page.getByRole("heading", { name: "Web shop" }).waitFor();
     await page.goto(`${world.url}/incidents`);
+    await page.getByRole("heading", { name: "Incidents", level: 1 }).waitFor();
     await type("");
     await option("Web shop Recent · Monitor").waitFor();
     await page.keyboard.press("Escape");

@@ -130,7 +130,7 @@ describeInChromium("the status page", (browser) => {
       });
       const monitors = page.getByRole("listitem").filter({ has: page.getByRole("heading") });
       expect(await monitors.first().innerText()).toMatch(
-        /^Checkout API\s+Down since \d+ \w+ [\d:]+ \d\d\.\d\d.%$/,
+        /^Checkout API\s+Down since \d+ \w+ [\d:]+\s+\d\d\.\d\d.%$/,
       );
       expect(await bars.count()).toBe(7);
       for (const link of await page.locator("main a, footer a").all()) {

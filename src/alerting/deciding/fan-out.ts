@@ -34,6 +34,9 @@ export class AlertFanOut {
   readonly #dependencies: Dependencies;
   readonly #room: OutboxRoom;
   readonly #timers: AlertTimers;
+  /** The last outbox of the current write, and whether an earlier one has deliveries. */
+  #outbox: Outbox | null = null;
+  #hasDeliveries = false;
 
   constructor(dependencies: Dependencies) {
     const { store, clock, rowsAtOnce, room = createOutboxRoom(store, "alerts") } = dependencies;
@@ -69,6 +72,8 @@ export class AlertFanOut {
     const snapshot = await loadSnapshot(store, organizationId, { ...wanted, now });
     const budget = { left: rows, alerts: await this.#room.countAvailable(organizationId, now) };
     const out = new Outbox(snapshot, now, { budget, origin: origin(), part });
+    this.#hasDeliveries ||= this.#outbox?.hasDeliveries() ?? false;
+    this.#outbox = out;
     return { snapshot, out, now, runningSince: runningSince?.() ?? -Infinity };
   }
 
@@ -99,7 +104,10 @@ export class AlertFanOut {
   #emitDeliveries(organizationIds: readonly string[]) {
     const { signals, onWrite } = this.#dependencies;
     for (const organizationId of organizationIds) signals.emit("deliveries", organizationId);
-    onWrite?.();
+    // Many writes only change alerts without a channel.
+    if (this.#hasDeliveries || this.#outbox?.hasDeliveries() === true) onWrite?.();
+    this.#hasDeliveries = false;
+    this.#outbox = null;
   }
 }
 

@@ -228,6 +228,11 @@ export class Outbox {
     return this.#rest;
   }
 
+  /** Whether this write adds deliveries. */
+  hasDeliveries(): boolean {
+    return this.#usedChannels.size > 0;
+  }
+
   /** Returns the number of alerts that this write adds, and of alerts left out because the outbox is full. */
   counts() {
     return { added: this.#added, leftOut: this.#leftOut };
