@@ -139,8 +139,9 @@ describeInChromium("on call", (browser) => {
     ]);
     const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Overrides" }) });
     await panel.getByRole("button", { name: "Remove" }).first().click();
-    await panel.getByRole("button", { name: "Remove" }).nth(1).waitFor({ state: "detached" });
-    await panel.getByRole("button", { name: "Remove" }).click();
+    const remove = panel.getByRole("button", { name: "Remove" });
+    while ((await remove.count()) > 1) await page.waitForTimeout(50);
+    await remove.click();
     await panel.waitFor({ state: "detached" });
     expect(open.faults).toEqual([]);
   });
