@@ -29,10 +29,10 @@ test("the delivery log is stored for 90 days, and waiting deliveries until they 
   time.now += 60 * day;
   await backup.changeState("down");
   await later();
-  expect(await left()).toEqual([3, 3]);
+  expect(await left()).toEqual([3, 2]);
 
   await sweepAlerts(createSweeping(store, time.now + 29 * day));
-  expect(await left()).toEqual([3, 3]);
+  expect(await left()).toEqual([3, 2]);
   await sweepAlerts(createSweeping(store, time.now + 31 * day));
   expect(await left()).toEqual([1, 1]);
 
@@ -55,7 +55,7 @@ test("the end of an outage is sent even if the log no longer has its start", asy
 });
 
 test("a sweep has any number of portions, and can be stopped between two", async () => {
-  const { inbox, later, store, time, createJob: job, api } = await createPager();
+  const { inbox, later, store, time, createJob: job, api, database } = await createPager();
   await using hook = await inbox();
   const made = await job({ interval: 86_400, alertChannelIds: [hook.id] });
   await made.report({ status: "up" });
@@ -64,9 +64,10 @@ test("a sweep has any number of portions, and can be stopped between two", async
     await api("POST", `/api/v1/alert-channels/${hook.id}/test`);
   }
   await later();
-  const total = async () => (await api("GET", "/api/v1/alerts")).json.meta.total as number;
+  const total = () =>
+    database.query<{ n: number }, []>("SELECT count(*) AS n FROM alerts").get()?.n ?? 0;
   await sweepAlerts(createSweeping(store, time.now + 100 * day, () => true));
-  expect(await total()).toBe(45);
+  expect(total()).toBe(45);
   await sweepAlerts(createSweeping(store, time.now + 100 * day));
-  expect(await total()).toBe(0);
+  expect(total()).toBe(0);
 });

@@ -137,6 +137,7 @@ test("every POST and PATCH that returns a record with lists has an address to re
     "restoreMonitor",
     "restoreMonitorGroup",
     "restoreStatusPage",
+    "revokeAlertLinks",
     "sendVerificationCode",
     "snoozeAlert",
     "swapShifts",

@@ -16,8 +16,7 @@ test.each([
     jest.useFakeTimers();
     Object.defineProperty(navigator, "connection", { value: connection, configurable: true });
     const load = jest.fn(async () => {});
-    createChunk(load);
-    const stop = loadWhenIdle();
+    const stop = loadWhenIdle([createChunk(load)]);
     for (let seconds = 0; seconds < 10; seconds++) {
       jest.advanceTimersByTime(1_000);
       await Promise.resolve();

@@ -33,11 +33,11 @@ export const waitUntilIdle = () =>
  * Preloads all parts of the script one by one while the browser is idle. Pages then open even
  * without a connection. Does nothing if the browser saves data.
  */
-export function loadWhenIdle(): () => void {
+export function loadWhenIdle(chunks: Iterable<() => Promise<unknown>> = loaders): () => void {
   if ((navigator as SavingNavigator).connection?.saveData === true) return () => {};
   let isOver = false;
   const timer = setTimeout(async () => {
-    for (const load of loaders) {
+    for (const load of chunks) {
       await waitUntilIdle();
       if (isOver) return;
       await load().catch(() => {});

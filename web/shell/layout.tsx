@@ -37,7 +37,7 @@ function Frame() {
   const [helping, setHelping] = useState(false);
   const navigate = useNavigate();
   useEffect(() => followLive(organization.id), [organization.id]);
-  useEffect(loadWhenIdle, []);
+  useEffect(() => loadWhenIdle(), []);
   useFavicon(useOverallState());
   useProblemCount();
   const { id } = useParams({ strict: false });
