@@ -138,9 +138,10 @@ describeInChromium("on call", (browser) => {
       [cat, `${localDay(2)}T01:00:00.000Z`, `${localDay(2)}T03:00:00.000Z`],
     ]);
     const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Overrides" }) });
-    await panel.getByRole("button", { name: "Remove" }).first().click();
     const remove = panel.getByRole("button", { name: "Remove" });
-    while ((await remove.count()) > 1) await page.waitForTimeout(50);
+    expect(await remove.count()).toBe(2);
+    await remove.first().click();
+    await remove.nth(1).waitFor({ state: "detached" });
     await remove.click();
     await panel.waitFor({ state: "detached" });
     expect(open.faults).toEqual([]);

@@ -1,6 +1,11 @@
 /** Queries and writes of the on-call pages. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import type { OnCall, Schedule, ScheduleLayer } from "../../../src/alerting/schedules/schema.ts";
+import type {
+  OnCall,
+  Schedule,
+  ScheduleLayer,
+  ScheduleOverride,
+} from "../../../src/alerting/schedules/schema.ts";
 import { hourMs } from "../../../src/core/time/clock.ts";
 import { formatDateTime } from "../../../src/core/time/times.ts";
 import { pluralize } from "../../components/display/format.ts";
@@ -80,14 +85,14 @@ export const deleteSchedule = (schedule: Schedule) =>
 
 type Times = { startsAt: string; endsAt: string };
 
-export const createOverride = (
-  scheduleId: string,
-  body: Times & { personId: string },
-  once: string = createProvisionalId(),
-) => unwrapData(schedules({ id: scheduleId }).overrides.post(body, withIdempotencyKey(once)));
+/** Without it, a page shows overrides only after the live stream reported them. */
+const refreshSchedule = (id: string) =>
+  queryClient.invalidateQueries({ queryKey: recordKey("schedule", id) });
 
-export const deleteOverride = (scheduleId: string, overrideId: string) =>
-  unwrapData(schedules({ id: scheduleId }).overrides({ overrideId }).delete());
+export async function deleteOverride(scheduleId: string, overrideId: string) {
+  await unwrapData(schedules({ id: scheduleId }).overrides({ overrideId }).delete());
+  await refreshSchedule(scheduleId);
+}
 
 const offeredHours = [1, 2, 4, 8, 24];
 
@@ -113,7 +118,7 @@ async function takeOver(
       startsAt: new Date(now).toISOString(),
       endsAt: new Date(now + hours * hourMs).toISOString(),
     },
-    (endsAt) => `You are on call until ${formatDateTime(zone, Date.parse(endsAt), now)}`,
+    ({ endsAt }) => `You are on call until ${formatDateTime(zone, Date.parse(endsAt), now)}`,
   );
 }
 
@@ -121,10 +126,14 @@ async function takeOver(
 export async function override(
   scheduleId: string,
   body: Times & { personId: string },
-  describe: (endsAt: string) => string,
+  describe: (created: ScheduleOverride) => string,
+  once: string = createProvisionalId(),
 ) {
-  const { id, endsAt } = await createOverride(scheduleId, body);
-  notifyDone(describe(endsAt), () => deleteOverride(scheduleId, id));
+  const created = await unwrapData(
+    schedules({ id: scheduleId }).overrides.post(body, withIdempotencyKey(once)),
+  );
+  await refreshSchedule(scheduleId);
+  notifyDone(describe(created), () => deleteOverride(scheduleId, created.id));
 }
 
 /** Exchanges the people of two shifts, and offers to undo it. */
@@ -136,6 +145,7 @@ export async function swap(scheduleId: string, first: Times, second: Times, text
       withIdempotencyKey(createProvisionalId()),
     ),
   );
+  await refreshSchedule(scheduleId);
   notifyDone(text, () => Promise.all(created.map(({ id }) => deleteOverride(scheduleId, id))));
 }
 

@@ -14,11 +14,12 @@ import { dot } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Markdown } from "../../components/display/markdown.tsx";
 import { useNow, useZone } from "../../components/display/time.tsx";
+import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { openDialog } from "../../components/open-dialog.ts";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { notifyError } from "../../components/toasts.tsx";
+import { notifyError, useAction } from "../../components/toasts.tsx";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
@@ -325,15 +326,20 @@ function Overrides({ schedule }: { schedule: Schedule }) {
                 {formatTimeSpan(zone, Date.parse(startsAt), Date.parse(endsAt), Date.now())}
               </span>
             </span>
-            {mayWrite && (
-              <Button size="xs" onClick={() => deleteOverride(schedule.id, id).catch(notifyError)}>
-                Remove
-              </Button>
-            )}
+            {mayWrite && <RemoveButton remove={() => deleteOverride(schedule.id, id)} />}
           </li>
         ))}
       </ul>
     </Panel>
+  );
+}
+
+function RemoveButton({ remove }: { remove: () => Promise<void> }) {
+  const removing = useAction(remove);
+  return (
+    <BusyButton size="xs" loading={removing.isPending} onClick={removing.run}>
+      Remove
+    </BusyButton>
   );
 }
 

@@ -1,18 +1,17 @@
 /** Puts the signed-in person on call, with two taps, and the dialog for any other override. */
 import { Button, Menu, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { OnCall, Schedule } from "../../../src/alerting/schedules/schema.ts";
+import type { OnCall, Schedule, ScheduleOverride } from "../../../src/alerting/schedules/schema.ts";
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import { formatTimeSpan } from "../../../src/core/time/times.ts";
 import { useZone } from "../../components/display/time.tsx";
 import { DateTimeField } from "../../components/forms/date-time-field.tsx";
 import { parseLocal } from "../../components/forms/date-time-rules.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
-import { notifyDone } from "../../components/toasts.tsx";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
-import { createOverride, deleteOverride, listTakeOvers } from "./data.ts";
+import { listTakeOvers, override } from "./data.ts";
 import type { SelectedTimes } from "./duty-calendar.tsx";
 
 /** The button that puts the signed-in person on call for some hours. */
@@ -77,13 +76,13 @@ function useOverrideForm(schedule: Schedule, times: SelectedTimes, onClose: () =
         : toTimestamp(values.startsAt, zone),
     endsAt: toTimestamp(values.endsAt, zone),
   });
-  const form = useForm(start, async (values, _force, once) => {
-    const created = await createOverride(schedule.id, buildBody(values), once);
+  const describe = (created: ScheduleOverride) => {
     const name = people.find(({ id }) => id === created.personId)?.name ?? "Someone";
     const [from, until] = [Date.parse(created.startsAt), Date.parse(created.endsAt)];
-    notifyDone(`${name} is on call ${formatTimeSpan(zone, from, until, Date.now())}`, () =>
-      deleteOverride(schedule.id, created.id),
-    );
+    return `${name} is on call ${formatTimeSpan(zone, from, until, Date.now())}`;
+  };
+  const form = useForm(start, async (values, _force, once) => {
+    await override(schedule.id, buildBody(values), describe, once);
     onClose();
   });
   return { form, buildBody };
