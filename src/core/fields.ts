@@ -278,6 +278,15 @@ export const instant = z.iso
   .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
   .transform((text) => Date.parse(text));
 
+/** Parses an RFC 3339 time in a body, and converts it to UTC. */
+export const InputTimestamp = z.iso
+  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
+  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < Date.UTC(9000, 0), {
+    error: "must be a time from 1970 to 8999",
+  })
+  .transform((text) => new Date(text).toISOString())
+  .meta({ override: { type: "string", format: "date-time" } });
+
 /** An IANA time zone, for days and hours in local time. */
 export const TimeZone = z
   .string()

@@ -1,6 +1,12 @@
 /** Computes who is on call at a time, and the shifts in a span, from the layers and overrides of a schedule. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
-import type { RotationUnit, ScheduleHours, ScheduleLayer } from "./schema.ts";
+import {
+  type RotationUnit,
+  type ScheduleHours,
+  type ScheduleLayer,
+  type Weekday,
+  weekdays,
+} from "./schema.ts";
 
 /** A time in which a person is on call instead of the people in the layers. Times are RFC 3339 in UTC. */
 export type Override = { id: string; personId: string; startsAt: string; endsAt: string };
@@ -156,16 +162,6 @@ function findTurn({ personIds, every, unit, start, end }: ScheduleLayer, zone: s
 const isWithinHours = (hours: readonly ScheduleHours[], timeZone: string, at: number) =>
   hours.length === 0 || listWindows(hours, timeZone, at, at + 1).length > 0;
 
-const weekdaysOfDate = [
-  "sunday",
-  "monday",
-  "tuesday",
-  "wednesday",
-  "thursday",
-  "friday",
-  "saturday",
-] as const;
-
 /** Lists the times of the week that overlap a span, sorted and without overlaps. */
 function listWindows(
   hours: readonly ScheduleHours[],
@@ -178,9 +174,8 @@ function listWindows(
   const firstDay = Math.floor(toLocal(from, timeZone) / dayMs) - 2;
   const lastDay = Math.floor(toLocal(until, timeZone) / dayMs);
   for (let day = firstDay; day <= lastDay; day++) {
-    const weekday = weekdaysOfDate[
-      new Date(day * dayMs).getUTCDay()
-    ] as ScheduleHours["days"][number];
+    // `getUTCDay()` starts with Sunday, which is last here.
+    const weekday = weekdays.at(new Date(day * dayMs).getUTCDay() - 1) as Weekday;
     for (const { days, ...clock } of hours) {
       if (!days.includes(weekday)) continue;
       const endDay = clock.until > clock.from ? day : day + 1;

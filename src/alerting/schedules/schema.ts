@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   bodySchema,
   Id,
+  InputTimestamp,
   instant,
   integer,
   line,
@@ -173,19 +174,9 @@ export const Schedule = z
   });
 export type Schedule = z.infer<typeof Schedule>;
 
-const latest = Date.UTC(9000, 0);
-
-const OverrideTime = z.iso
-  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
-  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < latest, {
-    error: "must be a time from 1970 to 8999",
-  })
-  .transform((text) => new Date(text).toISOString())
-  .meta({ override: { type: "string", format: "date-time" } });
-
 const span = {
-  startsAt: OverrideTime.meta({ description: "A past time counts as now." }),
-  endsAt: OverrideTime,
+  startsAt: InputTimestamp.meta({ description: "A past time counts as now." }),
+  endsAt: InputTimestamp,
 };
 
 export const NewScheduleOverride = bodySchema(
@@ -280,19 +271,11 @@ export const OnCall = z
   });
 export type OnCall = z.infer<typeof OnCall>;
 
-const at = instant.optional().meta({
-  override: {
-    type: "string",
-    format: "date-time",
-    description: "A time; without it, now.",
-  },
-});
-
-export const OnCallQuery = z.strictObject({ at });
-export type OnCallQuery = z.output<typeof OnCallQuery>;
-
 const time = (description: string) =>
   instant.optional().meta({ override: { type: "string", format: "date-time", description } });
+
+export const OnCallQuery = z.strictObject({ at: time("A time; without it, now.") });
+export type OnCallQuery = z.output<typeof OnCallQuery>;
 
 export const ShiftsQuery = z.strictObject({
   from: time("Start; without it, now."),
@@ -305,7 +288,7 @@ export const SchedulePreview = z.strictObject({
   id: Id.optional(),
   timeZone: TimeZone,
   layers,
-  from: OverrideTime.optional(),
-  until: OverrideTime.optional(),
+  from: InputTimestamp.optional(),
+  until: InputTimestamp.optional(),
 });
 export type SchedulePreview = z.output<typeof SchedulePreview>;

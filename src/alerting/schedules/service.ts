@@ -358,24 +358,40 @@ export function createOverride(scope: Scope, scheduleId: string, input: NewSched
   return retryOnStaleRead(async () => {
     const schedule = await getStored(scope, scheduleId);
     const override = buildOverride(scope, scheduleId, input);
-    const names = await findNames(scope, [override.personId]);
+    const { statements, fields } = await buildOverrideWrite(
+      scope,
+      schedule,
+      [override],
+      "personId",
+    );
     return commit(
       scope,
-      [
-        ...guardUnconditional(scope),
-        guardVersion(schedules, scope.organizationId, schedule),
-        guardMembers(scope, "personId", [override.personId]),
-        insertOverride(override),
-        guardOverrideLimit(scope, scheduleId),
-      ],
-      {
-        action: "schedule.overridden",
-        subjectId: scheduleId,
-        fields: describeOverride(null, override, names),
-      },
+      statements,
+      { action: "schedule.overridden", subjectId: scheduleId, fields },
       override,
     );
   });
+}
+
+/** Builds the statements that add overrides to a schedule, and their fields for the audit log. */
+async function buildOverrideWrite(
+  scope: Scope,
+  schedule: StoredSchedule,
+  overrides: readonly OverrideRow[],
+  personField: string,
+) {
+  const personIds = overrides.map(({ personId }) => personId);
+  const names = await findNames(scope, personIds);
+  return {
+    statements: [
+      ...guardUnconditional(scope),
+      guardVersion(schedules, scope.organizationId, schedule),
+      guardMembers(scope, personField, personIds),
+      ...overrides.map((override) => insertOverride(override)),
+      guardOverrideLimit(scope, schedule.id),
+    ],
+    fields: overrides.flatMap((override) => describeOverride(null, override, names)),
+  };
 }
 
 /** Fields of an override for the audit log. */
@@ -417,21 +433,11 @@ export function swapShifts(scope: Scope, scheduleId: string, swap: ScheduleSwap)
       buildOverride(scope, scheduleId, { ...first, personId: other }, "first."),
       buildOverride(scope, scheduleId, { ...second, personId: one }, "second."),
     ];
-    const names = await findNames(scope, [one, other]);
+    const { statements, fields } = await buildOverrideWrite(scope, known, overrides, "first");
     return commit(
       scope,
-      [
-        ...guardUnconditional(scope),
-        guardVersion(schedules, scope.organizationId, known),
-        guardMembers(scope, "first", [one, other]),
-        ...overrides.map((override) => insertOverride(override)),
-        guardOverrideLimit(scope, scheduleId),
-      ],
-      {
-        action: "schedule.swapped",
-        subjectId: scheduleId,
-        fields: overrides.flatMap((override) => describeOverride(null, override, names)),
-      },
+      statements,
+      { action: "schedule.swapped", subjectId: scheduleId, fields },
       overrides,
     );
   });

@@ -4,6 +4,7 @@ import {
   bodySchema,
   Id,
   idSet,
+  InputTimestamp,
   line,
   optionalParagraphs,
   toPatchShape,
@@ -17,16 +18,6 @@ export const MaintenanceState = z
   .enum(["scheduled", "running", "over"])
   .meta({ id: "MaintenanceState" });
 export type MaintenanceState = z.infer<typeof MaintenanceState>;
-
-const latest = Date.UTC(9000, 0);
-
-const instant = z.iso
-  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
-  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < latest, {
-    error: "must be a time from 1970 to 8999",
-  })
-  .transform((text) => new Date(text).toISOString())
-  .meta({ override: { type: "string", format: "date-time" } });
 
 /** Text with a maximum length. If the length is invalid, no further validation runs. */
 const boundedText = (max: number) => z.string().min(1, { abort: true }).max(max, { abort: true });
@@ -52,8 +43,8 @@ export const windowFields = {
   description: optionalParagraphs(2000)
     .default("")
     .meta({ description: "What will be done, as Markdown." }),
-  startsAt: instant.meta({ description: about.startsAt }),
-  endsAt: instant.meta({ description: "At most 31 days after `startsAt`." }),
+  startsAt: InputTimestamp.meta({ description: about.startsAt }),
+  endsAt: InputTimestamp.meta({ description: "At most 31 days after `startsAt`." }),
   timeZone: TimeZone.default("UTC").meta({ description: about.timeZone, example: "Europe/Berlin" }),
   rrule: rrule
     .nullable()
@@ -141,8 +132,8 @@ const Occurrences = z.array(MaintenanceOccurrence);
 
 /** Unsaved times, for the preview of the admin page. */
 export const PreviewQuery = z.strictObject({
-  startsAt: instant,
-  endsAt: instant,
+  startsAt: InputTimestamp,
+  endsAt: InputTimestamp,
   timeZone: TimeZone,
   rrule: z.string().max(500).optional(),
   count: cappedCount(10, 5, "Occurrences"),
@@ -155,7 +146,7 @@ export const MaintenancePreview = z.object({
 });
 
 /** Span of the calendar. The server shortens it to 62 days. */
-export const CalendarQuery = z.strictObject({ from: instant, to: instant });
+export const CalendarQuery = z.strictObject({ from: InputTimestamp, to: InputTimestamp });
 export type CalendarQuery = z.infer<typeof CalendarQuery>;
 
 export const MaintenanceCalendar = z.array(
