@@ -100,30 +100,19 @@ export function computeBulkFields(
   const { addAlertChannelIds = [], removeAlertChannelIds = [] } = change;
   const without = (list: readonly string[], removed: readonly string[]) =>
     list.filter((one) => !removed.includes(one));
-  const groupId = change.groupId === undefined ? before.groupId : change.groupId;
-  const joined = groupId !== before.groupId && change.positions === undefined ? group : undefined;
-  const policyId =
-    change.escalationPolicyId === undefined ? before.escalationPolicyId : change.escalationPolicyId;
+  const given = (field: keyof BulkFields) => (change[field] === undefined ? before : change)[field];
+  const wanted = Object.fromEntries(bulkFields.map((field) => [field, given(field)])) as BulkFields;
+  const isJoining = wanted.groupId !== before.groupId && change.positions === undefined;
+  const joined = isJoining ? group : undefined;
   return {
-    interval: change.interval ?? before.interval,
-    timeout: change.timeout ?? before.timeout,
-    retries: change.retries ?? before.retries,
-    degradedAfterMs:
-      change.degradedAfterMs === undefined ? before.degradedAfterMs : change.degradedAfterMs,
-    autoIncidentSeverity:
-      change.autoIncidentSeverity === undefined
-        ? before.autoIncidentSeverity
-        : change.autoIncidentSeverity,
-    groupId,
-    tags: [...new Set([...without(change.tags ?? before.tags, removeTags), ...addTags])],
+    ...wanted,
+    tags: [...new Set([...without(wanted.tags, removeTags), ...addTags])],
     alertChannelIds: mergeChannels(
-      without(change.alertChannelIds ?? before.alertChannelIds, removeAlertChannelIds),
+      without(wanted.alertChannelIds, removeAlertChannelIds),
       addAlertChannelIds,
       joined?.alertChannelIds ?? [],
     ),
-    escalationPolicyId: policyId ?? joined?.escalationPolicyId ?? null,
-    paused: change.paused ?? before.paused,
-    muted: change.muted ?? before.muted,
+    escalationPolicyId: wanted.escalationPolicyId ?? joined?.escalationPolicyId ?? null,
   };
 }
 
@@ -262,7 +251,6 @@ export const matchesBulkTag = (tag: string, monitors: readonly Versioned[]) =>
 
 /** Returns the monitors that changed since a tag was returned, if it is one. */
 export function findChangedSince(tag: string, monitors: readonly BulkMonitor[]): BulkMonitor[] {
-  const [, time = ""] = /^\w+-(\w+)$/.exec(tag) ?? [];
-  const since = parseInt(time, 36);
+  const since = parseInt(tag.split("-")[1] ?? "", 36);
   return monitors.filter(({ updatedAt }) => Date.parse(updatedAt) > since);
 }

@@ -8,15 +8,8 @@ export const maxMonitorsInBulk = 5_000;
 
 const isGiven = (value: unknown) => value !== undefined;
 
-const { interval, timeout, retries, degradedAfterMs, autoIncidentSeverity } = toPatchShape(
-  (({ interval, timeout, retries, degradedAfterMs, autoIncidentSeverity }) => ({
-    interval,
-    timeout,
-    retries,
-    degradedAfterMs,
-    autoIncidentSeverity,
-  }))(monitorFields),
-);
+const { interval, timeout, retries, degradedAfterMs, autoIncidentSeverity } =
+  toPatchShape(monitorFields);
 
 /** Lists that can be replaced, or changed by entries, but not both. */
 const lists = [
@@ -66,13 +59,23 @@ export type ChangeOfMany = z.infer<typeof ChangeOfMany>;
 
 const someMonitors = monitorIds.refine((ids) => ids.length > 0, "must name at least one monitor");
 
+/** Requires one position per monitor. */
+function checkPositions(
+  { monitorIds, change }: { monitorIds?: string[] | undefined; change?: ChangeOfMany | undefined },
+  context: z.RefinementCtx,
+) {
+  const positions = change?.positions;
+  if (positions !== undefined && positions.length !== monitorIds?.length)
+    context.addIssue({
+      code: "custom",
+      path: ["change", "positions"],
+      message: "must have one position per monitor",
+    });
+}
+
 const ChangeOfSome = z
   .strictObject({ monitorIds: someMonitors, change: ChangeOfMany })
-  .refine(
-    ({ monitorIds, change: { positions } }) =>
-      positions === undefined || positions.length === monitorIds.length,
-    { path: ["change", "positions"], message: "must have one position per monitor" },
-  );
+  .superRefine(checkPositions);
 export type ChangeOfSome = z.infer<typeof ChangeOfSome>;
 
 const ManyChanges = z
@@ -128,14 +131,8 @@ export const ManyMonitors = z
         path: ["monitorIds"],
         message: isGiven(many.changes) ? "can't be used with changes" : "is required",
       });
-    const { positions } = many.change ?? {};
-    if (positions !== undefined && positions.length !== many.monitorIds?.length)
-      context.addIssue({
-        code: "custom",
-        path: ["change", "positions"],
-        message: "must have one position per monitor",
-      });
   })
+  .superRefine(checkPositions)
   .meta({
     id: "ManyMonitors",
     example: {

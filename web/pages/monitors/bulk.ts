@@ -1,7 +1,7 @@
 /** Requests, previews and undo of bulk changes, and the selection of all monitors that match the filters. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
-import type { BulkPreview, ManyMonitors } from "../../../src/monitoring/monitors/bulk-schema.ts";
+import type { ManyMonitors } from "../../../src/monitoring/monitors/bulk-schema.ts";
 import { unwrapData, v1, withIdempotencyKey } from "../../data/client.ts";
 import {
   createOverviewQuery,
@@ -21,8 +21,6 @@ import { type Filters, isFiltered, toSentFilters } from "./list/filters.ts";
 import { buildItems, type Item } from "./list/rows.ts";
 
 export type Many = z.input<typeof ManyMonitors>;
-export type { BulkChange } from "./bulk-rules.ts";
-export type Preview = BulkPreview;
 
 /** Maximum number of monitors of a bulk change. */
 export const maxSelected = 5_000;

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
 import { severities } from "../../../../src/core/statuses.ts";
+import type { BulkPreview } from "../../../../src/monitoring/monitors/bulk-schema.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { ApiError, v1 } from "../../../data/client.ts";
 import { listKnownMonitors, overviewQuery } from "../../../data/overview.ts";
@@ -13,13 +14,8 @@ import { FormDialog, type Form, useForm } from "../../../components/forms/form.t
 import { RecordsField } from "../../../components/forms/records-field.tsx";
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
 import { deleteMonitors, findKnownMonitors } from "../actions.ts";
-import {
-  type BulkChange,
-  changeMonitors,
-  type Many,
-  type Preview,
-  useBulkPreview,
-} from "../bulk.ts";
+import { changeMonitors, type Many, useBulkPreview } from "../bulk.ts";
+import type { BulkChange } from "../bulk-rules.ts";
 import { selection } from "../list/list-state.ts";
 import { BulkEffects } from "./bulk-effects.tsx";
 
@@ -159,7 +155,7 @@ export default function BulkDialog({ what }: { what: What }) {
 }
 
 /** The monitors without those that can't be deleted, as far as the preview names them. */
-function findDeletable({ monitorIds }: What, { unchanged }: Preview) {
+function findDeletable({ monitorIds }: What, { unchanged }: BulkPreview) {
   const refused = new Set(unchanged.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
   return findKnownMonitors(new Set(monitorIds)).filter(({ id }) => !refused.has(id));
 }

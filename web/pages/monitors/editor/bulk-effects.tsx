@@ -5,7 +5,7 @@ import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { overviewQuery } from "../../../data/overview.ts";
 import { formatLatency, pluralize } from "../../../components/display/format.ts";
 import { Names, shortenNames } from "../../../components/display/name-list.tsx";
-import type { Preview } from "../bulk.ts";
+import type { BulkPreview } from "../../../../src/monitoring/monitors/bulk-schema.ts";
 
 type NamesById = ReadonlyMap<string, string>;
 
@@ -61,10 +61,10 @@ function SomeNames({ some: { count, monitors } }: { some: Some }) {
 }
 
 /** Describes why monitors stay unchanged. */
-const describeReason = ({ reason, message }: Preview["unchanged"][number]) =>
+const describeReason = ({ reason, message }: BulkPreview["unchanged"][number]) =>
   reason === "same" ? "already so" : message.replace(/^is /, "");
 
-export function BulkEffects({ preview }: { preview: Preview }) {
+export function BulkEffects({ preview }: { preview: BulkPreview }) {
   const { data: channels = [] } = useAlertChannels();
   const { data: overview } = useQuery(overviewQuery);
   const names = new Map(

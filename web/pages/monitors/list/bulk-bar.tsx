@@ -28,8 +28,9 @@ export default function BulkBar({
   const monitorIds = [...selected];
   const known = [...listKnownMonitors(overview), ...listKnownMonitors(found)];
   const chosen = known.filter(({ id }) => selected.has(id));
-  const every = (is: (monitor: (typeof chosen)[number]) => boolean) =>
-    chosen.length > 0 && chosen.every(is);
+  // The buttons offer the action that some of the monitors need. Its opposite is in the menu.
+  const isPaused = chosen.length > 0 && chosen.every(({ paused }) => paused);
+  const isMuted = chosen.length > 0 && chosen.every(({ muted }) => muted);
   const open = (change?: Change) =>
     openDialog({ kind: "change-monitors", monitorIds, ...(change !== undefined && { change }) });
   return (
@@ -39,18 +40,10 @@ export default function BulkBar({
         <SelectAll found={found} filters={filters} selected={selected} />
       </span>
       <BarButton onClick={() => open()}>Edit</BarButton>
-      <Toggle
-        field="paused"
-        is={every(({ paused }) => paused)}
-        verbs={["Pause", "Resume"]}
-        onChoose={open}
-      />
-      <Toggle
-        field="muted"
-        is={every(({ muted }) => muted)}
-        verbs={["Mute", "Unmute"]}
-        onChoose={open}
-      />
+      <BarButton onClick={() => open({ paused: !isPaused })}>
+        {isPaused ? "Resume" : "Pause"}
+      </BarButton>
+      <BarButton onClick={() => open({ muted: !isMuted })}>{isMuted ? "Unmute" : "Mute"}</BarButton>
       <MoreMenu monitorIds={monitorIds} open={open} />
       <Button size="xs" color="red" variant="subtle" onClick={() => open("delete")}>
         Delete
@@ -64,23 +57,6 @@ export default function BulkBar({
 
 const BarButton = (props: { onClick?: () => void; children: string }) => (
   <Button size="xs" variant="subtle" color="gray" {...props} />
-);
-
-/** The action that some of the monitors need. Its opposite is in the menu. */
-const Toggle = ({
-  field,
-  is,
-  verbs,
-  onChoose,
-}: {
-  field: "paused" | "muted";
-  is: boolean;
-  verbs: readonly [string, string];
-  onChoose: (change: Change) => void;
-}) => (
-  <BarButton onClick={() => onChoose(field === "paused" ? { paused: !is } : { muted: !is })}>
-    {is ? verbs[1] : verbs[0]}
-  </BarButton>
 );
 
 /** Selects all monitors that match the filters, in folded groups too. */
