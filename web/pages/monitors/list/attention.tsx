@@ -15,13 +15,12 @@ import { formatCount, pluralize, formatReason } from "../../../components/displa
 import { Icon } from "../../../components/display/icons.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import { durationInWords, Time, useNow, useZone } from "../../../components/display/time.tsx";
-import { notify, useAction } from "../../../components/toasts.tsx";
 import { useMaintenanceEnd } from "../../maintenance/data.ts";
-import { checkNow } from "../actions.ts";
 import { compareTroubled, describeNotified, keepOrder } from "../attention-rules.ts";
+import { getMonitorActions } from "../record-actions.ts";
 import { MonitorMenu } from "./monitor-row.tsx";
 
-/** More than `most` rows are cut to `few`, with a button for the rest. */
+/** More than `maxRows` are cut to `foldedRows`, with a button for the rest. */
 const [maxRows, foldedRows] = [6, 5];
 /** Recovered monitors stay visible for 10 s, so that people notice the recovery. */
 const farewellMs = 10_000;
@@ -209,15 +208,12 @@ function RowActions({
   isOver: boolean;
   incident: Attention["incident"] | undefined;
 }) {
-  const { id, name, type } = monitor;
+  const { id, name } = monitor;
   const { mayWrite } = useSignedInPerson();
-  const check = useAction(async () => {
-    await checkNow(id);
-    notify(`Checked ${name}`);
-  });
+  const { check } = getMonitorActions(monitor);
   return (
     <span className="attention-actions">
-      {mayWrite && !isOver && type !== "push" && (
+      {mayWrite && !isOver && check !== null && (
         <Button size="xs" aria-label={`Check now: ${name}`} onClick={check.run}>
           Check now
         </Button>
