@@ -88,7 +88,7 @@ export const combineTones = (all: readonly (readonly DayTone[])[], days: number)
     (_, index) => byRank.find((tone) => all.some((tones) => tones[index] === tone)) ?? "none",
   );
 
-const zeroSeconds: Seconds = {
+export const zeroSeconds: Seconds = {
   upSeconds: 0,
   degradedSeconds: 0,
   downSeconds: 0,

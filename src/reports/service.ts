@@ -20,6 +20,7 @@ import {
   listReportDays,
   type Seconds,
   summarizeDays,
+  zeroSeconds,
 } from "./rules.ts";
 import type { DayTone, Outage, Report, ReportGroup, ReportQuery, ReportRow } from "./schema.ts";
 import { computeSpanStart } from "../monitoring/uptime/rules.ts";
@@ -184,7 +185,7 @@ async function buildRows(
     const ids = some.map(({ id }) => id);
     const states = await findStates(scope, ids, span);
     for (const { key, id, name, groupId, createdAt } of some) {
-      const { measured, ...seconds } = sums.get(key) ?? zeroSeconds;
+      const { measured, ...seconds } = sums.get(key) ?? { ...zeroSeconds, measured: null };
       const createdMs = Date.parse(createdAt);
       const isKnown = areStatesKnown(oldest, span, createdMs, measured);
       const outages = isKnown ? findOutages(id, states.get(id) ?? [], span) : null;
@@ -216,15 +217,6 @@ function areStatesKnown(
   const from = Math.max(span.from, createdMs);
   return begin >= from && oldest <= formatTimestamp(from);
 }
-
-const zeroSeconds = {
-  upSeconds: 0,
-  degradedSeconds: 0,
-  downSeconds: 0,
-  unknownSeconds: 0,
-  maintenanceSeconds: 0,
-  measured: null,
-};
 
 async function buildGroups(
   scope: Scope,

@@ -77,14 +77,13 @@ export function DateTimeField({
   from?: string;
   choices?: readonly string[];
 }) {
-  const now = useNow();
   const parse = (text: string) => parseDateTime(text, { now: Date.now(), zone, from });
   const field = useWritten({ value, choices, format: formatLocal, parse, onChange });
   return (
     <Autocomplete
       {...field}
       label={label}
-      description={<Meaning zone={zone} value={value} now={now} from={from} />}
+      description={<Meaning zone={zone} value={value} from={from} />}
       inputWrapperOrder={["label", "input", "description", "error"]}
       placeholder="26 Nov 19:00"
       error={error}
@@ -146,14 +145,13 @@ export function DayChip({
 function Meaning({
   zone,
   value,
-  now,
   from = "",
 }: {
   zone: string;
   value: string;
-  now: number;
   from?: string | undefined;
 }) {
+  const now = useNow();
   const local = parseLocal(value);
   if (Number.isNaN(local)) return "Such as 26 Nov 19:00, tomorrow 09:00, in 2 h, or for 2 h.";
   const at = toInstant(local, zone);

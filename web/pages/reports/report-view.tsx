@@ -2,6 +2,8 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { DayTone, Outage, Report, ReportFigures } from "../../../src/reports/schema.ts";
+import { severities } from "../../../src/core/statuses.ts";
+import { dayMs } from "../../../src/core/time/clock.ts";
 import { formatPeriod, getFormatter } from "../../../src/core/time/times.ts";
 import { apiPathOf, v1 } from "../../data/client.ts";
 import { BarDetails, Bars } from "../../components/display/bars.tsx";
@@ -17,8 +19,6 @@ import { EmptyState, Figure, Panel } from "../../components/page.tsx";
 import { durationInWords } from "../../components/display/time.tsx";
 import { type Column, Table } from "./report-table.tsx";
 import { describeMonth, nameMonth } from "./search.ts";
-
-const dayMs = 86_400_000;
 
 type Props = {
   report: Report;
@@ -385,8 +385,6 @@ function OutageTable({ report }: { report: Report }) {
   );
 }
 
-const severities = ["minor", "major", "critical"];
-
 const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) =>
   incidents.length > 0 && (
     <Table
@@ -405,7 +403,7 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
       columns={[
         {
           head: "Severity",
-          value: ({ severity }) => severities.indexOf(severity),
+          value: ({ severity }) => severities.findIndex((one) => one === severity),
           cell: ({ severity }) => severity,
         },
         {

@@ -1,5 +1,6 @@
 /** The only control of a monitor page's time span: spans until now, the period before or after, and any day. */
 import { Link, useNavigate } from "@tanstack/react-router";
+import { dayMs } from "../../../../src/core/time/clock.ts";
 import { formatDateTime, formatPeriod, formatSince } from "../../../../src/core/time/times.ts";
 import { toInstant, toLocal } from "../../../../src/core/time/time-zones.ts";
 import type { Uptime } from "../../../../src/monitoring/uptime/schema.ts";
@@ -124,7 +125,6 @@ function SpanSteps({ id, span, first }: { id: string; span: PageSpan; first: num
   );
 }
 
-const dayMs = 86_400_000;
 const toDay = (at: number, zone: string) => new Date(toLocal(at, zone)).toISOString().slice(0, 10);
 
 /** Jumps to a day in the viewer's time zone. */
