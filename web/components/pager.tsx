@@ -1,5 +1,6 @@
 import { formatCount } from "./display/format.ts";
-import { Button } from "@mantine/core";
+import { Icon } from "./display/icons.tsx";
+import { ActionIcon, Button } from "@mantine/core";
 import type { PageRequest } from "../../src/core/paging.ts";
 
 /** Page number and size, and the total number of entries. */
@@ -28,3 +29,38 @@ export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => 
     </nav>
   );
 }
+
+/** Buttons of a calendar for the previous, the present and the next period. */
+export const PeriodButtons = ({
+  period,
+  isNow,
+  onToday,
+  onMove,
+}: {
+  /** In words, such as `month`. */
+  period: string;
+  isNow: boolean;
+  onToday: () => void;
+  onMove: (by: -1 | 1) => void;
+}) => (
+  <>
+    {!isNow && (
+      <Button size="xs" onClick={onToday}>
+        Today
+      </Button>
+    )}
+    <ActionIcon
+      variant="default"
+      size={30}
+      aria-label={`Previous ${period}`}
+      onClick={() => onMove(-1)}
+    >
+      <span className="flex rotate-180">
+        <Icon name="right" size={14} />
+      </span>
+    </ActionIcon>
+    <ActionIcon variant="default" size={30} aria-label={`Next ${period}`} onClick={() => onMove(1)}>
+      <Icon name="right" size={14} />
+    </ActionIcon>
+  </>
+);

@@ -39,3 +39,11 @@ export function toInstant(local: number, timeZone: string): number {
   const right = [before, after].filter((at) => toLocal(at, timeZone) === local);
   return right.length > 0 ? Math.min(...right) : before;
 }
+
+/** The local day at an instant, in days since 1 January 1970. */
+export const dayOfTime = (at: number, zone: string): number =>
+  Math.floor(toLocal(at, zone) / dayMs);
+
+/** Start of a day as an ISO instant. */
+export const startOfDay = (day: number, zone: string): string =>
+  new Date(toInstant(day * dayMs, zone)).toISOString();

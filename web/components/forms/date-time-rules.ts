@@ -32,6 +32,15 @@ const toText = (local: number) => new Date(local).toISOString().slice(0, 16);
 export const parseLocal = (text: string): number =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) ? Date.parse(`${text}Z`) : NaN;
 
+/** Formats an instant for a date and time field. */
+export const toClock = (at: number, zone: string) => toText(toLocal(at, zone));
+
+/** Converts a local time to an instant; null for an incomplete one, which the server rejects. */
+export function toInstantText(clock: string, zone: string): string | null {
+  const local = parseLocal(clock);
+  return Number.isNaN(local) ? null : new Date(toInstant(local, zone)).toISOString();
+}
+
 const dayFormat = { weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;
 
 /** Formats `2026-11-22T02:00` as `Sun 22 Nov 2026 02:00`; leaves another text unchanged. */
@@ -60,7 +69,7 @@ export function parseDateTime(typed: string, context: DateTimeContext): string |
   if (words === "") return null;
   const ago = /^(\d+) ?(d|w)[a-z]* ago$/.exec(words);
   if (ago !== null) return subtractDays(Number(ago[1]) * (ago[2] === "w" ? 7 : 1), context);
-  if (words === "now") return toText(toLocal(context.now, context.zone));
+  if (words === "now") return toClock(context.now, context.zone);
   if (duration !== null) return addDuration(duration[1] === "for", duration[2] ?? "", context);
   const clocked = splitClock(words.replace(/^(?:until|at|on) /, ""));
   if (clocked === null) return null;
@@ -81,7 +90,7 @@ function addDuration(isFromStart: boolean, text: string, { now, zone, from }: Da
   const start = isFromStart ? parseLocal(from ?? "") : NaN;
   const at = (Number.isNaN(start) ? now : toInstant(start, zone)) + length;
   // Beyond the range of dates.
-  return length > 0 && at < Date.UTC(9000, 0) ? toText(toLocal(at, zone)) : null;
+  return length > 0 && at < Date.UTC(9000, 0) ? toClock(at, zone) : null;
 }
 
 /** The same time of day some days ago; null before the range of dates. */

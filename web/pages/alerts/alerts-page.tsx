@@ -112,7 +112,7 @@ function List({
   if (meta.total === 0) return null;
   return (
     <section className="records" aria-label={title}>
-      <div className="records-head alert-head" aria-hidden="true">
+      <div className="records-head" aria-hidden="true">
         <h2>
           {title} <span className="num">{formatCount(meta.total)}</span>
         </h2>

@@ -1,22 +1,14 @@
 /** Days and weeks of the maintenance calendar, and the occurrences on each day. */
 import { addMonths, dayMs } from "../../../src/core/time/clock.ts";
-import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
+import { dayOfTime } from "../../../src/core/time/time-zones.ts";
 
 /** A day of the local calendar: days since 1 January 1970. */
 export type DayNumber = number;
-
-/** The local day at an instant. */
-export const dayOfTime = (at: number, zone: string): DayNumber =>
-  Math.floor(toLocal(at, zone) / dayMs);
 
 export const toDate = (day: DayNumber): Date => new Date(day * dayMs);
 
 /** Month of a day, such as `2026-11`. */
 export const formatMonth = (day: DayNumber): string => toDate(day).toISOString().slice(0, 7);
-
-/** Start of a day as an ISO instant. */
-export const startOfDay = (day: DayNumber, zone: string): string =>
-  new Date(toInstant(day * dayMs, zone)).toISOString();
 
 /** Weeks that contain the month, each from Monday to Sunday. */
 export function listWeeks(month: string): DayNumber[][] {

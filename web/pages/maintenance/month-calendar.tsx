@@ -1,6 +1,7 @@
 /** The calendar view of the maintenance page, one month at a time. */
 import { addMonths } from "../../../src/core/time/clock.ts";
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { dayOfTime, startOfDay } from "../../../src/core/time/time-zones.ts";
+import { Menu } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { useSignedInPerson } from "../../data/session.ts";
@@ -8,15 +9,14 @@ import { openDialog } from "../../components/open-dialog.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { useNow, useZone } from "../../components/display/time.tsx";
 import { LoadFailed } from "../../components/page.tsx";
+import { PeriodButtons } from "../../components/pager.tsx";
 import { useDeleting } from "../../components/deletion.ts";
 import {
   toDate,
-  dayOfTime,
   type DayNumber,
   groupEntriesByDay,
   type Entry,
   formatMonth,
-  startOfDay,
   listWeeks,
 } from "./calendar.ts";
 import { useCalendar } from "./data.ts";
@@ -105,29 +105,12 @@ function MonthHead({ title, month, isNow, onMonth }: HeadProps) {
   return (
     <div className="calendar-head">
       <h2 aria-live="polite">{title}</h2>
-      {!isNow && (
-        <Button size="xs" onClick={() => onMonth(undefined)}>
-          Today
-        </Button>
-      )}
-      <ActionIcon
-        variant="default"
-        size={30}
-        aria-label="Previous month"
-        onClick={() => onMonth(addMonths(month, -1))}
-      >
-        <span className="calendar-back">
-          <Icon name="right" size={14} />
-        </span>
-      </ActionIcon>
-      <ActionIcon
-        variant="default"
-        size={30}
-        aria-label="Next month"
-        onClick={() => onMonth(addMonths(month, 1))}
-      >
-        <Icon name="right" size={14} />
-      </ActionIcon>
+      <PeriodButtons
+        period="month"
+        isNow={isNow}
+        onToday={() => onMonth(undefined)}
+        onMove={(by) => onMonth(addMonths(month, by))}
+      />
     </div>
   );
 }

@@ -2,8 +2,8 @@
 import { Select, TextInput } from "@mantine/core";
 import { DayField } from "../../components/forms/date-time-field.tsx";
 import { NumberField } from "../../components/forms/number-field.tsx";
+import { WeekdayButtons } from "../../components/forms/weekday-buttons.tsx";
 import {
-  compareNumbers,
   type Plan,
   places,
   type Repeats,
@@ -59,7 +59,9 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
           />
         )}
       </div>
-      {repeats === "weekly" && <Days plan={plan} put={put} />}
+      {repeats === "weekly" && (
+        <WeekdayButtons label="On" days={plan.days} onChange={(days) => put({ days })} />
+      )}
       {repeats === "monthly" && <InMonth plan={plan} put={put} />}
       {isPlain && <Ends plan={plan} put={put} />}
       {repeats === "rule" && (
@@ -80,27 +82,6 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
 }
 
 type Part = { plan: Plan; put: (change: Partial<Plan>) => void };
-
-function Days({ plan: { days }, put }: Part) {
-  const toggleDay = (day: number) =>
-    days.includes(day) ? days.filter((one) => one !== day) : [...days, day].sort(compareNumbers);
-  return (
-    <div className="weekdays" role="group" aria-label="On">
-      {weekdays.map((name, day) => (
-        <button
-          key={name}
-          type="button"
-          aria-label={name}
-          aria-pressed={days.includes(day)}
-          // At least one day stays selected.
-          onClick={() => toggleDay(day).length > 0 && put({ days: toggleDay(day) })}
-        >
-          {name.slice(0, 2)}
-        </button>
-      ))}
-    </div>
-  );
-}
 
 const dates = [
   ...Array.from({ length: 31 }, (_, index) => ({

@@ -1,6 +1,5 @@
 /** Converts between a maintenance window and the values of its editor. */
-import { parseLocal } from "../../components/forms/date-time-rules.ts";
-import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
+import { parseLocal, toClock, toInstantText } from "../../components/forms/date-time-rules.ts";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import {
@@ -25,19 +24,6 @@ export type Values = {
 };
 
 const hourMs = 3_600_000;
-
-/** Formats a time for a date and time input. */
-const toClock = (at: number, zone: string) =>
-  new Date(toLocal(at, zone)).toISOString().slice(0, 16);
-
-/**
- * Converts a local time to an instant. Returns null for an incomplete one, which the server
- * rejects.
- */
-function toInstantText(clock: string, zone: string): string | null {
-  const local = parseLocal(clock);
-  return Number.isNaN(local) ? null : new Date(toInstant(local, zone)).toISOString();
-}
 
 type Start = { date?: string; monitorIds?: readonly string[]; isQuiet?: boolean };
 

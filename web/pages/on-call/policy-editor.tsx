@@ -124,7 +124,7 @@ function Steps({ form }: { form: Form<Values> }) {
   const last = steps.at(-1);
   const afterMinutes = last === undefined ? 0 : last.afterMinutes + usualMinutes;
   return (
-    <div className="layer-list">
+    <div className="flex flex-col gap-10">
       {steps.map((step, index) => (
         <StepFields
           key={index}

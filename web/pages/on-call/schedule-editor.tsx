@@ -11,9 +11,7 @@ import {
   type ScheduleLayer,
   weekdays,
 } from "../../../src/alerting/schedules/schema.ts";
-import { capitalize } from "../../../src/core/text/formatting.ts";
-import { dayMs } from "../../../src/core/time/clock.ts";
-import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
+import { dayOfTime, startOfDay } from "../../../src/core/time/time-zones.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { listZones, useNow, useZone } from "../../components/display/time.tsx";
 import { DateTimeField } from "../../components/forms/date-time-field.tsx";
@@ -23,6 +21,7 @@ import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { NumberField } from "../../components/forms/number-field.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
+import { WeekdayButtons } from "../../components/forms/weekday-buttons.tsx";
 import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
 import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
@@ -154,7 +153,7 @@ function Layers({ form }: { form: Form<Values> }) {
     form.set("layers", rest.toSpliced(index + by, 0, layers[index] as ScheduleLayer));
   };
   return (
-    <div className="layer-list">
+    <div className="flex flex-col gap-10">
       {layers.map((layer, index) => (
         <LayerFields
           key={index}
@@ -244,7 +243,7 @@ function LayerMoves({
         disabled={onUp === null}
         onClick={() => onUp?.()}
       >
-        <span className="layer-up">
+        <span className="flex rotate-180">
           <Icon name="down" size={14} />
         </span>
       </ActionIcon>
@@ -354,7 +353,13 @@ function Hours({ layer: { hours }, put, errorOf }: Part) {
     <div className="layer-hours">
       {hours.map((one, index) => (
         <div key={index} className="layer-times">
-          <WeekdayButtons days={one.days} onChange={(days) => change(index, { days })} />
+          <WeekdayButtons
+            label="Days"
+            days={one.days.map((day) => weekdays.indexOf(day))}
+            onChange={(days) =>
+              change(index, { days: weekdays.filter((_, day) => days.includes(day)) })
+            }
+          />
           <TextInput
             aria-label="From"
             type="time"
@@ -390,40 +395,11 @@ function Hours({ layer: { hours }, put, errorOf }: Part) {
   );
 }
 
-type Weekday = ScheduleHours["days"][number];
-
-function WeekdayButtons({
-  days,
-  onChange,
-}: {
-  days: readonly Weekday[];
-  onChange: (days: Weekday[]) => void;
-}) {
-  const toggle = (day: Weekday) =>
-    weekdays.filter((one) => (one === day ? !days.includes(one) : days.includes(one)));
-  return (
-    <div className="weekdays" role="group" aria-label="Days">
-      {weekdays.map((day) => (
-        <button
-          key={day}
-          type="button"
-          aria-pressed={days.includes(day)}
-          // At least one day stays selected.
-          onClick={() => toggle(day).length > 0 && onChange(toggle(day))}
-        >
-          <span aria-hidden="true">{capitalize(day).slice(0, 2)}</span>
-          <span className="visually-hidden">{capitalize(day)}</span>
-        </button>
-      ))}
-    </div>
-  );
-}
-
 const previewedDays = 14;
 
 function Preview({ form: { values }, id }: { form: Form<Values>; id?: string }) {
   const zone = useZone();
-  const first = Math.floor(toLocal(useNow(), zone) / dayMs);
+  const first = dayOfTime(useNow(), zone);
   const { timeZone, layers } = values;
   const current = useMemo(() => {
     const isComplete = layers.every(
@@ -437,8 +413,8 @@ function Preview({ form: { values }, id }: { form: Form<Values>; id?: string }) 
       ...(id !== undefined && { id }),
       timeZone,
       layers,
-      from: new Date(toInstant(first * dayMs, zone)).toISOString(),
-      until: new Date(toInstant((first + previewedDays) * dayMs, zone)).toISOString(),
+      from: startOfDay(first, zone),
+      until: startOfDay(first + previewedDays, zone),
     };
   }, [id, timeZone, layers, first, zone]);
   const [draft] = useDebouncedValue(current, 200);

@@ -1,5 +1,5 @@
 /** The page of one schedule: who is on call, the calendar, upcoming shifts, layers and the calendar address. */
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -7,17 +7,17 @@ import { describeLayer } from "../../../src/alerting/schedules/rules.ts";
 import type { Schedule, Shift } from "../../../src/alerting/schedules/schema.ts";
 import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
 import { formatDateTime, formatTimeSpan } from "../../../src/core/time/times.ts";
-import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
+import { dayOfTime, startOfDay } from "../../../src/core/time/time-zones.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { CopyLine } from "../../components/copy.tsx";
 import { dot } from "../../components/display/format.ts";
-import { Icon } from "../../components/display/icons.tsx";
 import { Markdown } from "../../components/display/markdown.tsx";
 import { useNow, useZone } from "../../components/display/time.tsx";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { openDialog } from "../../components/open-dialog.ts";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
+import { PeriodButtons } from "../../components/pager.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { notifyError, useAction } from "../../components/toasts.tsx";
 import { v1 } from "../../data/client.ts";
@@ -121,12 +121,6 @@ function Actions({ schedule, onOverride }: { schedule: Schedule; onOverride: () 
   );
 }
 
-/** Returns the span of the calendar: whole local days, from the day `first` on. */
-const toSpan = (first: number, zone: string) => ({
-  from: new Date(toInstant(first * dayMs, zone)).toISOString(),
-  until: new Date(toInstant((first + shownDays) * dayMs, zone)).toISOString(),
-});
-
 function Calendar({
   schedule,
   onSelect,
@@ -136,11 +130,15 @@ function Calendar({
 }) {
   const zone = useZone();
   const { mayWrite } = useSignedInPerson();
-  const today = Math.floor(toLocal(useNow(), zone) / dayMs);
+  const today = dayOfTime(useNow(), zone);
+  // Spans of 14 days from today.
   const [moved, setMoved] = useState(0);
   const first = today + moved * shownDays;
-  const { from, until } = toSpan(first, zone);
-  const { data } = useShifts(schedule.id, from, until);
+  const { data } = useShifts(
+    schedule.id,
+    startOfDay(first, zone),
+    startOfDay(first + shownDays, zone),
+  );
   const people = useMemo(
     () => schedule.layers.flatMap(({ personIds }) => personIds),
     [schedule.layers],
@@ -148,7 +146,16 @@ function Calendar({
   return (
     <Panel
       title={`${formatDay(first)} – ${formatDay(first + shownDays - 1)}`}
-      actions={<Moves moved={moved} onMove={setMoved} />}
+      actions={
+        <span className="flex gap-6">
+          <PeriodButtons
+            period={`${shownDays} days`}
+            isNow={moved === 0}
+            onToday={() => setMoved(0)}
+            onMove={(by) => setMoved(moved + by)}
+          />
+        </span>
+      }
     >
       {data !== undefined && (
         <DutyCalendar
@@ -171,37 +178,6 @@ function Calendar({
         )}
       </p>
     </Panel>
-  );
-}
-
-/** Buttons that show earlier or later days. `moved` counts spans of 14 days from today. */
-function Moves({ moved, onMove }: { moved: number; onMove: (moved: number) => void }) {
-  return (
-    <span className="duty-moves">
-      {moved !== 0 && (
-        <Button size="xs" onClick={() => onMove(0)}>
-          Today
-        </Button>
-      )}
-      <ActionIcon
-        variant="default"
-        size={30}
-        aria-label="Previous 14 days"
-        onClick={() => onMove(moved - 1)}
-      >
-        <span className="calendar-back">
-          <Icon name="right" size={14} />
-        </span>
-      </ActionIcon>
-      <ActionIcon
-        variant="default"
-        size={30}
-        aria-label="Next 14 days"
-        onClick={() => onMove(moved + 1)}
-      >
-        <Icon name="right" size={14} />
-      </ActionIcon>
-    </span>
   );
 }
 

@@ -2,11 +2,10 @@
 import { Button, Menu, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { OnCall, Schedule, ScheduleOverride } from "../../../src/alerting/schedules/schema.ts";
-import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import { formatTimeSpan } from "../../../src/core/time/times.ts";
 import { useZone } from "../../components/display/time.tsx";
 import { DateTimeField } from "../../components/forms/date-time-field.tsx";
-import { parseLocal } from "../../components/forms/date-time-rules.ts";
+import { toClock, toInstantText } from "../../components/forms/date-time-rules.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
@@ -48,15 +47,6 @@ export function TakeOver({
   );
 }
 
-const toClock = (at: number, zone: string) =>
-  new Date(toLocal(at, zone)).toISOString().slice(0, 16);
-
-/** Converts a local time to an instant. Returns an incomplete one unchanged, which the server rejects. */
-function toTimestamp(clock: string, zone: string): string {
-  const local = parseLocal(clock);
-  return Number.isNaN(local) ? clock : new Date(toInstant(local, zone)).toISOString();
-}
-
 function useOverrideForm(schedule: Schedule, times: SelectedTimes, onClose: () => void) {
   const zone = useZone();
   const { person } = useSignedInPerson();
@@ -73,8 +63,8 @@ function useOverrideForm(schedule: Schedule, times: SelectedTimes, onClose: () =
     startsAt:
       values.startsAt === start.startsAt
         ? new Date(startsAt).toISOString()
-        : toTimestamp(values.startsAt, zone),
-    endsAt: toTimestamp(values.endsAt, zone),
+        : (toInstantText(values.startsAt, zone) ?? values.startsAt),
+    endsAt: toInstantText(values.endsAt, zone) ?? values.endsAt,
   });
   const describe = (created: ScheduleOverride) => {
     const name = people.find(({ id }) => id === created.personId)?.name ?? "Someone";
