@@ -2,8 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { AlertSummary, AlertWithDeliveries } from "../../../src/alerting/records/schema.ts";
 import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
-import { toInstant } from "../../../src/core/time/time-zones.ts";
-import { parseDateTime, parseLocal } from "../../components/forms/date-time-rules.ts";
+import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import { notify, notifyError } from "../../components/toasts.tsx";
 import { retryUntilConnected, unwrapData, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
@@ -70,8 +69,8 @@ export const openAgain = (alert: Alert) =>
 /** The times for which an alert can be snoozed, to choose from. */
 export function listSnoozes(alert: Alert, zone: string) {
   const untilMorning = () => {
-    const local = parseDateTime("tomorrow 09:00", { now: Date.now(), zone });
-    return local === null ? Date.now() + 8 * hourMs : toInstant(parseLocal(local), zone);
+    const today = Math.floor(toLocal(Date.now(), zone) / dayMs) * dayMs;
+    return toInstant(today + dayMs + 9 * hourMs, zone);
   };
   const choices: [label: string, until: () => number][] = [
     ["for 1 hour", () => Date.now() + hourMs],
