@@ -41,4 +41,25 @@ describeInChromium("contact methods", (browser) => {
     expect(await findLookFlaws(page, "contact-methods")).toEqual([]);
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
+
+  test.each([390, 1440])(
+    "at %i px, Verify and the menu of a method are side by side",
+    async (width) => {
+      const body = { type: "webhook", name: `Width ${width}`, url: world.site.at("/phone") };
+      await world.ask("POST", "/api/v1/contact-methods", body);
+      await using open = await world.open(browser, "/settings/contact-methods", {
+        viewport: { width, height: 844 },
+      });
+      const row = open.page.getByRole("listitem").filter({ hasText: body.name });
+      const boxOf = async (name: string) => {
+        const box = await row.getByRole("button", { name }).boundingBox();
+        return box ?? { x: 0, y: 0, width: 0, height: 0 };
+      };
+      await row.getByRole("button", { name: "Verify" }).waitFor();
+      const [verify, menu] = [await boxOf("Verify"), await boxOf(`Actions for ${body.name}`)];
+      expect(menu.x).toBeGreaterThanOrEqual(verify.x + verify.width);
+      expect(menu.y).toBeLessThan(verify.y + verify.height);
+      expect(menu.y + menu.height).toBeGreaterThan(verify.y);
+    },
+  );
 });
