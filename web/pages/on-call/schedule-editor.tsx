@@ -144,14 +144,12 @@ function Fields(props: FieldsProps) {
 function Layers({ form }: { form: Form<Values> }) {
   const { layers, timeZone } = form.values;
   const put = (index: number, change: Partial<ScheduleLayer>) =>
+    form.set("layers", layers.with(index, { ...(layers[index] as ScheduleLayer), ...change }));
+  const move = (index: number, by: number) =>
     form.set(
       "layers",
-      layers.map((layer, other) => (other === index ? { ...layer, ...change } : layer)),
+      layers.toSpliced(index, 1).toSpliced(index + by, 0, layers[index] as ScheduleLayer),
     );
-  const move = (index: number, by: number) => {
-    const rest = layers.filter((_, other) => other !== index);
-    form.set("layers", rest.toSpliced(index + by, 0, layers[index] as ScheduleLayer));
-  };
   return (
     <div className="flex flex-col gap-10">
       {layers.map((layer, index) => (
@@ -161,12 +159,7 @@ function Layers({ form }: { form: Form<Values> }) {
           zone={timeZone}
           put={(change) => put(index, change)}
           errorOf={(field) => form.errorOf(`layers[${index}].${field}`)}
-          onRemove={() =>
-            form.set(
-              "layers",
-              layers.filter((_, other) => other !== index),
-            )
-          }
+          onRemove={() => form.set("layers", layers.toSpliced(index, 1))}
           onUp={index === 0 ? null : () => move(index, -1)}
           onDown={index === layers.length - 1 ? null : () => move(index, 1)}
         />
@@ -348,7 +341,7 @@ const newHours: ScheduleHours = { days: weekdays.slice(0, 5), from: "09:00", unt
 /** The times of the week to which a layer is restricted. */
 function Hours({ layer: { hours }, put, errorOf }: Part) {
   const change = (index: number, fields: Partial<ScheduleHours>) =>
-    put({ hours: hours.map((one, other) => (other === index ? { ...one, ...fields } : one)) });
+    put({ hours: hours.with(index, { ...(hours[index] as ScheduleHours), ...fields }) });
   return (
     <div className="layer-hours">
       {hours.map((one, index) => (
@@ -378,7 +371,7 @@ function Hours({ layer: { hours }, put, errorOf }: Part) {
           <ActionIcon
             size={30}
             aria-label="Remove these hours"
-            onClick={() => put({ hours: hours.filter((_, other) => other !== index) })}
+            onClick={() => put({ hours: hours.toSpliced(index, 1) })}
           >
             <Icon name="close" size={14} />
           </ActionIcon>
