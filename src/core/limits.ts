@@ -557,11 +557,11 @@ export const alertBounds = {
     per: "alert",
     beyond: "A later `until` is rejected: 422.",
   },
-  notes: {
+  entries: {
     value: 1_000,
     unit: "entries",
-    per: "alert",
-    beyond: "Further notes, snoozes and acknowledgments are rejected: 409.",
+    per: "timeline of an alert",
+    beyond: "Further notes are rejected: 409. Other entries are left out.",
   },
   undelivered: {
     value: 100_000,

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { appendEvent } from "../../src/events/log.ts";
 import { unknownId } from "../support/appliance.ts";
+import type { Json } from "../support/json.ts";
 import { createPager } from "../support/pager.ts";
-import { replyWith, hang } from "../support/target.ts";
+import { signInMember } from "../support/people.ts";
+import { replyWith, hang, startTarget } from "../support/target.ts";
 
 const down = "monitor.down Backup";
 const up = "monitor.up Backup";
@@ -52,6 +54,28 @@ describe("a channel that fails permanently is reported", () => {
       expect(off.asked).toEqual([]);
       expect(failing.listTitles()).toEqual([down]);
     });
+
+  test("after a snooze to the same channels, and to no contact method of a person", async () => {
+    const pager = await createPager();
+    const { inbox, createWatchedJob: watched, later, api, time } = pager;
+    await using failing = await inbox({ name: "Broken" }, replyWith(410));
+    await using other = await inbox();
+    await using phone = await startTarget(replyWith());
+    const ada = await signInMember(pager, "member");
+    const method = { type: "webhook", name: "call", url: phone.at(), afterMinutes: 0 };
+    const path = "/dashboard/api/v1/contact-methods";
+    expect((await ada.page("POST", path, { body: method })).status).toBe(201);
+    await (await watched([failing])).changeState("down");
+    await later();
+    await later();
+    const [alert] = (await api("GET", "/api/v1/alerts?type=channel.failed")).json.data as [Json];
+    const body = { until: new Date(time.now + 60_000).toISOString() };
+    await api("POST", `/api/v1/alerts/${alert.id}/snooze`, { body });
+    await later(61);
+    await later();
+    expect(other.listTitles()).toEqual(["channel.failed Broken", "channel.failed Broken"]);
+    expect(phone.asked).toEqual([]);
+  });
 
   test("once, until a delivery succeeds again", async () => {
     const { inbox, createWatchedJob: watched, later } = await createPager();

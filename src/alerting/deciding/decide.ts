@@ -461,13 +461,9 @@ function isUncertain({ snapshot, runningSince }: Decision, { family, subjectId }
 
 /** Returns the channels that are notified again of an alert. */
 function recipientsOf({ snapshot }: Decision, { family, subjectId }: OpenRecord): string[] {
-  const isEnabled = (id: string) => snapshot.channels.get(id)?.enabled === true;
-  if (family === "incident" || family === "problem")
-    return [...(snapshot.notified.get(subjectId)?.keys() ?? [])].filter(isEnabled);
+  if (family === "incident" || family === "problem") return listNotified(snapshot, subjectId);
   if (family === "channel")
-    return selectChannelsForProblems([...snapshot.channels.values()], subjectId).map(
-      ({ id }) => id,
-    );
+    return selectChannelsForProblems(listOrdinaryChannels(snapshot), subjectId).map(({ id }) => id);
   const monitor = snapshot.monitors.get(subjectId);
   if (monitor === undefined) return [];
   const { muted, channels } = audienceOf(snapshot, monitor);
@@ -551,7 +547,7 @@ function applyIncidentChange(
       : openRecord(decision, { ...alert, subjectId: id, since: at, isAutomatic: byMonitor });
   if (record !== null && !isOver) startEscalation(decision, record, Date.parse(at));
   const hasPolicy = isOver && record !== null && record.policyId !== null;
-  const recipients = hasPolicy ? addEscalated(snapshot, id, to) : to;
+  const recipients = hasPolicy ? addNotified(snapshot, id, to) : to;
   if (recipients.length > 0) {
     const channelIds = out.notify(alert, recipients, isOver, record);
     if (!isOver) out.recordNotified(id, channelIds, "open", at);
@@ -596,9 +592,7 @@ function applyProblemEnd(
   { type, subjectId, at, data }: LoggedEvent<"appliance.recovered">,
 ) {
   const { snapshot, out, now } = decision;
-  const to = [...(snapshot.notified.get(subjectId)?.keys() ?? [])].filter(
-    (id) => snapshot.channels.get(id)?.enabled === true,
-  );
+  const to = listNotified(snapshot, subjectId);
   const record = findRecord(snapshot, subjectId, "problem");
   if (to.length > 0) out.notify(createAlert(type, at, data, now), to, true, record);
   out.closeSubject(subjectId);
@@ -620,19 +614,17 @@ function audienceIn(state: StoredStatus, snapshot: Snapshot, monitor: WatchedMon
   const { id } = monitor;
   if (state !== "up" || (findRecord(snapshot, id, "state")?.policyId ?? null) === null)
     return audience;
-  return { ...audience, channels: addEscalated(snapshot, id, audience.channels) };
+  return { ...audience, channels: addNotified(snapshot, id, audience.channels) };
 }
 
 /** Adds the enabled channels that were notified of a subject. */
-function addEscalated(snapshot: Snapshot, subjectId: string, channelIds: readonly string[]) {
-  const notified = [...(snapshot.notified.get(subjectId)?.keys() ?? [])];
-  return [
-    ...new Set([
-      ...channelIds,
-      ...notified.filter((id) => snapshot.channels.get(id)?.enabled === true),
-    ]),
-  ];
-}
+const addNotified = (snapshot: Snapshot, subjectId: string, channelIds: readonly string[]) => [
+  ...new Set([...channelIds, ...listNotified(snapshot, subjectId)]),
+];
+
+/** Returns the enabled channels that were notified of a subject. */
+const listNotified = ({ notified, channels }: Snapshot, subjectId: string) =>
+  [...(notified.get(subjectId)?.keys() ?? [])].filter((id) => channels.get(id)?.enabled === true);
 
 function memoryOf(snapshot: Snapshot, monitorId: string): StoredMemory {
   return snapshot.memories.get(monitorId) ?? emptyMemory;

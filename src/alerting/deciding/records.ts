@@ -44,14 +44,24 @@ export function findRecord(
 
 /** Opens an alert about a problem, or updates the open one. Returns it. */
 export function openRecord(decision: Deciding, problem: NewProblem): OpenRecord {
-  const { snapshot, out } = decision;
   const family = familyOf(problem.type);
   if (family === null) throw new Error(`${problem.type} is no problem.`);
-  const open = findRecord(snapshot, problem.subjectId, family);
+  const open = findRecord(decision.snapshot, problem.subjectId, family);
   return open === null
     ? addRecord(decision, family, problem)
-    : updateRecord({ snapshot, out }, open, problem);
+    : updateRecord(decision, open, problem);
 }
+
+/** No one has taken care of the alert, and its escalation has not started. */
+const untouched = {
+  acknowledgedAt: null,
+  acknowledgedBy: [],
+  snoozedUntil: null,
+  step: 0,
+  round: 0,
+  dueAt: null,
+  escalatedFrom: null,
+} satisfies Partial<OpenRecord>;
 
 function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProblem): OpenRecord {
   const { id, type, at, data, subjectId, since } = problem;
@@ -62,13 +72,7 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
     type,
     since,
     ...findOwnership(snapshot, family, problem),
-    acknowledgedAt: null,
-    acknowledgedBy: [],
-    snoozedUntil: null,
-    step: 0,
-    round: 0,
-    dueAt: null,
-    escalatedFrom: null,
+    ...untouched,
     data: JSON.stringify(data),
     version: 1,
   };
@@ -100,11 +104,7 @@ function findOwnership(
 }
 
 /** Starts the escalation of an alert, unless it has no policy, has started, or someone takes care of it. */
-export function startEscalation(
-  decision: Pick<Deciding, "snapshot" | "out">,
-  record: OpenRecord,
-  from: number,
-) {
+export function startEscalation(decision: Deciding, record: OpenRecord, from: number) {
   const policy = decision.snapshot.policies.find(({ id }) => id === record.policyId);
   if (policy === undefined || record.escalatedFrom !== null || isQuiet(record)) return;
   const first = { step: 0, round: 0 };
@@ -115,18 +115,14 @@ export function startEscalation(
 type Progress = Pick<OpenRecord, "step" | "round" | "dueAt" | "escalatedFrom">;
 
 /** Stores which step runs next, and when. */
-export function advance(
-  { snapshot, out }: Pick<Deciding, "snapshot" | "out">,
-  record: OpenRecord,
-  progress: Progress,
-) {
+export function advance({ snapshot, out }: Deciding, record: OpenRecord, progress: Progress) {
   out.write(advanceRecord(snapshot.organizationId, record.id, progress));
   replaceRecord(snapshot, { ...record, ...progress, version: record.version + 1 });
 }
 
 /** A monitor's state is news only if it changed. The steps of a certificate and of an incident share a type. */
 function updateRecord(
-  { snapshot, out }: Pick<Deciding, "snapshot" | "out">,
+  { snapshot, out }: Deciding,
   open: OpenRecord,
   { type, at, data }: NewProblem,
 ): OpenRecord {
@@ -142,7 +138,7 @@ function updateRecord(
 
 /** Ends the open alert about a subject, unless its last message continues in the next write. */
 export function resolveRecord(
-  { snapshot, out }: Pick<Deciding, "snapshot" | "out">,
+  { snapshot, out }: Deciding,
   subjectId: string,
   family: Family,
   { because, at }: { because: Ending; at: string },
@@ -163,17 +159,7 @@ export function endSnooze(decision: Deciding, record: OpenRecord) {
   const { organizationId } = snapshot;
   for (const statement of returnRecord(organizationId, record.id)) out.write(statement);
   out.write(addEntry(organizationId, record.id, { at: formatTimestamp(now), type: "returned" }));
-  const returned = {
-    ...record,
-    acknowledgedAt: null,
-    acknowledgedBy: [],
-    snoozedUntil: null,
-    step: 0,
-    round: 0,
-    dueAt: null,
-    escalatedFrom: null,
-    version: record.version + 1,
-  };
+  const returned = { ...record, ...untouched, version: record.version + 1 };
   replaceRecord(snapshot, returned);
   if (record.type !== "monitor.degraded") startEscalation(decision, returned, now);
 }

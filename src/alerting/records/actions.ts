@@ -21,8 +21,8 @@ import {
   changeOwnership,
   findAcknowledgments,
   findOpenIncident,
-  guardEntriesFit,
   guardRecord,
+  guardRoomForNote,
   insertAcknowledgment,
   type NewEntry,
   type Ownership,
@@ -150,7 +150,7 @@ export function noteAlert(
         action: "alert.noted",
         entry: { type: "noted", message },
         note: `Note on the alert “${titleOf(record)}”: ${message}`,
-        statements: [],
+        statements: [guardRoomForNote(scope.organizationId, record.id)],
       },
     );
   });
@@ -195,7 +195,6 @@ async function perform<T extends object>(
       guardRecord(organizationId, record),
       ...statements,
       addEntry(organizationId, record.id, { at, actor, ...entry }),
-      guardEntriesFit(organizationId, record.id),
       ...(note === null ? [] : await buildIncidentNote(scope, record, note)),
     ],
     { action, subjectId: record.id },

@@ -51,10 +51,8 @@ export async function serveLink(
   } catch (error) {
     if (!(error instanceof AppError) || !["CONFLICT", "NOT_FOUND"].includes(error.code))
       throw error;
-    // The alert ended, or its timeline is full.
-    if ((await findLink(token, services)) === null) return respondInvalid(wrongTokens, address);
-    const text = "Acknowledge this alert in Signalbox.";
-    return respondPage("Not acknowledged", `<p>${text}</p>`, { status: 409 });
+    // The alert ended in the meantime.
+    return respondInvalid(wrongTokens, address);
   }
 }
 

@@ -1,12 +1,10 @@
 /** Pure rules of alerts: their family, priority, status, and the reasons for which they end. */
+import type { Priority } from "../../core/statuses.ts";
 import type { AlertType } from "../schema.ts";
 
 /** Kinds of problems. At most one alert per subject and family is open. */
 export const families = ["state", "certificate", "incident", "channel", "problem"] as const;
 export type Family = (typeof families)[number];
-
-export const priorities = ["low", "normal", "critical"] as const;
-export type Priority = (typeof priorities)[number];
 
 /** Why an alert ended. Only `recovered` means that the problem is over. */
 export const endings = [

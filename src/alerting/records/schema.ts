@@ -2,8 +2,9 @@
 import { z } from "zod";
 import { Id, instant, paragraphs, Timestamp } from "../../core/fields.ts";
 import { pageFields } from "../../core/paging.ts";
+import { priorities } from "../../core/statuses.ts";
 import { AlertType, Delivery, deliveryExample } from "../schema.ts";
-import { alertStatuses, endings, priorities } from "./rules.ts";
+import { alertStatuses, endings } from "./rules.ts";
 
 const AlertStatus = z.enum(alertStatuses).meta({
   id: "AlertStatus",

@@ -22,52 +22,50 @@ import {
 } from "../../database/tables/alerting.ts";
 import { alertBounds } from "../../core/limits.ts";
 import type { AlertStatus, Ending, LinkTarget } from "./rules.ts";
-import type { AlertQuery } from "./schema.ts";
+import type { AlertQuery, TimelineEntry } from "./schema.ts";
 
 export const insertRecord = createInsert(alertRecords);
-const insertTimelineRow = createInsert(alertTimeline);
-
-/** What happened to an alert that no message and no delivery shows. */
-export const entryTypes = [
-  "changed",
-  "held",
-  "acknowledged",
-  "unacknowledged",
-  "snoozed",
-  "returned",
-  "noted",
-  "escalated",
-  "links-revoked",
-] as const;
 
 /** A person, key or link, as in the audit log. */
 export type EntryActor = { type: string; id: string | null; name: string };
 
+/** An entry about something that no message and no delivery shows. */
 export type NewEntry = {
   at: string;
-  type: (typeof entryTypes)[number];
+  type: Exclude<
+    TimelineEntry["type"],
+    "opened" | "sent" | "delivered" | "failed" | "skipped" | "resolved"
+  >;
   /** Absent if no person or key caused the entry. */
   actor?: EntryActor;
   message?: string | null;
 };
 
-/** Adds an entry to an alert's timeline. */
-export function addEntry(
+const entryCount =
+  "(select count(*) from alert_timeline where organization_id = ?1 and record_id = ?2)";
+
+const entryText = `insert into alert_timeline (organization_id, record_id, at, type, actor_type,
+    actor_id, actor_name, message)
+  select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 where ${entryCount} < ${alertBounds.entries.value}`;
+
+/** Adds an entry to an alert's timeline, unless it is full. */
+export const addEntry = (
   organizationId: string,
   recordId: string,
   { at, type, actor, message = null }: NewEntry,
-): Prepared {
-  return insertTimelineRow({
+): Prepared => ({
+  text: entryText,
+  parameters: [
     organizationId,
     recordId,
     at,
     type,
-    actorType: actor?.type ?? null,
-    actorId: actor?.id ?? null,
-    actorName: actor?.name ?? null,
+    actor?.type ?? null,
+    actor?.id ?? null,
+    actor?.name ?? null,
     message,
-  });
-}
+  ],
+});
 
 type Change = { type: string; at: string; data: string };
 
@@ -222,18 +220,16 @@ export const guardRecord = (organizationId: string, { id, version }: RecordVersi
 
 type RecordVersion = Pick<typeof alertRecords.$inferSelect, "id" | "version">;
 
-const entriesText = guardText(
-  "(select count(*) from alert_timeline where organization_id = ? and record_id = ?) <= ?",
-);
+const roomText = guardText(`${entryCount} < ${alertBounds.entries.value}`);
 
-/** Guards the limit of an alert's timeline. Must follow the inserts. */
-export const guardEntriesFit = (organizationId: string, id: string): Prepared => ({
-  ...entriesText,
-  parameters: [organizationId, id, alertBounds.notes.value],
+/** Guards that an alert's timeline has room for a note. Must precede the insert. */
+export const guardRoomForNote = (organizationId: string, id: string): Prepared => ({
+  ...roomText,
+  parameters: [organizationId, id],
   otherwise: () =>
     new AppError(
       "CONFLICT",
-      `The timeline of an alert can have at most ${alertBounds.notes.value} notes and other entries.`,
+      `The timeline of an alert can have at most ${alertBounds.entries.value} notes and other entries.`,
     ),
 });
 

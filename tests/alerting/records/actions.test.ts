@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { unknownId } from "../../support/appliance.ts";
 import type { Json } from "../../support/json.ts";
 import { createPager } from "../../support/pager.ts";
@@ -182,6 +183,40 @@ describe("a snooze", () => {
     expect((await act("snooze", {})).status).toBe(422);
     expect((await act("snooze", { until: "tomorrow" })).status).toBe(422);
   });
+});
+
+test("a full timeline accepts no note, and prevents no other action", async () => {
+  const { hook, act, id, store, status, readAlert, database, time } = await createWorld();
+  await using _ = hook;
+  await store.atomic([
+    sql`insert into alert_timeline (organization_id, record_id, at, type)
+      select organization_id, r.id, at, 'changed'
+      from alert_records r, json_each(${JSON.stringify(Array(999).fill(0))})`,
+  ]);
+  const readTypes = async () => {
+    const timeline: Json[] = (await readAlert(id)).timeline;
+    return timeline.map(({ type }) => type as string).filter((type) => type !== "changed");
+  };
+  const until = new Date(time.now + 30 * minute).toISOString();
+  const before = await readTypes();
+  expect((await act("notes", { message: "The last one." })).status).toBe(201);
+  expect((await act("notes", { message: "Too many." })).status).toBe(409);
+  expect((await act("acknowledge")).status).toBe(200);
+  expect(await status()).toBe("acknowledged");
+  expect((await act("unacknowledge")).status).toBe(200);
+  expect((await act("revoke-links")).status).toBe(200);
+  expect((await act("snooze", { until })).status).toBe(200);
+  expect(await status()).toBe("snoozed");
+  expect((await readTypes()).toSorted()).toEqual([...before, "noted"].toSorted());
+  const audit = database
+    .query<{ action: string }, []>("SELECT action FROM audit_entries ORDER BY seq DESC LIMIT 4")
+    .all();
+  expect(audit.map(({ action }) => action)).toEqual([
+    "alert.snoozed",
+    "alert.links-revoked",
+    "alert.unacknowledged",
+    "alert.acknowledged",
+  ]);
 });
 
 test("no action works on an alert of another organization, or on an unknown one", async () => {
