@@ -99,6 +99,8 @@ export const newChannelState = {
   lastDeliveryAt: null,
   lastError: null,
   failingSince: null,
+  notifyOn: null,
+  quietHours: null,
   personId: null,
   position: null,
   afterMinutes: null,

@@ -26,6 +26,10 @@ export const alertChannels = sqliteTable(
     isDefault: flag("is_default").notNull(),
     /** Whether the channel is also notified of incidents of all monitors. */
     incidents: flag("incidents").notNull(),
+    /** JSON list of the kinds of messages that the channel gets; null for all. */
+    notifyOn: text("notify_on"),
+    /** JSON of `QuietHours`, in which only critical alerts are sent at once; null for none. */
+    quietHours: text("quiet_hours"),
     /** JSON of the fields of the channel's type. */
     settings: text("settings").notNull(),
     /** JSON of the secrets of the channel's type, each sealed separately. */
@@ -415,12 +419,23 @@ export const deliveries = sqliteTable(
     /** Key of the case that the delivery opens or closes at the receiver. */
     caseKey: text("case_key"),
     closesCase: flag("closes_case"),
+    /** Whether quiet hours of the channel hold it, until `due_at`. Null if not. */
+    quiet: flag("quiet"),
   },
   (t) => [
     uniqueIndex("deliveries_by_id").on(t.organizationId, t.id),
     index("deliveries_by_receiver").on(t.organizationId, t.receiverId, t.seq),
     index("deliveries_pending")
-      .on(t.receiverType, t.organizationId, t.receiverId, t.seq, t.dueAt, t.attempts, t.heldUntil)
+      .on(
+        t.receiverType,
+        t.organizationId,
+        t.receiverId,
+        t.seq,
+        t.dueAt,
+        t.attempts,
+        t.heldUntil,
+        t.quiet,
+      )
       .where(sql`due_at is not null`),
     // For the receipt of an update.
     index("deliveries_by_notice")
@@ -429,6 +444,9 @@ export const deliveries = sqliteTable(
     index("deliveries_held")
       .on(t.receiverType, t.organizationId, t.receiverId, t.heldUntil)
       .where(sql`due_at is not null and held_until is not null`),
+    index("deliveries_quiet")
+      .on(t.organizationId, t.receiverId)
+      .where(sql`due_at is not null and quiet`),
     oneOf("deliveries_status", t.status),
     oneOf("deliveries_receiver", t.receiverType),
   ],
