@@ -267,6 +267,43 @@ describe("while a channel is down", () => {
     expect(deliveries.map(({ status }) => status)).toEqual(arrived.map(() => "delivered"));
   });
 
+  /** Two failing deliveries, about A and B; the next attempts are at second 393. */
+  async function twoFailing() {
+    const made = await moments();
+    made.hook.setReply(replyWith(500));
+    await made.at(0, "A");
+    await made.at(6);
+    await made.at(7, "B");
+    for (const second of [13, 18, 33, 93]) await made.at(second);
+    return made;
+  }
+
+  test("an alert that joins a waiting digest causes an early retry, too", async () => {
+    const { hook, at, readDeliveries } = await twoFailing();
+    await at(93.9, "C");
+    await at(108);
+    hook.setReply(replyWith());
+    await at(108.5, "D");
+    await at(125);
+    const deliveries = await readDeliveries(hook);
+    expect(new Set(deliveries.map(({ status }) => status))).toEqual(new Set(["delivered"]));
+  });
+
+  test("an alert that becomes due during an attempt causes another one", async () => {
+    const { hook, at, time, readDeliveries } = await twoFailing();
+    await at(390, "C");
+    hook.setReply((response) => {
+      time.now += 10_000;
+      hook.setReply(replyWith(500));
+      replyWith(500)(response);
+    });
+    await at(394);
+    hook.setReply(replyWith());
+    await at(425);
+    const deliveries = await readDeliveries(hook);
+    expect(new Set(deliveries.map(({ status }) => status))).toEqual(new Set(["delivered"]));
+  });
+
   test("nothing is lost or reordered in 23 hours", async () => {
     const { inbox, createWatchedJob: watched, later } = await createPager();
     await using hook = await inbox({}, replyWith(500));

@@ -275,6 +275,7 @@ export type Queued = {
   leasedUntil: number | null;
   /** Null before the first attempt. */
   firstAttemptAt: number | null;
+  /** Start of the last attempt. An alert that becomes due during it causes another one. */
   lastAttemptAt: number | null;
   /** Start of an uninterrupted series of failures that look permanent. */
   doubtfulSince: number | null;

@@ -44,10 +44,13 @@ const gatheringGuard = guardText(
   "exists (select 1 from deliveries where organization_id = ? and id = ? and status = 'gathering')",
 );
 
-/** Returns the due time of a digest after another alert was added. After the maximum delay a new digest starts. */
+/**
+ * Returns the due time of a digest after another alert was added. It is never in the past: a digest
+ * that becomes due after a failed attempt causes an early retry.
+ */
 function computeDigestDueAt({ createdAt, dueAt }: PendingDigest, now: number): number {
   if (dueAt + maxGatherMs <= now) return now + gatherMs;
-  const latest = Math.max(createdAt + maxGatherMs, dueAt);
+  const latest = Math.max(createdAt + maxGatherMs, dueAt, now);
   return Math.min(Math.max(dueAt, now + extendMs), latest);
 }
 

@@ -195,8 +195,9 @@ export function claimDelivery(
     guardUnclaimed(organizationId, queued),
     {
       text: `update deliveries set status = 'sending', leased_until = ?,
-        first_attempt_at = coalesce(first_attempt_at, ?) where organization_id = ? and id = ?`,
-      parameters: [leasedUntil, now, organizationId, queued.id],
+        first_attempt_at = coalesce(first_attempt_at, ?), last_attempt_at = ?
+        where organization_id = ? and id = ?`,
+      parameters: [leasedUntil, now, now, organizationId, queued.id],
     },
   ];
 }
@@ -283,14 +284,13 @@ export function recordAttempt(
     },
     {
       text: `update deliveries set status = ?, attempts = attempts + 1,
-        scheduled_attempts = scheduled_attempts + ?, due_at = ?, last_attempt_at = ?,
+        scheduled_attempts = scheduled_attempts + ?, due_at = ?,
         leased_until = null, delivered_at = ?, error = ?, held_until = ?, doubtful_since = ?,
         progress = ? where organization_id = ? and id = ?`,
       parameters: [
         status,
         isEarly({ dueAt }, now) ? 0 : 1,
         retry?.at ?? null,
-        now,
         status === "delivered" ? attempt.at : null,
         attempt.delivered ? null : attempt.message,
         retry?.heldUntil ?? null,

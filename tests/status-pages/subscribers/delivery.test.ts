@@ -119,7 +119,7 @@ describe.concurrent("a power failure", () => {
     await using made = await createPublisher();
     await made.mailbox();
     await made.createIncident();
-    made.crashBefore("last_attempt_at = ?");
+    made.crashBefore("attempts = attempts + 1");
     await made.send();
     await made.restart();
     await made.sendAfter(30);
