@@ -237,6 +237,7 @@ export const growing: readonly Growing[] = [
       "alert_acknowledgments",
       "alert_timeline",
       "alert_notifications",
+      "alert_receipts",
       "deliveries",
       "delivery_alerts",
       "delivery_attempts",

@@ -224,6 +224,8 @@ export const openCases = sqliteTable(
     key: text("key").notNull(),
     /** The alert that opened or last updated the case. */
     alertId: text("alert_id").notNull(),
+    /** Whether the case was acknowledged at the service, because the alert is acknowledged or snoozed. */
+    acknowledged: flag("acknowledged"),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.channelId, t.subjectId, t.problem] }),
@@ -421,6 +423,8 @@ export const deliveries = sqliteTable(
     closesCase: flag("closes_case"),
     /** Whether quiet hours of the channel hold it, until `due_at`. Null if not. */
     quiet: flag("quiet"),
+    /** How the delivery changes an open case. Null if it opens or closes the case. */
+    caseChange: text("case_change", { enum: ["acknowledge", "unacknowledge"] }),
   },
   (t) => [
     uniqueIndex("deliveries_by_id").on(t.organizationId, t.id),
@@ -449,6 +453,25 @@ export const deliveries = sqliteTable(
       .where(sql`due_at is not null and quiet`),
     oneOf("deliveries_status", t.status),
     oneOf("deliveries_receiver", t.receiverType),
+  ],
+);
+
+/** Receipts of emergencies, which a service repeats until someone confirms them. Times are Unix milliseconds. */
+export const alertReceipts = sqliteTable(
+  "alert_receipts",
+  {
+    organizationId: text("organization_id").notNull(),
+    deliveryId: text("delivery_id").notNull(),
+    /** ID of the receipt at the service. */
+    receipt: text("receipt").notNull(),
+    /** Time of the last request for it; first, the time of the delivery. */
+    polledAt: integer("polled_at").notNull(),
+    /** When the service stops repeating the message. */
+    expiresAt: integer("expires_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.deliveryId] }),
+    reference([t.organizationId, t.deliveryId], deliveries).onDelete("cascade"),
   ],
 );
 

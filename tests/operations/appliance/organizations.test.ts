@@ -159,6 +159,10 @@ async function full() {
   made.database.run(
     `insert into external_records values ('${ours.id}', 'there', 'group', '1', 'r', 'i', 0, '{}')`,
   );
+  made.database.run(
+    `insert into alert_receipts select organization_id, id, 'r', 0, 0 from deliveries
+     where organization_id = '${ours.id}' limit 1`,
+  );
   made.database.run(`insert into screenshots values ('${ours.id}', '${monitor.id}', 1, '')`);
   const [record] = await made.store.db
     .select()

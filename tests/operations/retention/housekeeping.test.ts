@@ -92,6 +92,7 @@ const dated: Record<
 const withParent = [
   "alert_acknowledgments",
   "alert_notifications",
+  "alert_receipts",
   "alert_timeline",
   "delivery_alerts",
   "delivery_attempts",
