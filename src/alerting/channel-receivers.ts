@@ -6,7 +6,12 @@ import type { Statement } from "../database/store.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
 import { isOfCertificate, problemOf } from "./deciding/cases.ts";
-import { isAcknowledgeable, subjectOf } from "./sending/messages.ts";
+import {
+  type CaseChange,
+  isAcknowledgeable,
+  type MessageCase,
+  subjectOf,
+} from "./sending/messages.ts";
 import { attemptDelivery, type LinkedRecord, type SendingContext } from "./sending/attempt.ts";
 import {
   type Attempt,
@@ -202,14 +207,41 @@ function parseReached(progress: string | null): readonly string[] | "all" {
   return progress === null ? "all" : ((JSON.parse(progress) as Progress).reached ?? []);
 }
 
-/** Returns the case that a delivery opens or closes; null for none. */
-async function findCase({ store, organizationId }: Tenant, deliveryId: string) {
-  const [row] = await store.query<{ key: string; isOver: number | null }>(
-    `select case_key as key, closes_case as isOver from deliveries
-     where organization_id = ? and id = ? and case_key is not null`,
+/** Returns the case that a delivery opens, changes or closes; null for none. */
+async function findCase(
+  { store, organizationId }: Tenant,
+  deliveryId: string,
+): Promise<MessageCase | null> {
+  const [row] = await store.query<{
+    key: string;
+    isOver: number | null;
+    change: CaseChange["type"] | null;
+    names: string;
+  }>(
+    `select d.case_key as key, d.closes_case as isOver, d.case_change as change,
+       (select json_group_array(k.actor_name order by k.at, k.actor_name) from delivery_alerts t
+          join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
+          join alert_acknowledgments k on k.organization_id = a.organization_id
+            and k.record_id = a.record_id
+          where d.case_change is not null and t.organization_id = d.organization_id
+            and t.delivery_id = d.id) as names
+     from deliveries d where d.organization_id = ? and d.id = ? and d.case_key is not null`,
     [organizationId, deliveryId],
   );
-  return row === undefined ? null : { key: row.key, isOver: row.isOver === 1 };
+  if (row === undefined) return null;
+  const { key, isOver, change, names } = row;
+  const describe = (type: CaseChange["type"]) => ({
+    type,
+    note: describeChange(type, JSON.parse(names) as string[]),
+  });
+  return { key, isOver: isOver === 1, change: change && describe(change) };
+}
+
+function describeChange(change: CaseChange["type"], names: readonly string[]): string {
+  if (change === "unacknowledge") return "Opened again in Signalbox.";
+  return names.length === 0
+    ? "Snoozed in Signalbox."
+    : `Acknowledged by ${names.join(", ")} in Signalbox.`;
 }
 
 /** Permanently leaves these alerts out of a delivery. */

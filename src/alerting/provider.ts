@@ -62,6 +62,8 @@ export type DeliveryContext = ExchangeContext & {
 export type Provider<T extends ChannelType> = {
   /** Whether simultaneous alerts are joined into a digest. False if each opens and closes its own case. */
   digests: boolean;
+  /** Whether an acknowledged case can be opened again. Otherwise it is replaced by a new one. */
+  reopensCases?: boolean;
   /** Size limit of a digest. Absent if the provider shortens digests itself. */
   digestLimit?: DigestLimit;
   /** Sends a message. Throws TargetFailure and OwnTrouble, which are retried. */
@@ -89,6 +91,7 @@ export type ProviderRequest = {
 
 type HttpProviderOptions<T extends ChannelType> = {
   digests?: boolean;
+  reopensCases?: boolean;
   digestLimit?: DigestLimit;
   request: (settings: ChannelSettings<T>, message: Message, now: number) => ProviderRequest;
   verdict?: (answer: ShortAnswer) => Verdict;
@@ -97,12 +100,14 @@ type HttpProviderOptions<T extends ChannelType> = {
 /** Creates a provider that sends one HTTP request per message. */
 export function createHttpProvider<T extends ChannelType>({
   digests = true,
+  reopensCases = false,
   digestLimit,
   request,
   verdict = judgeStatus,
 }: HttpProviderOptions<T>): Provider<T> {
   return {
     digests,
+    reopensCases,
     ...(digestLimit && { digestLimit }),
     deliver: (settings, message, context) =>
       sendProviderRequest(request(settings, message, context.now), context, verdict),

@@ -40,6 +40,7 @@ export const deliveryExample = {
   id: "01a1fb99-5b10-7a02-8d11-6f0e2c4b9a55",
   channelId: "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46",
   type: "monitor.down",
+  caseChange: null,
   status: "pending" as const,
   alertIds: ["01a1fb99-4f00-7c40-b2a9-0d4c6e8f1b23"],
   attempts: [
@@ -61,6 +62,10 @@ export const Delivery = z
     id: Id.meta({ description: "The same on every attempt." }),
     channelId: Id,
     type: z.string().meta({ description: "The alert's type, or `digest` for several at once." }),
+    caseChange: z.enum(["acknowledge", "unacknowledge"]).nullable().meta({
+      description:
+        "How it changes the open case at PagerDuty, Jira Service Management or Opsgenie. Null for any other message.",
+    }),
     status: z.enum(["pending", "delivered", "failed", "skipped"]),
     alertIds: z.array(Id),
     attempts: z.array(DeliveryAttempt).meta({ description: "Oldest first." }),

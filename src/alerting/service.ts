@@ -160,6 +160,7 @@ export async function testReceiver(
     id: deliveryId,
     channelId,
     type: "test",
+    caseChange: null,
     status: outcome,
     alertIds: [alert.id],
     attempts: [

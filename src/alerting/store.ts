@@ -69,6 +69,7 @@ export async function addAttempts(
       id: row.id,
       channelId: row.receiverId,
       type: shownDeliveries.length === 1 ? (shownDeliveries[0]?.type ?? "digest") : "digest",
+      caseChange: row.caseChange,
       status: isPending ? "pending" : row.status,
       alertIds: shownDeliveries.map(({ alertId }) => alertId),
       attempts: (attemptsOf.get(row.id) ?? []).map(({ at, delivered, message, durationMs }) => ({

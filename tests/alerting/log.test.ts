@@ -48,6 +48,7 @@ describe("the log of a channel's deliveries", () => {
       channelId: hook.id,
       type: "monitor.down",
       status: "pending",
+      caseChange: null,
       alertIds: [expect.any(String)],
       attempts: [],
       error: null,

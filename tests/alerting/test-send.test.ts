@@ -39,6 +39,7 @@ describe("a test alert", () => {
       channelId: hook.id,
       type: "test",
       status: "delivered",
+      caseChange: null,
       alertIds: [expect.any(String)],
       attempts: [
         { at, outcome: "delivered", message: expect.any(String), durationMs: expect.any(Number) },

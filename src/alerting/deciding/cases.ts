@@ -74,7 +74,7 @@ const troubleMs = 600_000;
 /** Maximum number of cases examined in one tick. */
 const maxCasesPerRound = 1_000;
 
-export type EndedCase = typeof openCases.$inferSelect;
+export type EndedCase = Omit<typeof openCases.$inferSelect, "acknowledged">;
 export type CaseRound = ReturnType<typeof createCaseRound>;
 
 /**

@@ -43,6 +43,9 @@ const alertingEvents = {
   "alert-channel.created": true,
   "alert-channel.restored": "reopening",
   "alert-channel.updated": "reopening",
+  "alert.acknowledged": true,
+  "alert.snoozed": true,
+  "alert.unacknowledged": true,
   "appliance.recovered": true,
   "appliance.troubled": true,
   "channel.failed": true,
@@ -67,6 +70,9 @@ export type AlertingEvent = LoggedEvent<keyof typeof alertingEvents>;
 export function concernsAlerting(event: LoggedEvent): event is AlertingEvent {
   return event.type in alertingEvents;
 }
+
+/** Whether the subject of this event is an alert. */
+export const isAboutAlert = ({ type }: AlertingEvent) => type.startsWith("alert.");
 
 /** Whether monitors with a problem are considered again after this event. */
 export const canReopen = ({ type }: AlertingEvent) => alertingEvents[type] === "reopening";
@@ -150,11 +156,22 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
       return applyProblemStart(decision, event);
     case "appliance.recovered":
       return applyProblemEnd(decision, event);
+    case "alert.acknowledged":
+    case "alert.unacknowledged":
+    case "alert.snoozed":
+      return applyOwnership(decision, subjectId);
     case "alert-channel.created":
       return;
     default:
       event satisfies never;
   }
+}
+
+/** Keeps the cases of an alert in step with its acknowledgments and its snooze. */
+function applyOwnership({ snapshot, out }: Decision, recordId: string) {
+  const records = [...snapshot.records.values()].flat();
+  const record = records.find(({ id }) => id === recordId);
+  if (record !== undefined) out.syncCases(record);
 }
 
 function applyMonitorChange(
@@ -433,7 +450,7 @@ export function applySnoozeEnd(decision: Decision, record: OpenRecord) {
           now,
         )
       : createAlert(type === "incident.opened" ? "incident.updated" : type, at, data, now);
-  const returned = { id: record.id, acknowledgedBy: [] };
+  const returned = { ...record, acknowledgedAt: null, acknowledgedBy: [], snoozedUntil: null };
   const to = recipientsOf(decision, record);
   const notified = to.length === 0 ? [] : out.notify(alert, to, false, returned);
   recordNotifiedAgain(decision, record, notified);

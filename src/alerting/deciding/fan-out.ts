@@ -10,6 +10,7 @@ import {
   type Decision,
   type DecisionScope,
   canReopen,
+  isAboutAlert,
 } from "./decide.ts";
 import { Outbox, type Part } from "../sending/outbox.ts";
 import { type OutboxRoom, createOutboxRoom, buildStatements } from "../sending/outbox-room.ts";
@@ -83,6 +84,7 @@ export class AlertFanOut {
     const subjects = [
       ...events.map(({ subjectId }) => subjectId),
       ...(await findReopenedMonitors(this.#dependencies.store, organizationId, events)),
+      ...(await findSubjectsOfAlerts(this.#dependencies.store, organizationId, events)),
     ];
     const scope = { monitorIds: subjects, incidentIds: subjects, rows, part: resumed };
     const decision = await this.#begin(organizationId, scope);
@@ -139,6 +141,23 @@ async function findReopenedMonitors(
            where c.organization_id = m.organization_id and c.monitor_id = m.id
              and c.channel_id in (select value from json_each(?2))))`,
     [organizationId, subjectIds],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Returns the subjects of the open alerts that these events concern. */
+async function findSubjectsOfAlerts(
+  store: Store,
+  organizationId: string,
+  events: readonly AlertingEvent[],
+): Promise<string[]> {
+  const ids = events.filter(isAboutAlert).map(({ subjectId }) => subjectId);
+  if (ids.length === 0) return [];
+  const rows = await store.query<{ id: string }>(
+    `select r.subject_id as id from json_each(?2) w
+       cross join alert_records r on r.organization_id = ?1 and r.id = w.value
+     where r.resolved_at is null`,
+    [organizationId, JSON.stringify(ids)],
   );
   return rows.map(({ id }) => id);
 }

@@ -215,7 +215,7 @@ const gatheringText = `select d.receiver_id as channelId, d.id, d.due_at as dueA
   order by d.seq`;
 
 const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, c.problem, c.key,
-    c.alert_id as alertId
+    c.alert_id as alertId, coalesce(c.acknowledged, 0) as acknowledged
   from json_each(?) wanted cross join open_cases c indexed by open_cases_by_subject
     on c.organization_id = ? and c.subject_id = wanted.value`;
 
@@ -270,7 +270,7 @@ export async function loadSnapshot(
       queryRows<NotifiedRow>(notifiedSql, subjectIds),
       queryRows<MemoryRow>(memoryText, monitorIds),
       queryRows<GatheringRow>(gatheringText),
-      queryRows<OpenCase>(casesText, subjectIds),
+      queryRows<Flags<OpenCase, "acknowledged">>(casesText, subjectIds),
       queryRows<RecordRow>(recordsText, subjectIds),
       readDependencies(queryRows, monitorIds),
       listPolicies({ store, organizationId }),
@@ -294,7 +294,10 @@ export async function loadSnapshot(
         { ...one, createdAt: Date.parse(createdAt) },
       ]),
     ),
-    cases: Map.groupBy(cases, ({ subjectId }) => subjectId),
+    cases: Map.groupBy(
+      cases.map((one) => ({ ...one, acknowledged: one.acknowledged === 1 })),
+      ({ subjectId }) => subjectId,
+    ),
     records: Map.groupBy(records.map(parseRecord), ({ subjectId }) => subjectId),
     policies,
     escalation: escalates

@@ -1,4 +1,4 @@
-/** Opens and closes alerts at Opsgenie and Jira Service Management. */
+/** Opens, acknowledges and closes alerts at Opsgenie and Jira Service Management. */
 import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
 import type { ProblemSeverity } from "../../core/problems.ts";
 import { cutText, type Message } from "../sending/messages.ts";
@@ -9,43 +9,52 @@ import { judgeStatus, createHttpProvider, failPermanently, type Provider } from 
  * https://docs.opsgenie.com/docs/alert-api and, for responses,
  * https://docs.opsgenie.com/docs/response
  * https://www.atlassian.com/software/opsgenie/migration
+ * A snooze is an acknowledgment here, because “you can snooze alerts up to one week”, and at its end
+ * Opsgenie itself notifies people: https://docs.opsgenie.com/docs/snooze
  */
 export const opsgenie = createAlertsApiProvider<"opsgenie">(
   "Opsgenie",
   ({ region }) => `${origins.opsgenie[region]}/v2/alerts`,
+  true,
 );
 
 /**
  * Operations of Jira Service Management, the successor of Opsgenie. Keys and bodies are the same,
- * with one URL for all regions.
+ * with one URL for all regions. Its API is “the contract to create/acknowledge/close/add note actions
+ * of alerts”: it can neither snooze an alert nor remove its acknowledgment.
  * https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/
  */
 export const jsm = createAlertsApiProvider<"jsm">(
   "Jira Service Management",
   () => `${origins.jsm}/jsm/ops/integration/v2/alerts`,
+  false,
 );
 
 /**
- * Creates a provider. Opening a case creates an alert with the case key as alias; closing the case
- * closes that alert.
+ * Creates a provider. Opening a case creates an alert with the case key as alias. Acknowledging and
+ * closing the case acknowledge and close that alert.
  */
 function createAlertsApiProvider<T extends "opsgenie" | "jsm">(
   service: string,
   addressOf: (settings: ChannelSettings<T>) => string,
+  reopensCases: boolean,
 ): Provider<T> {
   return createHttpProvider<T>({
     digests: false,
+    reopensCases,
     request(settings, message) {
-      const { id, title, problem } = message;
+      const { id, problem } = message;
       const alias = problem?.key ?? id;
-      const isOver = problem?.isOver === true;
-      const path = isOver ? `/${encodeURIComponent(alias)}/close?identifierType=alias` : "";
+      const { action, note } = findAction(message);
+      const path =
+        action === null ? "" : `/${encodeURIComponent(alias)}/${action}?identifierType=alias`;
       return {
         url: `${addressOf(settings)}${path}`,
         headers: { Authorization: `GenieKey ${(settings as { apiKey: string }).apiKey}` },
-        body: isOver
-          ? { source, note: cutText([title, ...message.lines].join("\n"), 25_000) }
-          : { source, alias, ...buildAlert(message) },
+        body:
+          action === null
+            ? { source, alias, ...buildAlert(message) }
+            : { source, note: cutText(note, 25_000) },
       };
     },
     verdict(answer) {
@@ -56,6 +65,13 @@ function createAlertsApiProvider<T extends "opsgenie" | "jsm">(
 }
 
 const source = "Signalbox";
+
+/** Returns the action on an existing alert, and its note; null to create one. */
+function findAction({ problem, title, lines }: Message) {
+  const { isOver = false, change } = problem ?? {};
+  if (isOver) return { action: "close", note: [title, ...lines].join("\n") };
+  return { action: change?.type ?? null, note: change?.note ?? "" };
+}
 
 function buildAlert({ type, title, lines, severity, url, alerts: [alert] }: Message) {
   const { data } = alert ?? {};

@@ -4,7 +4,10 @@ import { failFinally, judgeStatus, createHttpProvider } from "../provider.ts";
 
 /**
  * Events API v2: opening a case triggers an incident, closing it resolves the incident. 202 is
- * success; after 400, retries are forbidden.
+ * success; after 400, retries are forbidden. “While an incident is acknowledged, it won't generate any
+ * additional notifications, even if it receives new trigger events.” The only actions are trigger,
+ * acknowledge and resolve, so a snooze is an acknowledgment, and a new incident replaces an
+ * acknowledged one that is opened again.
  * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
  * https://github.com/PagerDuty/api-schema/blob/main/reference/events-v2/openapiv3.json
  */
@@ -13,12 +16,14 @@ export const pagerduty = createHttpProvider<"pagerduty">({
   request({ routingKey, region }, message) {
     const { id, problem } = message;
     const event = { routing_key: routingKey, dedup_key: problem?.key ?? id };
+    const action = problem?.isOver === true ? "resolve" : (problem?.change?.type ?? "trigger");
     return {
       url: `${origins.pagerduty[region]}/v2/enqueue`,
-      body:
-        problem?.isOver === true
-          ? { ...event, event_action: "resolve" }
-          : { ...event, event_action: "trigger", ...buildDetails(message) },
+      body: {
+        ...event,
+        event_action: action,
+        ...(action === "trigger" && buildDetails(message)),
+      },
     };
   },
   verdict(answer) {

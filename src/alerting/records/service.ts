@@ -156,10 +156,17 @@ function toEntry(
   return createEntry(at, type as TimelineEntry["type"], { message, actor });
 }
 
+const caseChanges = { acknowledge: "Acknowledgment", unacknowledge: "Opened again" } as const;
+
 /** Returns when a message was queued for a channel, and how it ended. */
 function listDeliveryEntries({ delivery, message, channelName }: Sent): TimelineEntry[] {
   const channel = { id: delivery.receiverId, name: channelName };
-  const sent = createEntry(delivery.createdAt, "sent", { channel, message: titleOf(message) });
+  const title = titleOf(message);
+  const change = delivery.caseChange && caseChanges[delivery.caseChange];
+  const sent = createEntry(delivery.createdAt, "sent", {
+    channel,
+    message: change === null ? title : `${change}: ${title}`,
+  });
   const { status, lastAttemptAt, createdAt, deliveredAt, error } = delivery;
   if (status === "gathering" || status === "sending") return [sent];
   const ended = lastAttemptAt === null ? createdAt : formatTimestamp(lastAttemptAt);

@@ -39,10 +39,20 @@ export type Message = {
   acknowledgeUrl: string | null;
   /** The links of all alerts in the message, by their IDs. Recoveries and tests have none. */
   acknowledgeUrls: ReadonlyMap<string, string>;
-  /** Case that the message opens or closes, with one key from the outage to its end; null for a digest. */
-  problem: { key: string; isOver: boolean } | null;
+  /** Case that the message opens, changes or closes, with one key from the outage to its end; null for a digest. */
+  problem: MessageCase | null;
   alerts: readonly Alert[];
 };
+
+export type MessageCase = {
+  key: string;
+  isOver: boolean;
+  /** Set if someone acknowledged or snoozed the alert, or opened it again. */
+  change?: CaseChange | null;
+};
+
+/** A change of an open case, and a note about it. */
+export type CaseChange = { type: "acknowledge" | "unacknowledge"; note: string };
 
 export type Fact = {
   label: string;

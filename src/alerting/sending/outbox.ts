@@ -8,6 +8,7 @@ import { createInsert, guardText, StaleRead, type Statement } from "../../databa
 import {
   alertChannels,
   alertMemory,
+  type deliveries,
   openAlerts,
   openCases,
 } from "../../database/tables/alerting.ts";
@@ -24,7 +25,7 @@ import { subjectOf } from "./messages.ts";
 import { providers } from "../providers.ts";
 import { nextDueAt, type NotifiedState } from "../deciding/rules.ts";
 import type { PendingDigest, StoredMemory, NotifiedAlert, Snapshot } from "../deciding/snapshot.ts";
-import type { OpenRecord } from "../records/rules.ts";
+import { isQuiet, type OpenRecord } from "../records/rules.ts";
 import { insertAlert, insertDelivery, insertDeliveryAlert } from "../store.ts";
 
 /** Alerts of one channel are collected for this long into one digest. */
@@ -70,9 +71,15 @@ export type Part = {
 export type Budget = { left: number; alerts: number };
 const rowsPerChannel = 4;
 
-type NewDelivery = { dueAt: number; bytes?: number; caseKey?: string; closesCase?: boolean };
+type NewDelivery = Pick<typeof deliveries.$inferInsert, "caseKey" | "closesCase" | "caseChange"> & {
+  dueAt: number;
+  bytes?: number;
+};
 
 type Settings = { budget: Budget; origin: string; part: Part | null };
+
+/** The alert to which a message belongs, and who takes care of it. */
+type OwnedRecord = Pick<OpenRecord, "id" | "acknowledgedBy" | "acknowledgedAt" | "snoozedUntil">;
 
 export class Outbox {
   readonly #snapshot: Snapshot;
@@ -107,7 +114,7 @@ export class Outbox {
     alert: Alert,
     to: readonly string[],
     isRecovery: boolean,
-    record: Pick<OpenRecord, "id" | "acknowledgedBy"> | null,
+    record: OwnedRecord | null,
   ): readonly string[] {
     const known = this.#resumed;
     this.#resumed = null;
@@ -125,7 +132,7 @@ export class Outbox {
     if (channelIds.length > 0 && known === null) this.#insertAlert(identified, record?.id ?? null);
     for (const channelId of channelIds) {
       this.#usedChannels.add(channelId);
-      this.#notifyChannel(channelId, identified, isRecovery);
+      this.#notifyChannel(channelId, identified, isRecovery, record);
     }
     return channelIds;
   }
@@ -169,6 +176,22 @@ export class Outbox {
       text: "delete from open_alerts where organization_id = ? and subject_id = ?",
       parameters: [organizationId, subjectId],
     });
+  }
+
+  /**
+   * Acknowledges the open cases of an alert that is acknowledged or snoozed, and opens those of any
+   * other alert again. Cases that don't fit are left to the next write.
+   */
+  syncCases(record: OpenRecord) {
+    const isAcknowledged = isQuiet(record);
+    for (const one of this.#snapshot.cases.get(record.subjectId) ?? []) {
+      if (isOfCertificate(one.problem) !== (record.family === "certificate")) continue;
+      if ((one.acknowledged === true) === isAcknowledged) continue;
+      if (this.isFull()) return this.deferRest();
+      if (isAcknowledged) this.#changeCase(one, "acknowledge");
+      else if (this.#canReopen(one)) this.#changeCase(one, "unacknowledge");
+      else this.#replaceCase(one);
+    }
   }
 
   /** Closes a case whose channel gets no recovery alert. */
@@ -301,7 +324,7 @@ export class Outbox {
     );
   }
 
-  #notifyChannel(channelId: string, alert: Alert, isRecovery: boolean) {
+  #notifyChannel(channelId: string, alert: Alert, isRecovery: boolean, record: OwnedRecord | null) {
     const subjectId = subjectOf(alert);
     if (!canOpenCases(this.#typeOf(channelId))) {
       const notified = this.#snapshot.notified.get(subjectId)?.get(channelId);
@@ -311,7 +334,8 @@ export class Outbox {
     const problem = problemOf(alert);
     if (isRecovery)
       for (const one of this.#listEndingCases(channelId, alert)) this.#closeCase(one, alert.id);
-    else if (problem !== null) this.#openCase(channelId, alert, problem);
+    else if (problem !== null)
+      this.#openCase(channelId, alert, problem, record !== null && isQuiet(record));
   }
 
   #insertDelivery(channelId: string, delivery: NewDelivery): string {
@@ -381,21 +405,55 @@ export class Outbox {
   }
 
   /** Opens or updates a case, and closes the cases that its problem replaces. */
-  #openCase(channelId: string, alert: Alert, found: Problem) {
-    const { organizationId, cases } = this.#snapshot;
+  #openCase(channelId: string, alert: Alert, found: Problem, isAcknowledged: boolean) {
     const before = this.#listCases(channelId, found.subjectId);
     const same = before.find(({ problem }) => problem === found.problem);
-    const key = same?.key ?? `signalbox-${createId(this.#now)}`;
-    const deliveryId = this.#insertDelivery(channelId, { dueAt: this.#now, caseKey: key });
-    this.#addToDelivery(deliveryId, 0, alert.id, null);
-    this.#latest.set(channelId, deliveryId);
-    const open = { channelId, ...found, key, alertId: alert.id };
-    this.#write(putCase({ organizationId, ...open }));
+    // A service ignores further messages about an acknowledged case.
+    const isSilent = same?.acknowledged === true && !isAcknowledged;
+    const isKept = same !== undefined && (!isSilent || this.#canReopen(same));
+    if (isSilent && isKept) this.#changeCase(same, "unacknowledge");
+    if (isSilent && !isKept) this.#closeCase(same, alert.id);
+    const key = isKept ? same.key : this.#createCaseKey();
+    const acknowledged = isKept && !isSilent ? same.acknowledged : null;
+    const open = { channelId, ...found, key, alertId: alert.id, acknowledged };
+    this.#latest.set(channelId, this.#putCase(open));
     for (const other of before)
       if (other !== same && replaces(found.problem, other.problem))
         this.#closeCase(other, alert.id);
-    const others = (cases.get(found.subjectId) ?? []).filter((one) => one !== same);
-    cases.set(found.subjectId, [...others, open]);
+    // A channel that was attached after the acknowledgment.
+    if (isAcknowledged && before.length === 0) this.#changeCase(open, "acknowledge");
+  }
+
+  #createCaseKey = () => `signalbox-${createId(this.#now)}`;
+
+  /** Whether an acknowledged case can be opened again at its service. */
+  #canReopen = ({ channelId }: OpenCase) =>
+    providers[this.#typeOf(channelId)].reopensCases === true;
+
+  /** Opens an acknowledged case again as a new one. */
+  #replaceCase(one: OpenCase) {
+    this.#closeCase(one, one.alertId);
+    this.#putCase({ ...one, key: this.#createCaseKey(), acknowledged: null });
+  }
+
+  #changeCase(one: OpenCase, caseChange: "acknowledge" | "unacknowledge") {
+    this.#putCase({ ...one, acknowledged: caseChange === "acknowledge" || null }, caseChange);
+  }
+
+  /** Stores an open case, and sends a message about it. Returns the ID of the delivery. */
+  #putCase(one: OpenCase, caseChange: NewDelivery["caseChange"] = null): string {
+    const { organizationId, cases } = this.#snapshot;
+    const { channelId, subjectId, problem, key, alertId } = one;
+    this.#usedChannels.add(channelId);
+    const delivery = { dueAt: this.#now, caseKey: key, ...(caseChange && { caseChange }) };
+    const deliveryId = this.#insertDelivery(channelId, delivery);
+    this.#addToDelivery(deliveryId, 0, alertId, null);
+    this.#write(putCase({ organizationId, ...one }));
+    const others = (cases.get(subjectId) ?? []).filter(
+      (other) => other.channelId !== channelId || other.problem !== problem,
+    );
+    cases.set(subjectId, [...others, one]);
+    return deliveryId;
   }
 
   #closeCase(one: OpenCase, alertId: string) {

@@ -16,7 +16,7 @@ const states: Record<Delivery["status"], { state: State; word: string }> = {
   skipped: { state: "paused", word: "Skipped" },
 };
 
-/** Label of each type of alert. */
+/** Label of each type of alert, and of each change of an open case. */
 const typeLabels: Record<string, string> = {
   "monitor.down": "Down",
   "monitor.up": "Up",
@@ -32,6 +32,8 @@ const typeLabels: Record<string, string> = {
   "appliance.recovered": "Appliance problem resolved",
   test: "Test",
   digest: "Digest",
+  acknowledge: "Acknowledgment",
+  unacknowledge: "Opened again",
 };
 
 /** Lists all deliveries, newest first, with their attempts. */
@@ -61,7 +63,8 @@ export function DeliveryLog({ id, onTest }: { id: string; onTest: (() => unknown
 }
 
 function DeliveryLine({ delivery }: { delivery: Delivery }) {
-  const { type, status, attempts, error, nextAttemptAt, createdAt, alertIds } = delivery;
+  const { type, caseChange, status, attempts, error, nextAttemptAt, createdAt, alertIds } =
+    delivery;
   const [open, setOpen] = useState(false);
   const { state, word } = states[status];
   const last = attempts.at(-1);
@@ -77,7 +80,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
           onClick={() => setOpen(!open)}
         >
           <span className="num">
-            <b>{typeLabels[type] ?? type}</b>{" "}
+            <b>{typeLabels[caseChange ?? type] ?? type}</b>{" "}
             {alertIds.length > 1 && `of ${pluralize(alertIds.length, "alert")}, `}
             <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
             {status === "delivered" && last && ` in ${formatLatency(last.durationMs)}`}
