@@ -19,6 +19,7 @@ import {
   type ReceiverKey,
   type Receivers,
 } from "./sending/queue.ts";
+import { insertReceipt } from "./sending/receipts.ts";
 import type { Progress } from "./deciding/rules.ts";
 
 /** Creates the receivers of type `channel`. */
@@ -60,6 +61,9 @@ export function createChannelReceivers(context: SendingContext): Receivers {
           return [
             ...updateChannelState(channel, attempt, facts),
             ...(facts.isLost ? recordFailure(channel, attempt, facts.now) : []),
+            ...(facts.receipt === null
+              ? []
+              : [insertReceipt(organizationId, facts.deliveryId, facts.receipt, facts.now)]),
           ];
         },
       };

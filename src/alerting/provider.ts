@@ -18,6 +18,9 @@ import type { SmtpSettings } from "../accounts/settings/schema.ts";
  */
 type Failure = "passing" | "looks-permanent" | "final";
 
+/** The service's ID of an emergency, and when it stops repeating it, in Unix milliseconds. */
+export type EmergencyReceipt = { id: string; expiresAt: number };
+
 /** Outcome of an attempt. A reason is one sentence of ours, without secrets or text from the response. */
 export type Verdict =
   | {
@@ -26,6 +29,8 @@ export type Verdict =
       note?: string;
       /** Recipients that have the message, if the provider reports them. Absent if all have it. */
       progress?: Progress;
+      /** Set for an emergency, which the service repeats until someone confirms it. */
+      receipt?: EmergencyReceipt;
     }
   | {
       outcome: "failed";

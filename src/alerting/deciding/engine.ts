@@ -1,17 +1,18 @@
-/** The alert engine: follows events, decides on alerts, and sends deliveries. */
+/** The alert engine: follows events, decides on alerts, sends deliveries, and reads receipts. */
 import {
   type Leases,
   createLeaseValue,
   guardStoreWithLease,
   createLeasedWork,
 } from "../../cluster/leases.ts";
-import { readSince } from "../../events/log.ts";
 import type { EventReader } from "../../events/reader.ts";
+import type { ScopeServices } from "../../events/scope.ts";
 import type { SendingContext } from "../sending/attempt.ts";
 import { AlertFanOut } from "./fan-out.ts";
 import { createChannelReceivers } from "../channel-receivers.ts";
 import { readOutboxMetrics } from "../metrics.ts";
 import { Notifier } from "../sending/notifier.ts";
+import { createReceiptPolling } from "../sending/receipts.ts";
 import type { Receivers } from "../sending/queue.ts";
 
 /** Interval at which timers and due deliveries are processed. */
@@ -19,17 +20,18 @@ const tickMs = 1_000;
 /** Time for in-flight requests to finish when the appliance stops. */
 const graceMs = 3_000;
 
-type Dependencies = SendingContext & {
-  leases: Leases;
-  events: EventReader;
-  /** Status page subscribers as receivers of notices. */
-  subscribers: Record<"mailbox" | "webhook", Receivers>;
-  random?: () => number;
-  /** Maximum rows per write; tests set a lower number. */
-  rowsAtOnce?: number;
-  /** Unix milliseconds of the start, or of the end of the last standstill. */
-  runningSince?: () => number;
-};
+type Dependencies = SendingContext &
+  ScopeServices & {
+    leases: Leases;
+    events: EventReader;
+    /** Status page subscribers as receivers of notices. */
+    subscribers: Record<"mailbox" | "webhook", Receivers>;
+    random?: () => number;
+    /** Maximum rows per write; tests set a lower number. */
+    rowsAtOnce?: number;
+    /** Unix milliseconds of the start, or of the end of the last standstill. */
+    runningSince?: () => number;
+  };
 
 /** Creates the alert engine. */
 export function createAlertEngine(dependencies: Dependencies) {
@@ -41,6 +43,7 @@ export function createAlertEngine(dependencies: Dependencies) {
     (lease) =>
       new AlertFanOut({ ...dependencies, store: guardStoreWithLease(store, lease), onWrite }),
   );
+  const receipts = createReceiptPolling(dependencies);
   const receivers = { channel: createChannelReceivers(dependencies), ...dependencies.subscribers };
   const sending = new Notifier({ ...dependencies, receivers });
   const deciding = createLeasedWork(dependencies, "alerting", async () => {
@@ -56,6 +59,7 @@ export function createAlertEngine(dependencies: Dependencies) {
   let ticking: ReturnType<typeof setInterval> | null = null;
 
   async function tick() {
+    void receipts.runOnce();
     await fanNow()?.tick();
     sending.wake();
   }
@@ -75,6 +79,7 @@ export function createAlertEngine(dependencies: Dependencies) {
     /** Stops the engine. Undelivered alerts are sent after the next start. */
     async stop() {
       if (ticking !== null) clearInterval(ticking);
+      await receipts.stop();
       await deciding.stop();
       await sending.stop(graceMs);
     },
@@ -82,15 +87,8 @@ export function createAlertEngine(dependencies: Dependencies) {
     save: async () => fanNow()?.follower.save(),
     /** Creates deliveries from events and sends due ones once. Tests use it instead of `start`. */
     async runOnce() {
-      const fan = fanNow();
-      if (fan !== null) {
-        const { follower } = fan;
-        await follower.handleBatch(
-          await readSince(store, (await follower.cursor.read()).seq, 10_000),
-        );
-        await follower.drain();
-        await fan.tick();
-      }
+      await fanNow()?.runOnce();
+      await receipts.runOnce();
       await sending.runOnce();
     },
   };

@@ -2,6 +2,7 @@
 import type { Clock } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import { FairFollower, type Outcome, type Work } from "../../events/fair-follower.ts";
+import { readSince } from "../../events/log.ts";
 import type { Signals } from "../../events/signals.ts";
 import {
   type AlertingEvent,
@@ -61,6 +62,15 @@ export class AlertFanOut {
   async tick() {
     await this.follower.save();
     await this.#timers.tick();
+  }
+
+  /** Handles all new events, and everything that is due. Tests use it. */
+  async runOnce() {
+    const { follower } = this;
+    const { seq } = await follower.cursor.read();
+    await follower.handleBatch(await readSince(this.#dependencies.store, seq, 10_000));
+    await follower.drain();
+    await this.tick();
   }
 
   /** Reads the facts for a decision about one organization. */

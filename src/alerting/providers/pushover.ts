@@ -1,11 +1,12 @@
-/** Sends messages and emergencies to Pushover, and cancels emergencies. */
+/** Sends messages and emergencies to Pushover, reads their receipts, and cancels them. */
 import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
-import { listCases, cutText, fitLines, type Message } from "../sending/messages.ts";
+import { cutText, fitLines, type Message } from "../sending/messages.ts";
 import {
   failFinally,
   judgeStatus,
   sendProviderRequest,
+  type DeliveryContext,
   type Provider,
   failTemporarily,
   type ProviderRequest,
@@ -17,51 +18,74 @@ type Settings = ChannelSettings<"pushover">;
 
 /**
  * `status` 1 is success. After 4xx, retries are forbidden, except after 429: the month's messages
- * are used up. An emergency has its case key as a tag, which cancels it when the case ends.
+ * are used up. An emergency has the ID of its delivery as a tag, which cancels all attempts.
  * https://pushover.net/api#response and https://pushover.net/api#friendly
  * https://pushover.net/api#priority and https://pushover.net/api/receipts#cancel_by_tag
  */
 export const pushover: Provider<"pushover"> = {
   digests: true,
-  async deliver(settings, message, context) {
-    const ended = settings.priority === emergency ? listCases(message.alerts) : [];
-    const cancelling = ended
-      .filter(({ isOver }) => isOver)
-      .slice(0, maxCancelled)
-      .map(({ key }) =>
-        sendProviderRequest(buildCancelRequest(settings, key), context, judgePushoverResponse),
-      );
-    const verdicts = await Promise.all(cancelling);
-    const failed = verdicts.find((one) => one.outcome === "failed" && one.failure === "passing");
-    return (
-      failed ??
-      (await sendProviderRequest(
-        buildPushoverRequest(settings, message),
-        context,
-        judgePushoverResponse,
-      ))
-    );
-  },
+  deliver: (settings, message, context) =>
+    sendProviderRequest(buildPushoverRequest(settings, message), context, (answer) =>
+      addReceipt(judgePushoverResponse(answer), answer, context.now + settings.expire * 1_000),
+    ),
 };
 
 const emergency = 2;
 
-/** Maximum emergencies that one digest cancels. Others continue until they expire or are confirmed. */
-const maxCancelled = 10;
-
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
-function buildCancelRequest({ apiToken }: Settings, tag: string): ProviderRequest {
-  return {
+/** Adds the receipt that the response to an emergency contains. */
+function addReceipt(verdict: Verdict, answer: ShortAnswer, expiresAt: number): Verdict {
+  const { receipt: id } = parseFields(answer);
+  const isReceipt = typeof id === "string" && /^[A-Za-z0-9]{1,100}$/.test(id);
+  return verdict.outcome === "delivered" && isReceipt
+    ? { ...verdict, receipt: { id, expiresAt } }
+    : verdict;
+}
+
+/**
+ * Reads whether someone confirmed an emergency, or it is over. “This receipt can be used to
+ * periodically poll our receipts API”, “no faster than once every 5 seconds”, “up to 1 week after your
+ * notification has been received”: https://pushover.net/api/receipts
+ */
+export async function readReceipt(
+  { apiToken }: Settings,
+  receipt: string,
+  context: DeliveryContext,
+): Promise<"acknowledged" | "waiting" | "over"> {
+  const url = new URL(`${origins.pushover}/1/receipts/${receipt}.json`);
+  url.searchParams.set("token", apiToken);
+  const request = { url, method: "GET", headers: {}, body: null, verifyTls: true };
+  const answer = await context.exchange(request, context);
+  const { status, acknowledged, expired } = parseFields(answer);
+  // The receipt is unknown, or the application has another token now.
+  if (judgePushoverResponse(answer).outcome === "failed")
+    return status === 0 && answer.status >= 400 && answer.status < 429 ? "over" : "waiting";
+  if (acknowledged === 1) return "acknowledged";
+  return expired === 1 ? "over" : "waiting";
+}
+
+/**
+ * Stops the repetition of the emergencies with this tag. Returns whether none is left, also if the
+ * tag is unknown.
+ */
+export async function cancelEmergencies(
+  { apiToken }: Settings,
+  tag: string,
+  context: DeliveryContext,
+): Promise<boolean> {
+  const request = {
     url: `${origins.pushover}/1/receipts/cancel_by_tag/${encodeURIComponent(tag)}.json`,
     headers: form,
     body: new URLSearchParams({ token: apiToken }).toString(),
   };
+  const verdict = await sendProviderRequest(request, context, judgePushoverResponse);
+  return verdict.outcome === "delivered" || verdict.failure === "final";
 }
 
 function buildPushoverRequest(
   settings: Settings,
-  { title, lines, tone, url, acknowledgeUrl, at, problem }: Message,
+  { id, title, lines, tone, url, acknowledgeUrl, at }: Message,
 ): ProviderRequest {
   const { userKey, apiToken, retry, expire } = settings;
   const priority = tone === "down" ? settings.priority : Math.min(0, settings.priority);
@@ -75,9 +99,7 @@ function buildPushoverRequest(
       // Pushover rejects a blank message.
       message: fitLines(lines, 1_024).join("\n").trim() || title,
       priority: String(priority),
-      ...(priority === emergency && { retry: String(retry), expire: String(expire) }),
-      // A digest gets no tag, because the end of one case must not cancel its emergency.
-      ...(priority === emergency && problem !== null && { tags: problem.key }),
+      ...(priority === emergency && { retry: String(retry), expire: String(expire), tags: id }),
       timestamp: String(Math.floor(Date.parse(at) / 1_000)),
       ...buildLink(url, acknowledgeUrl),
     }).toString(),

@@ -7,12 +7,13 @@ import { assertFound } from "../../database/rows.ts";
 import { retryOnStaleRead, type Statement } from "../../database/store.ts";
 import type { AuditAction } from "../../events/catalogue.ts";
 import { commit, commitUnchanged, guardUnconditional } from "../../events/commit.ts";
-import type { Scope } from "../../events/scope.ts";
+import { buildScope, type Scope, type ScopeServices } from "../../events/scope.ts";
 import { createNote, hasRoom, insertIncidentNote } from "../../incidents/statements.ts";
 import { findHead } from "../../incidents/store.ts";
 import { computeStageTime, findStage } from "../deciding/escalation-rules.ts";
 import { listPolicies } from "../policies/store.ts";
 import { createLinkKey } from "./links.ts";
+import type { LinkTarget } from "./rules.ts";
 import { titleOf, toSummary, findRecord } from "./service.ts";
 import type { AlertSummary, NewAlertNote, NewSnooze, TimelineEntry } from "./schema.ts";
 import {
@@ -73,6 +74,24 @@ export function acknowledgeAlert(scope: Scope, id: string): Promise<AlertSummary
       ],
     });
   });
+}
+
+/**
+ * Acknowledges an alert as a channel, or as the person whose contact method it is. Returns null if
+ * the alert has ended.
+ */
+export async function acknowledgeAsChannel(
+  services: ScopeServices,
+  { organizationId, recordId, channelId }: LinkTarget,
+  name: string,
+): Promise<AlertSummary | null> {
+  const actor = { type: "link" as const, id: channelId, name };
+  try {
+    return await acknowledgeAlert(buildScope(services, organizationId, actor), recordId);
+  } catch (error) {
+    if (error instanceof AppError && ["CONFLICT", "NOT_FOUND"].includes(error.code)) return null;
+    throw error;
+  }
 }
 
 /** Removes all acknowledgments and the snooze of an alert. Throws NOT_FOUND, CONFLICT if it has ended. */

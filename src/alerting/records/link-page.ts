@@ -1,12 +1,11 @@
 /** Serves the page of a signed link. It needs no sign-in: GET shows an alert, and only POST acknowledges it. */
-import { AppError } from "../../core/errors.ts";
 import { formatUtcMinute } from "../../core/time/clock.ts";
-import { buildScope, type ScopeServices } from "../../events/scope.ts";
+import type { ScopeServices } from "../../events/scope.ts";
 import type { NetworkLimit, RateLimit } from "../../http/access/rate-limit.ts";
 import { respondSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
 import type { Alert } from "../alert.ts";
 import { urlOf } from "../sending/messages.ts";
-import { acknowledgeAlert } from "./actions.ts";
+import { acknowledgeAsChannel } from "./actions.ts";
 import { acknowledgePath, isSigned, parseToken } from "./links.ts";
 import type { LinkTarget } from "./rules.ts";
 import type { AlertSummary } from "./schema.ts";
@@ -44,16 +43,9 @@ export async function serveLink(
   const waitSeconds = requests.take(`${link.target.recordId} ${link.target.channelId}`);
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
   if (request.method !== "POST") return respondAlert(link, await readSummary(link, services));
-  const actor = { type: "link" as const, id: link.target.channelId, name: link.name };
-  const scope = buildScope(services, link.target.organizationId, actor);
-  try {
-    return respondAlert(link, await acknowledgeAlert(scope, link.target.recordId));
-  } catch (error) {
-    if (!(error instanceof AppError) || !["CONFLICT", "NOT_FOUND"].includes(error.code))
-      throw error;
-    // The alert ended in the meantime.
-    return respondInvalid(wrongTokens, address);
-  }
+  const alert = await acknowledgeAsChannel(services, link.target, link.name);
+  // The alert can have ended in the meantime.
+  return alert === null ? respondInvalid(wrongTokens, address) : respondAlert(link, alert);
 }
 
 async function findLink(token: string, { store, vault }: ScopeServices): Promise<Link | null> {

@@ -315,14 +315,6 @@ function pickLatestPerCase(alerts: readonly Alert[]): Alert[] {
   return [...new Map(alerts.map((alert) => [caseKeyOf(alert), alert])).values()];
 }
 
-/** Returns the cases of these alerts, and whether the last alert of each ends it. */
-export function listCases(alerts: readonly Alert[]): { key: string; isOver: boolean }[] {
-  return pickLatestPerCase(alerts).map((alert) => ({
-    key: caseKeyOf(alert),
-    isOver: toneOf(alert) === "up",
-  }));
-}
-
 /** Returns a title for a digest that contains one outage and its end; null for any other digest. */
 function composeOutageTitle(
   alerts: readonly Alert[],

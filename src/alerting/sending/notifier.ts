@@ -280,11 +280,12 @@ export class Notifier {
       (retry.at === null || retry.doubtfulSince !== null) &&
       !hasArrivedPartly({ progress });
     const isOwn = verdict.outcome === "failed" && verdict.isOwn === true;
-    const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
+    const { note = null, receipt = null } = verdict.outcome === "delivered" ? verdict : {};
+    const facts = { note, isLost, now, deliveryId: queued.id, receipt };
     const leased = { ...queued, leasedUntil: claimedAt + leaseMs };
     await store.atomic([
       ...recordAttempt(key.organizationId, leased, attempt, { retry, progress }, now),
-      ...(isOwn ? [] : receiver.after(attempt, { note, isLost, now })),
+      ...(isOwn ? [] : receiver.after(attempt, facts)),
     ]);
     const counted = metricLabelsOf(claimed);
     this.#counted.countAttempt(counted, isDelivered ? "delivered" : "failed", attempt.durationMs);

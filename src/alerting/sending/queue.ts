@@ -14,7 +14,7 @@ import {
   type Progress,
   type Queued,
 } from "../deciding/rules.ts";
-import type { Verdict } from "../provider.ts";
+import type { EmergencyReceipt, Verdict } from "../provider.ts";
 import { hurryEscalation } from "../records/store.ts";
 import { insertAttempt } from "../store.ts";
 
@@ -342,7 +342,13 @@ export type Receiver = {
    */
   after(
     attempt: Attempt,
-    facts: { note: string | null; isLost: boolean; now: number },
+    facts: {
+      note: string | null;
+      isLost: boolean;
+      now: number;
+      deliveryId: string;
+      receipt: EmergencyReceipt | null;
+    },
   ): Statement[];
 };
 

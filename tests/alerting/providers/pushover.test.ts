@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import type { Alert } from "../../../src/alerting/alert.ts";
 import { pushover } from "../../../src/alerting/providers/pushover.ts";
 import {
   createAlert,
@@ -27,8 +26,6 @@ test("an address beyond Pushover's limit is left out", async () => {
 });
 
 describe("an outage priority of", () => {
-  const cancelling = `/1/receipts/cancel_by_tag/signalbox-${monitor.id}.json`;
-
   test.each([
     [-2, "-2", "-2"],
     [-1, "-1", "-1"],
@@ -45,59 +42,29 @@ describe("an outage priority of", () => {
 
   const urgent = { ...settings, priority: 2, retry: 30, expire: 10_800 };
 
-  test("2: an emergency, repeated until a person confirms it or the case with its tag ends", async () => {
-    await using to = await startReceiver();
-    await to.deliver(pushover, urgent, createMessage(createAlert("monitor.down")));
+  test.each([
+    ["an outage", [createAlert("monitor.down")]],
+    ["a digest", createAlertStorm(3)],
+  ])("2: %s is an emergency with a tag, and the response has its receipt", async (_, alerts) => {
+    const receipt = "KAWXTswy4cekx6vZbHBKbCKk1c1fdf";
+    await using to = await startReceiver(replyWith(200, JSON.stringify({ status: 1, receipt })));
+    const message = createMessage(alerts);
+    const verdict = await to.deliver(pushover, urgent, message);
     expect(fieldsOf(to.lastRequest())).toMatchObject({
       priority: "2",
       retry: "30",
       expire: "10800",
-      tags: `signalbox-${monitor.id}`,
+      tags: message.id,
     });
-    await to.deliver(pushover, urgent, createMessage(createAlert("monitor.up")));
-    const [, cancel, recovery] = to.asked;
-    expect(cancel?.path).toBe(cancelling);
-    expect(cancel && fieldsOf(cancel)).toEqual({ token: settings.apiToken });
-    expect(recovery && fieldsOf(recovery)).toMatchObject({
-      title: "Shop is up again",
-      priority: "0",
-    });
-    expect(to.asked).toHaveLength(3);
+    expect(verdict).toMatchObject({ outcome: "delivered", receipt: { id: receipt } });
   });
 
-  test("2: other alerts are no emergencies and cancel none", async () => {
+  test("2: other alerts are no emergencies", async () => {
     await using to = await startReceiver();
     for (const type of ["monitor.degraded", "test", "incident.updated"] as const)
       await to.deliver(pushover, urgent, createMessage(createAlert(type)));
     expect(to.asked.map(({ path }) => path)).toEqual(Array(3).fill("/1/messages.json"));
     for (const asked of to.asked) expect(fieldsOf(asked)["priority"]).toBe("0");
-  });
-
-  test("2: a digest's emergency is not ended by its monitors; a digest ends at most ten", async () => {
-    await using to = await startReceiver();
-    await to.deliver(pushover, urgent, createMessage(createAlertStorm(3)));
-    expect(fieldsOf(to.lastRequest())).toMatchObject({ priority: "2", retry: "30" });
-    expect(fieldsOf(to.lastRequest())).not.toHaveProperty("tags");
-    const ups = createAlertStorm(12).map(
-      (alert) => ({ ...alert, type: "monitor.up" as const }) as Alert,
-    );
-    await to.deliver(pushover, urgent, createMessage(ups));
-    const cancelled = to.asked.map(({ path }) => path).filter((path) => path.includes("cancel"));
-    expect(new Set(cancelled).size).toBe(10);
-    expect(to.lastRequest().path).toBe("/1/messages.json");
-  });
-
-  test("2: the recovery is retried if an emergency can't be ended, but not if it is unknown", async () => {
-    for (const [status, outcome, paths] of [
-      [500, "failed", [cancelling]],
-      [404, "delivered", [cancelling, "/1/messages.json"]],
-    ] as const) {
-      await using to = await startReceiver(replyWith(200, '{"status":1}'));
-      to.setReply(replyWith(status, '{"status":0}'), cancelling);
-      const verdict = await to.deliver(pushover, urgent, createMessage(createAlert("monitor.up")));
-      expect(verdict.outcome).toBe(outcome);
-      expect(to.asked.map(({ path }) => path)).toEqual([...paths]);
-    }
   });
 });
 

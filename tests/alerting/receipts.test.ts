@@ -1,0 +1,198 @@
+/** Emergencies at Pushover: confirming one acknowledges its alerts, and it ends with its alerts. */
+import { describe, expect, test } from "bun:test";
+import { type Receipt, selectDueReceipts } from "../../src/alerting/sending/receipts.ts";
+import { soleNode } from "../../src/cluster/leases.ts";
+import { createAlertsEngine } from "../support/appliance.ts";
+import { createFakePushover } from "../support/fake-pushover.ts";
+import type { Json } from "../support/json.ts";
+import { createPager } from "../support/pager.ts";
+import { createPerson } from "../support/people.ts";
+
+const settings = { userKey: "u".repeat(30), apiToken: "a".repeat(30), priority: 2 };
+
+/** Monitors that are down, of which one emergency was sent. */
+async function createWorld(names: readonly string[] = ["Shop"]) {
+  const fake = createFakePushover();
+  const made = await createPager({ exchange: fake.exchange });
+  fake.world.now = () => made.time.now;
+  const phone = await made.channel({ type: "pushover", name: "Phone", ...settings });
+  const jobs = [];
+  for (const name of names) jobs.push(await made.createWatchedJob([phone], { name }));
+  for (const job of jobs) await job.changeState("down");
+  await made.later();
+  const act = (action: string, { id }: Json) =>
+    made.api("POST", `/api/v1/alerts/${id}/${action}`, { body: {} });
+  const countReceipts = () =>
+    made.database.query<{ n: number }, []>("SELECT count(*) AS n FROM alert_receipts").get()?.n;
+  /** Lets time pass in steps of the engine. */
+  const pass = async (seconds: number) => {
+    for (let i = 0; i < seconds; i += 5) await made.later(5);
+  };
+  return { ...made, ...fake, phone, jobs, act, countReceipts, pass };
+}
+
+describe("confirming an emergency on the phone", () => {
+  test("acknowledges the alert as the channel, also after a restart", async () => {
+    const { emergencies, confirm, pass, restart, readAlerts, countReceipts } = await createWorld();
+    expect(countReceipts()).toBe(1);
+    await pass(60);
+    expect((await readAlerts())[0]).toMatchObject({ status: "open" });
+    confirm(emergencies[0]);
+    restart();
+    await pass(60);
+    const [alert] = (await readAlerts()) as [Json];
+    expect(alert.acknowledgments).toMatchObject([{ type: "link", name: "Phone" }]);
+    expect(countReceipts()).toBe(0);
+    const polls = emergencies[0]?.polls ?? [];
+    expect(polls.length).toBeGreaterThan(1);
+    for (const [index, at] of polls.entries())
+      expect(at - (polls[index - 1] ?? -Infinity)).toBeGreaterThanOrEqual(30_000);
+    await pass(120);
+    expect(emergencies[0]?.polls).toEqual(polls);
+  });
+
+  test("acknowledges all open alerts of a digest", async () => {
+    const { emergencies, confirm, pass, act, readAlerts } = await createWorld(["A", "B", "C"]);
+    expect(emergencies.map(({ title }) => title)).toEqual(["3 monitors are down"]);
+    await act("acknowledge", (await readAlerts())[0]);
+    confirm(emergencies[0]);
+    await pass(60);
+    const alerts = await readAlerts();
+    expect(alerts.map(({ status }) => status)).toEqual(Array(3).fill("acknowledged"));
+    expect(alerts.map(({ acknowledgments }) => acknowledgments[0].name)).toEqual([
+      expect.not.stringContaining("Phone"),
+      "Phone",
+      "Phone",
+    ]);
+  });
+
+  test("acknowledges as the person whose contact method it is", async () => {
+    const made = await createWorld();
+    const { ours, database, phone, emergencies, confirm, pass, readAlerts } = made;
+    const ada = await createPerson(made, ours.id, "member", { name: "Ada" });
+    database.run(`UPDATE alert_channels SET person_id = '${ada.id}' WHERE id = '${phone.id}'`);
+    confirm(emergencies[0]);
+    await pass(60);
+    expect((await readAlerts())[0].acknowledgments).toMatchObject([{ type: "link", name: "Ada" }]);
+  });
+});
+
+describe("an emergency ends", () => {
+  const ends: [string, (made: Awaited<ReturnType<typeof createWorld>>) => Promise<unknown>][] = [
+    [
+      "acknowledged elsewhere",
+      async ({ act, readAlerts }) => act("acknowledge", (await readAlerts())[0]),
+    ],
+    ["over", ({ jobs }) => jobs[0]?.changeState("up") ?? Promise.resolve()],
+    ["muted", ({ jobs }) => jobs[0]?.change({ muted: true }) ?? Promise.resolve()],
+  ];
+  for (const [what, end] of ends)
+    test(`when its alert is ${what}, although Pushover did not respond at first`, async () => {
+      const made = await createWorld();
+      const { repeated, world, pass, countReceipts } = made;
+      expect(repeated()).toEqual(["Shop is down"]);
+      await end(made);
+      world.mode = "broken";
+      await pass(20);
+      expect(repeated()).toEqual(["Shop is down"]);
+      world.mode = "well";
+      await pass(20);
+      expect(repeated()).toEqual([]);
+      expect(countReceipts()).toBe(0);
+    });
+
+  test("with all its repetitions, although the response to the first was lost", async () => {
+    const { jobs, world, later, pass, repeated } = await createWorld();
+    await jobs[0]?.changeState("up");
+    await pass(20);
+    world.mode = "lost";
+    await jobs[0]?.changeState("down");
+    await later();
+    world.mode = "well";
+    await pass(60);
+    expect(repeated()).toEqual(["Shop is down", "Shop is down"]);
+    await jobs[0]?.changeState("up");
+    await pass(20);
+    expect(repeated()).toEqual([]);
+  });
+
+  test("with the last alert of its digest", async () => {
+    const { jobs, pass, repeated } = await createWorld(["A", "B"]);
+    await jobs[0]?.changeState("up");
+    await pass(20);
+    expect(repeated()).toEqual(["2 monitors are down"]);
+    await jobs[1]?.changeState("up");
+    await pass(20);
+    expect(repeated()).toEqual([]);
+  });
+
+  test("when it expires, and is no longer read", async () => {
+    const { emergencies, pass, later, countReceipts, readAlerts } = await createWorld();
+    await later(3_600);
+    await pass(10);
+    expect(countReceipts()).toBe(0);
+    const polls = emergencies[0]?.polls.length;
+    await pass(60);
+    expect(emergencies[0]?.polls).toHaveLength(polls ?? -1);
+    expect((await readAlerts())[0].status).toBe("open");
+  });
+
+  test("for us when its channel is deleted or gets another token", async () => {
+    for (const change of ["delete", "token"]) {
+      const { api, phone, changeChannel, pass, countReceipts } = await createWorld();
+      if (change === "delete") await api("DELETE", `/api/v1/alert-channels/${phone.id}`);
+      else await changeChannel(phone, { apiToken: "b".repeat(30) });
+      await pass(60);
+      expect(countReceipts()).toBe(0);
+    }
+  });
+});
+
+test("a node without the lease of alerting reads no receipt", async () => {
+  const { appliance, time, emergencies } = await createWorld();
+  const leases = { ...soleNode, findNamed: () => null };
+  const other = createAlertsEngine({ ...appliance, leases });
+  time.now += 60_000;
+  await other.runOnce();
+  expect(emergencies[0]?.polls).toEqual([]);
+});
+
+test("a message without an emergency has no receipt", async () => {
+  const { jobs, changeChannel, phone, pass, countReceipts, messages } = await createWorld();
+  await changeChannel(phone, { priority: 1 });
+  await jobs[0]?.changeState("up");
+  await jobs[0]?.changeState("down");
+  await pass(60);
+  expect(messages.length).toBeGreaterThan(1);
+  expect(countReceipts()).toBe(0);
+});
+
+describe("of many receipts", () => {
+  const now = 1_000_000_000;
+  const createReceipt = (number: number, more: Partial<Receipt> = {}): Receipt => ({
+    organizationId: "o",
+    deliveryId: String(number),
+    channelId: "a",
+    receipt: "r",
+    polledAt: now - 60_000 + number,
+    expiresAt: now,
+    recordIds: ["1"],
+    ...more,
+  });
+  const idsOf = (receipts: readonly Receipt[]) => receipts.map(({ deliveryId }) => deliveryId);
+
+  test("a channel reads one in five seconds, the one that waited longest, and cancels all", () => {
+    const all = [1, 2, 3].map((number) => createReceipt(number));
+    const over = createReceipt(4, { recordIds: [] });
+    expect(idsOf(selectDueReceipts([...all, over], now))).toEqual(["1", "4"]);
+    const recent = createReceipt(5, { polledAt: now - 4_999 });
+    expect(idsOf(selectDueReceipts([...all, over, recent], now))).toEqual(["4"]);
+  });
+
+  test("20 are read at once, and those of a clock that was ahead", () => {
+    const many = Array.from({ length: 30 }, (_, number) =>
+      createReceipt(number, { channelId: String(number), polledAt: now + 1_000_000 }),
+    );
+    expect(selectDueReceipts(many, now)).toHaveLength(20);
+  });
+});
