@@ -812,9 +812,22 @@ describeInChromium("the Monitors page", (browser) => {
       await page.keyboard.press("Control+k");
       await page.keyboard.type(text);
     };
+    // Typed text is kept while the commands are loading.
+    const loading = Promise.withResolvers<void>();
+    await page.route("**/assets/chunk-*.js", (route) =>
+      loading.promise.then(() => route.continue()),
+    );
     await page.getByRole("button", { name: /^Search/ }).click();
-    await page.keyboard.type("resolve slow");
+    await page.keyboard.type("resolve ");
+    loading.resolve();
+    await option(/^Resolve /)
+      .first()
+      .waitFor();
+    await page.keyboard.type("slow");
     await option("Resolve Slow mails").waitFor();
+    expect(await page.getByRole("combobox", { name: "Search and commands" }).inputValue()).toBe(
+      "resolve slow",
+    );
     await page.keyboard.press("Enter");
     const held = page.getByText("Resolution: Slow mails", { exact: true });
     await held.waitFor();

@@ -2,6 +2,8 @@
 import { maxSearchLength } from "../data/search-limit.ts";
 import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { formatDateTime } from "../../src/core/time/times.ts";
 import { useAlertChannels } from "../data/alert-channels.ts";
 import { v1, withIdempotencyKey } from "../data/client.ts";
@@ -39,9 +41,11 @@ import { getGroupActions, getMonitorActions } from "../pages/monitors/record-act
 import { parseTarget } from "../pages/monitors/quick-add.ts";
 import { sections } from "../pages/settings/sections.ts";
 import { buildPageUrl } from "../pages/status-pages/labels.tsx";
+import { Finder, type SearchField } from "./finder.tsx";
 import { themes } from "./person-menu.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
-import { type Command, selectForActions } from "./palette-rules.ts";
+import { type Command, rankCommands, selectForActions } from "./palette-rules.ts";
+import { recentRecords } from "./recent-records.ts";
 import { usePersonActions } from "./person-actions.ts";
 import { useOrganizationSwitch } from "./organization-switch.ts";
 
@@ -64,8 +68,26 @@ type Search = {
   goTo: (href: string) => void;
 };
 
+/** Finds commands and recent records for the typed text. */
+export default function CommandFinder({
+  text,
+  onText,
+  onHelp,
+}: SearchField & { onHelp: () => void }) {
+  const navigate = useNavigate();
+  const recent = recentRecords.use();
+  const { id: openId } = useParams({ strict: false });
+  const recentIds = useMemo(() => [...recent].filter((one) => one !== openId), [recent, openId]);
+  // Also loads the recent records.
+  const isSearching = text.trim().length > 1 || recentIds.length > 0;
+  const goTo = (href: string) => void navigate({ href });
+  const commands = useCommands({ text, isSearching, onHelp, goTo });
+  const found = useMemo(() => rankCommands(commands, text, recentIds), [commands, text, recentIds]);
+  return <Finder text={text} onText={onText} found={found} />;
+}
+
 /** All commands for a text: pages, actions and records. */
-export function useCommands({ onHelp, ...search }: Search & { onHelp: () => void }): Command[] {
+function useCommands({ onHelp, ...search }: Search & { onHelp: () => void }): Command[] {
   const { text, goTo } = search;
   return [
     ...useNewMonitorCommand(text),
