@@ -13,6 +13,7 @@ import {
   subjectOf,
 } from "./sending/messages.ts";
 import { attemptDelivery, type LinkedRecord, type SendingContext } from "./sending/attempt.ts";
+import { findReachedLimit } from "./sending/daily-limit.ts";
 import {
   type Attempt,
   makeDeliveriesDue,
@@ -24,7 +25,7 @@ import type { Progress } from "./deciding/rules.ts";
 
 /** Creates the receivers of type `channel`. */
 export function createChannelReceivers(context: SendingContext): Receivers {
-  const { store, log } = context;
+  const { store, log, clock } = context;
   return {
     slots: { shared: 200, kept: 50 },
     looks: [20, 10_000],
@@ -45,6 +46,11 @@ export function createChannelReceivers(context: SendingContext): Receivers {
           const nothing =
             "This channel was not alerted when the monitor went down, so the recovery is not sent.";
           if (alerts.length === 0) return { statements, nothing };
+          const limit = await findReachedLimit(tenant, channel, clock());
+          if (limit !== null) {
+            const state = recordSkip(channel, limit, clock());
+            return { statements: [...statements, ...state], nothing: limit };
+          }
           const problem = await findCase(tenant, deliveryId);
           const missed = await findMissed(tenant, deliveryId, alerts);
           const records = selectRecords(all);
@@ -81,6 +87,15 @@ function recordFailure(
   const at = formatTimestamp(now);
   const data = { message };
   return [appendEvent({ organizationId, at, type: "channel.failed", subjectId: id, data })];
+}
+
+/** Reports a channel that sends nothing more today, as if its last attempt had failed. */
+function recordSkip(channel: ChannelRow, message: string, now: number): Statement[] {
+  const attempt = { at: formatTimestamp(now), durationMs: 0, delivered: false, message };
+  return [
+    ...updateChannelState(channel, attempt, { note: null, isLost: true, now }),
+    ...recordFailure(channel, attempt, now),
+  ];
 }
 
 /** Updates a channel after an attempt. A success ends its failure and makes waiting deliveries due. */

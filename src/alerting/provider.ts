@@ -27,6 +27,8 @@ export type Verdict =
       outcome: "delivered";
       /** Problems of some recipients, as a sentence. */
       note?: string;
+      /** What was sent, as a sentence, for the log of attempts. */
+      detail?: string;
       /** Recipients that have the message, if the provider reports them. Absent if all have it. */
       progress?: Progress;
       /** Set for an emergency, which the service repeats until someone confirms it. */
@@ -86,12 +88,12 @@ type DigestLimit = {
   bytesOf(alert: Alert, origin: string): number;
 };
 
-/** An HTTP request. A body that is an object is sent as JSON. */
+/** An HTTP request. A body that is an object is sent as JSON; null is none. */
 export type ProviderRequest = {
   url: string;
   method?: string;
   headers?: Record<string, string>;
-  body: object | string;
+  body: object | string | null;
 };
 
 type HttpProviderOptions<T extends ChannelType> = {
@@ -131,10 +133,12 @@ export async function sendProviderRequest(
       url: new URL(url),
       method,
       headers: {
-        "Content-Type": isText ? "text/plain; charset=utf-8" : "application/json",
+        ...(body !== null && {
+          "Content-Type": isText ? "text/plain; charset=utf-8" : "application/json",
+        }),
         ...headers,
       },
-      body: isText ? body : JSON.stringify(body),
+      body: isText || body === null ? body : JSON.stringify(body),
       verifyTls: true,
     },
     { ...context, bodyMs: alertBounds.responseBody.value },

@@ -10,6 +10,7 @@ import { ntfy } from "./providers/ntfy.ts";
 import { jsm, opsgenie } from "./providers/opsgenie.ts";
 import { pagerduty } from "./providers/pagerduty.ts";
 import { pushover } from "./providers/pushover.ts";
+import { sms } from "./providers/sms.ts";
 import { slack } from "./providers/slack.ts";
 import { teams } from "./providers/teams.ts";
 import { telegram } from "./providers/telegram.ts";
@@ -28,6 +29,7 @@ export const providers: { [T in ChannelType]: Provider<T> } = {
   ntfy,
   gotify,
   pushover,
+  sms,
   pagerduty,
   jsm,
   opsgenie,

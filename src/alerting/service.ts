@@ -17,6 +17,8 @@ import {
   type SendingContext,
 } from "./sending/attempt.ts";
 import { findSettings, patchSmtp } from "../accounts/settings/service.ts";
+import { findReachedLimit } from "./sending/daily-limit.ts";
+import { failFinally } from "./provider.ts";
 import type { Message } from "./sending/messages.ts";
 import type { InvitationMail, SentInvitation } from "../accounts/invitations/schema.ts";
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
@@ -153,7 +155,7 @@ export async function testReceiver(
   const now = scope.clock();
   const alert = testAlert(channel, now);
   const deliveryId = createId(now);
-  const { attempt, verdict } = await attemptDelivery(context, channel, deliveryId, [alert]);
+  const { attempt, verdict } = await attemptTest(scope, context, channel, deliveryId, alert);
   const isDelivered = attempt.delivered;
   const outcome = isDelivered ? ("delivered" as const) : ("failed" as const);
   const delivery: Delivery = {
@@ -238,7 +240,21 @@ export async function sendTest(
 ) {
   const now = scope.clock();
   const alert = testAlert(channel, now, message);
-  return attemptDelivery(context, channel, createId(now), [alert]);
+  return attemptTest(scope, context, channel, createId(now), alert);
+}
+
+/** Sends a test, unless the channel has reached its limit of messages. */
+async function attemptTest(
+  scope: Scope,
+  context: TestDependencies,
+  channel: ChannelRow,
+  deliveryId: string,
+  alert: Alert,
+) {
+  const limit = await findReachedLimit(scope, channel, scope.clock());
+  return limit === null
+    ? attemptDelivery(context, channel, deliveryId, [alert])
+    : runAttempt(context, { channel: channel.id }, () => Promise.resolve(failFinally(limit)));
 }
 
 /** Sends a test alert with a channel's unsaved settings, and stores nothing. Throws RATE_LIMITED. */

@@ -112,6 +112,22 @@ export const ProxyUrl = urlSchema(["http", "socks5"], "socks5://proxy.lan:1080",
   /^\w+:\/\/[^/?#]+\/?$/.test(text) ? null : "must have no path, query or fragment",
 );
 
+/** A phone number as networks use it worldwide (ITU-T E.164): country code and number, up to 15 digits. */
+export const PhoneNumber = text(0, 64, (value) =>
+  /^\+[1-9]\d{6,14}$/.test(value)
+    ? null
+    : "must be a phone number with + and its country code, and only digits, such as +491701234567",
+).meta({ example: "+491701234567" });
+
+/** The sender of text messages: a phone number, a short code, or a name. */
+export const SmsSender = text(0, 64, (value) =>
+  /^(\+[1-9]\d{6,14}|\d{3,15}|(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ._&-]{0,9}[A-Za-z0-9])?)$/.test(
+    value,
+  )
+    ? null
+    : "must be a phone number such as +491701234567, a short code, or a name of up to 11 letters and digits",
+).meta({ example: "Signalbox" });
+
 const label = "[\\p{L}\\p{N}_](?:[\\p{L}\\p{N}\\p{M}_-]{0,61}[\\p{L}\\p{N}\\p{M}_])?";
 const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*\\.?$`, "u");
 const allDigitsAndDots = /^[\d.]+$/;

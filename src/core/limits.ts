@@ -16,8 +16,10 @@ export const units = {
   characters: ["character", "characters"],
   entries: ["entry", "entries"],
   levels: ["level", "levels"],
+  messages: ["message", "messages"],
   milliseconds: ["ms", "ms"],
   minutes: ["min", "min"],
+  parts: ["part", "parts"],
   requests: ["request", "requests"],
   rows: ["row", "rows"],
   seconds: ["second", "seconds"],
@@ -525,6 +527,23 @@ export const maintenanceBounds = {
   },
 } satisfies Section;
 
+/** Text messages of SMS channels. */
+export const smsBounds = {
+  parts: {
+    value: 10,
+    unit: "parts",
+    per: "text message",
+    beyond: "A larger `maxParts` is rejected: 422. A longer text is cut.",
+  },
+  messages: {
+    value: 10_000,
+    unit: "messages",
+    per: "SMS channel and day",
+    beyond:
+      "A larger `dailyLimit` is rejected: 422. Messages beyond a channel’s `dailyLimit` are skipped.",
+  },
+} satisfies Section;
+
 /** Alerts and test messages. */
 export const alertBounds = {
   reminderInterval: {
@@ -885,6 +904,7 @@ export const bounds = {
   "Monitors and checks": monitorBounds,
   Maintenance: maintenanceBounds,
   Alerts: alertBounds,
+  "Text messages": smsBounds,
   Schedules: scheduleBounds,
   "Escalation policies": escalationBounds,
   "Contact methods": contactBounds,

@@ -14,14 +14,19 @@ import {
   integer,
   line,
   optionalParagraphs,
+  PhoneNumber,
   secret,
   SigningSecret,
+  SmsSender,
   Tags,
   limitPlaceholders,
   nullable,
 } from "../../core/fields.ts";
 import { type FieldLabels, defineKind } from "../../core/kinds.ts";
+import { smsBounds } from "../../core/limits.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
+import { conditionFields } from "../../monitoring/monitors/request-schema.ts";
+import { findSmsPreset, listUnusedSmsFields, smsPlaceholders, smsPresets } from "./sms-rules.ts";
 
 // Chat services include the credential in the webhook URL, so the whole URL is a secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });
@@ -79,10 +84,18 @@ type ChannelKind<F extends Record<string, z.ZodType>> = {
   /** The destination to which each secret is bound. If it changes, the secret must be entered again. */
   secrets?: Readonly<Record<string, Destination<keyof F & string>>>;
   /**
-   * Name of the field with the destination URL, or a function that returns the URL. Null for the
-   * organization's mail server.
+   * Name of the field with the destination URL, or a function that returns the URL, also if that field is null. Null
+   * for the organization's mail server.
    */
   address: (keyof F & string) | ((settings: z.output<z.ZodObject<F>>) => string) | null;
+  /** Field with a destination URL that replaces the usual one. */
+  ownAddress?: keyof F & string;
+  /** Fields without effect, and texts, that depend on the values of other fields. */
+  unused?: (settings: Readonly<Record<string, unknown>>) => readonly string[];
+  adapt?: (settings: Readonly<Record<string, unknown>>) => {
+    help?: string;
+    labels: Readonly<Record<string, FieldLabels>>;
+  };
 };
 
 const defineChannelKind = <F extends Record<string, z.ZodType>>({
@@ -104,6 +117,112 @@ const regionLabels = {
   hint: "EU if the address of your account contains “eu”.",
   options: { us: "US", eu: "EU" },
 };
+
+const { expectedStatus, keyword, jsonPath, jsonEquals } = conditionFields;
+const smsPlaceholderHint = `Placeholders: ${formatPlaceholders(smsPlaceholders).join(" ")}.`;
+
+const smsFields = {
+  preset: z.enum(["custom", ...(Object.keys(smsPresets) as (keyof typeof smsPresets)[])]).meta({
+    description:
+      "The gateway. A preset knows the requests of a vendor; `custom` sends the request that you describe.",
+    example: "twilio",
+  }),
+  account: nullable(line(255)).meta({ description: "User name, account or key at the gateway." }),
+  secret: optionalSecret,
+  from: nullable(SmsSender).meta({
+    description: "Phone number or name of the sender. Devices send from their own number.",
+  }),
+  to: PhoneNumber,
+  url: nullable(limitPlaceholders(HttpUrl, smsPlaceholders)).meta({
+    description:
+      "Address of a device, or the URL to which a custom gateway's requests are sent. Null for the vendor's own.",
+    example: "http://sms.lan/send?to={{to}}&text={{text}}",
+  }),
+  method: z.enum(["POST", "PUT", "GET"]).default("POST"),
+  headers: Headers.default({}),
+  bodyType: z.enum(["json", "form", "text"]).default("json").meta({
+    description:
+      "Format of `body`, in which placeholders are escaped: JSON, `name=value&…`, or text.",
+  }),
+  body: nullable(limitPlaceholders(optionalParagraphs(4_000), smsPlaceholders)).meta({
+    description: `Body of a custom gateway's request. ${smsPlaceholderHint} \`{{toDigits}}\` is the number without +, \`{{unicode}}\` is true for a text outside GSM-7, \`{{basic}}\` is the Base64 of account and secret for Basic authentication, \`{{id}}\` is the same on every attempt.`,
+    example: '{ "to": "{{to}}", "text": "{{text}}" }',
+  }),
+  expectedStatus,
+  keyword,
+  jsonPath,
+  jsonEquals,
+  maxParts: integer(1, smsBounds.parts.value).default(2).meta({
+    description:
+      "Parts after which a text is cut. One part has 160 characters, or 70 if one of them is outside GSM-7.",
+  }),
+  dailyLimit: integer(1, smsBounds.messages.value).default(50).meta({
+    description:
+      "Messages per day in UTC, including tests. Further deliveries are skipped, which counts as a failure.",
+  }),
+  template,
+};
+
+const smsLabels: Readonly<Record<Exclude<keyof typeof smsFields, "template">, FieldLabels>> = {
+  preset: {
+    label: "Gateway",
+    placeholder: "Choose a gateway",
+    options: {
+      ...Object.fromEntries(Object.entries(smsPresets).map(([name, of]) => [name, of.name])),
+      custom: "Custom HTTP gateway",
+    },
+  },
+  account: { label: "Account", hint: "{{account}} in the request." },
+  secret: { label: "Secret", hint: "{{secret}} in the request." },
+  from: {
+    label: "From",
+    placeholder: "+491701234567",
+    hint: "A phone number or name that your account can send from.",
+  },
+  to: { label: "To", placeholder: "+491701234567", hint: "With + and the country code." },
+  url: { label: "URL", placeholder: "http://sms.lan/send", mono: true, hint: smsPlaceholderHint },
+  method: { label: "Method", options: { POST: "POST", PUT: "PUT", GET: "GET" } },
+  headers: { label: "Headers" },
+  bodyType: {
+    label: "Body format",
+    hint: "Placeholders are escaped for it.",
+    options: { json: "JSON", form: "Form: name=value&…", text: "Text" },
+  },
+  body: {
+    label: "Body",
+    placeholder: '{ "to": "{{to}}", "text": "{{text}}" }',
+    long: true,
+    mono: true,
+  },
+  expectedStatus: { label: "Accepted statuses" },
+  keyword: { label: "Accepted if the response contains" },
+  jsonPath: { label: "Accepted if this JSON path", placeholder: "$.status", mono: true },
+  jsonEquals: { label: "has this value", hint: "Leave empty to accept any value." },
+  maxParts: {
+    label: "Parts per message",
+    hint: "A longer text is cut. One part has 160 characters, or 70 with characters outside GSM-7.",
+  },
+  dailyLimit: {
+    label: "Messages per day",
+    hint: "Protects from costs. Further messages are skipped until midnight UTC, and reported.",
+  },
+};
+
+/** Labels of the account, the secret and the address at a preset, and its help. */
+function adaptSms({ preset }: Readonly<Record<string, unknown>>) {
+  const found = findSmsPreset(preset);
+  if (found === null) return { labels: {} };
+  const { help, account = "", secret, ownUrl = "" } = found;
+  const usual = found.url !== null && { hint: `Leave empty for ${found.url}.` };
+  return {
+    help,
+    labels: {
+      account: { label: account },
+      secret: { label: secret },
+      url: { label: "Address", placeholder: ownUrl, mono: true, ...usual },
+    },
+  };
+}
 
 /** All channel types with their fields and texts. `alerting/providers` sends to them. */
 export const channelKinds = {
@@ -294,6 +413,25 @@ export const channelKinds = {
     secrets: { userKey: fixedDestination, apiToken: fixedDestination },
     address: () => origins.pushover,
   }),
+  sms: defineChannelKind({
+    name: "SMS",
+    summary: "Through a provider, or your own device",
+    help: "Choose the gateway that sends the messages. Each message costs what the gateway charges.",
+    fields: smsFields,
+    labels: smsLabels,
+    secrets: {
+      secret: { preset: isSameValue, url: isSameOrigin },
+      "headers.*": { preset: isSameValue, url: isSameOrigin },
+    },
+    address: ({ preset, url }) => url ?? findSmsPreset(preset)?.url ?? "",
+    ownAddress: "url",
+    // Before the gateway is chosen, it is unknown what it needs.
+    unused: ({ preset }) =>
+      preset === undefined
+        ? Object.keys(smsFields).filter((name) => name !== "preset")
+        : listUnusedSmsFields(preset),
+    adapt: adaptSms,
+  }),
   pagerduty: defineChannelKind({
     name: "PagerDuty",
     summary: "Opens and resolves incidents",
@@ -376,8 +514,9 @@ export function addressOf(
   type: string,
   settings: Readonly<Record<string, unknown>>,
 ): { path: string | null; url: URL } | null {
-  const { address } = channelKinds[type as ChannelType];
-  const path = typeof address === "string" ? address : null;
+  const { address, ownAddress = null } = channelKinds[type as ChannelType];
+  const hasOwn = ownAddress !== null && typeof settings[ownAddress] === "string";
+  const path = typeof address === "string" ? address : hasOwn ? ownAddress : null;
   const text = typeof address === "function" ? address(settings as never) : settings[path ?? ""];
   const url = typeof text === "string" ? URL.parse(text) : null;
   return url === null ? null : { path, url };

@@ -2,7 +2,16 @@
 import { z } from "zod";
 import { bodySchema, line, Timestamp } from "../../core/fields.ts";
 import { createInputSchema, createPatchSchema, createReadSchema } from "../../core/kinds.ts";
+import type { Fields } from "../../core/collections/objects.ts";
+import {
+  fillJson,
+  hasHostPlaceholder,
+  isJson,
+  listPlaceholderNames,
+} from "../../core/text/placeholders.ts";
+import { formatPlaceholders } from "../../core/text/formatting.ts";
 import { channelKinds } from "./kinds-schema.ts";
+import { listRequiredSmsFields, listUnusedSmsFields, smsPlaceholders } from "./sms-rules.ts";
 
 /** Fields of every channel type. */
 export const channelFields = {
@@ -21,22 +30,81 @@ const newChannelSchema = createInputSchema(channelKinds, channelFields, {
   id: "NewAlertChannel",
   example: { type: "webhook", name: "Deploy bot", url: "http://bot.lan/alerts" },
 });
+type ChannelIssue = { path: string; message: string };
+
+/** Finds issues that involve several fields of a channel or contact method. */
+export function listChannelIssues({ type, ...channel }: Fields): ChannelIssue[] {
+  if (type === "apprise") return listAppriseIssues(channel);
+  if (type === "ntfy") return listNtfyIssues(channel);
+  return type === "sms" ? listSmsIssues(channel) : [];
+}
+
+function listAppriseIssues({ key, urls, tag }: Fields): ChannelIssue[] {
+  return [
+    ...(key === null && urls === null
+      ? [{ path: "key", message: "is required without urls" }]
+      : []),
+    ...(key !== null && urls !== null
+      ? [{ path: "urls", message: "must be null with a key" }]
+      : []),
+    ...(key === null && tag !== null
+      ? [{ path: "tag", message: "must be null without a key" }]
+      : []),
+  ];
+}
+
+function listNtfyIssues({ token, username, password }: Fields): ChannelIssue[] {
+  const issues: ChannelIssue[] = [];
+  if (username !== null && token !== null)
+    issues.push({ path: "token", message: "must be null with a username" });
+  if (username !== null && password === null)
+    issues.push({ path: "password", message: "is required with a username" });
+  if (username === null && password !== null)
+    issues.push({ path: "username", message: "is required with a password" });
+  return issues;
+}
+
+function listSmsIssues(channel: Fields): ChannelIssue[] {
+  const { preset, url, headers, method, bodyType, body, jsonPath, jsonEquals } = channel;
+  const issues: ChannelIssue[] = [];
+  const issue = (path: string, message: string) => issues.push({ path, message });
+  for (const path of listRequiredSmsFields(preset))
+    if (channel[path] === null) issue(path, `is required with preset ${preset as string}`);
+  for (const path of listUnusedSmsFields(preset)) {
+    const usual = initialSmsValueOf(path);
+    if (JSON.stringify(channel[path]) === JSON.stringify(usual)) continue;
+    issue(path, `must be ${usual === null ? "null" : "absent"} with preset ${preset as string}`);
+  }
+  if (typeof url === "string" && hasHostPlaceholder(url))
+    issue("url", "must not have a placeholder before its path");
+  if (preset !== "custom" && typeof url === "string" && listPlaceholderNames(url).length > 0)
+    issue("url", `must have no placeholders with preset ${preset as string}`);
+  const known = new Set<string>(smsPlaceholders);
+  const values = Object.values(headers as Record<string, string | null>);
+  if (values.some((value) => listPlaceholderNames(value ?? "").some((name) => !known.has(name))))
+    issue(
+      "headers",
+      `must use no other placeholders than ${formatPlaceholders(smsPlaceholders).join(", ")}`,
+    );
+  if (method === "GET" && body !== null) issue("body", "must be null with method GET");
+  if (bodyType === "json" && typeof body === "string" && !isJson(fillJson(body, () => 0)))
+    issue("body", "must be JSON, because bodyType is json");
+  if (jsonPath === null && jsonEquals !== null)
+    issue("jsonPath", "is required where jsonEquals is given");
+  return issues;
+}
+
+/** Value of a field that was never set. */
+const initialSmsValueOf = (name: string): unknown => {
+  const field = channelKinds.sms.fields[name as keyof typeof channelKinds.sms.fields];
+  return field.parse(undefined) as unknown;
+};
+
 export const NewAlertChannel = bodySchema(
   readOnly,
   newChannelSchema.superRefine((channel, context) => {
-    const issue = (path: string, message: string) =>
-      context.addIssue({ code: "custom", path: [path], message });
-    const { type, key, urls, tag, token, username, password } = channel;
-    if (type === "apprise") {
-      if (key === null && urls === null) issue("key", "is required without urls");
-      if (key !== null && urls !== null) issue("urls", "must be null with a key");
-      if (key === null && tag !== null) issue("tag", "must be null without a key");
-    }
-    if (type === "ntfy") {
-      if (username !== null && token !== null) issue("token", "must be null with a username");
-      if (username !== null && password === null) issue("password", "is required with a username");
-      if (username === null && password !== null) issue("username", "is required with a password");
-    }
+    for (const { path, message } of listChannelIssues(channel))
+      context.addIssue({ code: "custom", message, path: [path] });
   }),
 );
 export type NewAlertChannel = z.infer<typeof newChannelSchema>;

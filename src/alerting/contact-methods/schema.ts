@@ -4,11 +4,12 @@ import { bodySchema, Id, integer, line, Timestamp } from "../../core/fields.ts";
 import { createInputSchema, createPatchSchema, createReadSchema } from "../../core/kinds.ts";
 import { contactBounds } from "../../core/limits.ts";
 import { channelKinds } from "../channels/kinds-schema.ts";
+import { listChannelIssues } from "../channels/schema.ts";
 
-const { email, ntfy, pushover, telegram, gotify, webhook } = channelKinds;
+const { email, ntfy, pushover, telegram, sms, gotify, webhook } = channelKinds;
 
 /** Channel types that can reach a single person. */
-export const contactKinds = { email, ntfy, pushover, telegram, gotify, webhook };
+export const contactKinds = { email, ntfy, pushover, telegram, sms, gotify, webhook };
 export type ContactType = keyof typeof contactKinds;
 
 const minutes = (priority: string) =>
@@ -57,9 +58,10 @@ export const findSharedIssue = ({ type, to }: { type: string; to?: unknown }) =>
 export const NewContactMethod = bodySchema(
   [...readOnly, ...timestamps],
   newContactMethod.superRefine((method, context) => {
-    const issue = findSharedIssue(method);
-    if (issue !== null)
-      context.addIssue({ code: "custom", path: [issue.path], message: issue.message });
+    const shared = findSharedIssue(method);
+    const issues = [...(shared === null ? [] : [shared]), ...listChannelIssues(method)];
+    for (const { path, message } of issues)
+      context.addIssue({ code: "custom", path: [path], message });
   }),
 );
 export type NewContactMethod = z.infer<typeof newContactMethod>;

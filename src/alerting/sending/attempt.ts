@@ -192,6 +192,6 @@ export async function runAttempt(
   const verdict = lacked === null ? found : { ...found, ...failLocally(lacked) };
   const durationMs = Math.round(performance.now() - startedAt);
   const delivered = verdict.outcome === "delivered";
-  const message = delivered ? (verdict.note ?? "Delivered.") : verdict.reason;
+  const message = delivered ? (verdict.note ?? verdict.detail ?? "Delivered.") : verdict.reason;
   return { attempt: { at, durationMs, delivered, message }, verdict };
 }

@@ -247,7 +247,8 @@ export class Notifier {
     reason: string,
     before: Ready["statements"] = [],
   ): Promise<Outcome> {
-    await this.#dependencies.store.atomic([...before, skipDelivery(organizationId, id, reason)]);
+    const { store, clock } = this.#dependencies;
+    await store.atomic([...before, ...skipDelivery(organizationId, id, reason, clock())]);
     this.#counted.countOutcome({ receiverType, type }, "skipped");
     return done;
   }

@@ -220,18 +220,22 @@ export const releaseClaim = ({ organizationId, id, leasedUntil }: DeliveryClaim)
   parameters: [organizationId, id, leasedUntil],
 });
 
-/** Marks a pending delivery as skipped, with the reason. */
+/** Marks a pending delivery as skipped, with the reason. An escalation continues as after a failure. */
 export function skipDelivery(
   organizationId: string,
   deliveryId: string,
   reason: string,
-): Statement {
-  return {
-    text: `update deliveries set status = 'skipped', due_at = null, leased_until = null, held_until = null,
+  now: number,
+): Statement[] {
+  return [
+    {
+      text: `update deliveries set status = 'skipped', due_at = null, leased_until = null, held_until = null,
         error = ?
       where organization_id = ? and id = ? and due_at is not null`,
-    parameters: [reason, organizationId, deliveryId],
-  };
+      parameters: [reason, organizationId, deliveryId],
+    },
+    hurryEscalation(organizationId, deliveryId, now),
+  ];
 }
 
 /** Completes partly arrived deliveries that a newer delivery replaces. */

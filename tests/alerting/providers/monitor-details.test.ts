@@ -10,6 +10,7 @@ import {
   startReceiver,
   createMessage,
 } from "../../support/alert-receiver.ts";
+import { measureSms } from "../../../src/core/text/sms.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 import type { Json } from "../../support/json.ts";
 
@@ -46,7 +47,8 @@ describe("the monitor details of an alert", () => {
     "Front of house",
   ];
 
-  test.each(types)("%s shows all of them", async (type) => {
+  // A text message costs per part, so it has no details.
+  test.each(types.filter((type) => type !== "sms"))("%s shows all of them", async (type) => {
     const { text } = await sent(type, about);
     for (const part of told) expect(text).toContain(part);
   });
@@ -149,6 +151,7 @@ const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] }
   ntfy: ({ message }) => [["bytes", Buffer.byteLength(message), 4_096]],
   gotify: ({ message }) => [["bytes", Buffer.byteLength(message), 65_535]],
   pushover: ({ message }) => [["message", message.length, 1_024]],
+  sms: ({ Body: text }) => [["parts", measureSms(text).parts, 2]],
   pagerduty: (body) => [
     ["bytes", bytes(body), 512 * 1024],
     ["summary", body.payload.summary.length, 1_024],

@@ -106,6 +106,7 @@ function ChoiceControl(field: Field) {
       {...labelProps(field)}
       error={error}
       description={hint}
+      {...(labels?.placeholder !== undefined && { placeholder: labels.placeholder })}
       data={[
         ...(kind.nullable ? [{ value: "", label: labels?.none ?? "None" }] : []),
         ...(kind.schema.enum ?? []).map((option) => ({

@@ -25,7 +25,7 @@ import { useSignedInPerson } from "../../data/session.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { closeDialog } from "../../components/open-dialog.ts";
 import { type Form, FormFrame, useForm, useInSight } from "../../components/forms/form.tsx";
-import { describeField } from "../../components/forms/field-kinds.ts";
+import { describeField, untouchedValueOf } from "../../components/forms/field-kinds.ts";
 import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { listSecretFields, createStoredSecrets } from "../../components/forms/stored-secrets.ts";
 import { notifyError } from "../../components/toasts.tsx";
@@ -47,6 +47,10 @@ type Props = {
   onCancel: () => void;
   onTheirs?: () => void;
 };
+
+/** Texts of a type that depend on the values of its fields. */
+const adaptTexts = (type: ChannelType, values: Values) =>
+  channelKinds[type].adapt?.(values) ?? { labels: {}, help: undefined };
 
 const listTypeFields = (type: ChannelType) =>
   Object.entries(channelKinds[type].fields)
@@ -160,7 +164,7 @@ export function ChannelEditor(props: Props) {
           : { method: "POST", route: v1["alert-channels"], body: buildNewChannelBody(type, values) }
       }
     >
-      <Help type={type} />
+      <Help type={type} values={values} />
       <TextInput
         label="Name"
         {...(channel && { "data-autofocus": true })}
@@ -191,13 +195,13 @@ export function ChannelEditor(props: Props) {
 }
 
 /** How to get the address or key of a type, and what it lacks here. */
-export function Help({ type }: { type: ChannelType }) {
+export function Help({ type, values }: { type: ChannelType; values: Values }) {
   const lacksMailServer = useLacksMailServer(type);
   return (
     <p className="channel-help">
       <ChannelMark type={type} />
       <span>
-        {channelKinds[type].help}{" "}
+        {adaptTexts(type, values).help ?? channelKinds[type].help}{" "}
         {lacksMailServer && (
           <Link
             className="link"
@@ -224,11 +228,22 @@ export function TypeFields({
   form: Form<Values>;
 }) {
   const fields = useMemo(() => listTypeFields(type), [type]);
-  const labels = channelKinds[type].labels as Record<string, FieldLabels>;
+  const { labels: usual, unused } = channelKinds[type];
+  const labels = { ...usual, ...adaptTexts(type, values).labels } as Record<string, FieldLabels>;
+  const hidden = new Set(unused?.(values));
+  /** Sets a field, and resets those that it hides, which must not be sent. */
+  const change = (name: string, value: unknown) => {
+    set(name, value);
+    const next = new Set(unused?.({ ...values, [name]: value }));
+    for (const field of fields)
+      if (next.has(field.name) && field.name in values)
+        set(field.name, untouchedValueOf(field.kind));
+  };
   const secrets = createStoredSecrets(channelKinds, type, channel ?? null, values, errorOf);
+  const shown = fields.filter(({ name }) => !hidden.has(name));
   return (
     <>
-      {fields.map(({ name, kind }, index) => (
+      {shown.map(({ name, kind }, index) => (
         <div key={name} {...(index === 0 && { "data-begins-here": true })}>
           <SchemaField
             name={name}
@@ -236,13 +251,13 @@ export function TypeFields({
             labels={labels[name]}
             generate={type === "webhook" && name === "secret" ? createSigningSecret : undefined}
             value={name in values ? values[name] : kind.secret ? undefined : kind.initial}
-            onChange={(value) => set(name, value)}
+            onChange={(value) => change(name, value)}
             error={errorOf(name)}
             secrets={secrets}
           />
         </div>
       ))}
-      {"template" in channelKinds[type].fields && (
+      {"template" in channelKinds[type].fields && !hidden.has("template") && (
         <TemplateField
           value={(values["template"] as string | null | undefined) ?? null}
           onChange={(template) => set("template", template)}

@@ -21,6 +21,7 @@ const marks: Partial<Record<ChannelType, string>> = {
     "M12 4a6 6 0 0 0-6 6v5l-2 2.5h16L18 15v-5a6 6 0 0 0-6-6M12 4V2.5M10 20.5h4M10.5 9.5a2 2 0 1 0 3 0",
   pushover:
     "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M10 17l2-10c3.5-.5 4.8 1.2 4 3-.7 1.7-2.5 2.7-5 2.5",
+  sms: "M7 2.5h10v19H7zM10.5 18.5h3M9.5 6.5h5M9.5 9.5h5M9.5 12.5h3",
   pagerduty: "M7 21v-3.5M7 14.5V4h5a5.2 5.2 0 0 1 0 10.5z",
   jsm: "M12 3a4 4 0 0 0-4 4v1H4.5v12h15V8H16V7a4 4 0 0 0-4-4M8 8h8M12 11.5v3M12 17h.01",
   opsgenie:

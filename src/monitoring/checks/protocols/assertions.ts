@@ -100,7 +100,8 @@ export function buildIssue({ number }: Condition, why: string, received?: string
 /** Whether the operator searches with a regular expression, which can take several turns of the event loop. */
 export const isSearch = (op: Condition["op"]) => op === "matches" || op === "notMatches";
 
-function isFulfilled({ op, value }: Condition, received: unknown): boolean {
+/** Whether a value satisfies a condition without a regular expression. */
+export function isFulfilled({ op, value }: Condition, received: unknown): boolean {
   switch (op) {
     case "within":
       return (value as readonly string[]).some((range) => isInRange(range, Number(received)));

@@ -285,7 +285,7 @@ function Fields({
   );
   return (
     <>
-      <Help type={type} />
+      <Help type={type} values={values} />
       <TextInput
         label="Name"
         {...form.input("name")}

@@ -1,0 +1,157 @@
+/** The SMS gateways that a channel can use by name: what a person enters for each, and where to get it. */
+
+type Preset = {
+  name: string;
+  /** How to get the values, based on the vendor's documentation. */
+  help: string;
+  /** Label of the account and of the secret; absent if the gateway needs none. */
+  account?: string;
+  secret: string;
+  /** Whether the sender is chosen in the request. Otherwise it is that of the device's SIM card. */
+  from: boolean;
+  /** Address of the service; null for a device with its own address. */
+  url: string | null;
+  /** Label and example of the address, if it can be another one. */
+  ownUrl?: string;
+};
+
+/** Presets of the `sms` channel type, other than `custom`. */
+export const smsPresets = {
+  twilio: {
+    name: "Twilio",
+    help: "The Account SID and the auth token are on the start page of the Twilio console.",
+    account: "Account SID",
+    secret: "Auth token",
+    from: true,
+    url: "https://api.twilio.com",
+  },
+  vonage: {
+    name: "Vonage",
+    help: "The API key and secret are on the start page of the Vonage dashboard. This is the SMS API, formerly Nexmo.",
+    account: "API key",
+    secret: "API secret",
+    from: true,
+    url: "https://rest.nexmo.com",
+  },
+  plivo: {
+    name: "Plivo",
+    help: "The auth ID and the auth token are on the start page of the Plivo console.",
+    account: "Auth ID",
+    secret: "Auth token",
+    from: true,
+    url: "https://api.plivo.com",
+  },
+  telnyx: {
+    name: "Telnyx",
+    help: "Create an API key under Account settings, Keys & credentials. A name as the sender needs a messaging profile, which this preset does not set.",
+    secret: "API key",
+    from: true,
+    url: "https://api.telnyx.com",
+  },
+  seven: {
+    name: "seven.io",
+    help: "Create an API key under Developer, API keys.",
+    secret: "API key",
+    from: true,
+    url: "https://gateway.seven.io",
+  },
+  "46elks": {
+    name: "46elks",
+    help: "The API username and password are on the account page of the 46elks dashboard.",
+    account: "API username",
+    secret: "API password",
+    from: true,
+    url: "https://api.46elks.com",
+  },
+  messagebird: {
+    name: "MessageBird",
+    help: "Create a live access key under Developers, API access. This is MessageBird’s REST API, not the newer one of Bird.",
+    secret: "Access key",
+    from: true,
+    url: "https://rest.messagebird.com",
+  },
+  smseagle: {
+    name: "SMSEagle",
+    help: "On the device, open Users, then “Access to API” of a user. Enable APIv2, generate a token and allow sending SMS.",
+    secret: "Access token",
+    from: false,
+    url: null,
+    ownUrl: "https://smseagle.lan",
+  },
+  teltonika: {
+    name: "Teltonika router",
+    help: "In the router open Services, Mobile Utilities, SMS Gateway, Post/Get: enable it and set a user name and password. The router sends one part per message.",
+    account: "User name",
+    secret: "Password",
+    from: false,
+    url: null,
+    ownUrl: "http://192.168.1.1",
+  },
+  "sms-gate": {
+    name: "SMS Gateway for Android",
+    help: "The app shows the user name, the password and the address of its local server. Leave the address empty for the cloud server of sms-gate.app.",
+    account: "User name",
+    secret: "Password",
+    from: false,
+    url: "https://api.sms-gate.app/3rdparty/v1",
+    ownUrl: "http://192.168.1.20:8080",
+  },
+} as const satisfies Readonly<Record<string, Preset>>;
+
+export type SmsPreset = keyof typeof smsPresets;
+
+/** Returns a preset; null for `custom`. */
+export const findSmsPreset = (name: unknown): Preset | null =>
+  typeof name === "string" && Object.hasOwn(smsPresets, name)
+    ? smsPresets[name as SmsPreset]
+    : null;
+
+/** Fields that only a custom gateway uses, because a preset decides them. */
+const ofCustom = [
+  "method",
+  "headers",
+  "bodyType",
+  "body",
+  "expectedStatus",
+  "keyword",
+  "jsonPath",
+  "jsonEquals",
+] as const;
+
+/** Lists the fields that a gateway does not use. */
+export function listUnusedSmsFields(preset: unknown): readonly string[] {
+  const found = findSmsPreset(preset);
+  if (found === null) return [];
+  return [
+    ...ofCustom,
+    ...(found.account === undefined ? ["account"] : []),
+    ...(found.from ? [] : ["from"]),
+    ...(found.ownUrl === undefined ? ["url"] : []),
+  ];
+}
+
+/** Lists the fields that a gateway requires. */
+export function listRequiredSmsFields(preset: unknown): readonly string[] {
+  const found = findSmsPreset(preset);
+  if (found === null) return ["url"];
+  return [
+    ...(found.account === undefined ? [] : ["account"]),
+    "secret",
+    ...(found.from ? ["from"] : []),
+    ...(found.url === null ? ["url"] : []),
+  ];
+}
+
+/** Placeholders in the URL, headers and body of a custom gateway. */
+export const smsPlaceholders = [
+  "to",
+  "toDigits",
+  "from",
+  "text",
+  "unicode",
+  "account",
+  "secret",
+  "basic",
+  "id",
+] as const;
+export type SmsPlaceholder = (typeof smsPlaceholders)[number];

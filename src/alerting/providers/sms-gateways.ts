@@ -1,0 +1,161 @@
+/** The request of each SMS preset, and what its responses mean, as the vendors document them. */
+import type { SmsPreset } from "../channels/sms-rules.ts";
+
+/** What a rejection means. All but `busy` need a person: the message is not, or not for long, sent again. */
+export type Rejection = "number" | "sender" | "credentials" | "credit" | "barred" | "busy";
+
+type Gateway = {
+  method: "POST" | "GET";
+  /** Path below the address of the gateway, with placeholders. */
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  bodyType: "json" | "form";
+  body: string | null;
+  /** Values of `{{encoding}}` for GSM-7 and UCS-2. */
+  encodings?: readonly [string, string];
+  /** Path of the code in a JSON response; absent if the whole text is the code. */
+  code?: string;
+  /** The code of an accepted message, if its status alone does not tell. */
+  accepted?: string;
+  rejections?: Readonly<Record<string, Rejection>>;
+  /** Maximum parts of a message, if the gateway does not split it. */
+  maxParts?: number;
+};
+
+const basic = { Authorization: "Basic {{basic}}" };
+
+export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
+  // https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource
+  // https://www.twilio.com/docs/api/errors/21211, /21606, /21614, /20003
+  twilio: {
+    method: "POST",
+    path: "/2010-04-01/Accounts/{{account}}/Messages.json",
+    headers: basic,
+    bodyType: "form",
+    body: "To={{to}}&From={{from}}&Body={{text}}",
+    code: "$.code",
+    rejections: {
+      20003: "credentials",
+      20429: "busy",
+      21211: "number",
+      21606: "sender",
+      21614: "number",
+    },
+  },
+  // https://developer.vonage.com/en/api/sms and https://developer.vonage.com/en/api-errors/sms
+  vonage: {
+    method: "POST",
+    path: "/sms/json",
+    headers: basic,
+    bodyType: "form",
+    body: "to={{toDigits}}&from={{fromDigits}}&text={{text}}&type={{encoding}}",
+    encodings: ["text", "unicode"],
+    code: "$.messages[0].status",
+    accepted: "0",
+    rejections: {
+      1: "busy",
+      4: "credentials",
+      5: "busy",
+      6: "number",
+      7: "barred",
+      8: "credentials",
+      9: "credit",
+      10: "busy",
+      15: "sender",
+      29: "barred",
+    },
+  },
+  // https://www.plivo.com/docs/sms/api/message/send-a-message/ and https://docs.plivo.com/docs/messaging/api/response
+  plivo: {
+    method: "POST",
+    path: "/v1/Account/{{account}}/Message/",
+    headers: basic,
+    bodyType: "json",
+    body: '{"src":"{{fromDigits}}","dst":"{{toDigits}}","text":"{{text}}"}',
+  },
+  // https://developers.telnyx.com/api-reference/messages/send-a-message
+  // https://support.telnyx.com/en/articles/6505121-telnyx-messaging-error-codes
+  telnyx: {
+    method: "POST",
+    path: "/v2/messages",
+    headers: { Authorization: "Bearer {{secret}}" },
+    bodyType: "json",
+    body: '{"from":"{{from}}","to":"{{to}}","text":"{{text}}"}',
+    code: "$.errors[0].code",
+    rejections: {
+      10001: "number",
+      10002: "number",
+      10009: "credentials",
+      10010: "credentials",
+      10011: "busy",
+      10016: "number",
+    },
+  },
+  // https://docs.seven.io/en/rest-api/endpoints/sms. Errors have status 200, and can be plain text.
+  seven: {
+    method: "POST",
+    path: "/api/sms",
+    headers: { "X-Api-Key": "{{secret}}", Accept: "application/json" },
+    bodyType: "form",
+    body: "to={{to}}&from={{from}}&text={{text}}",
+    code: "$.success",
+    accepted: "100",
+    rejections: {
+      201: "sender",
+      202: "number",
+      301: "number",
+      500: "credit",
+      900: "credentials",
+      901: "sender",
+      902: "credentials",
+      903: "credentials",
+    },
+  },
+  // https://46elks.com/docs/send-sms
+  "46elks": {
+    method: "POST",
+    path: "/a1/sms",
+    headers: basic,
+    bodyType: "form",
+    body: "from={{from}}&to={{to}}&message={{text}}",
+  },
+  // https://developers.messagebird.com/api/sms-messaging/#send-outbound-sms and /api/#errors
+  messagebird: {
+    method: "POST",
+    path: "/messages",
+    headers: { Authorization: "AccessKey {{secret}}", Accept: "application/json" },
+    bodyType: "json",
+    body: '{"originator":"{{from}}","recipients":["{{toDigits}}"],"body":"{{text}}","datacoding":"auto"}',
+    code: "$.errors[0].code",
+    rejections: { 2: "credentials", 25: "credit" },
+  },
+  // https://www.smseagle.eu/docs/apiv2/#tag/Send-messages
+  smseagle: {
+    method: "POST",
+    path: "/api/v2/messages/sms",
+    headers: { "access-token": "{{secret}}" },
+    bodyType: "json",
+    body: '{"to":["{{to}}"],"text":"{{text}}","encoding":"{{encoding}}"}',
+    encodings: ["standard", "unicode"],
+    code: "$[0].status",
+    accepted: "queued",
+  },
+  // https://wiki.teltonika-networks.com/view/RUT955_SMS_Gateway_(legacy_WebUI): “maximum number of characters is 160”
+  teltonika: {
+    method: "GET",
+    path: "/cgi-bin/sms_send?username={{account}}&password={{secret}}&number=00{{toDigits}}&text={{text}}",
+    bodyType: "form",
+    body: null,
+    accepted: "OK",
+    rejections: { WRONG_NUMBER: "number", TIMEOUT: "busy", ERROR: "busy" },
+    maxParts: 1,
+  },
+  // https://docs.sms-gate.app/features/sending-messages. Priorities from 100 on skip the limits of the app.
+  "sms-gate": {
+    method: "POST",
+    path: "/messages",
+    headers: basic,
+    bodyType: "json",
+    body: '{"textMessage":{"text":"{{text}}"},"phoneNumbers":["{{to}}"],"priority":100}',
+  },
+};
