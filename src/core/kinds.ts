@@ -49,8 +49,8 @@ export type Kind = {
   secrets: Readonly<Record<string, Destination>>;
   /** Fields in a response. */
   shown: Shape;
-  /** After a patch, nulls fields that another field's value makes invalid. */
-  cleared: (record: Fields) => Fields;
+  /** After a patch of the record `before`, nulls fields that another field's value makes invalid. */
+  cleared: (record: Fields, before: Fields) => Fields;
 };
 
 export function defineKind<F extends Shape>(

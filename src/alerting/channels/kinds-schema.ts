@@ -22,7 +22,8 @@ import {
   limitPlaceholders,
   nullable,
 } from "../../core/fields.ts";
-import { type FieldLabels, defineKind } from "../../core/kinds.ts";
+import { type FieldLabels, defineKind, type Kind } from "../../core/kinds.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { smsBounds } from "../../core/limits.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
 import { conditionFields } from "../../monitoring/monitors/request-schema.ts";
@@ -90,6 +91,8 @@ type ChannelKind<F extends Record<string, z.ZodType>> = {
   address: (keyof F & string) | ((settings: z.output<z.ZodObject<F>>) => string) | null;
   /** Field with a destination URL that replaces the usual one. */
   ownAddress?: keyof F & string;
+  /** After a patch, resets fields that another field's value makes invalid. */
+  cleared?: Kind["cleared"];
   /** Fields without effect, and texts, that depend on the values of other fields. */
   unused?: (settings: Readonly<Record<string, unknown>>) => readonly string[];
   adapt?: (settings: Readonly<Record<string, unknown>>) => {
@@ -101,9 +104,10 @@ type ChannelKind<F extends Record<string, z.ZodType>> = {
 const defineChannelKind = <F extends Record<string, z.ZodType>>({
   fields,
   secrets,
+  cleared,
   ...words
 }: ChannelKind<F>) => ({
-  ...defineKind(fields, secrets),
+  ...defineKind(fields, secrets, {}, cleared),
   description: `${words.name}: ${words.summary}`,
   ...words,
 });
@@ -207,6 +211,19 @@ const smsLabels: Readonly<Record<Exclude<keyof typeof smsFields, "template">, Fi
     hint: "Protects from costs. Further messages are skipped until midnight UTC, and reported.",
   },
 };
+
+/** Resets fields that another gateway does not use, unless the patch sets them. */
+function clearSms(after: Fields, before: Fields): Fields {
+  if (after["preset"] === before["preset"]) return after;
+  const unused = listUnusedSmsFields(after["preset"]).filter(
+    (name) => JSON.stringify(after[name]) === JSON.stringify(before[name]),
+  );
+  return { ...after, ...Object.fromEntries(unused.map((name) => [name, initialSmsValueOf(name)])) };
+}
+
+/** Returns the value of a field that was never set. */
+export const initialSmsValueOf = (name: string): unknown =>
+  smsFields[name as keyof typeof smsFields].safeParse(undefined).data;
 
 /** Labels of the account, the secret and the address at a preset, and its help. */
 function adaptSms({ preset }: Readonly<Record<string, unknown>>) {
@@ -421,8 +438,10 @@ export const channelKinds = {
     labels: smsLabels,
     secrets: {
       secret: { preset: isSameValue, url: isSameOrigin },
-      "headers.*": { preset: isSameValue, url: isSameOrigin },
+      // A preset never sends headers of a custom gateway.
+      "headers.*": { url: isSameOrigin },
     },
+    cleared: clearSms,
     address: ({ preset, url }) => url ?? findSmsPreset(preset)?.url ?? "",
     ownAddress: "url",
     // Before the gateway is chosen, it is unknown what it needs.

@@ -10,7 +10,7 @@ import {
   listPlaceholderNames,
 } from "../../core/text/placeholders.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
-import { channelKinds } from "./kinds-schema.ts";
+import { channelKinds, initialSmsValueOf } from "./kinds-schema.ts";
 import { listRequiredSmsFields, listUnusedSmsFields, smsPlaceholders } from "./sms-rules.ts";
 
 /** Fields of every channel type. */
@@ -93,12 +93,6 @@ function listSmsIssues(channel: Fields): ChannelIssue[] {
     issue("jsonPath", "is required where jsonEquals is given");
   return issues;
 }
-
-/** Value of a field that was never set. */
-const initialSmsValueOf = (name: string): unknown => {
-  const field = channelKinds.sms.fields[name as keyof typeof channelKinds.sms.fields];
-  return field.parse(undefined) as unknown;
-};
 
 export const NewAlertChannel = bodySchema(
   readOnly,

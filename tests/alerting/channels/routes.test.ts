@@ -257,3 +257,65 @@ test("every write adds an audit row and an event, a rejected one neither", async
     expected,
   );
 });
+
+describe("an SMS channel", () => {
+  const twilio = {
+    type: "sms",
+    name: "Phone",
+    preset: "twilio",
+    account: "AC1",
+    secret: canary,
+    from: "+4915112345678",
+    to: "+491701234567",
+  };
+  const custom = { type: "sms", name: "Modem", preset: "custom", to: "+491701234567" };
+  const url = "http://sms.lan/send?to={{to}}";
+
+  test.each([
+    ["to", { ...twilio, to: "0170 1234567" }, "must be a phone number with + and its country code"],
+    ["to", { ...twilio, to: "+49 170 1234567" }, "must be a phone number with + and its country"],
+    ["from", { ...twilio, from: "A name that is too long" }, "must be a phone number such as"],
+    ["from", { ...twilio, from: null }, "is required with preset twilio"],
+    ["account", { ...twilio, account: null }, "is required with preset twilio"],
+    ["secret", { ...twilio, secret: null }, "is required with preset twilio"],
+    ["url", { ...twilio, url: "http://sms.lan" }, "must be null with preset twilio"],
+    ["headers", { ...twilio, headers: { "X-Key": "a" } }, "must be absent with preset twilio"],
+    ["method", { ...twilio, method: "GET" }, "must be absent with preset twilio"],
+    ["account", { ...twilio, preset: "seven" }, "must be null with preset seven"],
+    ["preset", { ...twilio, preset: "acme" }, "must be one of: custom, twilio"],
+    ["maxParts", { ...twilio, maxParts: 11 }, "must be at most 10"],
+    ["dailyLimit", { ...twilio, dailyLimit: 0 }, "must be at least 1"],
+    ["url", custom, "is required with preset custom"],
+    ["url", { ...custom, url: "http://{{to}}.lan" }, "must not have a placeholder before its path"],
+    ["url", { ...custom, url: "http://sms.lan/{{text }}{{x}}" }, "must"],
+    ["body", { ...custom, url, body: '{ "text": {{text}' }, "must be JSON"],
+    ["body", { ...custom, url, body: "{{phone}}", bodyType: "text" }, "must use no other"],
+    ["body", { ...custom, url, body: "{}", method: "GET" }, "must be null with method GET"],
+    ["headers", { ...custom, url, headers: { A: "{{b}}" } }, "must use no other placeholders"],
+    ["jsonPath", { ...custom, url, jsonEquals: "ok" }, "is required where jsonEquals is given"],
+  ])("names %s in %j", async (path, body, message) => {
+    const { api } = await createDashboard();
+    for (const [route, more] of [
+      ["/api/v1/alert-channels", {}],
+      ["/api/v1/contact-methods", { personId: unknownId }],
+    ] as const) {
+      const { status, json } = await api("POST", route, { body: { ...body, ...more } });
+      expect([status, json.error.details[0].path]).toEqual([422, path]);
+      expect(json.error.details[0].message).toContain(message);
+    }
+  });
+
+  test("changes its gateway with a new secret, and keeps only the fields that the new one uses", async () => {
+    const { api, channel, readSecrets } = await createDashboard();
+    const { id } = await channel({ ...custom, url, secret: canary, headers: { "X-Key": canary } });
+    const change = (body: object) => api("PATCH", `${path}/${id}`, { body });
+    const { account, from } = twilio;
+    const moved = await change({ preset: "twilio", account, from });
+    expect([moved.status, moved.json.error.details[0].path]).toEqual([422, "secret"]);
+    const ignored = await change({ preset: "twilio", account, from, secret: "b", method: "PUT" });
+    expect([ignored.status, ignored.json.error.details[0].path]).toEqual([422, "method"]);
+    const changed = await change({ preset: "twilio", account, from, secret: "b" });
+    expect([changed.status, changed.json.data]).toMatchObject([200, { url: null, headers: {} }]);
+    expect(readSecrets("alert-channel", id)).toEqual({ secret: "b" });
+  });
+});

@@ -36,7 +36,7 @@ const places: Record<string, (body: Json) => unknown> = {
   googlechat: ({ cardsV2: [{ card }] }) => card.sections[0].widgets.at(-1).buttonList.buttons[0],
   pushover: ({ url, url_title: title }) => [title, url],
   gotify: ({ message }) => message.split("\n").at(-2),
-  sms: ({ Body: text }) => text.split("\n").at(-1),
+  sms: ({ text }) => text.split("\n").at(-1),
   apprise: ({ body }) => body.split("\n").at(-2),
   webhook: ({ data }) => data.acknowledgeUrl,
 };

@@ -151,7 +151,7 @@ const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] }
   ntfy: ({ message }) => [["bytes", Buffer.byteLength(message), 4_096]],
   gotify: ({ message }) => [["bytes", Buffer.byteLength(message), 65_535]],
   pushover: ({ message }) => [["message", message.length, 1_024]],
-  sms: ({ Body: text }) => [["parts", measureSms(text).parts, 2]],
+  sms: ({ text }) => [["parts", measureSms(text).parts, 2]],
   pagerduty: (body) => [
     ["bytes", bytes(body), 512 * 1024],
     ["summary", body.payload.summary.length, 1_024],
