@@ -137,7 +137,8 @@ const smsFields = {
     description: "Phone number or name of the sender. Devices send from their own number.",
   }),
   to: PhoneNumber,
-  url: nullable(limitPlaceholders(HttpUrl, smsPlaceholders)).meta({
+  // With placeholders, it is not in the format "uri".
+  url: nullable(limitPlaceholders(HttpUrl, smsPlaceholders).meta({ format: undefined })).meta({
     description:
       "Address of a device, or the URL to which a custom gateway's requests are sent. Null for the vendor's own.",
     example: "http://sms.lan/send?to={{to}}&text={{text}}",

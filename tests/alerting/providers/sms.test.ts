@@ -254,7 +254,7 @@ describe.each(Object.keys(cases) as SmsPreset[])("the gateway %s", (preset) => {
 
   test("gets hostile values as text", async () => {
     const name = 'Größe & 100% "x"\\ {{secret}} $& ?a=b#c +1';
-    const { request, ...sent } = await send(
+    const { request: _request, ...sent } = await send(
       settings,
       createLinkedMessage(createAlert("monitor.down", { monitor: { ...monitor, name } })),
     );
