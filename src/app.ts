@@ -5,6 +5,7 @@ import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { createAlertEngine } from "./alerting/deciding/engine.ts";
+import { createPublicLinkRoutes } from "./alerting/records/routes.ts";
 import { StorageAlarm } from "./alerting/sending/storage-alarm.ts";
 import { Housekeeping } from "./operations/retention/service.ts";
 import { BackupDownloads } from "./operations/backups/downloads.ts";
@@ -182,6 +183,7 @@ async function openCore(
     limits: config.limit,
     signals: createSignals(),
     origin: () => config.url ?? chooseLinkOrigin(listUrls(config, mainPort())),
+    linkOrigin: () => config.publicUrl ?? null,
     accessTokens: createAccessTokenCache(),
   };
 }
@@ -334,6 +336,7 @@ async function createWeb(parts: Parts, folder: string) {
   const proxies = createTrustedProxies(config.trustProxy, peerOf, log);
   const site = createSite(parts, { pageQueue, addressOf: proxies.addressOf });
   const { addressOf } = proxies;
+  const secretAddresses = createSecretAddressLimits(parts);
   const listCollectors = () => [
     requests,
     createPortCollector(ports, tls),
@@ -355,12 +358,12 @@ async function createWeb(parts: Parts, folder: string) {
       report: parts.checks.report,
       wrongTokens: createNetworkLimit(requestBounds.wrongPushTokens.value, parts.clock),
     },
-    ...createSecretAddressLimits(parts),
+    ...secretAddresses,
     metrics: { token: parts.token, text: () => renderMetrics(parts, pageQueue, listCollectors()) },
   });
   const transfers = createTransferLimit();
   const { host } = config;
-  const publicAssets = await createAssetRoutes(join(folder, "assets/public"), "/assets/public");
+  const answerPublic = await createPublicSite(parts, folder, { site, addressOf, secretAddresses });
   const getListenerOptions = () => ({ host, tls: tls.current, proxies, requests, transfers, log });
   // Must not await from here on, so that our ports are blocked as targets before the first request.
   const main = listen(getListenerOptions(), config.port, (received) => {
@@ -371,7 +374,6 @@ async function createWeb(parts: Parts, folder: string) {
       contention.recordWrite(main.server.requestIP(getOriginalRequest(request))?.port ?? 0);
     return app.fetch(request);
   });
-  const answerPublic = createPublicHandler(log, site.answerAlone, publicAssets);
   const ports = createPorts(
     main,
     (number) => listen(getListenerOptions(), number, answerPublic),
@@ -380,6 +382,27 @@ async function createWeb(parts: Parts, folder: string) {
   ports.usePublic(config.publicPort);
   const held = new HeldChangeSender({ ...parts, routes: app.routes as unknown as Route[] });
   return { main, ports, site, held };
+}
+
+/** Creates the handler of the public port. Its links in alerts share the limits of the main port. */
+async function createPublicSite(
+  services: Parts,
+  folder: string,
+  {
+    site,
+    addressOf,
+    secretAddresses,
+  }: {
+    site: ReturnType<typeof createSite>;
+    addressOf: (request: Request) => string;
+    secretAddresses: ReturnType<typeof createSecretAddressLimits>;
+  },
+) {
+  const { log } = services;
+  const assets = await createAssetRoutes(join(folder, "assets/public"), "/assets/public");
+  const limits = secretAddresses.alertLinks;
+  const links = createPublicLinkRoutes({ services, limits, addressOf, log });
+  return createPublicHandler(log, site.answerAlone, assets, links);
 }
 
 /** Creates the limits of addresses that are their own credential. */

@@ -106,6 +106,8 @@ const Config = z.strictObject({
   tlsKey: z.string().min(1).optional(),
   /** URL under which people open this appliance, for links in alerts. */
   url: OwnAddress.optional(),
+  /** URL of the public port, or of a proxy in front of it, for the links that acknowledge alerts. */
+  publicUrl: OwnAddress.optional(),
   /** Ranges that are blocked by default, but allowed for checks and alerts. */
   allowTarget: listSchema(parseRange, "must be a range such as 169.254.10.0/24"),
   /** Ranges and names that checks and alerts must not reach. They override `allowTarget`. */

@@ -2,7 +2,7 @@
 import type { CalendarLimits } from "./alerting/schedules/calendar.ts";
 import { createCalendarRoutes } from "./alerting/schedules/routes.ts";
 import type { AlertLinkLimits } from "./alerting/records/link-page.ts";
-import { createLinkRoutes } from "./alerting/records/routes.ts";
+import { createLinkRoutes, type createPublicLinkRoutes } from "./alerting/records/routes.ts";
 import { formatTimestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
 import { type ApiDependencies, createRoutes } from "./api.ts";
@@ -309,14 +309,16 @@ function createHealthResponse(store: Store, lackedNow: Dependencies["lackedNow"]
   return Response.json(body, { headers });
 }
 
-/** Creates the handler of the port that serves only public pages and their assets. */
+/** Creates the handler of the port that serves only public pages, their assets, and the links in alerts. */
 export function createPublicHandler(
   log: Log,
   serve: (request: Request) => Response | Promise<Response> | null,
   assets: Elysia,
+  links: ReturnType<typeof createPublicLinkRoutes>,
 ): RequestHandler {
   const app = new Elysia()
     .onError(() => createErrorResponse(unknownPathError(), Bun.randomUUIDv7(), log))
+    .use(links)
     .use(assets);
   return (received) => {
     const request = lengthenShortHost(received);

@@ -19,7 +19,7 @@ export function serveOptions(command: Command): Command {
     .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
     .option("--port <number>", "port to listen on (default: 3210)")
-    .option("--public-port <number>", "a second port that serves only public pages")
+    .option("--public-port <number>", "a second port, only for public pages and links in alerts")
     .option(
       "--rate-limit <number>",
       "requests per API key and minute (default: 6000, 0 = unlimited)",
@@ -47,6 +47,7 @@ export function serveOptions(command: Command): Command {
       `limits of one organization, such as monitors=20000: ${Object.keys(defaultLimits).join(", ")}`,
     )
     .option("--url <address>", "address of this appliance in the links of alerts")
+    .option("--public-url <address>", "address of the public port, to acknowledge alerts there")
     .option("--keep-results <days>", "retention of single check results (default: 14)")
     .option("--keep-hours <days>", "retention of hourly sums (default: 400)")
     .option("--keep-audit <days>", "retention of the audit log (default: 400)")

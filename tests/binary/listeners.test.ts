@@ -17,6 +17,11 @@ test("the public port serves no part of the API, even with a valid key", async (
   }
   for (const path of ["/docs", "/metrics", "/api/v1/nothing"])
     expect([path, (await outside("GET", path)).status]).toEqual([path, 404]);
+  const link = await fetch(`http://127.0.0.1:${publicPort}/a/x`, { method: "POST" });
+  expect([link.status, await link.text()]).toEqual([
+    404,
+    expect.stringContaining("no longer valid"),
+  ]);
   expect((await outside("POST", "/api/v1/incidents", { title: "Slow" })).status).toBe(404);
   expect((await inside("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
 });

@@ -5,6 +5,7 @@ import { createTransferLimit } from "../../src/http/responses/large-bodies.ts";
 import { createRequestHandler } from "../../src/http/listener.ts";
 import { createRequestMetrics } from "../../src/http/request-metrics.ts";
 import { createPublicHandler } from "../../src/server.ts";
+import { createPublicLinks } from "../support/public-links.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { everyMethod, listPaths, listSpellings } from "../support/odd-paths.ts";
 import { createPerson, signInVisitor as signedInVisitor } from "../support/people.ts";
@@ -77,7 +78,7 @@ test("the port of the public pages gives neither a 5xx nor a stack trace, for an
   const { log } = made.appliance;
   const handle = createRequestHandler(
     { log, tls: null, proxies, requests: createRequestMetrics(), transfers: createTransferLimit() },
-    createPublicHandler(made.appliance.log, made.respondAlone, new Elysia()),
+    createPublicHandler(log, made.respondAlone, new Elysia(), createPublicLinks(made.appliance)),
   );
   const issues: string[] = [];
   for (const [turn, path] of listPaths(made.app.routes).entries())

@@ -10,7 +10,7 @@ import {
 import {
   colours,
   hasDottedHost,
-  listLinks,
+  splitLinks,
   escapeMarkdown,
   splitMessage,
   joinWithin,
@@ -26,7 +26,7 @@ export const discord = createHttpProvider<"discord">({
     const url = new URL(webhookUrl);
     url.searchParams.set("wait", "true");
     // Discord ignores components without it.
-    if (message.acknowledgeUrl !== null) url.searchParams.set("with_components", "true");
+    if (findButton(message) !== undefined) url.searchParams.set("with_components", "true");
     return { url: url.href, body: buildDiscordBody(message) };
   },
   verdict(answer) {
@@ -51,7 +51,9 @@ function buildDiscordBody(message: Message) {
   }));
   const others = fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
   const isLinked = hasDottedHost(message.url);
-  const link = isLinked ? "" : `\n\n${listLinks(message).join("\n")}`;
+  const { lines } = splitLinks(message);
+  const link = lines.length === 0 ? "" : `\n\n${lines.join("\n")}`;
+  const button = findButton(message);
   const available = Math.min(4_096, 6_000 - title.length - others);
   return {
     embeds: [
@@ -65,9 +67,12 @@ function buildDiscordBody(message: Message) {
       },
     ],
     allowed_mentions: { parse: [] },
-    ...(isLinked && message.acknowledgeUrl !== null && buildButton(message.acknowledgeUrl)),
+    ...(button && buildButton(button.url)),
   };
 }
+
+const findButton = (message: Message) =>
+  splitLinks(message).buttons.find(({ url }) => url === message.acknowledgeUrl);
 
 /**
  * Returns an action row with a link button. Webhooks that belong to no app can send components

@@ -27,6 +27,21 @@ export const listLinks = ({ acknowledgeUrl, url }: Message): string[] => [
   url,
 ];
 
+/**
+ * Returns the links of a message as buttons and as lines of text, because services reject buttons
+ * whose host has no dot.
+ */
+export function splitLinks({ acknowledgeUrl, url }: Message) {
+  const acknowledge = acknowledgeUrl !== null && { label: "Acknowledge", url: acknowledgeUrl };
+  const links = [...(acknowledge ? [acknowledge] : []), { label: "Open in Signalbox", url }];
+  return {
+    buttons: links.filter((link) => hasDottedHost(link.url)),
+    lines: links
+      .filter((link) => !hasDottedHost(link.url))
+      .map((link) => (link === acknowledge ? `Acknowledge: ${link.url}` : link.url)),
+  };
+}
+
 /** Renders as many lines as fit into `max`. Shortening the escaped text afterwards could split an escape sequence. */
 export function renderWithin<T>(
   max: number,

@@ -5,8 +5,7 @@ import {
   bytesOf,
   colours,
   escapeEntities,
-  hasDottedHost,
-  listLinks,
+  splitLinks,
   splitMessage,
   renderWithin,
   disarmMentions,
@@ -67,14 +66,13 @@ function buildGoogleChatBody(message: Message) {
 
 /** Returns the links as buttons or text. Google Chat shows an empty card if it does not accept a button's URL. */
 function buildLinks(message: Message): object[] {
-  const { url, acknowledgeUrl } = message;
-  if (!hasDottedHost(url))
-    return listLinks(message).map((text) => ({ textParagraph: { text: escapeEntities(text) } }));
-  const buttons = [
-    ...(acknowledgeUrl === null ? [] : [createButton("Acknowledge", acknowledgeUrl)]),
-    createButton("Open in Signalbox", url),
+  const { buttons, lines } = splitLinks(message);
+  return [
+    ...lines.map((text) => ({ textParagraph: { text: escapeEntities(text) } })),
+    ...(buttons.length === 0
+      ? []
+      : [{ buttonList: { buttons: buttons.map(({ label, url }) => createButton(label, url)) } }]),
   ];
-  return [{ buttonList: { buttons } }];
 }
 
 const createButton = (text: string, url: string) => ({ text, onClick: { openLink: { url } } });

@@ -8,7 +8,7 @@ import {
   parseFields,
 } from "../provider.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
-import { bytesOf, hasDottedHost, listLinks, splitMessage, renderWithin } from "./formatting.ts";
+import { bytesOf, splitLinks, splitMessage, renderWithin } from "./formatting.ts";
 import { isObject } from "../../core/collections/objects.ts";
 
 /**
@@ -55,8 +55,8 @@ function buildTeamsBody(message: Message) {
 
 /** Builds an adaptive card from text runs, because Teams renders text blocks and facts as Markdown. */
 function buildCard(message: Message, lines: readonly string[], fields: readonly Fact[]) {
-  const { title, tone, url, acknowledgeUrl } = message;
-  const opens = hasDottedHost(url);
+  const { title, tone } = message;
+  const links = splitLinks(message);
   return {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
     type: "AdaptiveCard",
@@ -73,13 +73,10 @@ function buildCard(message: Message, lines: readonly string[], fields: readonly 
       ...fields.map(({ label, value }) =>
         buildCardRow({ text: `${label}: `, weight: "Bolder" }, { text: value }),
       ),
-      ...(opens ? [] : listLinks(message).map((text) => buildCardRow({ text }))),
+      ...links.lines.map((text) => buildCardRow({ text })),
     ],
-    ...(opens && {
-      actions: [
-        ...(acknowledgeUrl === null ? [] : [createOpenAction("Acknowledge", acknowledgeUrl)]),
-        createOpenAction("Open in Signalbox", url),
-      ],
+    ...(links.buttons.length > 0 && {
+      actions: links.buttons.map(({ label, url }) => createOpenAction(label, url)),
     }),
   };
 }

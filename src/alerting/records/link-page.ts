@@ -1,4 +1,5 @@
 /** Serves the page of a signed link. It needs no sign-in: GET shows an alert, and only POST acknowledges it. */
+import type { Log } from "../../core/log.ts";
 import { formatUtcMinute } from "../../core/time/clock.ts";
 import type { ScopeServices } from "../../events/scope.ts";
 import type { NetworkLimit, RateLimit } from "../../http/access/rate-limit.ts";
@@ -15,11 +16,22 @@ import { findAcknowledgments, findLinkedAlert, type RecordRow } from "./store.ts
 /** Path of the page. The token is in messages about the alert. */
 export const acknowledgeRoute = `${acknowledgePath}:token` as const;
 
+/** A port with the page. The port of public pages has no other page of the admin page. */
+export type LinkPort = AlertLinkLimits & { isPublic?: boolean };
+
 export type AlertLinkLimits = {
   /** Limit of links that are not valid, per client network and minute. */
   wrongTokens: NetworkLimit;
   /** Limit of requests per link and minute. */
   requests: RateLimit;
+};
+
+/** Dependencies of the page on the port of public pages. */
+export type PublicLinks = {
+  services: ScopeServices;
+  limits: AlertLinkLimits;
+  addressOf: (request: Request) => string;
+  log: Log;
 };
 
 /** A verified link to an open alert. */
@@ -36,16 +48,19 @@ export async function serveLink(
   token: string,
   address: string,
   services: ScopeServices,
-  { wrongTokens, requests }: AlertLinkLimits,
+  { wrongTokens, requests, isPublic = false }: LinkPort,
 ): Promise<Response> {
   const link = await findLink(token, services);
   if (link === null) return respondInvalid(wrongTokens, address);
   const waitSeconds = requests.take(`${link.target.recordId} ${link.target.channelId}`);
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
-  if (request.method !== "POST") return respondAlert(link, await readSummary(link, services));
+  if (request.method !== "POST")
+    return respondAlert(link, await readSummary(link, services), isPublic);
   const alert = await acknowledgeAsChannel(services, link.target, link.name);
   // The alert can have ended in the meantime.
-  return alert === null ? respondInvalid(wrongTokens, address) : respondAlert(link, alert);
+  return alert === null
+    ? respondInvalid(wrongTokens, address)
+    : respondAlert(link, alert, isPublic);
 }
 
 async function findLink(token: string, { store, vault }: ScopeServices): Promise<Link | null> {
@@ -64,7 +79,11 @@ async function readSummary({ target, record }: Link, { store }: ScopeServices) {
 }
 
 /** Shows an alert. The button is missing after an acknowledgment with this link. */
-function respondAlert({ target, record, name }: Link, alert: AlertSummary): Response {
+function respondAlert(
+  { target, record, name }: Link,
+  alert: AlertSummary,
+  isPublic: boolean,
+): Response {
   const { title, since, snoozedUntil } = alert;
   const names = [...new Set(alert.acknowledgments.map((one) => one.name))];
   const isOwn = alert.acknowledgments.some(
@@ -83,7 +102,7 @@ function respondAlert({ target, record, name }: Link, alert: AlertSummary): Resp
     `<p>Since ${formatUtcMinute(since)}</p>`,
     `<p role="status">${Bun.escapeHTML(state)}</p>`,
     ...(hasButton ? [button] : []),
-    `<p><a href="${Bun.escapeHTML(subjectPath)}">Open in Signalbox</a></p>`,
+    ...(isPublic ? [] : [`<p><a href="${Bun.escapeHTML(subjectPath)}">Open in Signalbox</a></p>`]),
   ];
   return respondPage(title, content.join(""), { isForm: hasButton });
 }

@@ -1,7 +1,10 @@
 /** REST routes of alerts, and the page of the links in messages. */
+import { Elysia } from "elysia";
 import { pageSchema } from "../../core/paging.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
+import { setRoute } from "../../http/request-metrics.ts";
+import { createErrorResponse } from "../../http/responses/error-response.ts";
 import {
   acknowledgeAlert,
   noteAlert,
@@ -9,7 +12,12 @@ import {
   snoozeAlert,
   unacknowledgeAlert,
 } from "./actions.ts";
-import { acknowledgeRoute, type AlertLinkLimits, serveLink } from "./link-page.ts";
+import {
+  acknowledgeRoute,
+  type AlertLinkLimits,
+  type PublicLinks,
+  serveLink,
+} from "./link-page.ts";
 import {
   AlertQuery,
   AlertSummary,
@@ -105,6 +113,18 @@ export const recordRoutes = createRouter("/api/v1/alerts")
       handle: ({ scope, params, body }) => noteAlert(scope, params.id, body),
     }),
   );
+
+/** Creates the page of the links for the port of public pages. It has the same limits as on the main port. */
+export function createPublicLinkRoutes({ services, limits, addressOf, log }: PublicLinks) {
+  const serve = ({ request, params }: { request: Request; params: { token: string } }) => {
+    setRoute(request, acknowledgeRoute);
+    const port = { ...limits, isPublic: true };
+    return serveLink(request, params.token, addressOf(request), services, port).catch(
+      (error: unknown) => createErrorResponse(error, Bun.randomUUIDv7(), log),
+    );
+  };
+  return new Elysia().get(acknowledgeRoute, serve).post(acknowledgeRoute, serve, { parse: "none" });
+}
 
 /** Creates the page of the links in messages. Elysia serves HEAD with the handler of GET. */
 export function createLinkRoutes(limits: AlertLinkLimits) {

@@ -40,6 +40,8 @@ export type SendingContext = {
   signals: Signals;
   /** Base URL of this appliance for links, without a trailing slash. */
   origin: () => string;
+  /** Base URL of the links that acknowledge alerts; null for `origin`. */
+  linkOrigin?: () => string | null;
   exchange?: Exchange;
   accessTokens: AccessTokens;
   /**
@@ -83,7 +85,8 @@ export function attemptDelivery(
     const settings = settingsOf(context.vault, channel);
     const template = typeof settings["template"] === "string" ? settings["template"] : null;
     const origin = context.origin();
-    const links = buildLinks(context.vault, origin, channel, records);
+    const linkOrigin = context.linkOrigin?.() ?? origin;
+    const links = buildLinks(context.vault, linkOrigin, channel, records);
     const messageTo = createMessageLookup(alerts, missed, (all, id) =>
       buildMessage(`${deliveryId}${id}`, all, origin, template, problem, links),
     );

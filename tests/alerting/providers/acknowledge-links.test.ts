@@ -92,6 +92,19 @@ test.each(["telegram", "discord", "teams", "googlechat"])(
   },
 );
 
+test.each(["telegram", "discord", "teams", "googlechat"])(
+  "%s gets the button to the public address, although the appliance's host has no dot",
+  async (type) => {
+    const acknowledgeUrl = "https://status.team.example/a/token";
+    const message = { ...createLinkedMessage(down, "http://nas:3210"), acknowledgeUrl };
+    const { body } = await send(type, message);
+    expect(JSON.stringify(places[type]?.(body))).toContain(`"${acknowledgeUrl}"`);
+    expect(JSON.stringify(body).split(acknowledgeUrl)).toHaveLength(2);
+    expect(JSON.stringify(body)).toContain("http://nas:3210/");
+    expect(JSON.stringify(body)).not.toMatch(/"Open in Signalbox"/);
+  },
+);
+
 test("Discord shows the button of a webhook only if the address says so", async () => {
   expect((await send("discord")).url).toEndWith("?wait=true&with_components=true");
 });

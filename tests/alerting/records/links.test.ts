@@ -1,11 +1,16 @@
 /** Links in messages that acknowledge an alert without signing in: the page, and attacks on it. */
 import { describe, expect, test } from "bun:test";
+import { Elysia } from "elysia";
 import { buildAcknowledgeUrl, parseToken } from "../../../src/alerting/records/links.ts";
 import type { LinkTarget } from "../../../src/alerting/records/rules.ts";
+import { createAlertEngine } from "../../../src/alerting/deciding/engine.ts";
+import { createSubscriberReceivers } from "../../../src/status-pages/subscribers/receivers.ts";
+import { createPublicHandler } from "../../../src/server.ts";
 import { unknownId } from "../../support/appliance.ts";
 import type { Json } from "../../support/json.ts";
 import { createPager } from "../../support/pager.ts";
 import { createPerson, signInMember } from "../../support/people.ts";
+import { createPublicLinks } from "../../support/public-links.ts";
 
 const origin = "http://signalbox.lan:3210";
 
@@ -43,7 +48,7 @@ async function createWorld() {
 
 const invalidTitle = '<h1 dir="auto">This link is no longer valid</h1>';
 
-async function expectInvalid(answer: ReturnType<Awaited<ReturnType<typeof createWorld>>["get"]>) {
+async function expectInvalid(answer: Promise<{ status: number; text: string; headers: Headers }>) {
   const { status, text, headers } = await answer;
   expect([status, text.includes(invalidTitle)]).toEqual([404, true]);
   expect(text).not.toContain("<button>");
@@ -309,4 +314,79 @@ describe("messages", () => {
     expect(later.map(({ type }) => type)).toEqual(["monitor.up", "monitor.up", "test"]);
     expect(later.filter(({ data }) => "acknowledgeUrl" in data)).toEqual([]);
   });
+});
+
+describe("on the port of public pages, a link", () => {
+  async function createPublicWorld() {
+    const world = await createWorld();
+    const handle = createPublicHandler(
+      world.appliance.log,
+      () => null,
+      new Elysia(),
+      createPublicLinks(world.appliance),
+    );
+    const request = async (method: string, path: string) => {
+      const response = await handle(new Request(`${origin}${path}`, { method }));
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    };
+    return { ...world, request };
+  }
+
+  test("shows and acknowledges its alert, without links to pages that are not there", async () => {
+    const { hook, path, request, readOne } = await createPublicWorld();
+    await using _ = hook;
+    const { status, text } = await request("GET", path);
+    expect([status, text.includes("is down</h1>"), text.includes("<a ")]).toEqual([
+      200,
+      true,
+      false,
+    ]);
+    expect((await request("HEAD", path)).status).toBe(200);
+    expect((await readOne()).status).toBe("open");
+    expect((await request("POST", path)).text).toContain("Acknowledged by Team hook.");
+    expect((await readOne()).status).toBe("acknowledged");
+  });
+
+  test("has no other power, and other paths don't exist", async () => {
+    const { hook, id, path, token, request, readOne } = await createPublicWorld();
+    await using _ = hook;
+    for (const method of ["PUT", "PATCH", "DELETE"])
+      expect((await request(method, path)).status).toBe(404);
+    const others = ["/", "/a/", "/api/v1/alerts", `/api/v1/alerts/${id}`, "/healthz", "/monitors"];
+    for (const other of [...others, `${path}/x`, `/a/../api/v1/alerts/${id}`, `/a/%00`])
+      for (const method of ["GET", "POST"])
+        expect([other, (await request(method, other)).status]).toEqual([other, 404]);
+    const forged = `/a/${token.slice(0, -4)}AAAA`;
+    await expectInvalid(request("POST", forged));
+    expect((await readOne()).status).toBe("open");
+  });
+
+  test("is limited per network, and per link", async () => {
+    const { hook, path, request, readOne } = await createPublicWorld();
+    await using _ = hook;
+    const statuses = new Set<number>();
+    for (let i = 0; i < 61; i++) statuses.add((await request("POST", "/a/x")).status);
+    expect([...statuses]).toEqual([404, 429]);
+    for (let i = 0; i < 61; i++) statuses.add((await request("GET", path)).status);
+    expect([...statuses]).toEqual([404, 429, 200]);
+    expect((await request("POST", path)).status).toBe(429);
+    expect((await readOne()).status).toBe("open");
+  });
+});
+
+test("links start with the address of the public port, if it is set; others don't", async () => {
+  const { appliance, hook, job, time } = await createWorld();
+  await using _ = hook;
+  const alerts = createAlertEngine({
+    ...appliance,
+    linkOrigin: () => "https://status.team.example",
+    subscribers: createSubscriberReceivers(appliance),
+  });
+  await job.changeState("slow");
+  await alerts.runOnce();
+  time.now += 10_000;
+  await alerts.runOnce();
+  const data = hook.alerts().at(-1)?.data;
+  expect(data?.acknowledgeUrl).toStartWith("https://status.team.example/a/");
+  expect(data?.url).toStartWith(`${origin}/monitors/`);
 });
