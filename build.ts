@@ -3,12 +3,16 @@
  * sources and rebuilds on changes.
  */
 import { watch } from "node:fs";
-import { cp, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { createConfigSchema } from "./src/configuration/document.ts";
 import { emptyDatabaseName, createEmptyDatabase } from "./src/database/file/data-directory.ts";
 import { buildDocument } from "./src/openapi-document.ts";
 import { audit } from "./release/audit.ts";
 import { builtFrom } from "./release/commit.ts";
+import { type Architecture, downloadPackages } from "./release/debian.ts";
+import { renderFormula } from "./release/formula.ts";
+import { writeImage } from "./release/image.ts";
+import { buildDeb, buildRpm } from "./release/linux-packages.ts";
 import { billOfMaterials, licencesText, shippedPackages } from "./release/packages.ts";
 import { sign } from "./release/sign.ts";
 import manifest from "./package.json" with { type: "json" };
@@ -23,17 +27,22 @@ const targets = {
   "bun-windows-x64": "signalbox-windows-x64.exe",
 } as const;
 
+/** Targets of images and packages. */
+const linux = { amd64: "bun-linux-x64", arm64: "bun-linux-arm64" } as const;
+const architectures: readonly Architecture[] = ["amd64", "arm64"];
+
 const built = builtFrom();
+const has = (flag: string) => process.argv.includes(flag);
 /** Folder of the files for browsers before compression. */
 const plain = "dist/plain";
 
-if (process.argv.includes("--watch")) await serveAndWatch();
-else if (process.argv.includes("--page")) await buildPage();
+if (has("--watch")) await serveAndWatch();
+else if (has("--page")) await buildPage();
 else await buildAll();
 
 /**
- * Builds the executable for this machine. With `--all`, builds a release: executables for all
- * systems, checksums and signature.
+ * Builds the executable for this machine. `--all` builds executables for all systems, `--image` container images,
+ * `--packages` packages for Debian and RPM. These builds, also combined, end with checksums and a signature.
  */
 async function buildAll() {
   // Screenshots are not removed, because rendering them takes hours.
@@ -47,19 +56,83 @@ async function buildAll() {
   });
   createEmptyDatabase(`dist/migrations/${emptyDatabaseName}`, "migrations");
   const packages = shippedPackages();
-  await Bun.write("dist/legal/licences.txt", licencesText(packages));
+  const licences = licencesText(packages);
+  await Bun.write("dist/legal/licences.txt", licences);
   await Bun.write("dist/signalbox.cdx.json", billOfMaterials(packages, built.builtAt));
-  if (process.argv.includes("--all")) {
-    const { state, output } = await audit();
-    if (state === "vulnerable") throw new Error(output);
-    if (state === "skipped") console.warn(`NOT AUDITED: no response from the registry: ${output}`);
-    for (const [target, name] of Object.entries(targets))
-      await compile(`dist/${name}`, target as keyof typeof targets);
-    await writeChecksums([...Object.values(targets), "signalbox.cdx.json"]);
-    sign("dist/SHA256SUMS", process.env["SIGNALBOX_SIGNING_KEY"]);
-  } else {
-    await compile(process.platform === "win32" ? "dist/signalbox.exe" : "dist/signalbox");
+  if (has("--all") || has("--image") || has("--packages")) await buildRelease(packages, licences);
+  else await compile(process.platform === "win32" ? "dist/signalbox.exe" : "dist/signalbox");
+}
+
+async function buildRelease(packages: ReturnType<typeof shippedPackages>, licences: string) {
+  const { state, output } = await audit();
+  if (state === "vulnerable") throw new Error(output);
+  if (state === "skipped") console.warn(`NOT AUDITED: no response from the registry: ${output}`);
+  const needed = has("--all") ? keysOf(targets) : Object.values(linux);
+  for (const target of needed) await compile(`dist/${targets[target]}`, target);
+  const files = [...needed.map((target) => targets[target] as string), "signalbox.cdx.json"];
+  if (has("--image")) files.push(...(await writeImages(packages)));
+  if (has("--packages")) files.push(...(await writePackages(licences)));
+  const hashes = await hashFiles(files);
+  if (has("--all")) {
+    const base = process.env["SIGNALBOX_RELEASE_URL"];
+    if (base === undefined)
+      console.warn("NO FORMULA: SIGNALBOX_RELEASE_URL names no address of the release.");
+    else
+      await Bun.write(
+        "dist/signalbox.rb",
+        renderFormula(base, (name) => hashes.get(name) ?? throwMissing(name)),
+      );
   }
+  const lines = [...hashes].map(([name, hash]) => `${hash}  ${name}\n`);
+  await Bun.write("dist/SHA256SUMS", lines.join(""));
+  sign("dist/SHA256SUMS", process.env["SIGNALBOX_SIGNING_KEY"]);
+}
+
+const keysOf = <T extends string>(record: Record<T, unknown>) => Object.keys(record) as T[];
+
+function throwMissing(name: string): never {
+  throw new Error(`The release has no ${name}.`);
+}
+
+/** Writes a container image per architecture. Returns their file names. */
+async function writeImages(packages: ReturnType<typeof shippedPackages>): Promise<string[]> {
+  const names: string[] = [];
+  for (const architecture of architectures) {
+    const { root, versions } = downloadPackages(`dist/debian-${architecture}`, architecture);
+    const name = `signalbox-image-${architecture}.tar`;
+    await writeImage(`dist/${name}`, {
+      ...built,
+      architecture,
+      executable: `dist/${targets[linux[architecture]]}`,
+      debian: root,
+      bill: billOfMaterials(packages, built.builtAt, { architecture, versions }),
+      level: 12,
+    });
+    await rm(`dist/debian-${architecture}`, { recursive: true });
+    reportSize(name);
+    names.push(name);
+  }
+  return names;
+}
+
+/** Writes a package of each format per architecture. Returns their file names. */
+async function writePackages(licences: string): Promise<string[]> {
+  process.umask(0o022);
+  const names: string[] = [];
+  const formats = { deb: buildDeb, rpm: buildRpm };
+  for (const architecture of architectures)
+    for (const [format, buildPackage] of Object.entries(formats)) {
+      const name = `signalbox_${manifest.version}_${architecture}.${format}`;
+      const folder = "dist/package";
+      await mkdir(folder, { recursive: true });
+      const executable = `dist/${targets[linux[architecture]]}`;
+      const { builtAt } = built;
+      buildPackage(`dist/${name}`, { architecture, executable, licences, builtAt, folder });
+      await rm(folder, { recursive: true });
+      reportSize(name);
+      names.push(name);
+    }
+  return names;
 }
 
 /** Builds only the files for browsers into `dist/web`, quickly compressed. `bun run dev` serves them. */
@@ -269,15 +342,19 @@ async function compile(outfile: string, target?: keyof typeof targets) {
     },
   });
   if (!result.success) throw new AggregateError(result.logs, "The build failed.");
-  console.log(`${outfile}  ${(Bun.file(outfile).size / 1024 ** 2).toFixed(0)} MiB`);
+  reportSize(outfile.replace("dist/", ""));
 }
 
-async function writeChecksums(names: readonly string[]) {
-  const lines = await Promise.all(
-    names.map(async (name) => {
-      const bytes = await Bun.file(`dist/${name}`).bytes();
-      return `${Bun.CryptoHasher.hash("sha256", bytes, "hex")}  ${name}\n`;
-    }),
-  );
-  await Bun.write("dist/SHA256SUMS", lines.join(""));
+function reportSize(name: string) {
+  console.log(`dist/${name}  ${(Bun.file(`dist/${name}`).size / 1024 ** 2).toFixed(0)} MiB`);
+}
+
+/** Returns the SHA-256 of files in `dist`, by name. */
+async function hashFiles(names: readonly string[]): Promise<Map<string, string>> {
+  const hashes = new Map<string, string>();
+  for (const name of names) {
+    const bytes = await Bun.file(`dist/${name}`).bytes();
+    hashes.set(name, Bun.CryptoHasher.hash("sha256", bytes, "hex"));
+  }
+  return hashes;
 }

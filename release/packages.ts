@@ -72,8 +72,15 @@ export function licencesText(packages: readonly Package[]): string {
   );
 }
 
+/** Debian packages of a container image, and their versions. */
+type SystemPackages = { architecture: string; versions: Readonly<Record<string, string>> };
+
 /** Returns a software bill of materials: CycloneDX 1.6 (ECMA-424) as JSON. */
-export function billOfMaterials(packages: readonly Package[], timestamp: string | null): string {
+export function billOfMaterials(
+  packages: readonly Package[],
+  timestamp: string | null,
+  system?: SystemPackages,
+): string {
   const component = (type: string, name: string, version: string, licence: string) => {
     const purl = type === "library" ? `pkg:npm/${name.replace("@", "%40")}@${version}` : undefined;
     const licences = /[()\s]/.test(licence)
@@ -97,7 +104,17 @@ export function billOfMaterials(packages: readonly Package[], timestamp: string 
     components: [
       component("platform", "bun", Bun.version, "MIT"),
       ...packages.map(({ name, version, licence }) => component("library", name, version, licence)),
+      ...listSystemComponents(system),
     ],
   };
   return `${JSON.stringify(bill, null, 2)}\n`;
 }
+
+const listSystemComponents = (system?: SystemPackages) =>
+  Object.entries(system?.versions ?? {}).map(([name, version]) => ({
+    type: "library",
+    "bom-ref": `deb:${name}@${version}`,
+    name,
+    version,
+    purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${system?.architecture}`,
+  }));

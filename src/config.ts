@@ -207,7 +207,12 @@ export function parseConfig(
 }
 
 /** Variables that are no settings: for client commands, release builds and systemd units. */
-const otherVariables = ["SIGNALBOX_KEY", "SIGNALBOX_CA_FILE", "SIGNALBOX_SIGNING_KEY"];
+const otherVariables = [
+  "SIGNALBOX_KEY",
+  "SIGNALBOX_CA_FILE",
+  "SIGNALBOX_SIGNING_KEY",
+  "SIGNALBOX_RELEASE_URL",
+];
 
 /** Warnings about variables that look like settings but have no effect, such as a mistyped SIGNALBOX_PROT. */
 export function listUnknownVariables(

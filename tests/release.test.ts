@@ -1,7 +1,6 @@
 import { Spec, Validation } from "@cyclonedx/cyclonedx-library";
 import { expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 import { audit } from "../release/audit.ts";
@@ -9,6 +8,7 @@ import { builtFrom } from "../release/commit.ts";
 import { allowedLicences, licencesText, shippedPackages } from "../release/packages.ts";
 import { sign } from "../release/sign.ts";
 import { binary, runSignalbox } from "./support/binary.ts";
+import { inRoot, mayChangeRoot } from "./support/change-root.ts";
 import { createMachine, expectSuccess } from "./support/machine.ts";
 import { defineTestWith } from "./support/real-targets.ts";
 
@@ -107,26 +107,6 @@ test("a severe vulnerability that the registry reports is found, and an unreacha
     if (state === "vulnerable") expect(found.output).toContain(advisory.title);
   }
 });
-
-/** A root directory for one program, with /proc, without which Bun exits at once. */
-const inRoot = (folder: string, ...command: string[]) => [
-  "unshare",
-  "--mount",
-  "sh",
-  "-c",
-  'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"',
-  folder,
-  ...command,
-];
-
-const mayChangeRoot = (() => {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-  mkdirSync(join(folder, "proc"));
-  const [program = "", ...args] = inRoot(folder, "/none");
-  const said = Bun.which(program) && Bun.spawnSync([program, ...args]).stderr.toString();
-  rmSync(folder, { recursive: true });
-  return said?.includes("chroot: failed to run") ?? false;
-})();
 
 test.if(mayChangeRoot)("it starts with nothing but libc", async () => {
   await using box = createMachine();

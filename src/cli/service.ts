@@ -19,6 +19,7 @@ import {
   renderLaunchdPlist,
   type ServiceOptions,
   renderSystemdUnit,
+  settingsTemplate,
 } from "./support/service-unit.ts";
 
 const executable = "/usr/local/bin/signalbox";
@@ -238,11 +239,7 @@ function readState(): Record<string, string | number | null> {
 function writeTemplate(file: string) {
   mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
   chmodSync(dirname(file), 0o755);
-  const text = `# Settings of the service, such as SIGNALBOX_PUBLIC_PORT=8080; see signalbox serve --help.
-# Options of the unit take precedence. After a change: systemctl reload signalbox
-# Everyone on this machine can read this file: store passwords in separate files.
-`;
-  writeFileSync(file, text);
+  writeFileSync(file, settingsTemplate);
   chmodSync(file, 0o644);
 }
 

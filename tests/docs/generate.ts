@@ -3,6 +3,7 @@ import { type Argument, Command, type Option } from "commander";
 import { Glob } from "bun";
 import { join } from "node:path";
 import { boundSections } from "./bounds.ts";
+import { deployFiles } from "./deploy.ts";
 import { configuredList, growthTable } from "./growth.ts";
 import { metricsTable } from "./metrics.ts";
 import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";
@@ -15,6 +16,7 @@ const documents = join(import.meta.dir, "../../docs");
 /** Generates the documents that contain facts from the code, by file name. */
 export async function generated(): Promise<Record<string, string>> {
   return {
+    ...deployFiles(),
     "command-line.md": commandLineText(),
     "monitors.md": await withParts("monitors.md", { types: typeLines() }),
     "development/decisions/README.md": await withParts("development/decisions/README.md", {

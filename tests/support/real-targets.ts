@@ -49,6 +49,9 @@ export const packages = {
   fish: "fish",
   tinyproxy: "tinyproxy-bin",
   microsocks: "microsocks",
+  "dpkg-deb": "dpkg",
+  rpm: "rpm",
+  rpmbuild: "rpm",
 } as const;
 
 export type Program = keyof typeof packages;

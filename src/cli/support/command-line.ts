@@ -12,6 +12,7 @@ import { addCompact } from "../compact.ts";
 import { addCompletion } from "../completion.ts";
 import { addDoctor } from "../doctor.ts";
 import { Exit, exitCodes } from "./exit.ts";
+import { addHealthcheck } from "../healthcheck.ts";
 import { addImport } from "../import.ts";
 import { addDeleted } from "../deleted.ts";
 import { addIncident } from "../incident.ts";
@@ -58,6 +59,7 @@ export function createCommandLine(
     addCluster,
     addCompact,
     (command: Command) => addDoctor(command, ignoredVariables),
+    addHealthcheck,
     addLogin,
     addStatus,
     addIncident,

@@ -21,6 +21,12 @@ export type ServiceOptions = {
   mayPing: boolean;
 };
 
+/** Content of a new settings file. */
+export const settingsTemplate = `# Settings of the service, such as SIGNALBOX_PUBLIC_PORT=8080; see signalbox serve --help.
+# Options of the unit take precedence. After a change: systemctl reload signalbox
+# Everyone on this machine can read this file: store passwords in separate files.
+`;
+
 const lifetime = `# Restarts a process whose event loop is stalled. Exit codes above 1 need a person.
 WatchdogSec=60
 WatchdogSignal=SIGKILL
