@@ -679,7 +679,7 @@ describeInChromium("the Monitors page", (browser) => {
       await page.getByText("Web shop").first().waitFor();
       await page.keyboard.press("Control+k");
       await page.getByRole("option", { name: /Create monitor/ }).click();
-      await dialog.waitFor();
+      await dialog.locator("input:focus").waitFor();
     };
     await create();
     await page.keyboard.type("Warehouse");

@@ -8,6 +8,12 @@ export const recordKey = (noun: EventNoun, id: string) => [noun, id] as const;
 /** Key of the list of all records of a noun. Longer keys with this prefix are for partial lists. */
 export const listKey = (noun: EventNoun) => [noun, "list"] as const;
 
+/** Key of what checks found about a monitor. Unlike its record, it stays the same after an edit. */
+export const checksKey = (monitorId: string) => ["checks", monitorId] as const;
+
+/** Key of the managed records of a noun. */
+export const managedKey = (noun: EventNoun) => ["managed", noun] as const;
+
 /** Key of the notified channels of incidents. */
 export const tracesKey = [...listKey("incident"), "traces"] as const;
 

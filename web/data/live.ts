@@ -4,7 +4,7 @@ import type { CompactMonitor } from "../../src/dashboard/schema.ts";
 import { type EventNoun, type EventType, nounOf } from "../../src/events/catalogue.ts";
 import { onWrite } from "./client.ts";
 import { connection } from "./connection.ts";
-import { attentionKey, listKey, recordKey, tracesKey } from "./keys.ts";
+import { attentionKey, checksKey, listKey, managedKey, recordKey, tracesKey } from "./keys.ts";
 import {
   changeOverview,
   isPartly,
@@ -168,6 +168,8 @@ const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
 function applyChange({ type, subjectId }: Change) {
   const noun = nounOf(type);
   scheduleRefresh(recordKey(noun, subjectId), listKey(noun), ["audit-log"]);
+  if (type !== "monitor.updated") scheduleRefresh(checksKey(subjectId));
+  if (mayChangeManaged(type)) scheduleRefresh(managedKey(noun));
   if (noun === "monitor" || noun === "alert") scheduleRefresh(attentionKey);
   const also = alsoLists[noun];
   if (also !== undefined) scheduleRefresh(listKey(also));
@@ -177,6 +179,12 @@ function applyChange({ type, subjectId }: Change) {
   } else if (effectOf(type) === "overview") scheduleRefresh(overviewKey);
   if (noun === "organization" || (noun === "person" && isSelf(subjectId)))
     scheduleRefresh(["session"]);
+}
+
+/** Whether managed records can differ after an event. Without any, an edit changes none. */
+function mayChangeManaged(type: EventType) {
+  const managed = queryClient.getQueryData<unknown[]>(managedKey(nounOf(type)));
+  return !type.endsWith(".updated") || managed?.length !== 0;
 }
 
 /** Whether the page has only the first of many monitors. */

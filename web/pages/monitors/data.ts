@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { Timeline } from "../../../src/dashboard/timeline-schema.ts";
 import { dashboard, v1 } from "../../data/client.ts";
-import { listKey, recordKey } from "../../data/keys.ts";
+import { checksKey, listKey, recordKey } from "../../data/keys.ts";
 import { onChecks } from "../../data/live.ts";
 import { createDataQuery, createPageQuery, queryClient } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
@@ -28,7 +28,7 @@ function useChecks(id: string) {
         if (!ids.has(id)) return;
         void queryClient.invalidateQueries({ queryKey: recordKey("monitor", id), exact: true });
         for (const part of ["heartbeats", "uptime", "timeline"])
-          void queryClient.invalidateQueries({ queryKey: [...recordKey("monitor", id), part] });
+          void queryClient.invalidateQueries({ queryKey: [...checksKey(id), part] });
       }),
     [id],
   );
@@ -39,7 +39,7 @@ const slow = { refetchInterval: 60_000 };
 
 export const useUptime = (id: string) =>
   useQuery({
-    ...createDataQuery([...recordKey("monitor", id), "uptime"], (options) =>
+    ...createDataQuery([...checksKey(id), "uptime"], (options) =>
       v1.monitors({ id }).uptime.get(options),
     ),
     ...slow,
@@ -57,7 +57,7 @@ const toQuery = ({ from, to }: OpenSpan) => ({
 export const usePeriodFigures = (id: string, { from, to }: OpenSpan) =>
   useQuery({
     enabled: to !== null,
-    ...createDataQuery([...recordKey("monitor", id), "figures", from, to], (options) =>
+    ...createDataQuery([...checksKey(id), "figures", from, to], (options) =>
       dashboard
         .monitors({ id })
         .figures.get({ query: toQuery({ from, to }) as { from: string; to: string }, ...options }),
@@ -70,7 +70,7 @@ export const maxStates = 500;
 /** States of a span, newest first. The last one is the state at its start. */
 export const useStates = (id: string, { from, to }: OpenSpan) =>
   useQuery({
-    ...createDataQuery([...recordKey("monitor", id), "states", from, to], (options) =>
+    ...createDataQuery([...checksKey(id), "states", from, to], (options) =>
       dashboard
         .monitors({ id })
         .states.get({ query: { ...toQuery({ from, to }), limit: maxStates }, ...options }),
@@ -84,7 +84,7 @@ export const checksPerPage = 100;
 /** The newest checks of a span. */
 export const useHeartbeats = (id: string, { from, to }: OpenSpan) =>
   useQuery({
-    ...createDataQuery([...recordKey("monitor", id), "heartbeats", from, to], (options) =>
+    ...createDataQuery([...checksKey(id), "heartbeats", from, to], (options) =>
       v1
         .monitors({ id })
         .heartbeats.get({ query: { ...toQuery({ from, to }), limit: checksPerPage }, ...options }),
@@ -94,7 +94,7 @@ export const useHeartbeats = (id: string, { from, to }: OpenSpan) =>
 
 export const useHeartbeat = (id: string, at: string) =>
   useQuery({
-    ...createDataQuery([...recordKey("monitor", id), "heartbeat", at], (options) =>
+    ...createDataQuery([...checksKey(id), "heartbeat", at], (options) =>
       v1.monitors({ id }).heartbeats.get({
         query: { from: at, to: new Date(Date.parse(at) + 1).toISOString(), limit: 1 },
         ...options,
@@ -110,7 +110,7 @@ export type Span = { from: number; to: number };
 export const useTimeline = (id: string, { from, to }: Span, step: number, enabled = true) =>
   useQuery({
     enabled,
-    ...createDataQuery([...recordKey("monitor", id), "timeline", from, to, step], (options) =>
+    ...createDataQuery([...checksKey(id), "timeline", from, to, step], (options) =>
       dashboard.monitors({ id }).timeline.get({
         query: {
           from: new Date(from).toISOString(),
