@@ -10,6 +10,7 @@ import {
 } from "./alerting/schedules/routes.ts";
 import { recordRoutes } from "./alerting/records/routes.ts";
 import { createAlertRoutes } from "./alerting/routes.ts";
+import { createDrillRoutes } from "./alerting/drills/routes.ts";
 import { createContactMethodRoutes } from "./alerting/contact-methods/routes.ts";
 import { escalationPolicyRoutes } from "./alerting/policies/routes.ts";
 import { mailInvitation } from "./alerting/service.ts";
@@ -77,6 +78,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(scheduleRoutes)
     .use(onCallRoutes)
     .use(escalationPolicyRoutes)
+    .use(createDrillRoutes(dependencies))
     .use(createContactMethodRoutes(dependencies))
     .use(peopleApiRoutes)
     .use(statusPageRoutes)

@@ -171,12 +171,14 @@ test("every route that creates records has a limit or a retention", () => {
     "createStatusPage",
     "invite",
   ];
-  // Contact methods have a limit per person, notes and overrides per record; incidents are people's
+  // Contact methods have a limit per person, notes and overrides per record; drills end; incidents are people's
   // history; there is one backup per person; uploads are removed within an hour; the others create an
   // organization.
   const unlimited = [
     "openIncident",
     "createContactMethod",
+    "drillEscalationPolicy",
+    "drillPerson",
     "addIncidentNote",
     "addAlertNote",
     "makeBackup",

@@ -107,6 +107,11 @@ const framed = [
   }),
   createRoute({
     ...inShell,
+    path: "/on-call/readiness",
+    component: lazyRouteComponent(createChunk(() => import("./pages/on-call/readiness-page.tsx"))),
+  }),
+  createRoute({
+    ...inShell,
     path: "/on-call/$id",
     component: lazyRouteComponent(createChunk(() => import("./pages/on-call/schedule-page.tsx"))),
   }),

@@ -52,6 +52,26 @@ type OfIncident = {
 // Absent in alerts of older versions.
 type OfProblem = { problem?: ProblemName; node?: string; message: string };
 
+type OfDrill = {
+  /** The policy or person that the drill notifies. */
+  drill: { type: "policy" | "person"; id: string; name: string };
+  message: string;
+};
+
+type OfShift = {
+  shift: {
+    scheduleId: string;
+    scheduleName: string;
+    personId: string;
+    personName: string;
+    /** RFC 3339. */
+    startsAt: string;
+    /** RFC 3339. When another person, or nobody, is on call; null if that is later than 62 days. */
+    endsAt: string | null;
+  };
+  message: string;
+};
+
 type AlertedChannel = {
   id: string;
   name: string;
@@ -82,6 +102,10 @@ export type AlertData = {
   /** The appliance itself has a problem. */
   "appliance.troubled": OfProblem & { severity?: ProblemSeverity };
   "appliance.recovered": OfProblem;
+  /** A page to practice: nothing has failed. */
+  drill: OfDrill;
+  /** The shift of a person starts soon. */
+  "shift.starting": OfShift;
   test: { channel: AlertedChannel; message: string };
 };
 

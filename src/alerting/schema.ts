@@ -19,6 +19,8 @@ export const AlertType = z
     "channel.failed",
     "appliance.troubled",
     "appliance.recovered",
+    "drill",
+    "shift.starting",
     "test",
   ])
   .meta({ id: "AlertType" });
@@ -85,7 +87,7 @@ export type Delivery = z.infer<typeof Delivery>;
 
 const PreviewedChannel = z.object({ id: Id, name: z.string(), type: z.string() });
 
-const PreviewedStep = z.object({
+export const PreviewedStep = z.object({
   step: z.int().nullable().meta({
     description: "From 1. Null for the end, when nobody acknowledged.",
   }),
@@ -249,6 +251,31 @@ const incidentData = z.object({
   acknowledgeUrl,
 });
 
+const drillData = z.object({
+  alertId,
+  drill: z
+    .object({ type: z.enum(["policy", "person"]), id: Id, name: z.string() })
+    .meta({ description: "The escalation policy or person that the drill notifies." }),
+  message: z.string(),
+  acknowledgedBy,
+  escalation,
+  url,
+  acknowledgeUrl,
+});
+const shiftData = z.object({
+  alertId,
+  shift: z.object({
+    scheduleId: Id,
+    scheduleName: z.string(),
+    personId: Id,
+    personName: z.string(),
+    startsAt: Timestamp,
+    endsAt: Timestamp.nullable().meta({ description: "Null if later than 62 days." }),
+  }),
+  message: z.string(),
+  url,
+});
+
 const defineBody = <T extends z.ZodType>(type: z.ZodType, data: T) =>
   z.object({ type, timestamp: Timestamp, data });
 
@@ -270,6 +297,8 @@ const WebhookAlert = z
       z.object({ ...problemData, severity: z.enum(problemSeverities) }),
     ),
     defineBody(z.literal("appliance.recovered"), z.object(problemData)),
+    defineBody(z.literal("drill"), drillData),
+    defineBody(z.literal("shift.starting"), shiftData),
   ])
   .meta({ id: "WebhookAlert" });
 

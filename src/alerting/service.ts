@@ -3,7 +3,8 @@ import type { Scope } from "../events/scope.ts";
 import { type ChannelRow, findOrdinaryChannel, getAlertChannel } from "./channels/service.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { assertFound } from "../database/rows.ts";
+import type { Priority } from "../core/statuses.ts";
+import { assertFound, type Tenant } from "../database/rows.ts";
 import { createId } from "../core/ids.ts";
 import { consume, type RateLimit } from "../http/access/rate-limit.ts";
 import { guardExists } from "../database/references.ts";
@@ -29,9 +30,10 @@ import type { Alert } from "./alert.ts";
 import { createAlert } from "./deciding/decide.ts";
 import type { Attempt } from "./sending/queue.ts";
 import { updateChannelState } from "./channel-receivers.ts";
-import { computeEnd, planEscalation } from "./deciding/escalation-rules.ts";
+import { computeEnd, type Plan, planEscalation } from "./deciding/escalation-rules.ts";
 import { explainSilence, selectChannelsForProblems } from "./deciding/rules.ts";
 import { findPolicyOfMonitor } from "./policies/rules.ts";
+import type { PolicyRecord } from "./policies/store.ts";
 import type { OnCallQuery } from "./schedules/schema.ts";
 import type { AlertPreview, Delivery, NewTestMail, PageQuery, TestOutcome } from "./schema.ts";
 import {
@@ -101,10 +103,24 @@ async function previewPolicy(
     { enabled: true, isAttached: true },
   );
   if (silence !== null) return { id, name, reason: `${name} ${silence}.`, steps: [] };
-  const factsAt = await loadEscalation(scope, [policy], from, computeEnd(policy, from) + 1);
+  const steps = await previewSteps(scope, policy, monitor.priority, from);
+  return { id, name, reason: null, steps };
+}
+
+type PreviewedStep = NonNullable<AlertPreview["policy"]>["steps"][number];
+
+/** Previews the steps of a policy from their start, in Unix milliseconds, until the end. */
+export async function previewSteps(
+  tenant: Tenant,
+  policy: Plan & Pick<PolicyRecord, "steps">,
+  priority: Priority,
+  from: number,
+): Promise<PreviewedStep[]> {
+  const factsAt = await loadEscalation(tenant, [policy], from, computeEnd(policy, from) + 1);
   const { people, channels } = factsAt(from);
-  const last = selectChannelsForProblems(listOrdinaryChannels(snapshot));
-  const steps = planEscalation(policy, monitor.priority, from, factsAt).map((run) => {
+  const ordinary = [...channels.values()].filter(({ personId }) => personId === null);
+  const last = selectChannelsForProblems(ordinary);
+  return planEscalation(policy, priority, from, factsAt).map((run) => {
     const { step, round, at, planned, texts } = run;
     const atEnd = last.map((channel) => ({ channelId: channel.id, personId: null, delayMs: 0 }));
     const names = last.map((channel) => channel.name).join(", ");
@@ -120,7 +136,6 @@ async function previewPolicy(
       })),
     };
   });
-  return { id, name, reason: null, steps };
 }
 
 const createNoSuchChannelError = () => new AppError("NOT_FOUND", "There is no such alert channel.");

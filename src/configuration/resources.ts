@@ -141,11 +141,12 @@ const policyResource = defineResource<PolicyRecord, NewEscalationPolicy>({
 
 const scheduleResource = defineResource<StoredSchedule, NewSchedule>({
   list: (scope) => listSchedules(scope),
-  fieldsOf: (_scope, { name, description, timeZone, layers }) => ({
+  fieldsOf: (_scope, { name, description, timeZone, layers, noticeHours }) => ({
     name,
     description,
     timeZone,
     layers,
+    noticeHours,
   }),
   read: async (_scope, _row, entry) => parse(NewSchedule, entry),
   create: (scope, id, input, at) => [

@@ -15,6 +15,7 @@ export const units = {
   bytes: ["byte", "bytes"],
   characters: ["character", "characters"],
   entries: ["entry", "entries"],
+  hours: ["hour", "hours"],
   levels: ["level", "levels"],
   messages: ["message", "messages"],
   milliseconds: ["ms", "ms"],
@@ -607,6 +608,12 @@ export const scheduleBounds = {
     unit: "rows",
     per: "schedule",
     beyond: "Overrides that ended in the past year count too. One more is rejected: 409.",
+  },
+  noticeHours: {
+    value: 336,
+    unit: "hours",
+    per: "schedule",
+    beyond: "An earlier notice of a shift is rejected: 422.",
   },
   span: {
     value: 62 * 86_400,

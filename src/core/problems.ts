@@ -7,13 +7,18 @@ export const problemNames = [
   "checks",
   "clock",
   "disk",
+  "drill",
   "events",
   "loop",
   "node",
   "notices",
+  "on-call",
   "storage",
 ] as const;
 export type ProblemName = (typeof problemNames)[number];
+
+/** Problems of one organization each. Only that organization is notified of them. */
+export const organizationProblems: ReadonlySet<ProblemName> = new Set(["drill", "on-call"]);
 
 /** Severities that all services with graded alerts support. */
 export const problemSeverities = ["critical", "error", "warning", "info"] as const;
@@ -24,6 +29,8 @@ export type Problem = {
   name: ProblemName;
   /** ID of the affected machine in a cluster; absent if the problem affects all machines. */
   node?: string;
+  /** The only organization that it concerns; absent if it concerns the appliance. */
+  organizationId?: string;
   /** Stage of the problem. Each change of the stage sends another notification. */
   stage: string;
   severity: ProblemSeverity;

@@ -39,7 +39,8 @@ export const hasStoredName = (action: string): boolean =>
 export function buildStoredNameSql(action: string, organizationId: string, id: string): string {
   if (action.startsWith("alert."))
     return `(select coalesce(data ->> '$.monitor.name', data ->> '$.incident.title',
-        data ->> '$.channel.name', 'the problem ' || subject_id)
+        data ->> '$.channel.name', 'the drill of ' || (data ->> '$.drill.name'),
+        'the problem ' || subject_id)
       from alert_records s where s.organization_id = ${organizationId} and s.id = ${id})`;
   if (action === "person.removed") return `(select name from people where id = ${id})`;
   const subject = isRemoval(action)

@@ -60,6 +60,7 @@ const method = (id: string, fields: object = {}) => ({
   personId: "ada" as string | null,
   enabled: true,
   verifiedAt: "2026-11-20T00:00:00.000Z",
+  isDefault: false,
   afterMinutes: 0 as number | null,
   criticalAfterMinutes: 0 as number | null,
   ...fields,

@@ -82,6 +82,7 @@ describeInChromium("on call", (browser) => {
   defineLookTests((path) => world.open(browser, path), {
     "on-call": () => ["/on-call", "Notifies no one."],
     schedule: () => [`/on-call/${schedule.id}`, "Next shifts"],
+    readiness: () => ["/on-call/readiness", "Ben has no contact method."],
   });
 
   test("on a phone, two taps put the signed-in person on call", async () => {
@@ -100,6 +101,22 @@ describeInChromium("on call", (browser) => {
     await page.getByRole("button", { name: /^Undo/ }).click();
     await row.getByText(owner.name).waitFor({ state: "detached" });
     expect(await overrides()).toEqual([]);
+    expect(open.faults).toEqual([]);
+  });
+
+  test("a drill is previewed and started, and its result is listed", async () => {
+    await using open = await world.open(browser, "/on-call/readiness");
+    const { page } = open;
+    await page.getByRole("button", { name: "Drill yourself" }).click();
+    const dialog = page.getByRole("dialog", { name: `Start a drill of ${owner.name}?` });
+    await dialog.getByText(`${owner.name} can't be reached`).waitFor();
+    await dialog.getByRole("button", { name: "Start drill" }).click();
+    await page.getByRole("heading", { name: `Drill: ${owner.name}` }).waitFor();
+    await page.goBack();
+    await page
+      .getByRole("region", { name: "Drills" })
+      .getByText("nobody acknowledged it")
+      .waitFor();
     expect(open.faults).toEqual([]);
   });
 

@@ -47,6 +47,7 @@ const atOnce: Record<string, string> = {
   tryAlertChannel: isRequested,
   tryChangedAlertChannel: isRequested,
   deleteContactMethod: isOwn,
+  drillPerson: isRequested,
   sendVerificationCode: isOwn,
   testContactMethod: isOwn,
   updateContactMethod: isOwn,

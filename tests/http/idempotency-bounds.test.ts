@@ -130,6 +130,8 @@ test("every POST and PATCH that returns a record with lists has an address to re
     "changeMonitors",
     "checkNow",
     "createScheduleOverride",
+    "drillEscalationPolicy",
+    "drillPerson",
     "previewChangeOfMonitors",
     "restoreAlertChannel",
     "restoreIncident",

@@ -172,6 +172,8 @@ test("a 201 has a Location exactly if the document says so, and the new record i
     "POST /api/v1/alerts/{id}/notes",
     "POST /api/v1/schedules/{id}/overrides",
     "POST /api/v1/schedules/{id}/swaps",
+    "POST /api/v1/escalation-policies/{id}/drill",
+    "POST /api/v1/people/{id}/drill",
   ]);
 });
 

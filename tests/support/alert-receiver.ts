@@ -81,6 +81,21 @@ const defaultAlertData: AlertData = {
     message: "The disk has 800 MB left of 40 GB.",
   },
   "appliance.recovered": { problem: "disk", message: "There is enough space again." },
+  drill: {
+    drill: { type: "policy", id: "01a1fb98-0000-7000-8000-0000000000d1", name: "Platform" },
+    message: "This is a drill: nothing has failed.",
+  },
+  "shift.starting": {
+    shift: {
+      scheduleId: "01a1fb98-0000-7000-8000-0000000000d2",
+      scheduleName: "Platform",
+      personId: "01a1fb98-0000-7000-8000-0000000000d3",
+      personName: "Ada",
+      startsAt: "2026-11-30T09:00:00.000Z",
+      endsAt: null,
+    },
+    message: "Ada is on call in Platform from 2026-11-30 09:00 (UTC).",
+  },
   test: { channel, message: "Alerts of this channel arrive here." },
 };
 

@@ -113,6 +113,7 @@ export async function createSampleRecord(
     const { json } = await api("GET", `/api/v1/alerts?incidentId=${incidentId}`);
     return json.data[0].id;
   }
+  if (noun === "people") return samplePeople[0] ?? "";
   const sample = noun === "contact-methods" ? sampleContactMethod : sampleBodies[noun]?.create;
   const body = { ...sample, ...fields };
   const { status, json, text } = await api("POST", `/api/v1/${noun}`, { body });
@@ -128,7 +129,12 @@ export async function createRecordForRoute(
   const isDeleted = nounOf(path) === "deleted-records";
   const noun = isDeleted ? "incidents" : nounOf(path);
   const layers = [{ personIds: samplePeople, start: "2026-11-30T08:00" }];
-  const id = await createSampleRecord(api, noun, path.endsWith("/swaps") ? { layers } : {});
+  const targets = [{ type: "person", id: samplePeople[0] }];
+  const isDrill = noun === "escalation-policies" && /\/drill(-preview)?$/.test(path);
+  const id = await createSampleRecord(api, noun, {
+    ...(path.endsWith("/swaps") && { layers }),
+    ...(isDrill && { steps: [{ afterMinutes: 0, targets }] }),
+  });
   if (isDeleted || path.endsWith("/restore")) await api("DELETE", `/api/v1/${noun}/${id}`);
   return id;
 }
@@ -138,6 +144,7 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
   if (nounOf(path) === "imports")
     return path.endsWith("/uploads") ? { name: "kuma.db", size: 10 } : { source: "gatus" };
+  if (path.endsWith("/drill")) return { priority: "normal" };
   if (path.endsWith("/schedules/preview")) return { timeZone: "Europe/Berlin", layers: [] };
   const child = path.split("/").findLast((part) => Object.hasOwn(children, part));
   if (child !== undefined) return children[child];

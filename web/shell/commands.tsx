@@ -162,6 +162,7 @@ function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Comm
         createCommand(label, "plus", () => goTo(path), { common: true }),
       ),
     );
+  commands.push(createCommand("Readiness", "people", () => goTo("/on-call/readiness")));
   if (may("admin"))
     commands.push(
       createCommand("Create schedule", "people", () => openDialog({ kind: "create-schedule" })),
@@ -321,7 +322,7 @@ function resolveIncident(id: string) {
 function useAlertCommands({ text, isSearching, goTo }: Search): Command[] {
   const { mayWrite, person } = useSignedInPerson();
   const zone = useZone();
-  const { data } = useAlerts(openStatuses.join(","), 1, isSearching);
+  const { data } = useAlerts({ status: openStatuses.join(","), page: 1 }, isSearching);
   return (data?.data ?? []).flatMap((alert) => {
     const { id, title, status, acknowledgments } = alert;
     const isOwn = status === "acknowledged" && acknowledgments.some((one) => one.id === person.id);

@@ -79,15 +79,17 @@ export const canReopen = ({ type }: AlertingEvent) => alertingEvents[type] === "
 
 /** A decision about a monitor that is due at a time, without an event. */
 export type Timer = {
-  kind: "memory" | "certificate" | "unrecorded" | "record" | "notification";
+  kind: "memory" | "certificate" | "unrecorded" | "record" | "notification" | "drill" | "notice";
   organizationId: string;
-  /** The subject of an alert; otherwise a monitor. */
+  /** The subject of an alert, a policy to drill, or a schedule with notices; otherwise a monitor. */
   monitorId: string;
   /** The alert whose timer is due; otherwise absent. */
   recordId?: string;
   /** The channel of a planned notification, and its step; otherwise absent. */
   channelId?: string;
   step?: number;
+  /** Unix milliseconds. When the notice of a schedule was due; otherwise absent. */
+  dueAt?: number;
 };
 
 /** A decision in progress: the facts, the collected deliveries, and the time. */
@@ -111,6 +113,8 @@ export type DecisionScope = {
   incidentIds: readonly string[];
   /** Whether steps of escalation policies, or planned notifications, are due. */
   escalates?: boolean;
+  /** Schedules whose shifts are examined for notices. */
+  scheduleIds?: readonly string[];
   rows: number;
   part: Part | null;
 };

@@ -4,7 +4,12 @@ import { planContactMethods, type UsableMethod } from "../contact-methods/rules.
 import type { EscalationStep, EscalationTarget } from "../policies/schema.ts";
 
 /** The times of a policy. */
-export type Plan = { steps: readonly { afterMinutes: number }[]; repeat: number };
+export type Plan = {
+  steps: readonly { afterMinutes: number }[];
+  repeat: number;
+  /** Minimum time in minutes from the last step to the repetition, or to the end. */
+  pauseMinutes?: number;
+};
 
 /** A step, and the number of finished repetitions of all steps. */
 export type Position = { step: number; round: number };
@@ -13,16 +18,16 @@ export type Position = { step: number; round: number };
 export type Stage = Position | "end";
 
 const minuteMs = 60_000;
-/** Minimum time in minutes from the last step to the repetition, or to the end. */
+/** Usual minimum time in minutes from the last step to the repetition, or to the end. */
 const minPause = 5;
 
 /**
  * Returns the minutes from one run of all steps to the next. After the last step, it waits as long
  * as before it.
  */
-function computeRoundMinutes({ steps }: Plan): number {
+function computeRoundMinutes({ steps, pauseMinutes = minPause }: Plan): number {
   const last = steps.at(-1)?.afterMinutes ?? 0;
-  return last + Math.max(last - (steps.at(-2)?.afterMinutes ?? 0), minPause);
+  return last + Math.max(last - (steps.at(-2)?.afterMinutes ?? 0), pauseMinutes);
 }
 
 /** Returns what runs at a position. After steps were removed from the policy, that is the next round. */
@@ -39,7 +44,11 @@ export function computeStageTime(plan: Plan, stage: Stage, from: number): number
 }
 
 /** A contact method of a person, or an ordinary channel. */
-export type Contact = UsableMethod & { name: string; personId: string | null };
+export type Contact = UsableMethod & {
+  name: string;
+  personId: string | null;
+  isDefault: boolean;
+};
 
 export type EscalationFacts = {
   people: ReadonlyMap<string, string>;
@@ -82,7 +91,7 @@ export type PlannedRun = {
  * reaches nobody is followed by the next one at once.
  */
 export function planEscalation(
-  policy: { steps: readonly EscalationStep[]; repeat: number },
+  policy: Plan & { steps: readonly EscalationStep[] },
   priority: Priority,
   from: number,
   factsAt: (at: number) => EscalationFacts,
@@ -98,6 +107,22 @@ export function planEscalation(
     if (plan.planned.length > 0) at = computeStageTime(policy, stage, from);
   }
   return [...runs, { step: null, round: policy.repeat, at, planned: [], texts: [] }];
+}
+
+/** Returns the steps of a drill of one person. It ends after their last contact method had the usual pause. */
+export function planPersonDrill(
+  personId: string,
+  priority: Priority,
+  facts: EscalationFacts,
+): { steps: EscalationStep[]; repeat: number; pauseMinutes: number } {
+  const targets: EscalationTarget[] = [{ type: "person", id: personId }];
+  const { planned } = planStep(targets, priority, facts);
+  const last = Math.max(0, ...planned.map(({ delayMs }) => delayMs));
+  return {
+    steps: [{ afterMinutes: 0, targets }],
+    repeat: 0,
+    pauseMinutes: last / minuteMs + minPause,
+  };
 }
 
 /** Returns the latest time at which an escalation can end. Both in Unix milliseconds. */

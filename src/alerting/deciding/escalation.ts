@@ -1,7 +1,7 @@
 /** Carries out the steps of escalation policies until someone acknowledges an alert. */
 import type { EscalationData } from "../alert.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
-import type { PolicyRecord } from "../policies/store.ts";
+import type { EscalationStep } from "../policies/schema.ts";
 import { isQuiet, type OpenRecord } from "../records/rules.ts";
 import { addEntry, guardRecord, planNotification, removeNotification } from "../records/store.ts";
 import {
@@ -14,11 +14,13 @@ import {
 import {
   computeStageTime,
   findStage,
+  type Plan,
   type Planned,
+  planPersonDrill,
   planStep,
   type Stage,
 } from "./escalation-rules.ts";
-import { advance } from "./records.ts";
+import { advance, resolveRecord } from "./records.ts";
 import { selectChannelsForProblems } from "./rules.ts";
 import { listOrdinaryChannels } from "./snapshot.ts";
 
@@ -41,18 +43,17 @@ function escalate(decision: Decision, record: OpenRecord) {
   if (isQuiet(record) || record.dueAt === null || record.dueAt > now) return;
   // Nothing is sent after an acknowledgment in the meantime.
   out.write(guardRecord(snapshot.organizationId, record));
-  const policy = snapshot.policies.find(({ id }) => id === record.policyId);
+  const policy = findPlan(decision, record);
   const stage = policy === undefined ? "end" : findStage(policy, record);
   if (policy === undefined || stage === "end") return finish(decision, record, policy);
   const step = policy.steps[stage.step];
   const { planned, texts } = planStep(step?.targets ?? [], record.priority, snapshot.escalation);
   const number = stage.step + 1;
-  const data = { policy: policy.name, step: number, steps: policy.steps.length };
   notifyOfRecord(
     decision,
     record,
     planned.filter(({ delayMs }) => delayMs === 0).map(({ channelId }) => channelId),
-    data,
+    describeStep(record, policy, number),
   );
   if (out.rest() !== null) return;
   planLater(decision, record, planned, stage);
@@ -67,20 +68,50 @@ function escalate(decision: Decision, record: OpenRecord) {
   });
 }
 
+/** A policy, or the only step of the drill of a person, which has no name. */
+type RunningPlan = Plan & { name: string | null; steps: readonly EscalationStep[] };
+
+/** Returns the steps of an alert; undefined if its policy was deleted. */
+function findPlan({ snapshot }: Decision, record: OpenRecord): RunningPlan | undefined {
+  const { family, policyId, subjectId, priority } = record;
+  if (family === "drill" && policyId === null)
+    return { name: null, ...planPersonDrill(subjectId, priority, snapshot.escalation) };
+  return snapshot.policies.find(({ id }) => id === policyId);
+}
+
+const describeStep = (
+  { policyId }: OpenRecord,
+  plan: RunningPlan | undefined,
+  step: number,
+): EscalationData | null =>
+  policyId === null
+    ? null
+    : { policy: plan?.name ?? null, step, steps: plan?.steps.length ?? step };
+
 /**
  * Returns the start from which the next steps count. If an acknowledgment or a snooze postponed this
  * step, the next ones keep their distance.
  */
-function findStart(from: number, dueAt: number, policy: PolicyRecord, stage: Stage): number {
+function findStart(from: number, dueAt: number, policy: Plan, stage: Stage): number {
   return from + Math.max(0, dueAt - computeStageTime(policy, stage, from));
 }
 
-const positionOf = (stage: Stage, { steps, repeat }: PolicyRecord) =>
+const positionOf = (stage: Stage, { steps, repeat }: Plan) =>
   stage === "end" ? { step: steps.length, round: repeat } : stage;
 
-/** Notifies the default channels that nobody acknowledged. */
-function finish(decision: Decision, record: OpenRecord, policy: PolicyRecord | undefined) {
-  const { snapshot, out } = decision;
+/**
+ * Notifies the default channels that nobody acknowledged. A drill ends, and the problem that it
+ * becomes notifies the same channels.
+ */
+function finish(decision: Decision, record: OpenRecord, policy: RunningPlan | undefined) {
+  const { snapshot, out, now } = decision;
+  if (record.family === "drill") {
+    const isDeleted = policy === undefined;
+    if (!isDeleted) addEscalation(decision, record, "Nobody acknowledged.");
+    const because = isDeleted ? "deleted" : "unacknowledged";
+    const at = formatTimestamp(now);
+    return resolveRecord(decision, record.subjectId, "drill", { because, at });
+  }
   const to = selectChannelsForProblems(listOrdinaryChannels(snapshot));
   notifyOfRecord(
     decision,
@@ -126,9 +157,7 @@ export function sendPlanned(
   const channel = snapshot.escalation.channels.get(channelId);
   if (!isQuiet(record) && channel?.enabled === true) {
     out.write(guardRecord(snapshot.organizationId, record));
-    const policy = snapshot.policies.find(({ id }) => id === record.policyId);
-    const steps = policy?.steps.length ?? step + 1;
-    const data = { policy: policy?.name ?? null, step: step + 1, steps };
+    const data = describeStep(record, findPlan(decision, record), step + 1);
     notifyOfRecord(decision, record, [channelId], data);
     if (out.rest() !== null) return;
   }
@@ -139,11 +168,12 @@ function notifyOfRecord(
   decision: Decision,
   record: OpenRecord,
   channelIds: readonly string[],
-  escalation: EscalationData,
+  escalation: EscalationData | null,
 ) {
   if (channelIds.length === 0) return;
   const { out, now } = decision;
-  const data = { ...(JSON.parse(record.data ?? "{}") as object), escalation };
+  const known = JSON.parse(record.data ?? "{}") as object;
+  const data = escalation === null ? known : { ...known, escalation };
   const alert = createAlert(record.type, formatTimestamp(now), data, now);
   recordNotifiedAgain(decision, record, out.notify(alert, channelIds, false, record));
 }

@@ -26,6 +26,10 @@ export const problemTitles: Record<ProblemName, { begins: string; ends: string }
     begins: "Signalbox: the disk is nearly full",
     ends: "Signalbox: the disk has room again",
   },
+  drill: {
+    begins: "Signalbox: nobody acknowledged a drill",
+    ends: "Signalbox: drills are acknowledged again",
+  },
   events: {
     begins: "Signalbox has fallen behind",
     ends: "Signalbox has caught up",
@@ -41,6 +45,10 @@ export const problemTitles: Record<ProblemName, { begins: string; ends: string }
   notices: {
     begins: "Signalbox: notices to subscribers were left out",
     ends: "Signalbox: notices to subscribers are no longer left out",
+  },
+  "on-call": {
+    begins: "Signalbox: someone on call can't be reached",
+    ends: "Signalbox: everyone on call can be reached again",
   },
   storage: {
     begins: "Signalbox can't store results of checks",

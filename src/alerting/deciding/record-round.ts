@@ -56,6 +56,7 @@ const roundText = `select r.organization_id as organizationId, r.subject_id as s
       when c.id is null then 'deleted'
       when not c.enabled then 'disabled'
       when c.failing_since is null then 'recovered' end
+    when r.family = 'drill' then case when e.id is null and q.person_id is null then 'deleted' end
     when p.name is null then 'recovered' end as because
   from (select * from alert_records indexed by alert_records_open
       where resolved_at is null and (organization_id, subject_id, family) > (?2, ?3, ?4)
@@ -68,6 +69,10 @@ const roundText = `select r.organization_id as organizationId, r.subject_id as s
       and i.organization_id = r.organization_id and i.id = r.subject_id
     left join alert_channels c on r.family = 'channel'
       and c.organization_id = r.organization_id and c.id = r.subject_id
+    left join escalation_policies e on r.family = 'drill'
+      and e.organization_id = r.organization_id and e.id = r.subject_id
+    left join memberships q on r.family = 'drill'
+      and q.organization_id = r.organization_id and q.person_id = r.subject_id
     left join problems p on r.family = 'problem'
       and p.organization_id = r.organization_id and p.name = r.subject_id
   order by r.organization_id, r.subject_id, r.family`;

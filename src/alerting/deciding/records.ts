@@ -147,7 +147,8 @@ export function resolveRecord(
   if (open === null || out.rest() !== null) return;
   const [ending, canceling] = endRecords(snapshot.organizationId, [open.id], because, at);
   if (ending !== undefined) out.write(ending);
-  if (open.policyId !== null && canceling !== undefined) out.write(canceling);
+  const canNotifyLater = open.policyId !== null || family === "drill";
+  if (canNotifyLater && canceling !== undefined) out.write(canceling);
   const others = snapshot.records.get(subjectId)?.filter((one) => one !== open) ?? [];
   snapshot.records.set(subjectId, others);
 }

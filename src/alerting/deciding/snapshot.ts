@@ -12,7 +12,7 @@ import { emptyHistory } from "./rules.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { listPolicies, type PolicyRecord } from "../policies/store.ts";
 import { findOnCall } from "../schedules/rules.ts";
-import { loadSchedules } from "../schedules/store.ts";
+import { loadSchedules, loadUpcomingShifts, type UpcomingShifts } from "../schedules/store.ts";
 import type { Priority } from "../../core/statuses.ts";
 import type { Contact, EscalationFacts } from "./escalation-rules.ts";
 import type { Ancestor, Hold } from "./holding.ts";
@@ -38,6 +38,8 @@ export type Snapshot = {
   policies: readonly PolicyRecord[];
   /** Whom steps of policies reach now. Empty without a due step. */
   escalation: EscalationFacts;
+  /** Schedules with notices that are due. */
+  shifts: ReadonlyMap<string, UpcomingShifts>;
   /** The monitors on which each monitor depends, directly or over others. */
   ancestors: ReadonlyMap<string, readonly Ancestor[]>;
   /** Number of monitors that depend on each monitor, directly or over others. */
@@ -222,7 +224,8 @@ const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, 
 const recordsText = `select r.id, r.family, r.subject_id as subjectId, r.type, r.since, r.priority,
     r.acknowledged_at as acknowledgedAt, r.snoozed_until as snoozedUntil, r.policy_id as policyId,
     r.step, r.round, r.due_at as dueAt, r.escalated_from as escalatedFrom, r.version,
-    case when r.snoozed_until is not null or r.policy_id is not null then r.data end as data,
+    case when r.snoozed_until is not null or r.policy_id is not null or r.family = 'drill'
+      then r.data end as data,
     case when r.acknowledged_at is not null then (
       select json_group_array(k.actor_name order by k.at, k.actor_name) from alert_acknowledgments k
       where k.organization_id = r.organization_id and k.record_id = r.id) end as acknowledgedBy
@@ -243,6 +246,7 @@ type Wanted = {
   incidentIds: readonly string[];
   /** Whether steps of policies are due at `now`, in Unix milliseconds. */
   escalates?: boolean;
+  scheduleIds?: readonly string[];
   now?: number;
 };
 type QueryRows = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
@@ -251,7 +255,7 @@ type QueryRows = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
 export async function loadSnapshot(
   store: Store,
   organizationId: string,
-  { monitorIds, incidentIds, escalates = false, now = 0 }: Wanted,
+  { monitorIds, incidentIds, escalates = false, scheduleIds = [], now = 0 }: Wanted,
 ): Promise<Snapshot> {
   // A batch often has several events about one subject. Each subject is read once.
   const queryRows: QueryRows = (text, ids) =>
@@ -303,6 +307,7 @@ export async function loadSnapshot(
     escalation: escalates
       ? (await loadEscalation({ store, organizationId }, policies, now))(now)
       : noEscalation,
+    shifts: await loadUpcomingShifts({ store, organizationId }, scheduleIds, now),
     ...dependencies,
   };
 }
@@ -314,8 +319,9 @@ const noEscalation: EscalationFacts = {
 };
 
 const contactText = `select id, name, enabled, person_id as personId, verified_at as verifiedAt,
-    after_minutes as afterMinutes, critical_after_minutes as criticalAfterMinutes
-  from alert_channels where organization_id = ?`;
+    after_minutes as afterMinutes, critical_after_minutes as criticalAfterMinutes,
+    is_default as isDefault
+  from alert_channels where organization_id = ? order by id`;
 const peopleText = `select p.id, p.name from memberships m join people p on p.id = m.person_id
   where m.organization_id = ?`;
 
@@ -325,7 +331,7 @@ const peopleText = `select p.id, p.name from memberships m join people p on p.id
  */
 export async function loadEscalation(
   tenant: Tenant,
-  policies: readonly PolicyRecord[],
+  policies: readonly Pick<PolicyRecord, "steps">[],
   from: number,
   until = from + 1,
 ): Promise<(at: number) => EscalationFacts> {
@@ -334,11 +340,17 @@ export async function loadEscalation(
   const { store, organizationId } = tenant;
   const [schedules, contacts, people] = await Promise.all([
     loadSchedules(tenant, [...new Set(scheduleIds)], from, until),
-    store.query<Flags<Contact, "enabled">>(contactText, [organizationId]),
+    store.query<Flags<Contact, "enabled" | "isDefault">>(contactText, [organizationId]),
     store.query<{ id: string; name: string }>(peopleText, [organizationId]),
   ]);
   const names = new Map(people.map(({ id, name }) => [id, name]));
-  const channels = indexById(contacts.map((row) => ({ ...row, enabled: row.enabled === 1 })));
+  const channels = indexById(
+    contacts.map((row) => ({
+      ...row,
+      enabled: row.enabled === 1,
+      isDefault: row.isDefault === 1,
+    })),
+  );
   return (at) => ({
     people: names,
     schedules: new Map(

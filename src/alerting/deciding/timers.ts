@@ -13,7 +13,9 @@ import {
   type DecisionScope,
   type Timer,
 } from "./decide.ts";
+import { startMonthlyDrill } from "./drills.ts";
 import { applyRecordTimer, sendPlanned } from "./escalation.ts";
+import { announceShifts } from "./notices.ts";
 import type { Part } from "../sending/outbox.ts";
 import { type OutboxRoom, buildStatements } from "../sending/outbox-room.ts";
 import { certificateDays, type CertificateMemory, findCertificateStep, steadyMs } from "./rules.ts";
@@ -125,8 +127,11 @@ export class AlertTimers {
     const incidentIds = portion
       .filter(({ kind }) => kind === "record" || kind === "notification")
       .map(({ monitorId }) => monitorId);
-    const escalates = incidentIds.length > 0;
-    const scope = { monitorIds, incidentIds, escalates, rows, part: resumed };
+    const scheduleIds = portion
+      .filter(({ kind }) => kind === "notice")
+      .map(({ monitorId }) => monitorId);
+    const escalates = incidentIds.length + scheduleIds.length > 0;
+    const scope = { monitorIds, incidentIds, escalates, scheduleIds, rows, part: resumed };
     const decision = await this.#dependencies.begin(organizationId, scope);
     let finished = 0;
     let next: TimerPart | null = null;
@@ -197,8 +202,19 @@ export class AlertTimers {
     const unrecorded = await this.#findUnrecorded();
     const records = await store.query<Timer>(dueRecordsText, [now, timersPerQuery]);
     const planned = await store.query<Timer>(dueNotificationsText, [now, timersPerQuery]);
+    const drills = await store.query<Timer>(dueDrillsText, [now, timersPerQuery]);
+    const notices = await store.query<Timer>(dueNoticesText, [now, timersPerQuery, dayMs]);
     return Map.groupBy(
-      [...memories, ...ahead, ...certificates, ...unrecorded, ...records, ...planned],
+      [
+        ...memories,
+        ...ahead,
+        ...certificates,
+        ...unrecorded,
+        ...records,
+        ...planned,
+        ...drills,
+        ...notices,
+      ],
       ({ organizationId }) => organizationId,
     );
   }
@@ -244,6 +260,8 @@ const decideTimer = {
   unrecorded: recordState,
   record: applyRecordTimer,
   notification: sendPlanned,
+  drill: startMonthlyDrill,
+  notice: announceShifts,
 } satisfies Record<Timer["kind"], (decision: Decision, timer: Timer) => void>;
 
 async function findDueCertificates(store: Store, now: number): Promise<Timer[]> {
@@ -334,6 +352,21 @@ const dueNotificationsText = `with recursive o(id) as (
       select rowid from alert_notifications indexed by alert_notifications_due_of_organization
       where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)
     cross join alert_records r on r.organization_id = o.id and r.id = n.record_id`;
+
+/** Selects policies whose monthly drill is due. */
+const dueDrillsText = `select 'drill' as kind, p.organization_id as organizationId,
+    p.id as monitorId
+  from escalation_policies p indexed by escalation_policies_drill_due
+    join organizations o on o.id = p.organization_id and o.deleted_at is null
+  where p.drill_due_at <= ?1 limit ?2`;
+
+/** Selects schedules with shifts to examine. A time more than a day ahead was set while the clock was ahead. */
+const dueNoticesText = `select 'notice' as kind, s.organization_id as organizationId,
+    s.id as monitorId, s.notice_due_at as dueAt
+  from schedules s indexed by schedules_notice_due
+    join organizations o on o.id = s.organization_id and o.deleted_at is null
+  where s.notice_due_at is not null and (s.notice_due_at <= ?1 or s.notice_due_at > ?1 + ?3)
+  limit ?2`;
 
 /** Selects timers farther ahead than any interval allows: they were set while the clock was ahead. */
 const aheadText = `select 'memory' as kind, a.organization_id as organizationId,

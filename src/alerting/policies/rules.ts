@@ -1,6 +1,7 @@
 /** Decides which escalation policy applies to a monitor or an incident, and describes a policy in words. */
 import type { Severity } from "../../core/fields.ts";
 import { formatDuration } from "../../core/text/formatting.ts";
+import type { MonthlyDrill } from "../drills/schema.ts";
 import type { EscalationPolicy, EscalationStep, EscalationTarget } from "./schema.ts";
 
 type Choice = Pick<EscalationPolicy, "id" | "default" | "incidentSeverities">;
@@ -53,6 +54,15 @@ export function describePolicy(
   });
   const end = repeat === 0 ? "" : ` Repeated ${times[repeat] ?? `${repeat} times`}.`;
   return `${parts.join("; ")}.${end}`;
+}
+
+/** Describes a monthly drill, such as `Drilled monthly, on the first Tuesday, 10:00–16:00 (Europe/Berlin).` */
+export function describeDrill({ day, from, until, timeZone }: MonthlyDrill): string {
+  const when =
+    typeof day === "number"
+      ? `on day ${day}`
+      : `on the first ${day.charAt(0).toUpperCase()}${day.slice(1)}`;
+  return `Drilled monthly, ${when}, ${from}–${until} (${timeZone}).`;
 }
 
 function describeTarget(target: EscalationTarget, nameOf: NameOf): string {

@@ -5,12 +5,14 @@ import {
   Id,
   integer,
   line,
+  nullable,
   optionalParagraphs,
   Severity,
   Timestamp,
   toPatchShape,
 } from "../../core/fields.ts";
 import { escalationBounds } from "../../core/limits.ts";
+import { MonthlyDrill } from "../drills/schema.ts";
 
 export const targetTypes = ["person", "schedule", "channel"] as const;
 
@@ -80,6 +82,9 @@ export const policyFields = {
       description:
         "Severities of incidents that use the policy. A severity belongs to at most one policy.",
     }),
+  drill: nullable(MonthlyDrill).meta({
+    description: "When the policy is drilled every month; null for never.",
+  }),
 };
 
 const readOnly = ["id", "createdAt", "updatedAt"];
@@ -125,6 +130,7 @@ export const EscalationPolicy = z
     repeat: z.int(),
     default: z.boolean(),
     incidentSeverities: z.array(Severity),
+    drill: MonthlyDrill.nullable(),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -138,6 +144,7 @@ export const EscalationPolicy = z
       description: "",
       default: false,
       incidentSeverities: ["critical"],
+      drill: { day: "tuesday", from: "10:00", until: "16:00", timeZone: "Europe/Berlin" },
       createdAt: "2026-11-20T23:02:00.000Z",
       updatedAt: "2026-11-20T23:02:00.000Z",
     },

@@ -13,13 +13,15 @@ import {
 } from "../../database/store.ts";
 import { escalationPolicies, escalationTargets } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
+import { findDrillTime } from "./drill-rules.ts";
 import type { EscalationPolicy, EscalationStep, EscalationTarget } from "./schema.ts";
 
 /** A policy with the version for its ETag. */
 export type PolicyRecord = EscalationPolicy & { version: number };
 
 type TargetRow = EscalationTarget & { step: number; afterMinutes: number };
-type Row = Omit<PolicyRecord, "steps" | "default" | "incidentSeverities"> & {
+type Row = Omit<PolicyRecord, "steps" | "default" | "incidentSeverities" | "drill"> & {
+  drill: string | null;
   default: number;
   incidentSeverities: string;
   targets: string;
@@ -27,7 +29,7 @@ type Row = Omit<PolicyRecord, "steps" | "default" | "incidentSeverities"> & {
 
 // A single statement, so that the version matches the steps despite concurrent writes.
 const policiesText = `select id, name, description, repeat, is_default as "default",
-    incident_severities as incidentSeverities, version, created_at as createdAt,
+    incident_severities as incidentSeverities, drill, version, created_at as createdAt,
     updated_at as updatedAt,
     (select json_group_array(json_object('step', t.step, 'afterMinutes', t.after_minutes,
         'type', case when t.person_id is not null then 'person'
@@ -47,8 +49,9 @@ export async function listPolicies(
   const rows = await (id === undefined
     ? store.query<Row>(allText, [organizationId])
     : store.query<Row>(oneText, [organizationId, id]));
-  return rows.map(({ targets, default: isDefault, incidentSeverities, ...row }) => ({
+  return rows.map(({ targets, default: isDefault, incidentSeverities, drill, ...row }) => ({
     ...row,
+    drill: drill === null ? null : (JSON.parse(drill) as PolicyRecord["drill"]),
     default: isDefault === 1,
     incidentSeverities: JSON.parse(incidentSeverities) as PolicyRecord["incidentSeverities"],
     steps: groupSteps(JSON.parse(targets) as TargetRow[]),
@@ -89,9 +92,16 @@ function columnsOf({
   steps: _steps,
   default: isDefault,
   incidentSeverities,
+  drill,
   ...row
 }: PolicyRecord) {
-  return { ...row, isDefault, incidentSeverities: JSON.stringify(incidentSeverities) };
+  return {
+    ...row,
+    isDefault,
+    incidentSeverities: JSON.stringify(incidentSeverities),
+    drill: drill && JSON.stringify(drill),
+    drillDueAt: drill && findDrillTime(row.id, drill, Date.parse(row.updatedAt)),
+  };
 }
 
 function insertTargets({ organizationId }: Tenant, { id, steps }: PolicyRecord): Statement {

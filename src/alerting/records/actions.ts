@@ -20,6 +20,7 @@ import {
   addEntry,
   changeLinkKey,
   changeOwnership,
+  endRecords,
   findAcknowledgments,
   findOpenIncident,
   guardRecord,
@@ -42,7 +43,7 @@ type Act = {
   statements: readonly Statement[];
 };
 
-/** Takes care of an alert: reminders and escalation stop. Throws NOT_FOUND, CONFLICT if it has ended. */
+/** Takes care of an alert: reminders and escalation stop. A drill is over. Throws NOT_FOUND, CONFLICT if it has ended. */
 export function acknowledgeAlert(scope: Scope, id: string): Promise<AlertSummary> {
   return retryOnStaleRead(async () => {
     const record = await getOpenRecord(scope, id);
@@ -55,6 +56,8 @@ export function acknowledgeAlert(scope: Scope, id: string): Promise<AlertSummary
     const at = formatTimestamp(scope.clock());
     const acknowledgedAt = record.acknowledgedAt ?? at;
     const ownership = { acknowledgedAt, snoozedUntil: null, dueAt: null };
+    const ended =
+      record.family === "drill" ? { resolvedAt: at, resolvedBecause: "acknowledged" as const } : {};
     const added = {
       organizationId,
       recordId: record.id,
@@ -64,13 +67,16 @@ export function acknowledgeAlert(scope: Scope, id: string): Promise<AlertSummary
       at,
     };
     const all = acknowledgments.some(isOwn) ? acknowledgments : [...acknowledgments, added];
-    return perform(scope, record, toSummary({ ...record, ...ownership }, all), {
+    return perform(scope, record, toSummary({ ...record, ...ownership, ...ended }, all), {
       action: "alert.acknowledged",
       entry: { type: "acknowledged" },
       note: `Acknowledged the alert “${titleOf(record)}”.`,
       statements: [
         ...changeOwnership(organizationId, record.id, ownership),
         insertAcknowledgment(organizationId, record.id, actor, at),
+        ...(record.family === "drill"
+          ? endRecords(organizationId, [record.id], "acknowledged", at)
+          : []),
       ],
     });
   });

@@ -3,10 +3,17 @@ import type { Priority } from "../../core/statuses.ts";
 import type { AlertType } from "../schema.ts";
 
 /** Kinds of problems. At most one alert per subject and family is open. */
-export const families = ["state", "certificate", "incident", "channel", "problem"] as const;
+export const families = [
+  "state",
+  "certificate",
+  "incident",
+  "channel",
+  "problem",
+  "drill",
+] as const;
 export type Family = (typeof families)[number];
 
-/** Why an alert ended. Only `recovered` means that the problem is over. */
+/** Why an alert ended. Only `recovered` means that the problem is over. The last two are of drills. */
 export const endings = [
   "recovered",
   "muted",
@@ -14,6 +21,8 @@ export const endings = [
   "maintenance",
   "disabled",
   "deleted",
+  "acknowledged",
+  "unacknowledged",
 ] as const;
 export type Ending = (typeof endings)[number];
 
@@ -25,7 +34,7 @@ export type OpenRecord = {
   /** ID of the first message. */
   id: string;
   family: Family;
-  /** A monitor, incident or channel, or the key of a problem of the appliance. */
+  /** A monitor, incident, channel, policy or person, or the key of a problem of the appliance. */
   subjectId: string;
   /** Type of the last message about the problem. */
   type: AlertType;
@@ -46,7 +55,7 @@ export type OpenRecord = {
   dueAt: number | null;
   /** Unix milliseconds. Start of the escalation; null before it. */
   escalatedFrom: number | null;
-  /** JSON of the last message's data while the alert is snoozed; otherwise null. */
+  /** JSON of the last message's data, if another message can follow; otherwise null. */
   data: string | null;
   version: number;
 };
@@ -64,10 +73,12 @@ const familyOfType: Record<AlertType, Family | null> = {
   "channel.failed": "channel",
   "appliance.troubled": "problem",
   "appliance.recovered": "problem",
+  drill: "drill",
+  "shift.starting": null,
   test: null,
 };
 
-/** Returns the family of the alert to which a message belongs; null for a test. */
+/** Returns the family of the alert to which a message belongs; null for a test, and for the notice of a shift. */
 export const familyOf = (type: AlertType): Family | null => familyOfType[type];
 
 /** Whether reminders and escalation wait: someone acknowledged the alert, or it is snoozed. */

@@ -53,7 +53,7 @@ const alertFields = {
     description: "The content of that message, as in the body of a webhook.",
   }),
   subject: z.object({
-    type: z.enum(["monitor", "incident", "channel", "problem"]),
+    type: z.enum(["monitor", "incident", "channel", "problem", "policy", "person", "schedule"]),
     id: z.string().meta({ description: "For a problem of the appliance, its name." }),
   }),
   status: AlertStatus,
@@ -61,10 +61,15 @@ const alertFields = {
   since: Timestamp.meta({ description: "Start of the problem." }),
   resolvedAt: Timestamp.nullable(),
   resolvedBecause: z.enum(endings).nullable().meta({
-    description: "Why it ended. Only `recovered` means that the problem is over.",
+    description:
+      "Why it ended. Only `recovered` means that the problem is over. A drill ends when it is acknowledged, or when nobody did.",
   }),
   acknowledgments: z.array(Acknowledgment).meta({ description: "Oldest first." }),
   snoozedUntil: Timestamp.nullable(),
+  secondsToAcknowledge: z
+    .int()
+    .nullable()
+    .meta({ description: "Time from the start to the first acknowledgment." }),
 };
 
 const alertExample = {
@@ -102,6 +107,7 @@ const alertExample = {
     },
   ],
   snoozedUntil: null,
+  secondsToAcknowledge: 130,
 };
 
 export const AlertSummary = z

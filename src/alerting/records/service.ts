@@ -27,6 +27,7 @@ const subjectTypes: Record<Family, AlertSummary["subject"]["type"]> = {
   incident: "incident",
   channel: "channel",
   problem: "problem",
+  drill: "policy",
 };
 
 /** Lists a page of alerts, newest first. */
@@ -72,7 +73,7 @@ export async function findRecord(tenant: Tenant, id: string): Promise<RecordRow 
   return message?.recordId == null ? null : findRecordRow(tenant, message.recordId);
 }
 
-/** Reads a test, or a message of an older version, which belongs to no alert. Throws NOT_FOUND. */
+/** Reads a test, the notice of a shift, or a message of an older version, which belong to no alert. Throws NOT_FOUND. */
 async function getLoneMessage(tenant: Tenant, id: string): Promise<AlertWithDeliveries> {
   const message = assertFound(await findMessage(tenant, id), "alert");
   const { type, at, data } = message;
@@ -84,7 +85,10 @@ async function getLoneMessage(tenant: Tenant, id: string): Promise<AlertWithDeli
     title: titleOf(message),
     at,
     subject: {
-      type: subjectTypes[familyOf(content.type) ?? "channel"],
+      type:
+        content.type === "shift.starting"
+          ? "schedule"
+          : subjectTypes[familyOf(content.type) ?? "channel"],
       id: subjectOf(parseMessage(message)),
     },
     status: "resolved",
@@ -94,6 +98,7 @@ async function getLoneMessage(tenant: Tenant, id: string): Promise<AlertWithDeli
     resolvedBecause: null,
     acknowledgments: [],
     snoozedUntil: null,
+    secondsToAcknowledge: null,
     timeline: sortByTime(sent.flatMap(listDeliveryEntries)),
     deliveries: await toDeliveries(tenant, sent),
   };
@@ -103,14 +108,14 @@ export function toSummary(
   row: RecordRow,
   acknowledgments: readonly Acknowledgment[],
 ): AlertSummary {
-  const { id, family, subjectId, type, at, data, priority, since, resolvedAt } = row;
+  const { id, type, at, data, priority, since, resolvedAt } = row;
   return {
     id,
     type: type as AlertType,
     title: titleOf(row),
     at,
     data: JSON.parse(data) as Record<string, unknown>,
-    subject: { type: subjectTypes[family], id: subjectId },
+    subject: subjectOfRecord(row),
     status: statusOf(row),
     priority,
     since,
@@ -123,8 +128,19 @@ export function toSummary(
       at,
     })),
     snoozedUntil: row.snoozedUntil === null ? null : formatTimestamp(row.snoozedUntil),
+    secondsToAcknowledge:
+      row.acknowledgedAt === null ? null : countSeconds(row.since, row.acknowledgedAt),
   };
 }
+
+const countSeconds = (from: string, until: string) =>
+  Math.max(0, Math.round((Date.parse(until) - Date.parse(from)) / 1000));
+
+/** Only the drill of a person has no policy. */
+const subjectOfRecord = ({ family, policyId, subjectId }: RecordRow): AlertSummary["subject"] => ({
+  type: family === "drill" && policyId === null ? "person" : subjectTypes[family],
+  id: subjectId,
+});
 
 type Content = Pick<MessageRow, "id" | "type" | "at" | "data">;
 

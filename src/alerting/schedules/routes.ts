@@ -4,6 +4,8 @@ import { Deleted } from "../../core/paging.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { createRouter } from "../../http/request-context.ts";
+import { Readiness } from "../readiness/schema.ts";
+import { readReadiness } from "../readiness/service.ts";
 import { type CalendarLimits, calendarRoute, serveCalendar } from "./calendar.ts";
 import {
   NewSchedule,
@@ -179,17 +181,30 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
     }),
   );
 
-export const onCallRoutes = createRouter("/api/v1/on-call").get(
-  ...defineEndpoint("/", {
-    name: "listOnCall",
-    access: "read",
-    long: true,
-    summary: "List who is on call in every schedule, now or at a time",
-    query: OnCallQuery,
-    data: z.array(OnCall),
-    handle: ({ scope, query }) => listOnCall(scope, query),
-  }),
-);
+export const onCallRoutes = createRouter("/api/v1/on-call")
+  .get(
+    ...defineEndpoint("/", {
+      name: "listOnCall",
+      access: "read",
+      long: true,
+      summary: "List who is on call in every schedule, now or at a time",
+      query: OnCallQuery,
+      data: z.array(OnCall),
+      handle: ({ scope, query }) => listOnCall(scope, query),
+    }),
+  )
+  .get(
+    ...defineEndpoint("/readiness", {
+      name: "getReadiness",
+      access: "read",
+      long: true,
+      summary: "Get whether alerts reach people",
+      description:
+        "Who can be reached how, and when that was last proven; who can't, and why. Gaps of schedules within 14 days, policies that reach nobody, and drills that nobody acknowledged.",
+      data: Readiness,
+      handle: ({ scope }) => readReadiness(scope, scope.clock()),
+    }),
+  );
 
 /** Preview of unsaved layers, for the editor of the admin page. */
 export const scheduleDashboardRoutes = createRouter("/schedules").post(

@@ -89,6 +89,38 @@ export function findUpcoming(schedule: ScheduleTimes, at: number, until: number)
   return { until: end, next: next ?? null, gapAt: gap?.start ?? null };
 }
 
+/** The start of a shift, in Unix milliseconds, and its person. */
+export type ShiftStart = { personId: string; startsAt: number };
+
+/** Identifies the notice of a shift: another person or another start is another shift. */
+export const buildNoticeKey = ({ personId, startsAt }: ShiftStart) => `${personId} ${startsAt}`;
+
+/**
+ * Returns the shifts whose people are notified at `now`, and when to examine the schedule again: at most a day later.
+ * The shift of a person begins when someone else, or nobody, was on call before.
+ */
+export function findNotices(
+  schedule: ScheduleTimes,
+  noticeHours: number,
+  announced: ReadonlySet<string>,
+  now: number,
+): { due: ShiftStart[]; nextAt: number } {
+  const noticeMs = noticeHours * hourMs;
+  const spans = listShifts(schedule, now, now + noticeMs + dayMs);
+  const starts = spans.flatMap(({ start, personId }, index): ShiftStart[] =>
+    index === 0 || personId === null || personId === spans[index - 1]?.personId
+      ? []
+      : [{ personId, startsAt: start }],
+  );
+  const later = starts.find(({ startsAt }) => startsAt - noticeMs > now);
+  return {
+    due: starts.filter(
+      (one) => one.startsAt - noticeMs <= now && !announced.has(buildNoticeKey(one)),
+    ),
+    nextAt: later === undefined ? now + dayMs : later.startsAt - noticeMs,
+  };
+}
+
 /** Replaces the spans of `base` where `top` has spans. Both are sorted and without overlaps. */
 function overlay(base: readonly DutySpan[], top: readonly DutySpan[]): DutySpan[] {
   const result: DutySpan[] = [];

@@ -39,7 +39,7 @@ const LocalTime = z
   }, "must be an existing time from 1970 to 8999")
   .meta({ example: "2026-11-30T09:00" });
 
-const ClockTime = z
+export const ClockTime = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 09:00")
   .meta({ example: "09:00" });
@@ -53,6 +53,8 @@ const about = {
   hours:
     "Times of the week in which the layer applies. Empty for always. A rotation continues outside of them.",
   until: "At or before `from`, it is on the next day; the same time is a whole day.",
+  noticeHours:
+    "Hours before the start of each shift at which its person is notified once through their contact methods; null for no notices.",
   calendarUrl:
     "Address of the shifts as iCalendar. Everyone who knows it can read them. Null without write access.",
 };
@@ -116,6 +118,10 @@ export const scheduleFields = {
     example: "Europe/Berlin",
   }),
   layers,
+  noticeHours: nullable(integer(1, scheduleBounds.noticeHours.value)).meta({
+    description: about.noticeHours,
+    example: 24,
+  }),
 };
 
 const readOnly = ["id", "calendarUrl", "createdAt", "updatedAt"];
@@ -155,6 +161,7 @@ export const Schedule = z
     description: z.string(),
     timeZone: z.string().meta({ description: "IANA time zone of all local times." }),
     layers: z.array(ScheduleLayer).meta({ description: about.layers }),
+    noticeHours: z.int().nullable().meta({ description: about.noticeHours }),
     calendarUrl: z.string().nullable().meta({ description: about.calendarUrl }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -167,6 +174,7 @@ export const Schedule = z
       description: "",
       ...example,
       layers: [{ ...example.layers[0], end: null, hours: [] }],
+      noticeHours: 24,
       calendarUrl: "https://signalbox.example/calendars/Q0…",
       createdAt: "2026-11-20T23:02:00.000Z",
       updatedAt: "2026-11-20T23:02:00.000Z",

@@ -46,6 +46,7 @@ import {
   listSchedules as listStoredSchedules,
   loadSchedules,
   type OverrideRow,
+  setNoticeDueAt,
   type StoredSchedule,
   type TimedSchedule,
 } from "./store.ts";
@@ -388,6 +389,7 @@ async function buildOverrideWrite(
       guardVersion(schedules, scope.organizationId, schedule),
       guardMembers(scope, personField, personIds),
       ...overrides.map((override) => insertOverride(override)),
+      setNoticeDueAt(scope.organizationId, schedule.id, scope.clock()),
       guardOverrideLimit(scope, schedule.id),
     ],
     fields: overrides.flatMap((override) => describeOverride(null, override, names)),
@@ -475,6 +477,7 @@ export function deleteOverride(scope: Scope, scheduleId: string, id: string) {
           otherwise: () => new StaleRead(),
         },
         removeRow(scope, scheduleOverrides, id),
+        setNoticeDueAt(scope.organizationId, scheduleId, scope.clock()),
       ],
       {
         action: "schedule.override-removed",

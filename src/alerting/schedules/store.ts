@@ -1,27 +1,46 @@
 /** Reads and writes on-call schedules, their people and their overrides. */
-import { formatTimestamp, dayMs } from "../../core/time/clock.ts";
+import { scheduleBounds } from "../../core/limits.ts";
+import { formatTimestamp, dayMs, hourMs } from "../../core/time/clock.ts";
 import type { Sweeping } from "../../database/backup/sweeping.ts";
 import { sweepRows } from "../../database/backup/sweeping.ts";
 import { buildIdTable } from "../../database/references.ts";
 import { matchValues, replaceLinks, type Tenant } from "../../database/rows.ts";
-import { createInsert, createUpdate, type Statement, type Store } from "../../database/store.ts";
-import { scheduleOverrides, schedulePeople, schedules } from "../../database/tables/schedules.ts";
+import {
+  createInsert,
+  createUpdate,
+  type Prepared,
+  type Statement,
+  type Store,
+} from "../../database/store.ts";
+import {
+  scheduleNotices,
+  scheduleOverrides,
+  schedulePeople,
+  schedules,
+} from "../../database/tables/schedules.ts";
 import { and, asc, eq, gt, inArray, lt, sql } from "drizzle-orm";
-import type { ScheduleTimes } from "./rules.ts";
+import { buildNoticeKey, type ScheduleTimes } from "./rules.ts";
 import type { ScheduleLayer } from "./schema.ts";
 
 type Row = typeof schedules.$inferSelect;
 export type OverrideRow = typeof scheduleOverrides.$inferSelect;
 
 /** A stored schedule, without its overrides. */
-export type StoredSchedule = Omit<Row, "layers"> & { layers: ScheduleLayer[] };
+export type StoredSchedule = Omit<Row, "layers" | "noticeDueAt"> & { layers: ScheduleLayer[] };
 
 /** A schedule with the overrides of a span, for the rules. */
 export type TimedSchedule = StoredSchedule & ScheduleTimes;
 
-const parseRow = (row: Row): StoredSchedule => ({
+const parseRow = ({ noticeDueAt: _dueAt, ...row }: Row): StoredSchedule => ({
   ...row,
   layers: JSON.parse(row.layers) as ScheduleLayer[],
+});
+
+/** After every change, the next shifts are examined at once. */
+const columnsOf = ({ layers, ...schedule }: StoredSchedule): Row => ({
+  ...schedule,
+  layers: JSON.stringify(layers),
+  noticeDueAt: schedule.noticeHours === null ? null : Date.parse(schedule.updatedAt),
 });
 
 /** Lists all schedules of the organization by name, or those with these IDs. */
@@ -68,6 +87,38 @@ export async function loadSchedules(
   const found = await listSchedules(tenant, ids);
   return addOverrides(tenant, found, from, until);
 }
+
+/** A schedule, and the shifts whose person was already notified, as `buildNoticeKey` names them. */
+export type UpcomingShifts = { schedule: TimedSchedule; announced: ReadonlySet<string> };
+
+const announcedText = `select n.schedule_id as scheduleId, n.person_id as personId,
+    n.starts_at as startsAt
+  from json_each(?) wanted cross join schedule_notices n
+    on n.organization_id = ? and n.schedule_id = wanted.value and n.starts_at > ?`;
+
+/** Reads schedules with the overrides and notices of the shifts that can be announced. */
+export async function loadUpcomingShifts(
+  tenant: Tenant,
+  ids: readonly string[],
+  now: number,
+): Promise<Map<string, UpcomingShifts>> {
+  if (ids.length === 0) return new Map();
+  const longest = scheduleBounds.noticeHours.value * hourMs + scheduleBounds.span.value * 1000;
+  type Notice = { scheduleId: string; personId: string; startsAt: number };
+  const [found, notices] = await Promise.all([
+    loadSchedules(tenant, ids, now, now + longest),
+    tenant.store.query<Notice>(announcedText, [JSON.stringify(ids), tenant.organizationId, now]),
+  ]);
+  const bySchedule = Map.groupBy(notices, ({ scheduleId }) => scheduleId);
+  return new Map(
+    found.map((schedule) => [
+      schedule.id,
+      { schedule, announced: new Set((bySchedule.get(schedule.id) ?? []).map(buildNoticeKey)) },
+    ]),
+  );
+}
+
+export const insertNotice = createInsert(scheduleNotices);
 
 export async function addOverrides<T extends { id: string; timeZone: string }>(
   tenant: Tenant,
@@ -129,17 +180,19 @@ const updateRow = createUpdate(schedules, [
   "layers",
   "secrets",
   "calendarTokenHash",
+  "noticeHours",
+  "noticeDueAt",
   "version",
   "updatedAt",
 ]);
 
 export const insertSchedule = (tenant: Tenant, schedule: StoredSchedule): Statement[] => [
-  insertRow({ ...schedule, layers: JSON.stringify(schedule.layers) }),
+  insertRow(columnsOf(schedule)),
   ...replacePeople(tenant, schedule),
 ];
 
 export const changeSchedule = (tenant: Tenant, schedule: StoredSchedule): Statement[] => [
-  updateRow(schedule.organizationId, { ...schedule, layers: JSON.stringify(schedule.layers) }),
+  updateRow(schedule.organizationId, columnsOf(schedule)),
   ...replacePeople(tenant, schedule),
 ];
 
@@ -150,11 +203,35 @@ const replacePeople = ({ store, organizationId }: Tenant, { id, layers }: Stored
 
 export const insertOverride = createInsert(scheduleOverrides);
 
+/** Examines the next shifts of a schedule at this time, in Unix milliseconds, if it has notices. */
+export const setNoticeDueAt = (organizationId: string, id: string, dueAt: number): Prepared => ({
+  text: `update schedules set notice_due_at = ?
+    where organization_id = ? and id = ? and notice_hours is not null`,
+  parameters: [dueAt, organizationId, id],
+});
+
+/** Stores when to examine a schedule again, unless it changed in the meantime. */
+export const delayNotices = (
+  organizationId: string,
+  id: string,
+  { from, to }: { from: number; to: number },
+): Prepared => ({
+  text: `update schedules set notice_due_at = ?
+    where organization_id = ? and id = ? and notice_due_at = ?`,
+  parameters: [to, organizationId, id, from],
+});
+
 /** Days for which past overrides are stored. */
 export const overrideDays = 365;
 
-/** Removes overrides that ended long ago. */
-export function sweepOverrides(sweeping: Sweeping): Promise<void> {
+/** Days after the start of a shift for which its notice is remembered. */
+const noticeDays = 7;
+
+/** Removes overrides that ended long ago, and notices of past shifts. */
+export async function sweepOverrides(sweeping: Sweeping): Promise<void> {
   const before = formatTimestamp(sweeping.now - overrideDays * dayMs);
-  return sweepRows(sweeping, "schedule_overrides", "ends_at < ?", [before]);
+  await sweepRows(sweeping, "schedule_overrides", "ends_at < ?", [before]);
+  await sweepRows(sweeping, "schedule_notices", "starts_at < ?", [
+    sweeping.now - noticeDays * dayMs,
+  ]);
 }

@@ -1,7 +1,7 @@
 /** Renders alerts as messages with title, text, facts, link and severity, and joins several into a digest. */
 import type { Placeholder } from "../channels/kinds-schema.ts";
 import { buildProblemKey } from "../../events/problems.ts";
-import type { ProblemSeverity } from "../../core/problems.ts";
+import { organizationProblems, type ProblemSeverity } from "../../core/problems.ts";
 import { parseMarkdown, renderHtml, renderText } from "../../core/text/markdown.ts";
 import {
   formatCount,
@@ -130,23 +130,29 @@ export function buildMessage(
   };
 }
 
-/** Returns the subject of an alert: a monitor, incident, channel or problem of the appliance. */
+/** Returns the subject of an alert: a monitor, incident, channel, policy, person, schedule or problem of the appliance. */
 export function subjectOf({ data }: Alert): string {
   if ("monitor" in data) return data.monitor.id;
   if ("incident" in data) return data.incident.id;
   if ("channel" in data) return data.channel.id;
+  if ("drill" in data) return data.drill.id;
+  if ("shift" in data) return data.shift.scheduleId;
   const { problem: name, node } = data;
   return name === undefined ? "appliance" : buildProblemKey({ name, ...(node && { node }) });
 }
 
 /** Returns the URL of the subject's page. */
-export function urlOf({ data }: Alert, origin: string): string {
+export function urlOf({ id, data }: Alert, origin: string): string {
   if ("monitor" in data) return `${origin}/monitors/${data.monitor.id}`;
   if ("incident" in data) return `${origin}/incidents/${data.incident.id}`;
   if ("channel" in data)
     return data.channel.contactMethod === true
       ? `${origin}/settings/contact-methods`
       : `${origin}/alert-channels/${data.channel.id}`;
+  if ("drill" in data) return `${origin}/alerts/${id}`;
+  if ("shift" in data) return `${origin}/on-call/${data.shift.scheduleId}`;
+  if (data.problem !== undefined && organizationProblems.has(data.problem))
+    return `${origin}/on-call/readiness`;
   return data.problem === undefined ? origin : `${origin}/settings/about`;
 }
 
@@ -163,12 +169,15 @@ const tones: Record<AlertType, Tone> = {
   "channel.failed": "degraded",
   "appliance.troubled": "degraded",
   "appliance.recovered": "up",
+  // As loud as an outage, because it practices one.
+  drill: "down",
+  "shift.starting": "info",
   test: "info",
 };
 
 /** Whether a message about this alert can have a link to acknowledge it. */
 export const isAcknowledgeable = (alert: Alert): boolean =>
-  alert.type !== "test" && toneOf(alert) !== "up";
+  alert.type !== "test" && alert.type !== "shift.starting" && toneOf(alert) !== "up";
 
 function toneOf(alert: Alert): Tone {
   const isMinor = alert.type === "incident.opened" && severityOf(alert) === "warning";
@@ -182,6 +191,7 @@ function severityOf({ type, data }: Alert): ProblemSeverity {
   switch (type) {
     case "monitor.down":
     case "monitor.reminder":
+    case "drill":
       return "critical";
     case "certificate.expiring":
       return data.daysLeft < 0 ? "critical" : data.daysLeft < 3 ? "error" : "warning";
@@ -197,6 +207,7 @@ function severityOf({ type, data }: Alert): ProblemSeverity {
     case "monitor.up":
     case "incident.resolved":
     case "appliance.recovered":
+    case "shift.starting":
     case "test":
       return "info";
   }
@@ -236,6 +247,10 @@ export function composeAlertTitle({ type, data }: Alert): string {
       return problemTitles[data.problem ?? "checks"].begins;
     case "appliance.recovered":
       return problemTitles[data.problem ?? "checks"].ends;
+    case "drill":
+      return `Drill: ${data.drill.name}`;
+    case "shift.starting":
+      return `Your shift in ${data.shift.scheduleName} starts soon`;
     case "test":
       return "Test alert from Signalbox";
   }
@@ -341,7 +356,9 @@ function composeDigestTitle(latest: readonly Alert[]): string {
       const noun = index === 0 ? ` monitor${count === 1 ? "" : "s"}` : "";
       return `${formatCount(count)}${noun} ${count === 1 ? "is" : "are"} ${what}`;
     });
-  const others = latest.length - counted.reduce((sum, [count]) => sum + count, 0);
+  const drills = countTypes("drill");
+  if (drills > 0) parts.push(`${formatCount(drills)} drill${drills === 1 ? "" : "s"}`);
+  const others = latest.length - drills - counted.reduce((sum, [count]) => sum + count, 0);
   if (others > 0)
     parts.push(
       `${formatCount(others)} ${parts.length > 0 ? "other " : ""}alert${others === 1 ? "" : "s"}`,

@@ -79,11 +79,20 @@ export const escalationPolicies = sqliteTable(
     isDefault: flag("is_default").notNull(),
     /** JSON list of the severities of incidents that use the policy. */
     incidentSeverities: text("incident_severities").notNull(),
+    /** JSON of the day and the hours of monthly drills; null for none. */
+    drill: text("drill"),
+    /** Time of the next monthly drill, in Unix milliseconds; null for none. */
+    drillDueAt: integer("drill_due_at"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("escalation_policies_drill_due")
+      .on(t.drillDueAt)
+      .where(sql`drill_due_at is not null`),
+  ],
 );
 
 /** Targets of the steps of escalation policies. Each row has exactly one target. */
@@ -248,9 +257,9 @@ export const alertRecords = sqliteTable(
     id: text("id").notNull(),
     /** Kind of problem. At most one alert per subject and family is open. */
     family: text("family", {
-      enum: ["state", "certificate", "incident", "channel", "problem"],
+      enum: ["state", "certificate", "incident", "channel", "problem", "drill"],
     }).notNull(),
-    /** ID of a monitor, incident or channel, or the key of a problem of the appliance. */
+    /** ID of a monitor, incident, channel, policy or person, or the key of a problem of the appliance. */
     subjectId: text("subject_id").notNull(),
     /** Type, time and data of the last message about the problem. */
     type: text("type").notNull(),
@@ -285,6 +294,9 @@ export const alertRecords = sqliteTable(
     index("alert_records_due_of_organization")
       .on(t.organizationId, t.dueAt)
       .where(sql`due_at is not null`),
+    index("alert_records_drills")
+      .on(t.organizationId, t.subjectId, t.id)
+      .where(sql`family = 'drill'`),
     index("alert_records_resolved")
       .on(t.resolvedAt)
       .where(sql`resolved_at is not null`),

@@ -1,4 +1,5 @@
-/** Tables of on-call schedules, their people and their overrides. */
+/** Tables of on-call schedules, their people, their overrides and the notices before shifts. */
+import { sql } from "drizzle-orm";
 import { foreignKey, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { memberships } from "./accounts.ts";
 import { organizationId, reference } from "./columns.ts";
@@ -18,11 +19,20 @@ export const schedules = sqliteTable(
     secrets: text("secrets").notNull(),
     /** SHA-256 of the same token, hexadecimal, by which a request is looked up. */
     calendarTokenHash: text("calendar_token_hash").notNull().unique(),
+    /** Hours before the start of a shift at which its person is notified; null for no notices. */
+    noticeHours: integer("notice_hours"),
+    /** When to examine the next shifts, in Unix milliseconds; null without notices. */
+    noticeDueAt: integer("notice_due_at"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("schedules_notice_due")
+      .on(t.noticeDueAt)
+      .where(sql`notice_due_at is not null`),
+  ],
 );
 
 /** People in the layers of schedules. A member who is in one can't leave the organization. */
@@ -68,5 +78,22 @@ export const scheduleOverrides = sqliteTable(
       columns: [t.organizationId, t.personId],
       foreignColumns: [memberships.organizationId, memberships.personId],
     }).onDelete("cascade"),
+  ],
+);
+
+/** Shifts whose person was notified before the start. */
+export const scheduleNotices = sqliteTable(
+  "schedule_notices",
+  {
+    organizationId: text("organization_id").notNull(),
+    scheduleId: text("schedule_id").notNull(),
+    personId: text("person_id").notNull(),
+    /** Start of the shift, in Unix milliseconds. */
+    startsAt: integer("starts_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.scheduleId, t.startsAt, t.personId] }),
+    index("schedule_notices_by_start").on(t.startsAt),
+    reference([t.organizationId, t.scheduleId], schedules).onDelete("cascade"),
   ],
 );

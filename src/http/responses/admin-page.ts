@@ -15,6 +15,7 @@ export const adminPaths = [
   "/maintenance",
   "/maintenance/:id",
   "/on-call",
+  "/on-call/readiness",
   "/on-call/:id",
   "/alert-channels",
   "/alert-channels/:id",

@@ -6,6 +6,7 @@ import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
 import { problemTitles } from "../../alerting/deciding/problem-titles.ts";
+import { organizationProblems } from "../../core/problems.ts";
 import { buildProblemKey, listOpenProblems, findStorageProblem } from "../../events/problems.ts";
 import { appendEvent } from "../../events/log.ts";
 import type { Membership } from "../../http/access/session.ts";
@@ -160,7 +161,8 @@ export async function readFigures(
   const storage = findStorageProblem(store);
   const open = [...(storage === null ? [] : [storage]), ...(await listOpenProblems(store))];
   // Each organization stores its own copy of an appliance problem.
-  const problems = new Map(open.toReversed().map((one) => [buildProblemKey(one), one]));
+  const ofAppliance = open.filter(({ name }) => !organizationProblems.has(name));
+  const problems = new Map(ofAppliance.toReversed().map((one) => [buildProblemKey(one), one]));
   return {
     dataBytes: await readDataBytes(store),
     ...(await countAll(store)),

@@ -37,6 +37,8 @@ const fixedPhrases = {
   "person.code-refused": "entered a wrong two-factor code for #",
   "person.administrator-granted": "made # an administrator of the appliance",
   "person.administrator-revoked": "removed # as administrator of the appliance",
+  "person.drilled": "started a drill of #",
+  "escalation-policy.drilled": "started a drill of the escalation policy #",
   "organization.deleted": "deleted an organization",
   "subscriber.added": "added a subscriber",
   "subscriber.invited": "sent someone a link to confirm",

@@ -15,6 +15,7 @@ export const areas = [
   "Network",
   "Mail",
   "Alert channels",
+  "On call",
 ] as const;
 type Area = (typeof areas)[number];
 

@@ -15,6 +15,7 @@ import { examineEvents, type Progress } from "./events.ts";
 import { examineHost, examineNetwork } from "./hosts.ts";
 import { examineEnvironment, examineMachine, examinePing } from "./machine.ts";
 import { examineMailServer } from "./mail.ts";
+import { examineDrills, examineOnCall } from "./on-call.ts";
 import { examinePorts, examineProblems } from "./server.ts";
 import { examineLinks, examineName, examineSettings, type Settings } from "./settings.ts";
 
@@ -79,6 +80,8 @@ export const watched = {
   certificate,
   events: { id: "events", area: "Server", examine: ({ progress }) => examineEvents(progress) },
   backup: { id: "backup", area: "Backups", examine: examineSchedule },
+  "on-call": { id: "people on call", area: "On call", examine: examineOnCall },
+  drill: { id: "drills", area: "On call", examine: examineDrills },
 } as const satisfies Partial<Record<ProblemName, Diagnostic<WatchContext>>>;
 
 /** Diagnostics that need an existing data directory. */
@@ -128,6 +131,8 @@ export const dataDiagnostics: readonly Diagnostic<DataContext>[] = [
     leavesMachine: true,
     examine: ({ hosts }) => examineNetwork(hosts),
   },
+  watched["on-call"],
+  watched.drill,
 ];
 
 /** Creates one diagnostic per mail server and per host of alert channels. */

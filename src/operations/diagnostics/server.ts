@@ -93,7 +93,13 @@ function replacePort(url: URL, port: number): URL {
 }
 
 /** Problems that the doctor examines itself. */
-const locallyExamined: readonly ProblemName[] = ["backup", "certificate", "disk"];
+const locallyExamined: readonly ProblemName[] = [
+  "backup",
+  "certificate",
+  "disk",
+  "drill",
+  "on-call",
+];
 
 /** Lists the open problems that the running server has reported. */
 export async function examineProblems(store: Store, clock: Clock): Promise<Finding[]> {

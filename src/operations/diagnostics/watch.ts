@@ -3,7 +3,12 @@ import { type Leases, assignProblemToNode } from "../../cluster/leases.ts";
 import { findNodeNames } from "../../cluster/store.ts";
 import { hourMs, type Clock } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { type Problem, type ProblemName, storageRecoveredMessage } from "../../core/problems.ts";
+import {
+  organizationProblems,
+  type Problem,
+  type ProblemName,
+  storageRecoveredMessage,
+} from "../../core/problems.ts";
 import type { Statement } from "../../database/store.ts";
 import { findLastSeq } from "../../events/log.ts";
 import {
@@ -36,15 +41,22 @@ const endMessages = {
   checks: "Checks have been reliable for five minutes.",
   clock: "The clock has not jumped for ten minutes.",
   disk: "There is enough space again.",
+  drill: "The last drill of each policy and person was acknowledged.",
   events: "All events have been handled.",
   loop: "It has not stalled for ten minutes.",
   node: "It is back, or was taken out of service.",
   notices: "The outbox has room for notices again.",
+  "on-call": "Everyone whom a policy notifies can be reached again.",
   storage: storageRecoveredMessage,
 } as const satisfies Record<ProblemName, string>;
 
-/** Whether a problem concerns all nodes. Backups have one schedule for all; every other problem belongs to one node. */
-const isShared = ({ name }: Pick<Problem, "name">) => name === "backup";
+/** Problems that concern all nodes. Backups have one schedule for all; every other problem belongs to one node. */
+const sharedProblems: ReadonlySet<ProblemName> = new Set(["backup", "drill", "on-call"]);
+
+const isShared = ({ name }: Pick<Problem, "name">) => sharedProblems.has(name);
+
+const buildLogKey = ({ name, organizationId }: Problem) =>
+  organizationId === undefined ? name : `${name} ${organizationId}`;
 
 export class ProblemWatch {
   readonly #dependencies: Dependencies;
@@ -55,8 +67,8 @@ export class ProblemWatch {
   #progress: Progress[] = [];
   /** Stalls and jumps that are not stored yet. */
   readonly #momentary = new Map<ProblemName, Problem>();
-  /** The last logged stage of each open problem. */
-  readonly #logged = new Map<ProblemName, string>();
+  /** The last logged stage of each open problem, by its name and organization. */
+  readonly #logged = new Map<string, string>();
   /** Whether the last findings could not be stored. */
   #isFailing = false;
   #examining: Promise<void> | null = null;
@@ -118,24 +130,31 @@ export class ProblemWatch {
     const open = all.filter((problem) => isOfNode(problem, leases));
     const { found, ended } = await this.#runDiagnostics(open);
     const recipients = await listAdministratorOrganizations(store);
-    const isKnown = ({ name, stage }: Problem) =>
-      recipients.every((id) =>
-        open.some((one) => one.organizationId === id && one.name === name && one.stage === stage),
+    const listRecipients = ({ organizationId }: Problem) =>
+      organizationId === undefined ? recipients : [organizationId];
+    const isKnown = (problem: Problem) =>
+      listRecipients(problem).every((id) =>
+        open.some(
+          (one) =>
+            one.organizationId === id && one.name === problem.name && one.stage === problem.stage,
+        ),
       );
-    const startedProblems =
-      recipients.length === 0
-        ? []
-        : [...momentary, ...found.filter((problem) => !isKnown(problem))];
+    const startedProblems = [...momentary, ...found.filter((problem) => !isKnown(problem))].filter(
+      (problem) => listRecipients(problem).length > 0,
+    );
     const over = open.filter(
-      ({ name, until }) =>
-        !startedProblems.some((problem) => problem.name === name) &&
-        (ended.includes(name) || isExpired(until, now)),
+      (one) =>
+        !startedProblems.some(
+          (problem) =>
+            problem.name === one.name && listRecipients(problem).includes(one.organizationId),
+        ) &&
+        (ended(one) || isExpired(one.until, now)),
     );
     const missing = await findMissingNodes(all, recipients, this.#dependencies);
     missing.begun.forEach((problem) => this.#record(problem));
     const statements = [
       ...[...startedProblems.map((problem) => addNode(problem, leases)), ...missing.begun].flatMap(
-        (problem) => recordProblem(recipients, problem, now),
+        (problem) => recordProblem(listRecipients(problem), problem, now),
       ),
       ...over.flatMap((problem) => endProblem(problem, endMessages[problem.name], now)),
       ...missing.over.flatMap(({ problem, reason }) => endProblem(problem, reason, now)),
@@ -147,7 +166,7 @@ export class ProblemWatch {
       log.info("a problem of the appliance is over", { problem: name });
   }
 
-  /** Runs the watched diagnostics. Returns the problems found and the names of problems that are over. */
+  /** Runs the watched diagnostics. Returns the problems found, and whether an open problem is over. */
   async #runDiagnostics(open: readonly OpenProblem[]) {
     const { store, events, leases } = this.#dependencies;
     const monotonic = this.#monotonic();
@@ -162,29 +181,38 @@ export class ProblemWatch {
       isOpen: (name) => this.#logged.has(name) || open.some((problem) => problem.name === name),
       progress: this.#progress,
     };
-    // The scheduler gets an hour after the start to catch up on a backup that was missed while the
-    // appliance was off.
-    const skipsShared =
-      leases.findNamed("problems") === null || monotonic - this.#startedAt < hourMs;
     const found: Problem[] = [];
-    const ended: ProblemName[] = [];
+    const examined = new Set<ProblemName>();
     for (const name of Object.keys(watched) as (keyof typeof watched)[]) {
-      if (skipsShared && isShared({ name })) continue;
+      if (isShared({ name }) && leases.findNamed("problems") === null) continue;
+      // The scheduler gets an hour after the start to catch up on a backup that was missed while
+      // the appliance was off.
+      if (name === "backup" && monotonic - this.#startedAt < hourMs) continue;
       const diagnoses = await watched[name].examine(context);
       found.push(...diagnoses.flatMap(({ problem }) => problem ?? []));
-      if (diagnoses.every(({ verdict }) => verdict === "ok")) {
-        this.#logged.delete(name);
-        // The scheduler ends the problem of backups itself.
-        if (!isShared({ name })) ended.push(name);
-      }
+      if (organizationProblems.has(name) || diagnoses.every(({ verdict }) => verdict === "ok"))
+        examined.add(name);
+    }
+    const isFound = (name: string, organizationId: string | undefined) =>
+      found.some((one) => one.name === name && one.organizationId === organizationId);
+    for (const key of this.#logged.keys()) {
+      const [name = "", organizationId] = key.split(" ");
+      if (examined.has(name as ProblemName) && !isFound(name, organizationId))
+        this.#logged.delete(key);
     }
     for (const problem of found)
-      if (this.#logged.get(problem.name) !== problem.stage) this.#record(problem);
+      if (this.#logged.get(buildLogKey(problem)) !== problem.stage) this.#record(problem);
+    // The scheduler ends the problem of backups itself.
+    const ended = ({ name, organizationId }: OpenProblem) =>
+      examined.has(name) &&
+      name !== "backup" &&
+      !(organizationProblems.has(name) && isFound(name, organizationId));
     return { found, ended };
   }
 
-  #record({ name, stage, severity, message }: Problem) {
-    this.#logged.set(name, stage);
+  #record(problem: Problem) {
+    const { name, stage, severity, message } = problem;
+    this.#logged.set(buildLogKey(problem), stage);
     this.#dependencies.log[severity === "warning" ? "warn" : "error"](
       "the appliance has a problem",
       { problem: name, reason: message },

@@ -45,6 +45,7 @@ test("a policy is created, read, changed and deleted", async () => {
     id,
     name: "Shop",
     description: "",
+    drill: null,
     steps,
     repeat: 2,
     default: false,

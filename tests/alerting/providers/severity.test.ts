@@ -52,6 +52,8 @@ const graded: [string, Alert, pagerduty: string, opsgenie: string][] = [
     "warning",
     "P3",
   ],
+  ["a drill", createAlert("drill"), "critical", "P1"],
+  ["the notice of a shift", createAlert("shift.starting"), "info", "P5"],
   ["a test", createAlert("test"), "info", "P5"],
 ];
 

@@ -135,6 +135,8 @@ describe("a webhook receives", () => {
       "channel.failed": "alertId channel message url",
       "appliance.troubled": "alertId problem severity message url",
       "appliance.recovered": "alertId problem message url",
+      drill: "alertId drill message url",
+      "shift.starting": "alertId shift message url",
       test: "alertId channel message url",
     };
     for (const type of alertTypes)

@@ -140,6 +140,11 @@ async function full() {
       endsAt: "2026-12-02T00:00:00Z",
     },
   });
+  made.database.run("insert into schedule_notices values (?, ?, ?, 0)", [
+    made.ours.id,
+    platform.json.data.id,
+    both.id,
+  ]);
   await owner.page("POST", "/dashboard/invitations", {
     body: { email: "cleo@team.example", role: "viewer" },
   });

@@ -67,7 +67,10 @@ function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
     monitor: ["/monitors/$id", "the monitor"],
     incident: ["/incidents/$id", "the incident"],
     channel: ["/alert-channels/$id", "the alert channel"],
+    schedule: ["/on-call/$id", "the schedule"],
     problem: null,
+    policy: null,
+    person: null,
   } as const;
   const target = paths[subject.type];
   if (target === null) return null;

@@ -24,13 +24,13 @@ const chips = [
 export default function AlertsPage() {
   const navigate = useNavigate();
   const filters = parseAlertFilters(useSearch({ strict: false }));
-  const { status, page = 1 } = filters;
+  const { status, type, page = 1 } = filters;
   const [showsOpen, showsOver] = [
     status !== "resolved",
     status === undefined || status === "resolved",
   ];
-  const open = useAlerts(status ?? openStatuses.join(","), 1, showsOpen);
-  const over = useAlerts("resolved", page, showsOver);
+  const open = useAlerts({ status: status ?? openStatuses.join(","), type, page: 1 }, showsOpen);
+  const over = useAlerts({ status: "resolved", type, page }, showsOver);
   const error = open.error ?? over.error;
   const setFilters = (next: AlertFilters) =>
     void navigate({ to: "/alerts", search: next, replace: true, resetScroll: false });
@@ -52,22 +52,12 @@ export default function AlertsPage() {
         </span>
       </PageHeader>
       {error !== null && !isLoaded && <LoadFailed what="The alerts" error={error} />}
-      {isLoaded && (
-        <div className="filters">
-          {chips.map(([value, label]) => (
-            <Chip
-              key={value}
-              on={status === value}
-              onToggle={(on) => setFilters(on ? { status: value } : {})}
-            >
-              {label}
-            </Chip>
-          ))}
-          <LiveDot />
-        </div>
-      )}
+      {isLoaded && <Filters filters={filters} onChange={setFilters} />}
       {isLoaded && count === 0 && (
-        <NoAlerts isFiltered={status !== undefined} onShowAll={() => setFilters({})} />
+        <NoAlerts
+          isFiltered={status !== undefined || type !== undefined}
+          onShowAll={() => setFilters({})}
+        />
       )}
       {isLoaded && showsOpen && open.data && <List title="Problems now" page={open.data} />}
       {isLoaded && showsOver && over.data && (
@@ -81,6 +71,36 @@ export default function AlertsPage() {
   );
 }
 
+/** Chips for statuses and for drills. */
+function Filters({
+  filters: { status, type },
+  onChange,
+}: {
+  filters: AlertFilters;
+  onChange: (next: AlertFilters) => void;
+}) {
+  return (
+    <div className="filters">
+      {chips.map(([value, label]) => (
+        <Chip
+          key={value}
+          on={status === value}
+          onToggle={(on) => onChange({ ...(on && { status: value }), ...(type && { type }) })}
+        >
+          {label}
+        </Chip>
+      ))}
+      <Chip
+        on={type === "drill"}
+        onToggle={(on) => onChange({ ...(status && { status }), ...(on && { type: "drill" }) })}
+      >
+        Drills
+      </Chip>
+      <LiveDot />
+    </div>
+  );
+}
+
 function NoAlerts({ isFiltered, onShowAll }: { isFiltered: boolean; onShowAll: () => void }) {
   if (isFiltered)
     return (
@@ -89,7 +109,7 @@ function NoAlerts({ isFiltered, onShowAll }: { isFiltered: boolean; onShowAll: (
         title="No alerts found"
         action={<Button onClick={onShowAll}>Show all alerts</Button>}
       >
-        No alert has this status.
+        No alert matches these filters.
       </EmptyState>
     );
   return (

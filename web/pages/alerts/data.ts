@@ -20,12 +20,25 @@ const openPerPage = "100";
 /** Some alerts change without an event, such as when a snooze ends. */
 const refetchInterval = 5_000;
 
-export const useAlerts = (status: string, page: number, isEnabled: boolean) =>
+/** The newest drills. */
+export const useDrills = () =>
   useQuery({
-    ...createPageQuery([...listKey("alert"), status, page], (options) =>
+    ...createPageQuery([...listKey("alert"), "drills"], (options) =>
+      alerts.get({ query: { type: "drill", per_page: "10" } as never, ...options }),
+    ),
+    refetchInterval,
+  });
+
+export const useAlerts = (
+  { status, type, page }: { status: string; type?: "drill" | undefined; page: number },
+  isEnabled: boolean,
+) =>
+  useQuery({
+    ...createPageQuery([...listKey("alert"), status, type, page], (options) =>
       alerts.get({
         query: {
           status,
+          ...(type && { type }),
           page: String(page),
           per_page: status === "resolved" ? "20" : openPerPage,
         } as never,

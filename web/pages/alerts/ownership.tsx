@@ -1,5 +1,6 @@
 /** Who takes care of an alert, and the buttons to acknowledge, snooze and open it again. */
 import { Button, Menu } from "@mantine/core";
+import { formatDuration } from "../../../src/core/text/formatting.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { Time, useZone } from "../../components/display/time.tsx";
@@ -7,9 +8,15 @@ import { useAction } from "../../components/toasts.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
 import { acknowledge, type Alert, listSnoozes, openAgain } from "./data.ts";
 
+const endStates: Record<string, State> = {
+  recovered: "up",
+  acknowledged: "up",
+  unacknowledged: "down",
+};
+
 /** Returns the icon of an alert: its problem while it lasts. */
 export function stateOf({ type, resolvedAt, resolvedBecause }: Alert): State {
-  if (resolvedAt !== null) return resolvedBecause === "recovered" ? "up" : "paused";
+  if (resolvedAt !== null) return endStates[resolvedBecause ?? ""] ?? "paused";
   const isDown =
     type === "monitor.down" || type === "incident.opened" || type === "incident.updated";
   return isDown ? "down" : "degraded";
@@ -21,16 +28,23 @@ export const AlertIcon = ({ alert }: { alert: Alert }) => (
 
 /** The status of an alert in words, with the people who acknowledged it. */
 export function Owner({ alert }: { alert: Alert }) {
-  const { status, acknowledgments, snoozedUntil, resolvedBecause } = alert;
-  if (status === "resolved") return <>{resolvedBecause ?? "over"}</>;
+  const { status, acknowledgments, snoozedUntil, resolvedBecause, secondsToAcknowledge } = alert;
+  if (resolvedBecause === "unacknowledged")
+    return <span className="down">nobody acknowledged it</span>;
+  if (status === "resolved" && resolvedBecause !== "acknowledged")
+    return <>{resolvedBecause ?? "over"}</>;
   if (status === "snoozed" && snoozedUntil !== null)
     return (
       <>
         snoozed until <Time at={snoozedUntil} as="short" />
       </>
     );
-  if (status === "acknowledged")
-    return <>acknowledged by {acknowledgments.map(({ name }) => name).join(", ")}</>;
+  if (acknowledgments.length > 0) {
+    const names = acknowledgments.map(({ name }) => name).join(", ");
+    const after =
+      secondsToAcknowledge === null ? "" : ` after ${formatDuration(secondsToAcknowledge)}`;
+    return <>{`acknowledged by ${names}${after}`}</>;
+  }
   return <span className="down">nobody has acknowledged it</span>;
 }
 

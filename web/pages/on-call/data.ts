@@ -28,6 +28,15 @@ export const useOnCall = (enabled = true) =>
     refetchInterval: 60_000,
   });
 
+/** Contact methods and drills change it without an event of the schedule, so it is polled. */
+export const useReadiness = () =>
+  useQuery({
+    ...createDataQuery([...listKey("schedule"), "readiness"], (options) =>
+      v1["on-call"].readiness.get(options),
+    ),
+    refetchInterval: 15_000,
+  });
+
 export const useSchedule = (id: string) =>
   useRecord(
     "schedule",

@@ -1,4 +1,5 @@
 /** Schedules, with who is on call now and next and gaps of the next 14 days, and escalation policies. */
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { OnCall } from "../../../src/alerting/schedules/schema.ts";
 import { dot } from "../../components/display/format.ts";
@@ -12,7 +13,7 @@ import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
-import { useOnCall } from "./data.ts";
+import { useOnCall, useReadiness } from "./data.ts";
 import { Policies } from "./policies.tsx";
 import { TakeOver } from "./take-over.tsx";
 
@@ -30,6 +31,7 @@ export default function OnCallPage() {
         <span className="not-phone">
           <CurlButton action={() => ({ method: "GET", route: v1["on-call"] })} />
         </span>
+        <ReadinessButton />
         {mayEdit && <CreateButton onClick={createSchedule}>Create schedule</CreateButton>}
       </PageHeader>
       <Loaded query={query} what="The schedules">
@@ -49,6 +51,17 @@ export default function OnCallPage() {
       </Loaded>
       <Policies />
     </>
+  );
+}
+
+/** The link to the readiness, with the number of its errors. */
+function ReadinessButton() {
+  const { data } = useReadiness();
+  const errors = data?.problems.filter(({ severity }) => severity === "error").length ?? 0;
+  return (
+    <Button renderRoot={(props) => <Link to="/on-call/readiness" {...props} />}>
+      Readiness{errors > 0 && <b className="down readiness-count">{errors}</b>}
+    </Button>
   );
 }
 

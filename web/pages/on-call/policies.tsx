@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { describePolicy } from "../../../src/alerting/policies/rules.ts";
+import { describeDrill, describePolicy } from "../../../src/alerting/policies/rules.ts";
 import type { EscalationPolicy, EscalationTarget } from "../../../src/alerting/policies/schema.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { dot } from "../../components/display/format.ts";
@@ -17,6 +17,7 @@ import { queryClient } from "../../data/query.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { useOnCall } from "./data.ts";
+import { DrillDialog, type Drilled } from "./drill-dialog.tsx";
 
 /** A record that a step can notify. The key contains its type. */
 export type NamedTarget = { key: string; name: string; group: string };
@@ -54,6 +55,7 @@ export function Policies() {
   const mayEdit = useSignedInPerson().atLeast("admin");
   const { data: policies } = useEscalationPolicies();
   const [deleted, setDeleted] = useState<EscalationPolicy | null>(null);
+  const [drilled, setDrilled] = useState<Drilled | null>(null);
   if (policies === undefined) return null;
   return (
     <section className="records policies" aria-labelledby="policies">
@@ -73,16 +75,24 @@ export function Policies() {
       ) : (
         <ul className="panel panel-flush">
           {policies.map((policy) => (
-            <PolicyRow key={policy.id} policy={policy} onDelete={() => setDeleted(policy)} />
+            <PolicyRow
+              key={policy.id}
+              policy={policy}
+              onDelete={() => setDeleted(policy)}
+              onDrill={() => setDrilled({ type: "policy", id: policy.id, name: policy.name })}
+            />
           ))}
         </ul>
       )}
+      {drilled !== null && <DrillDialog drilled={drilled} onClose={() => setDrilled(null)} />}
       {deleted !== null && <DeleteDialog policy={deleted} onClose={() => setDeleted(null)} />}
     </section>
   );
 }
 
-function PolicyRow({ policy, onDelete }: { policy: EscalationPolicy; onDelete: () => void }) {
+type RowProps = { policy: EscalationPolicy; onDelete: () => void; onDrill: () => void };
+
+function PolicyRow({ policy, onDelete, onDrill }: RowProps) {
   const { id, name, incidentSeverities } = policy;
   const mayEdit = useSignedInPerson().atLeast("admin");
   const targets = useTargets();
@@ -93,6 +103,7 @@ function PolicyRow({ policy, onDelete }: { policy: EscalationPolicy; onDelete: (
         {policy.default && `default${dot}`}
         {incidentSeverities.length > 0 && `${incidentSeverities.join(", ")} incidents${dot}`}
         {describePolicy(policy, findTargetName(targets))}
+        {policy.drill !== null && ` ${describeDrill(policy.drill)}`}
       </span>
     </>
   );
@@ -121,6 +132,11 @@ function PolicyRow({ policy, onDelete }: { policy: EscalationPolicy; onDelete: (
                 >
                   Duplicate
                 </MenuItem>
+                {policy.steps.length > 0 && (
+                  <MenuItem icon="bell" onClick={onDrill}>
+                    Start drill
+                  </MenuItem>
+                )}
               </>
             )}
             <RecordItems

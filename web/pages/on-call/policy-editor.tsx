@@ -1,5 +1,5 @@
 /** The dialog that creates or edits an escalation policy. */
-import { ActionIcon, Button, Switch, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Select, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { describePolicy } from "../../../src/alerting/policies/rules.ts";
 import {
@@ -7,10 +7,13 @@ import {
   type EscalationStep,
   type EscalationTarget,
 } from "../../../src/alerting/policies/schema.ts";
+import type { MonthlyDrill } from "../../../src/alerting/drills/schema.ts";
+import { weekdays } from "../../../src/alerting/schedules/schema.ts";
 import { escalationBounds } from "../../../src/core/limits.ts";
 import { severities } from "../../../src/core/statuses.ts";
 import { capitalize } from "../../../src/core/text/formatting.ts";
 import { Icon } from "../../components/display/icons.tsx";
+import { listZones, useZone } from "../../components/display/time.tsx";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
@@ -28,7 +31,7 @@ import { findTargetName, keyOf, useTargets } from "./policies.tsx";
 type EditedPolicy = Extract<Dialog, { kind: "create-policy" | "edit-policy" }>;
 type Values = Pick<
   EscalationPolicy,
-  "name" | "description" | "steps" | "repeat" | "default" | "incidentSeverities"
+  "name" | "description" | "steps" | "repeat" | "default" | "incidentSeverities" | "drill"
 >;
 
 const policies = v1["escalation-policies"];
@@ -67,6 +70,7 @@ function usePolicyForm({ what, policy, onTheirs }: FieldsProps) {
     repeat: policy?.repeat ?? 0,
     default: !isNew && policy?.default === true,
     incidentSeverities: isNew ? [] : (policy?.incidentSeverities ?? []),
+    drill: policy?.drill ?? null,
   };
   return useForm<Values>(
     start,
@@ -109,6 +113,7 @@ function Fields(props: FieldsProps) {
       />
       <Steps form={form} />
       <Uses form={form} />
+      <DrillFields form={form} />
       <MarkdownField label="Description" minRows={2} {...form.input("description")} />
     </FormFrame>
   );
@@ -168,6 +173,73 @@ function Steps({ form }: { form: Form<Values> }) {
         )}
       </p>
     </div>
+  );
+}
+
+const drillDays = [
+  ...weekdays.map((day) => ({ value: day as string, label: `First ${capitalize(day)}` })),
+  ...Array.from({ length: 28 }, (_, index) => ({
+    value: String(index + 1),
+    label: `Day ${index + 1}`,
+  })),
+];
+
+const parseDay = (day: string | null): MonthlyDrill["day"] =>
+  weekdays.find((one) => one === day) ?? Number(day);
+
+/** When the policy is drilled every month. */
+function DrillFields({ form }: { form: Form<Values> }) {
+  const zone = useZone();
+  const { drill } = form.values;
+  const usual: MonthlyDrill = { day: "tuesday", from: "10:00", until: "16:00", timeZone: zone };
+  const put = (change: Partial<MonthlyDrill>) =>
+    form.set("drill", { ...(drill ?? usual), ...change });
+  return (
+    <>
+      <Switch
+        label="Drill every month"
+        description="Pages everyone as a marked drill, at an unannounced time within these hours. If nobody acknowledges it, the appliance reports a problem."
+        checked={drill !== null}
+        onChange={({ currentTarget }) => form.set("drill", currentTarget.checked ? usual : null)}
+      />
+      {drill !== null && (
+        <div className="drill-fields">
+          <Select
+            label="Day"
+            allowDeselect={false}
+            searchable
+            data={drillDays}
+            value={String(drill.day)}
+            onChange={(day) => put({ day: parseDay(day) })}
+            error={form.errorOf("drill.day")}
+          />
+          <TextInput
+            label="From"
+            type="time"
+            value={drill.from}
+            onChange={({ currentTarget }) => put({ from: currentTarget.value })}
+            error={form.errorOf("drill.from")}
+          />
+          <TextInput
+            label="Until"
+            type="time"
+            value={drill.until}
+            onChange={({ currentTarget }) => put({ until: currentTarget.value })}
+            error={form.errorOf("drill.until")}
+          />
+          <Select
+            label="Time zone"
+            searchable
+            limit={100}
+            allowDeselect={false}
+            data={listZones(drill.timeZone, zone)}
+            value={drill.timeZone}
+            onChange={(timeZone) => put({ timeZone: timeZone ?? zone })}
+            error={form.errorOf("drill.timeZone")}
+          />
+        </div>
+      )}
+    </>
   );
 }
 

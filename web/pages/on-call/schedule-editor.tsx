@@ -1,5 +1,5 @@
 /** The dialog that creates or edits a schedule, with a preview of the next 14 days. */
-import { ActionIcon, Button, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { ActionIcon, Button, SegmentedControl, Select, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -11,6 +11,7 @@ import {
   type ScheduleLayer,
   weekdays,
 } from "../../../src/alerting/schedules/schema.ts";
+import { scheduleBounds } from "../../../src/core/limits.ts";
 import { dayOfTime, startOfDay } from "../../../src/core/time/time-zones.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { listZones, useNow, useZone } from "../../components/display/time.tsx";
@@ -35,7 +36,7 @@ type EditedSchedule = Extract<Dialog, { kind: "create-schedule" | "edit-schedule
 const { schedules } = v1;
 const readSchedule = (id: string) => unwrapData(schedules({ id }).get());
 
-type Values = { name: string; description: string; timeZone: string; layers: ScheduleLayer[] };
+type Values = Pick<Schedule, "name" | "description" | "timeZone" | "layers" | "noticeHours">;
 
 export default function ScheduleDialog({ what }: { what: EditedSchedule }) {
   const isNew = what.kind === "create-schedule";
@@ -79,6 +80,7 @@ function useScheduleForm({ what, schedule, onTheirs }: FieldsProps) {
     description: schedule?.description ?? "",
     timeZone: schedule?.timeZone ?? zone,
     layers: schedule?.layers ?? [createLayer(zone, 0)],
+    noticeHours: schedule?.noticeHours ?? null,
   };
   return useForm<Values>(
     start,
@@ -136,8 +138,40 @@ function Fields(props: FieldsProps) {
       </div>
       <Layers form={form} />
       <Preview form={form} {...(!isNew && { id: what.id })} />
+      <Notice form={form} />
       <MarkdownField label="Description" minRows={2} {...form.input("description")} />
     </FormFrame>
+  );
+}
+
+const usualNoticeHours = 24;
+
+/** Whether and when people are notified before their shifts. */
+function Notice({ form }: { form: Form<Values> }) {
+  const { noticeHours } = form.values;
+  return (
+    <div className="notice-fields">
+      <Switch
+        label="Notice before a shift"
+        description="Each person gets one message through their contact methods before their shift starts."
+        checked={noticeHours !== null}
+        onChange={({ currentTarget }) =>
+          form.set("noticeHours", currentTarget.checked ? usualNoticeHours : null)
+        }
+      />
+      {noticeHours !== null && (
+        <NumberField
+          label="Hours before"
+          min={1}
+          max={scheduleBounds.noticeHours.value}
+          allowDecimal={false}
+          clampBehavior="strict"
+          value={noticeHours}
+          onChange={(hours) => form.set("noticeHours", hours || 1)}
+          error={form.errorOf("noticeHours")}
+        />
+      )}
+    </div>
   );
 }
 

@@ -1,0 +1,64 @@
+/** REST routes that preview and start drills of escalation policies and people. */
+import { defineEndpoint } from "../../http/endpoint.ts";
+import { createRouter } from "../../http/request-context.ts";
+import { AlertSummary } from "../records/schema.ts";
+import { DrillPreview, DrillQuery, NewDrill } from "./schema.ts";
+import {
+  type DrillDependencies,
+  drillPerson,
+  drillPolicy,
+  previewPersonDrill,
+  previewPolicyDrill,
+} from "./service.ts";
+
+const started = { body: NewDrill, data: AlertSummary, status: 201, isLocated: false } as const;
+
+export const createDrillRoutes = (dependencies: DrillDependencies) =>
+  createRouter("/api/v1")
+    .get(
+      ...defineEndpoint("/escalation-policies/:id/drill-preview", {
+        name: "previewEscalationPolicyDrill",
+        access: "read",
+        summary: "Preview whom a drill of an escalation policy would notify, and when",
+        query: DrillQuery,
+        data: DrillPreview,
+        errors: ["CONFLICT"],
+        handle: ({ scope, params, query }) => previewPolicyDrill(scope, params.id, query),
+      }),
+    )
+    .post(
+      ...defineEndpoint("/escalation-policies/:id/drill", {
+        ...started,
+        name: "drillEscalationPolicy",
+        access: "write",
+        role: "admin",
+        summary: "Start a drill of an escalation policy",
+        description:
+          "Notifies everyone as for an alert. Every message is marked as a drill, and can't be called back: see the preview. The drill ends when it is acknowledged, or after the last step.",
+        errors: ["CONFLICT"],
+        handle: ({ scope, params, body }) => drillPolicy(scope, dependencies, params.id, body),
+      }),
+    )
+    .get(
+      ...defineEndpoint("/people/:id/drill-preview", {
+        name: "previewPersonDrill",
+        access: "read",
+        summary: "Preview how a drill of a person would notify them, and when",
+        query: DrillQuery,
+        data: DrillPreview,
+        handle: ({ scope, params, query }) => previewPersonDrill(scope, params.id, query),
+      }),
+    )
+    .post(
+      ...defineEndpoint("/people/:id/drill", {
+        ...started,
+        name: "drillPerson",
+        access: "write",
+        role: "viewer",
+        summary: "Start a drill of a person",
+        description:
+          "Notifies the person as an alert would. Everyone can drill themselves; admins and keys, all people.",
+        errors: ["CONFLICT"],
+        handle: ({ scope, params, body }) => drillPerson(scope, dependencies, params.id, body),
+      }),
+    );

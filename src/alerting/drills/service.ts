@@ -1,0 +1,134 @@
+/** Use cases of drills: preview and start a drill of a policy or of a person. */
+import { findMembership, findMemberNames } from "../../accounts/people/store.ts";
+import { AppError } from "../../core/errors.ts";
+import { isAtLeast } from "../../core/roles.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import type { Priority } from "../../core/statuses.ts";
+import { guardVersion } from "../../database/references.ts";
+import { assertFound } from "../../database/rows.ts";
+import { guardText, retryOnStaleRead, StaleRead, type Statement } from "../../database/store.ts";
+import { escalationPolicies } from "../../database/tables/alerting.ts";
+import { commit, guardUnconditional } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
+import { planPersonDrill } from "../deciding/escalation-rules.ts";
+import { loadEscalation } from "../deciding/snapshot.ts";
+import { getPolicy } from "../policies/service.ts";
+import type { AlertSummary } from "../records/schema.ts";
+import { toSummary } from "../records/service.ts";
+import { insertRecord } from "../records/store.ts";
+import { previewSteps } from "../service.ts";
+import type { DrillPreview, NewDrill } from "./schema.ts";
+import { createDrill, type DrillSubject } from "./drill.ts";
+import { guardNoDrill } from "./store.ts";
+
+export type DrillDependencies = {
+  /** Limits test alerts and drills per organization and minute. */
+  testAlertLimit: RateLimit;
+};
+
+/** Previews whom a drill of a policy would notify now, step by step. Throws NOT_FOUND, CONFLICT without steps. */
+export async function previewPolicyDrill(
+  scope: Scope,
+  id: string,
+  { priority }: NewDrill,
+): Promise<DrillPreview> {
+  const policy = await getDrillablePolicy(scope, id);
+  const now = scope.clock();
+  const steps = await previewSteps(scope, policy, priority, now);
+  return { at: formatTimestamp(now), name: policy.name, steps };
+}
+
+/** Starts a drill of a policy. Throws NOT_FOUND, RATE_LIMITED, CONFLICT without steps, or if one is running. */
+export function drillPolicy(
+  scope: Scope,
+  { testAlertLimit }: DrillDependencies,
+  id: string,
+  { priority }: NewDrill,
+): Promise<AlertSummary> {
+  consume(testAlertLimit, scope.organizationId);
+  return retryOnStaleRead(async () => {
+    const policy = await getDrillablePolicy(scope, id);
+    const guards = [guardVersion(escalationPolicies, scope.organizationId, policy)];
+    return startDrill(scope, { type: "policy", id, name: policy.name }, priority, guards);
+  });
+}
+
+async function getDrillablePolicy(scope: Scope, id: string) {
+  const policy = await getPolicy(scope, id);
+  if (policy.steps.length > 0) return policy;
+  throw new AppError("CONFLICT", `${policy.name} has no steps, so a drill would notify no one.`);
+}
+
+/** Previews whom a drill of a person would notify now. Throws NOT_FOUND. */
+export async function previewPersonDrill(
+  scope: Scope,
+  id: string,
+  { priority }: NewDrill,
+): Promise<DrillPreview> {
+  const name = await getPersonName(scope, id);
+  const now = scope.clock();
+  const facts = (await loadEscalation(scope, [], now))(now);
+  const plan = planPersonDrill(id, priority, facts);
+  return { at: formatTimestamp(now), name, steps: await previewSteps(scope, plan, priority, now) };
+}
+
+/** Starts a drill of a person. Throws NOT_FOUND, FORBIDDEN, RATE_LIMITED, CONFLICT if one is running. */
+export async function drillPerson(
+  scope: Scope,
+  { testAlertLimit }: DrillDependencies,
+  id: string,
+  { priority }: NewDrill,
+): Promise<AlertSummary> {
+  await getPersonName(scope, id);
+  await assertMayDrill(scope, id);
+  consume(testAlertLimit, scope.organizationId);
+  return retryOnStaleRead(async () => {
+    const name = await getPersonName(scope, id);
+    return startDrill(scope, { type: "person", id, name }, priority, [guardMember(scope, id)]);
+  });
+}
+
+async function getPersonName(scope: Scope, id: string): Promise<string> {
+  const names = await findMemberNames(scope, [id]);
+  return assertFound(names.get(id), "person");
+}
+
+/** Throws FORBIDDEN for another person, unless the caller is an admin or a key. */
+async function assertMayDrill(scope: Scope, personId: string) {
+  const { actor } = scope;
+  if (actor.type !== "person" || actor.id === null || actor.id === personId) return;
+  const membership = await findMembership(scope, actor.id);
+  if (membership === null || !isAtLeast(membership.role, "admin"))
+    throw new AppError("FORBIDDEN", "Only admins can drill other people.");
+}
+
+const guardMember = ({ organizationId }: Scope, personId: string) => ({
+  ...guardText("exists (select 1 from memberships where organization_id = ? and person_id = ?)"),
+  parameters: [organizationId, personId],
+  otherwise: () => new StaleRead(),
+});
+
+function startDrill(
+  scope: Scope,
+  subject: DrillSubject,
+  priority: Priority,
+  guards: readonly Statement[],
+): Promise<AlertSummary> {
+  const { organizationId } = scope;
+  const drill = createDrill(organizationId, subject, priority, scope.clock());
+  return commit(
+    scope,
+    [
+      ...guardUnconditional(scope),
+      ...guards,
+      guardNoDrill(organizationId, subject),
+      insertRecord(drill),
+    ],
+    {
+      action: subject.type === "policy" ? "escalation-policy.drilled" : "person.drilled",
+      subjectId: subject.id,
+    },
+    toSummary(drill, []),
+  );
+}

@@ -1,0 +1,255 @@
+/** Drills: pages to practice, once or every month, and their acknowledgments. */
+import { describe, expect, test } from "bun:test";
+import { findDrillTime, isWithinDrillHours } from "../../src/alerting/policies/drill-rules.ts";
+import type { MonthlyDrill } from "../../src/alerting/drills/schema.ts";
+import { examineDrills } from "../../src/operations/diagnostics/on-call.ts";
+import type { Json } from "../support/json.ts";
+import { createPersonWithPhone } from "../support/on-call.ts";
+import { createPager } from "../support/pager.ts";
+import { signInMember } from "../support/people.ts";
+
+/** A policy that pages Ada at once and an inbox after 10 minutes. */
+async function createWorld(policy: object = {}) {
+  const pager = await createPager();
+  const ada = await createPersonWithPhone(pager, "Ada");
+  const inbox = await pager.inbox({ name: "Ops", default: true });
+  const { api } = pager;
+  const steps = [
+    { afterMinutes: 0, targets: [{ type: "person", id: ada.id }] },
+    { afterMinutes: 10, targets: [{ type: "channel", id: inbox.id }] },
+  ];
+  const { json, status, text } = await api("POST", "/api/v1/escalation-policies", {
+    body: { name: "Shop", steps, ...policy },
+  });
+  if (status !== 201) throw new Error(text);
+  const path = `/api/v1/escalation-policies/${json.data.id}`;
+  /** Advances the clock in steps of 30 s. */
+  const pass = async (minutes: number) => {
+    for (let i = 0; i < 2 * minutes; i++) await pager.later(30);
+  };
+  const start = (body?: object) => api("POST", `${path}/drill`, body && { body });
+  const listDrills = async () => pager.readAlerts("&type=drill");
+  const examine = () =>
+    examineDrills({ store: pager.appliance.store, clock: pager.appliance.clock });
+  return {
+    ...pager,
+    ada,
+    inbox,
+    path,
+    policyId: json.data.id as string,
+    pass,
+    start,
+    listDrills,
+    examine,
+  };
+}
+
+describe("a drill of a policy", () => {
+  test("pages step by step, is marked, and ends with an acknowledgment by the link", async () => {
+    const world = await createWorld();
+    const { ada, inbox, start, pass, listDrills, api, examine, readMessages } = world;
+    const preview = (await api("GET", `${world.path}/drill-preview`)).json.data;
+    expect(preview.steps.map(({ step, message }: Json) => [step, message])).toEqual([
+      [1, "Ada"],
+      [2, "Ops"],
+      [null, "Ops"],
+    ]);
+    const created = await start();
+    expect([created.status, created.json.data.status, created.json.data.title]).toEqual([
+      201,
+      "open",
+      "Drill: Shop",
+    ]);
+    expect((await start()).json.error).toMatchObject({
+      code: "CONFLICT",
+      message: "A drill of Shop is already running.",
+    });
+    await pass(1);
+    const [page] = ada.received();
+    expect([page.type, page.data.drill.name, page.data.escalation.step]).toEqual([
+      "drill",
+      "Shop",
+      1,
+    ]);
+    expect(page.data.message).toStartWith("This is a drill");
+    expect(inbox.received()).toEqual([]);
+    const link = new URL(page.data.acknowledgeUrl);
+    const answer = await world.stranger("POST", link.pathname);
+    expect(answer.status).toBe(200);
+    await pass(30);
+    expect([ada.received().length, inbox.received().length]).toEqual([1, 0]);
+    const [drill] = await listDrills();
+    expect(drill).toMatchObject({
+      status: "resolved",
+      resolvedBecause: "acknowledged",
+      secondsToAcknowledge: 60,
+      subject: { type: "policy", id: world.policyId },
+      acknowledgments: [{ type: "link", name: "Ada" }],
+    });
+    expect(await examine()).toEqual([]);
+    // It is no incident, and nothing reports its end.
+    expect((await api("GET", "/api/v1/incidents")).json.data).toEqual([]);
+    expect(readMessages().filter(({ type }) => type !== "test")).toHaveLength(1);
+    const audit = world.database
+      .query<{ action: string }, []>(
+        "select action from audit_entries where action like '%.drilled'",
+      )
+      .all();
+    expect(audit).toEqual([{ action: "escalation-policy.drilled" }]);
+  });
+
+  test("that nobody acknowledges ends after its last step, and is a problem until the next one", async () => {
+    const world = await createWorld();
+    const { ada, inbox, start, pass, listDrills, readAlert, examine, restart } = world;
+    await start();
+    await pass(5);
+    restart();
+    await pass(25);
+    expect([ada.received().length, inbox.listTitles()]).toEqual([1, ["drill"]]);
+    const [drill] = await listDrills();
+    expect(drill).toMatchObject({ resolvedBecause: "unacknowledged", secondsToAcknowledge: null });
+    const { timeline } = await readAlert(drill?.id);
+    expect(
+      timeline.filter(({ type }: Json) => type === "escalated").map(({ message }: Json) => message),
+    ).toEqual(["Step 1 of 2: Ada.", "Step 2 of 2: Ops.", "Nobody acknowledged."]);
+    expect((await examine()).map(({ problem }) => problem?.message)).toEqual([
+      expect.stringContaining("Nobody acknowledged the drill of Shop on 2026-11-20."),
+    ]);
+    const again = (await start()).json.data;
+    // A drill that runs has no result yet.
+    expect(await examine()).toHaveLength(1);
+    await world.api("POST", `/api/v1/alerts/${again.id}/acknowledge`);
+    expect(await examine()).toEqual([]);
+  });
+
+  test("ends when the policy is deleted, and needs steps", async () => {
+    const { api, path, start, pass, listDrills, ada, examine } = await createWorld();
+    await start();
+    expect((await api("DELETE", path)).status).toBe(200);
+    await pass(1);
+    expect((await listDrills())[0]).toMatchObject({ resolvedBecause: "deleted" });
+    expect([ada.received().length <= 1, await examine()]).toEqual([true, []]);
+    const { json } = await api("POST", "/api/v1/escalation-policies", { body: { name: "None" } });
+    const none = `/api/v1/escalation-policies/${json.data.id}`;
+    expect((await api("POST", `${none}/drill`)).status).toBe(409);
+    expect((await api("GET", `${none}/drill-preview`)).status).toBe(409);
+  });
+});
+
+describe("a drill of a person", () => {
+  test("uses all contact methods of the priority, and waits for the last one", async () => {
+    const world = await createWorld();
+    const { pass, listDrills } = world;
+    await using ben = await createPersonWithPhone(world, "Ben", {
+      role: "viewer",
+      afterMinutes: 12,
+      criticalAfterMinutes: null,
+    });
+    const path = `/dashboard/api/v1/people/${ben.id}/drill`;
+    expect((await ben.page("POST", path, { body: { priority: "normal" } })).status).toBe(201);
+    await pass(11);
+    expect(ben.received()).toEqual([]);
+    await pass(3);
+    expect(ben.received().map(({ type, data }) => [type, data.escalation])).toEqual([
+      ["drill", undefined],
+    ]);
+    await pass(1);
+    expect((await listDrills())[0]?.status).toBe("open");
+    await pass(4);
+    expect((await listDrills())[0]).toMatchObject({
+      resolvedBecause: "unacknowledged",
+      subject: { type: "person", id: ben.id },
+    });
+    // Nothing reaches Ben at critical priority, so the drill ends at once.
+    await ben.page("POST", path, { body: { priority: "critical" } });
+    await pass(1);
+    expect((await listDrills()).at(-1)).toMatchObject({ resolvedBecause: "unacknowledged" });
+    expect(ben.received()).toHaveLength(1);
+  });
+
+  test("is for oneself, or for admins; only admins drill policies", async () => {
+    const world = await createWorld();
+    const { ada, path } = world;
+    const admin = await signInMember(world, "admin", { name: "Cat" });
+    const drill = `/dashboard/api/v1/people/${ada.id}/drill`;
+    const other = await signInMember(world, "member", { name: "Dan" });
+    expect((await other.page("POST", drill)).status).toBe(403);
+    expect((await ada.page("POST", `/dashboard${path}/drill`)).status).toBe(403);
+    expect((await ada.page("POST", drill)).status).toBe(201);
+    expect((await admin.page("POST", `/dashboard${path}/drill`)).status).toBe(201);
+    expect((await world.theirs.api("POST", `${path}/drill`)).status).toBe(404);
+    expect((await world.theirs.api("POST", `/api/v1/people/${ada.id}/drill`)).status).toBe(404);
+  });
+});
+
+const minute = 60_000;
+const monthly: MonthlyDrill = {
+  day: "tuesday",
+  from: "10:00",
+  until: "12:00",
+  timeZone: "Europe/Berlin",
+};
+
+describe("a monthly drill", () => {
+  test("starts within its hours, on the day of the month or the first weekday, once a month", () => {
+    const days: MonthlyDrill["day"][] = [1, 28, "monday", "sunday"];
+    for (const day of days) {
+      const drill = { ...monthly, day };
+      let at = Date.parse("2026-01-01T00:00:00Z");
+      const months: string[] = [];
+      for (let i = 0; i < 24; i++) {
+        at = findDrillTime("policy", drill, at);
+        expect(isWithinDrillHours(drill, at)).toBe(true);
+        const local =
+          Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO("Europe/Berlin");
+        expect([10, 11]).toContain(local.hour);
+        if (typeof day === "number") expect(local.day).toBe(day);
+        else expect([local.day <= 7, local.dayOfWeek]).toEqual([true, day === "monday" ? 1 : 7]);
+        months.push(`${local.year}-${local.month}`);
+      }
+      expect(new Set(months).size).toBe(24);
+      // Any earlier time of the same month leads to the same minute.
+      expect(findDrillTime("policy", drill, at - 1)).toBe(at);
+    }
+  });
+
+  test("is started by the engine, is not repeated after an edit, and is left out while off", async () => {
+    const world = await createWorld({ drill: monthly });
+    const { time, later, listDrills, api, path, policyId, ada } = world;
+    const next = () => findDrillTime(policyId, monthly, time.now);
+    time.now = next() - minute;
+    await later(30);
+    expect(await listDrills()).toEqual([]);
+    await later(60);
+    await later(10);
+    expect(await listDrills()).toHaveLength(1);
+    expect(ada.received()[0]?.data.drill.name).toBe("Shop");
+    expect((await api("PATCH", path, { body: { name: "Shop 2" } })).status).toBe(200);
+    await api("POST", `/api/v1/alerts/${(await listDrills())[0]?.id}/acknowledge`);
+    await world.pass(120);
+    expect(await listDrills()).toHaveLength(1);
+    // Off during the hours of the next month.
+    time.now = next() + 3 * 60 * minute;
+    await later(60);
+    expect(await listDrills()).toHaveLength(1);
+    time.now = next();
+    await later(10);
+    expect(await listDrills()).toHaveLength(2);
+    await api("PATCH", path, { body: { drill: null } });
+    await api("POST", `/api/v1/alerts/${(await listDrills()).at(-1)?.id}/acknowledge`);
+    time.now = next();
+    await later(10);
+    expect(await listDrills()).toHaveLength(2);
+  });
+
+  test("with hours that end before they start is rejected", async () => {
+    const { api, path } = await createWorld();
+    for (const [drill, field] of [
+      [{ ...monthly, until: "09:00" }, "drill.until"],
+      [{ ...monthly, day: 29 }, "drill.day"],
+    ] as const) {
+      const { status, json } = await api("PATCH", path, { body: { drill } });
+      expect([status, json.error.details[0].path]).toEqual([422, field]);
+    }
+  });
+});
