@@ -97,7 +97,7 @@ export const configured: readonly Configured[] = [
   },
   {
     by: "`--limit schedules`",
-    tables: ["schedules", "schedule_people", "schedule_overrides"],
+    tables: ["schedules", "schedule_people", "schedule_overrides", "schedule_notices"],
     bounds: [
       ofOrganization.schedules,
       scheduleBounds.layers,

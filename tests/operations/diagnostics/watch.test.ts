@@ -9,7 +9,8 @@ import { ProblemWatch } from "../../../src/operations/diagnostics/watch.ts";
 import { createCaseServices } from "../../support/case-services.ts";
 import { getFreePort } from "../../support/binary.ts";
 import { createPager } from "../../support/pager.ts";
-import { replyWith } from "../../support/target.ts";
+import { createPersonWithPhone } from "../../support/on-call.ts";
+import { replyWith, startTarget } from "../../support/target.ts";
 import { signInMember, createPerson } from "../../support/people.ts";
 import type { Json } from "../../support/json.ts";
 
@@ -137,15 +138,57 @@ const causes: {
   },
 ];
 
-test("every stored problem is tested here, except checks, other machines and full outboxes", () => {
+test("every stored problem is tested here, except those of organizations, checks and other machines", () => {
   const tried = new Set<string>(causes.map(({ name }) => name));
   expect(Object.keys(problemTitles).filter((name) => !tried.has(name))).toEqual([
     "alerts",
     "checks",
+    "drill",
     "node",
     "notices",
+    "on-call",
     "storage",
   ]);
+});
+
+test("an unreachable person on call and an unacknowledged drill are problems of their organization alone", async () => {
+  const made = await machine();
+  const { inbox, passes, restarts, page, problems, theirs } = made;
+  await using hook = await inbox({ default: true });
+  // Their organization has no administrator of the appliance.
+  await using ada = await createPersonWithPhone({ ...made, ours: theirs }, "Ada");
+  await using theirHook = await startTarget(replyWith());
+  const channel = { type: "webhook", name: "Ops", url: theirHook.at("/"), default: true };
+  await theirs.api("POST", "/api/v1/alert-channels", { body: channel });
+  const steps = [{ afterMinutes: 0, targets: [{ type: "person", id: ada.id }] }];
+  await theirs.api("POST", "/api/v1/escalation-policies", { body: { name: "Shop", steps } });
+  const listTypes = () =>
+    theirHook.asked.map((one) => {
+      const { type, data } = JSON.parse(one.body);
+      return `${type} ${data.problem}`;
+    });
+  await passes();
+  const method = `/api/v1/contact-methods/${ada.methodId}`;
+  await theirs.api("PATCH", method, { body: { enabled: false } });
+  await passes();
+  await restarts();
+  await passes();
+  expect(listTypes()).toEqual(["appliance.troubled on-call"]);
+  await theirs.api("PATCH", method, { body: { enabled: true } });
+  await passes();
+  const drill = `/api/v1/people/${ada.id}/drill`;
+  await theirs.api("POST", drill);
+  await passes(320);
+  const started = await theirs.api("POST", drill);
+  await theirs.api("POST", `/api/v1/alerts/${started.json.data.id}/acknowledge`);
+  await passes();
+  expect(listTypes().slice(1)).toEqual([
+    "appliance.recovered on-call",
+    "appliance.troubled drill",
+    "appliance.recovered drill",
+  ]);
+  expect([hook.asked, await problems()]).toEqual([[], []]);
+  expect((await page("GET", "/dashboard/problems")).json.data.appliance).toEqual([]);
 });
 
 describe.each(causes)("$name", ({ name, begins, ends }) => {
