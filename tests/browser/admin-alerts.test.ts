@@ -25,8 +25,12 @@ describeInChromium("alerts", (browser) => {
       name: "Night shift",
       url,
     });
-    for (const title of ["Slow checkout", "Lost mails", "Old outage"])
-      await world.ask("POST", "/api/v1/incidents", { title });
+    for (const [title, severity] of [
+      ["Slow checkout", "minor"],
+      ["Lost mails", "critical"],
+      ["Old outage", "minor"],
+    ])
+      await world.ask("POST", "/api/v1/incidents", { title, severity });
     while (alerts.length < 3) {
       await Bun.sleep(100);
       alerts = await list();
@@ -83,6 +87,30 @@ describeInChromium("alerts", (browser) => {
     expect(await page.getByRole("button").count()).toBe(0);
     const [lost] = (await list()).filter(({ title }) => title.includes("Lost"));
     expect([lost.status, lost.acknowledgments[0].name]).toEqual(["acknowledged", "Night shift"]);
+    expect(open.faults).toEqual([]);
+  });
+
+  test("the list is filtered by priority and type, and links are revoked after a confirmation", async () => {
+    await using open = await world.open(browser, "/alerts");
+    const { page } = open;
+    const rows = page.locator(".alert-record b");
+    await rows.nth(2).waitFor();
+    await page.getByRole("button", { name: "Priority" }).click();
+    await page.getByRole("menuitem", { name: "Critical" }).click();
+    await rows.nth(1).waitFor({ state: "detached" });
+    expect(await rows.allTextContents()).toEqual(["Incident: Lost mails"]);
+    await page.getByRole("button", { name: "Type" }).click();
+    await page.getByRole("menuitem", { name: "Down" }).click();
+    await page.getByText("No alert matches the filters.").waitFor();
+    expect(new URL(page.url()).search).toBe("?priority=critical&type=monitor.down");
+    await page.getByRole("button", { name: "Show all alerts" }).click();
+    await page.getByRole("link", { name: "Lost mails" }).click();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Revoke links" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Revoke links" }).click();
+    await page.getByText(`Links revoked by ${owner.name}`).waitFor();
     expect(open.faults).toEqual([]);
   });
 });

@@ -322,7 +322,7 @@ function resolveIncident(id: string) {
 function useAlertCommands({ text, isSearching, goTo }: Search): Command[] {
   const { mayWrite, person } = useSignedInPerson();
   const zone = useZone();
-  const { data } = useAlerts({ status: openStatuses.join(","), page: 1 }, isSearching);
+  const { data } = useAlerts({ status: openStatuses.join(",") }, 1, isSearching);
   return (data?.data ?? []).flatMap((alert) => {
     const { id, title, status, acknowledgments } = alert;
     const isOwn = status === "acknowledged" && acknowledgments.some((one) => one.id === person.id);

@@ -6,6 +6,7 @@ import { formatLatency, pluralize } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
+import { alertTypeLabels } from "../../components/display/alert-types.ts";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { Time, useNow } from "../../components/display/time.tsx";
 
@@ -14,26 +15,6 @@ const states: Record<Delivery["status"], { state: State; word: string }> = {
   delivered: { state: "up", word: "Delivered" },
   failed: { state: "down", word: "Failed" },
   skipped: { state: "paused", word: "Skipped" },
-};
-
-/** Label of each type of alert, and of each change of an open case. */
-const typeLabels: Record<string, string> = {
-  "monitor.down": "Down",
-  "monitor.up": "Up",
-  "monitor.degraded": "Degraded",
-  "monitor.reminder": "Reminder",
-  "monitor.flapping": "Flapping",
-  "certificate.expiring": "Certificate",
-  "incident.opened": "Incident opened",
-  "incident.updated": "Incident updated",
-  "incident.resolved": "Incident resolved",
-  "channel.failed": "Alert channel failing",
-  "appliance.troubled": "Appliance problem",
-  "appliance.recovered": "Appliance problem resolved",
-  test: "Test",
-  digest: "Digest",
-  acknowledge: "Acknowledgment",
-  unacknowledge: "Opened again",
 };
 
 /** Lists all deliveries, newest first, with their attempts. */
@@ -80,7 +61,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
           onClick={() => setOpen(!open)}
         >
           <span className="num">
-            <b>{typeLabels[caseChange ?? type] ?? type}</b>{" "}
+            <b>{alertTypeLabels[caseChange ?? type] ?? type}</b>{" "}
             {alertIds.length > 1 && `of ${pluralize(alertIds.length, "alert")}, `}
             <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
             {status === "delivered" && last && ` in ${formatLatency(last.durationMs)}`}

@@ -3,14 +3,15 @@ import { Textarea } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
 import { dot } from "../../components/display/format.ts";
 import { Time } from "../../components/display/time.tsx";
-import { CurlButton } from "../../components/copy.tsx";
+import { Confirm } from "../../components/confirm.tsx";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
+import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { useAction } from "../../components/toasts.tsx";
 import { useState } from "react";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
-import { addNote, type AlertDetails, useAlert } from "./data.ts";
+import { addNote, type AlertDetails, revokeLinks, useAlert } from "./data.ts";
 import { AlertButtons, AlertIcon, Owner, stateOf } from "./ownership.tsx";
 
 const crumbs = [{ to: "/alerts", label: "Alerts" }];
@@ -42,10 +43,8 @@ function Details({ alert }: { alert: AlertDetails }) {
           </>
         }
       >
-        <span className="not-phone">
-          <CurlButton action={() => ({ method: "GET", route: v1.alerts({ id: alert.id }) })} />
-        </span>
         <AlertButtons alert={alert} size="sm" />
+        <AlertMenu alert={alert} />
       </PageHeader>
       {typeof message === "string" && message !== "" && (
         <p className={`alert-reason ${stateOf(alert)}`}>{message}</p>
@@ -58,6 +57,38 @@ function Details({ alert }: { alert: AlertDetails }) {
         </ol>
         {mayWrite && <NoteForm alert={alert} />}
       </Panel>
+    </>
+  );
+}
+
+function AlertMenu({ alert }: { alert: AlertDetails }) {
+  const { mayWrite } = useSignedInPerson();
+  const [isRevoking, setRevoking] = useState(false);
+  return (
+    <>
+      <MoreActions>
+        {mayWrite && alert.status !== "resolved" && (
+          <MenuItem icon="link" onClick={() => setRevoking(true)}>
+            Revoke links
+          </MenuItem>
+        )}
+        <RecordItems
+          id={alert.id}
+          curl={() => ({ method: "GET", route: v1.alerts({ id: alert.id }) })}
+          onDelete={false}
+        />
+      </MoreActions>
+      {isRevoking && (
+        <Confirm
+          title="Revoke the links of this alert?"
+          verb="Revoke links"
+          onConfirm={() => revokeLinks(alert)}
+          onClose={() => setRevoking(false)}
+        >
+          Messages that were sent can no longer acknowledge it. Later messages have new links. This
+          can’t be undone.
+        </Confirm>
+      )}
     </>
   );
 }

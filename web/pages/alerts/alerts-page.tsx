@@ -1,17 +1,21 @@
 /** The list of alerts: problems first, then ended ones in pages. */
 import { Button } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { priorities } from "../../../src/core/statuses.ts";
+import { capitalize } from "../../../src/core/text/formatting.ts";
+import { alertTypeLabels, problemTypes } from "../../components/display/alert-types.ts";
 import { formatCount } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { Time } from "../../components/display/time.tsx";
 import { CurlButton } from "../../components/copy.tsx";
-import { Chip, LiveDot } from "../../components/forms/filter-fields.tsx";
+import { Chip, Choice, LiveDot } from "../../components/forms/filter-fields.tsx";
+import { MonitorSelect } from "../../components/forms/monitor-select.tsx";
 import { EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { type Meta, Pager } from "../../components/pager.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { v1 } from "../../data/client.ts";
 import { type Alert, openStatuses, useAlerts } from "./data.ts";
-import { type AlertFilters, parseAlertFilters } from "./filters.ts";
+import { type AlertFilters, parseAlertFilters, queryOf } from "./filters.ts";
 import { AlertButtons, AlertIcon, Owner } from "./ownership.tsx";
 
 const chips = [
@@ -24,13 +28,14 @@ const chips = [
 export default function AlertsPage() {
   const navigate = useNavigate();
   const filters = parseAlertFilters(useSearch({ strict: false }));
-  const { status, type, page = 1 } = filters;
+  const { status, page = 1 } = filters;
   const [showsOpen, showsOver] = [
     status !== "resolved",
     status === undefined || status === "resolved",
   ];
-  const open = useAlerts({ status: status ?? openStatuses.join(","), type, page: 1 }, showsOpen);
-  const over = useAlerts({ status: "resolved", type, page }, showsOver);
+  const openQuery = { ...queryOf(filters), status: status ?? openStatuses.join(",") };
+  const open = useAlerts(openQuery, 1, showsOpen);
+  const over = useAlerts({ ...openQuery, status: "resolved" }, page, showsOver);
   const error = open.error ?? over.error;
   const setFilters = (next: AlertFilters) =>
     void navigate({ to: "/alerts", search: next, replace: true, resetScroll: false });
@@ -42,22 +47,13 @@ export default function AlertsPage() {
     <>
       <PageHeader title="Alerts">
         <span className="not-phone">
-          <CurlButton
-            action={() => ({
-              method: "GET",
-              route: v1.alerts,
-              query: { status: status ?? openStatuses.join(",") },
-            })}
-          />
+          <CurlButton action={() => ({ method: "GET", route: v1.alerts, query: openQuery })} />
         </span>
       </PageHeader>
       {error !== null && !isLoaded && <LoadFailed what="The alerts" error={error} />}
-      {isLoaded && <Filters filters={filters} onChange={setFilters} />}
+      {isLoaded && <FilterBar filters={filters} onChange={setFilters} />}
       {isLoaded && count === 0 && (
-        <NoAlerts
-          isFiltered={status !== undefined || type !== undefined}
-          onShowAll={() => setFilters({})}
-        />
+        <NoAlerts isFiltered={Object.keys(filters).length > 0} onShowAll={() => setFilters({})} />
       )}
       {isLoaded && showsOpen && open.data && <List title="Problems now" page={open.data} />}
       {isLoaded && showsOver && over.data && (
@@ -71,31 +67,43 @@ export default function AlertsPage() {
   );
 }
 
-/** Chips for statuses and for drills. */
-function Filters({
-  filters: { status, type },
+function FilterBar({
+  filters,
   onChange,
 }: {
   filters: AlertFilters;
-  onChange: (next: AlertFilters) => void;
+  onChange: (filters: AlertFilters) => void;
 }) {
+  /** A new filter starts at the first page. */
+  const put = (name: keyof AlertFilters, value: string | undefined) => {
+    const { [name]: _, page: __, ...rest } = filters;
+    onChange((value === undefined ? rest : { ...rest, [name]: value }) as AlertFilters);
+  };
   return (
     <div className="filters">
       {chips.map(([value, label]) => (
         <Chip
           key={value}
-          on={status === value}
-          onToggle={(on) => onChange({ ...(on && { status: value }), ...(type && { type }) })}
+          on={filters.status === value}
+          onToggle={(on) => put("status", on ? value : undefined)}
         >
           {label}
         </Chip>
       ))}
-      <Chip
-        on={type === "drill"}
-        onToggle={(on) => onChange({ ...(status && { status }), ...(on && { type: "drill" }) })}
-      >
-        Drills
-      </Chip>
+      <span className="chip-gap" />
+      <Choice
+        label="Type"
+        value={filters.type}
+        options={problemTypes.map((type) => [type, alertTypeLabels[type] ?? type])}
+        onChange={(type) => put("type", type)}
+      />
+      <Choice
+        label="Priority"
+        value={filters.priority}
+        options={priorities.map((priority) => [priority, capitalize(priority)])}
+        onChange={(priority) => put("priority", priority)}
+      />
+      <MonitorSelect value={filters.monitor} onChange={(id) => put("monitor", id)} />
       <LiveDot />
     </div>
   );
@@ -109,7 +117,7 @@ function NoAlerts({ isFiltered, onShowAll }: { isFiltered: boolean; onShowAll: (
         title="No alerts found"
         action={<Button onClick={onShowAll}>Show all alerts</Button>}
       >
-        No alert matches these filters.
+        No alert matches the filters.
       </EmptyState>
     );
   return (

@@ -29,18 +29,16 @@ export const useDrills = () =>
     refetchInterval,
   });
 
-export const useAlerts = (
-  { status, type, page }: { status: string; type?: "drill" | undefined; page: number },
-  isEnabled: boolean,
-) =>
+type ListQuery = { status: string; type?: string; priority?: string; monitorId?: string };
+
+export const useAlerts = (query: ListQuery, page: number, isEnabled: boolean) =>
   useQuery({
-    ...createPageQuery([...listKey("alert"), status, type, page], (options) =>
+    ...createPageQuery([...listKey("alert"), query, page], (options) =>
       alerts.get({
         query: {
-          status,
-          ...(type && { type }),
+          ...query,
           page: String(page),
-          per_page: status === "resolved" ? "20" : openPerPage,
+          per_page: query.status === "resolved" ? "20" : openPerPage,
         } as never,
         ...options,
       }),
@@ -77,6 +75,11 @@ export const acknowledge = (alert: Alert) =>
 export const openAgain = (alert: Alert) =>
   perform(alert, `Open again: ${alert.title}`, () =>
     unwrapData(alerts({ id: alert.id }).unacknowledge.post()),
+  );
+
+export const revokeLinks = (alert: Alert) =>
+  perform(alert, `Links revoked: ${alert.title}`, () =>
+    unwrapData(alerts({ id: alert.id })["revoke-links"].post()),
   );
 
 /** The times for which an alert can be snoozed, to choose from. */

@@ -1,16 +1,39 @@
+import { priorities } from "../../../src/core/statuses.ts";
 import type { AlertSummary } from "../../../src/alerting/records/schema.ts";
+import { problemTypes } from "../../components/display/alert-types.ts";
 
 /** Filters of the list, as URL parameters. */
-export type AlertFilters = { status?: AlertSummary["status"]; type?: "drill"; page?: number };
+export type AlertFilters = {
+  status?: AlertSummary["status"];
+  type?: (typeof problemTypes)[number];
+  priority?: AlertSummary["priority"];
+  monitor?: string;
+  page?: number;
+};
 
+const findOption = <T extends string>(value: unknown, options: readonly T[]): T | undefined =>
+  options.find((option) => option === value);
+
+/** Parses URL parameters, and drops values that the server would reject. */
 export function parseAlertFilters(search: Record<string, unknown>): AlertFilters {
-  const status = (["open", "acknowledged", "snoozed", "resolved"] as const).find(
-    (one) => one === search["status"],
-  );
+  const { monitor } = search;
+  const statuses = ["open", "acknowledged", "snoozed", "resolved"] as const;
+  const status = findOption(search["status"], statuses);
+  const type = findOption(search["type"], problemTypes);
+  const priority = findOption(search["priority"], priorities);
   const page = Number(search["page"]);
   return {
     ...(status && { status }),
-    ...(search["type"] === "drill" && { type: "drill" as const }),
+    ...(type && { type }),
+    ...(priority && { priority }),
+    ...(typeof monitor === "string" && /^[0-9a-f-]{36}$/i.test(monitor) && { monitor }),
     ...(Number.isSafeInteger(page) && page > 1 && { page }),
   };
 }
+
+/** The filters as query of the API, without the status and the page. */
+export const queryOf = ({ type, priority, monitor }: AlertFilters) => ({
+  ...(type && { type }),
+  ...(priority && { priority }),
+  ...(monitor !== undefined && { monitorId: monitor }),
+});

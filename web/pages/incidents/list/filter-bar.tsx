@@ -1,9 +1,8 @@
 /** The filter bar of the incident list: search, status, severity and monitor. */
-import { Select } from "@mantine/core";
 import type { RefObject } from "react";
 import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
-import { useOverview } from "../../../data/overview.ts";
 import { Chip, Choice, LiveDot, SearchField } from "../../../components/forms/filter-fields.tsx";
+import { MonitorSelect } from "../../../components/forms/monitor-select.tsx";
 import type { IncidentFilters } from "./filters.ts";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
 
@@ -56,33 +55,5 @@ export function IncidentFilterBar({
       <MonitorSelect value={filters.monitor} onChange={(id) => put("monitor", id)} />
       <LiveDot />
     </div>
-  );
-}
-
-function MonitorSelect({
-  value,
-  onChange,
-}: {
-  value: string | undefined;
-  onChange: (id: string | undefined) => void;
-}) {
-  const { data: overview } = useOverview();
-  const monitors = overview?.monitors ?? [];
-  if (monitors.length === 0) return null;
-  return (
-    <Select
-      className="chip-select"
-      aria-label="Monitor"
-      placeholder="Monitor"
-      size="xs"
-      radius="xl"
-      searchable
-      clearable
-      limit={100}
-      nothingFoundMessage="No monitors found"
-      data={monitors.map(({ id, name }) => ({ value: id, label: name }))}
-      value={value ?? null}
-      onChange={(id) => onChange(id ?? undefined)}
-    />
   );
 }
