@@ -11,6 +11,7 @@ import { longResponseSeconds } from "./http/endpoint.ts";
 import { renderAdminPage, adminPaths, isOpenedInBrowser } from "./http/responses/admin-page.ts";
 import {
   authenticate,
+  parseBasicPassword,
   findSession,
   getSignedInSession,
   authorize,
@@ -38,6 +39,7 @@ import { metricsType } from "./core/metrics.ts";
 import { setRoute } from "./http/request-metrics.ts";
 import { consume } from "./http/access/rate-limit.ts";
 import { renderMetrics } from "./operations/metrics/organization.ts";
+import { renderKumaMetrics } from "./operations/metrics/uptime-kuma.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
 
 /** Files for tools and editors. They need no key, because they contain no data of organizations. */
@@ -163,7 +165,9 @@ async function admit(server: Server, request: Request, current: RequestContext) 
     if (isUnder("/dashboard", path)) await enterDashboard(server, request, current);
     if (request.method === "OPTIONS") return createOptionsResponse(server, path, current.requestId);
     const needsKey = isGuarded(path) && !isMetricsRequest(server, request, path);
-    if (needsKey) current.principal = await authenticate(request, current);
+    // Clients of Uptime Kuma send the key as the password of Basic authentication.
+    const key = isMetricsPath(path) ? parseBasicPassword(request) : null;
+    if (needsKey) current.principal = await authenticate(request, current, key ?? undefined);
     if (!isDecodable(path)) throw unknownPathError();
   } catch (error) {
     return createErrorResponse(error, current.requestId, server.services.log);
@@ -203,11 +207,13 @@ function renderUnknownPage(
   return page;
 }
 
+const isMetricsPath = (path: string) => stripTrailingSlash(path) === "/metrics";
+
 /** Whether the request is for the appliance's metrics and has their token. */
 const isMetricsRequest = ({ metrics }: Server, request: Request, path: string) =>
-  stripTrailingSlash(path) === "/metrics" && metrics.token.isSentBy(request);
+  isMetricsPath(path) && metrics.token.isSentBy(request);
 
-/** Returns the metrics of the appliance, or of the API key's organization. */
+/** Returns the metrics of the appliance, or of the API key's organization: with Basic authentication, Uptime Kuma's. */
 async function createMetricsResponse(
   { services, metrics }: Server,
   request: Request,
@@ -223,7 +229,8 @@ async function createMetricsResponse(
   authorize(services, principal, "read");
   const { store, clock } = services;
   const { organizationId } = principal;
-  return new Response(await renderMetrics({ store, clock, organizationId }), { headers });
+  const render = parseBasicPassword(request) === null ? renderMetrics : renderKumaMetrics;
+  return new Response(await render({ store, clock, organizationId }), { headers });
 }
 
 function createPushResponse(

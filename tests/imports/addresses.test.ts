@@ -80,6 +80,20 @@ describe("addresses of an imported Uptime Kuma", () => {
     expect(Object.keys(heartbeatList).length).toBe(Object.keys(uptimeList).length);
   });
 
+  test("pages have the newer addresses of Uptime Kuma: feed, badge, incident history and manifest", async () => {
+    const read = async (path: string) => made.readHtml(`/api/status-page/acme-public/${path}`);
+    const { incident } = (await made.readHtml("/api/status-page/acme-public")).json();
+    const history = (await read("incident-history")).json();
+    expect(history).toMatchObject({ ok: true, total: history.incidents.length, hasMore: false });
+    expect(history.incidents).toContainEqual({ ...incident, pin: true, active: true });
+    expect((await read("manifest.json")).json()).toMatchObject({
+      name: "Acme Status",
+      start_url: "/status/acme-public",
+    });
+    expect(titleOf((await read("badge?label=Acme")).text)).toBe("Acme: Down");
+    expect((await made.readHtml("/status/acme-public/rss")).text).toContain("<rss");
+  });
+
   test("hidden monitors appear nowhere", async () => {
     const pages = (await made.ours.api("GET", "/api/v1/status-pages")).json.data;
     const { id } = pages.find(({ slug }: { slug: string }) => slug === "acme-internal") ?? pages[0];

@@ -22,6 +22,14 @@ export function parseBearerToken({ headers }: Request): string | null {
   return bearerPattern.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
+/** Returns the password of Basic authentication (RFC 7617); null if there is none. */
+export function parseBasicPassword({ headers }: Request): string | null {
+  const encoded = /^basic ([\w+/]{1,300}={0,2})$/i.exec(headers.get("authorization") ?? "")?.[1];
+  if (encoded === undefined) return null;
+  const pair = Buffer.from(encoded, "base64").toString();
+  return pair.slice(pair.indexOf(":") + 1);
+}
+
 /**
  * Returns the principal of the API key. Throws UNAUTHORIZED with the same body for every wrong key, and RATE_LIMITED
  * after too many wrong keys from a network.
@@ -29,9 +37,9 @@ export function parseBearerToken({ headers }: Request): string | null {
 export async function authenticate(
   request: Request,
   requestContext: RequestContext,
+  key = parseBearerToken(request),
 ): Promise<Principal> {
   const { keys, failureLimit } = requestContext.services;
-  const key = parseBearerToken(request);
   if (key !== null && keyPattern.test(key)) {
     const principal = await keys.find(sha256(key));
     if (principal !== null) return principal;

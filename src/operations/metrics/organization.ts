@@ -19,7 +19,7 @@ import type { MonitorStatus } from "../../core/statuses.ts";
 import { buildStorageFamily } from "./storage.ts";
 import { currentStatus, inGroup, ofMonitor } from "../../monitoring/monitors/store.ts";
 
-type Caller = { store: Store; clock: Clock; organizationId: string };
+export type Caller = { store: Store; clock: Clock; organizationId: string };
 
 /**
  * Renders metrics of one organization in Prometheus' text format 0.0.4. Process metrics are
@@ -28,7 +28,7 @@ type Caller = { store: Store; clock: Clock; organizationId: string };
 export const renderMetrics = (caller: Caller): Promise<string> =>
   runInMetricsTurn(caller, () => createMetrics(caller));
 
-const runInMetricsTurn = createOrganizationTurns();
+export const runInMetricsTurn = createOrganizationTurns();
 
 async function createMetrics(caller: Caller): Promise<string> {
   const { store, organizationId } = caller;
@@ -40,11 +40,7 @@ async function createMetrics(caller: Caller): Promise<string> {
     })
     .from(incidentCounts)
     .where(eq(incidentCounts.organizationId, organizationId));
-  const failingSince = store.writes.getFailingSince();
-  const rows = (await readMonitors(caller)).map((stored) => {
-    const row = adjustToPresent(stored, failingSince);
-    return { ...row, status: determineShownStatus(row) };
-  });
+  const rows = await readShownMonitors(caller);
   const isAlone = (await store.db.$count(organizations)) === 1;
   return formatMetrics([
     createFamily("signalbox_build_info", "gauge", "Version of the executable.", [
@@ -90,6 +86,7 @@ async function readMonitors({ store, organizationId }: Caller) {
         key: monitorStates.key,
         latencyMs: monitorStates.latencyMs,
         certificateExpiresAt: monitorStates.certificateExpiresAt,
+        createdAt: monitors.createdAt,
       })
       .from(monitors)
       .innerJoin(monitorStates, ofMonitor)
@@ -107,7 +104,16 @@ async function readMonitors({ store, organizationId }: Caller) {
   return rows;
 }
 
-type MonitorRow = Omit<Awaited<ReturnType<typeof readMonitors>>[number], "status"> & {
+/** Lists the monitors with their present states. */
+export async function readShownMonitors(caller: Caller): Promise<MonitorRow[]> {
+  const failingSince = caller.store.writes.getFailingSince();
+  return (await readMonitors(caller)).map((stored) => {
+    const row = adjustToPresent(stored, failingSince);
+    return { ...row, status: determineShownStatus(row) };
+  });
+}
+
+export type MonitorRow = Omit<Awaited<ReturnType<typeof readMonitors>>[number], "status"> & {
   status: ShownStatus;
 };
 

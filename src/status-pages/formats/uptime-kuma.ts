@@ -118,7 +118,8 @@ export async function renderKumaBadge(
 const formatTime = (at: string | number) =>
   new Date(at).toISOString().replace("T", " ").slice(0, 23);
 
-async function findNumbers({ store, organizationId }: Tenant, ids: readonly string[]) {
+/** Returns the number of each imported monitor in Uptime Kuma, and the id of every other one. */
+export async function findNumbers({ store, organizationId }: Tenant, ids: readonly string[]) {
   const rows = await store.query<{ id: string; number: string }>(
     `select record_id as id, external_id as number from external_records
      where organization_id = ? and noun = 'monitor' and source like 'uptime-kuma:%'
@@ -143,21 +144,65 @@ const listMonitorIds = ({ sections }: PublicData) =>
 
 const styles = { critical: "danger", major: "warning", minor: "info" };
 
+const describeIncident = ({
+  id,
+  title,
+  severity,
+  updates,
+  createdAt,
+  updatedAt,
+}: PublicData["incidents"][number]) => ({
+  id,
+  style: styles[severity],
+  title,
+  content: updates[0]?.message ?? "",
+  createdDate: formatTime(createdAt),
+  lastUpdatedDate: formatTime(updatedAt),
+});
+
+/** Returns the recent incidents of a page in the format of Uptime Kuma 2.1, as its only portion. */
+export async function renderKumaHistory(_: Tenant, { incidents }: PublicData): Promise<string> {
+  const list = incidents.map((incident) => ({
+    ...describeIncident(incident),
+    pin: incident.resolvedAt === null,
+    active: incident.resolvedAt === null,
+  }));
+  return JSON.stringify({
+    ok: true,
+    incidents: list,
+    total: list.length,
+    nextCursor: null,
+    hasMore: false,
+  });
+}
+
+/** Returns the web app manifest of a page, as Uptime Kuma does. */
+export async function renderKumaManifest(_: Tenant, { page }: PublicData): Promise<string> {
+  return JSON.stringify({
+    name: page.title,
+    start_url: `/status/${page.slug}`,
+    display: "standalone",
+    icons: page.logoUrl === null ? [] : [{ src: page.logoUrl, sizes: "128x128" }],
+  });
+}
+
+/** Draws the badge of a whole page. Maintenance precedes all other states; unchecked monitors don't count. */
+export function renderKumaPageBadge({ sections }: PublicData, label: string): string {
+  const states = new Set(sections.flatMap(({ monitors }) => monitors.map(({ state }) => state)));
+  const isUp = states.has("up") || states.has("degraded");
+  if (states.has("maintenance")) return renderBadge(label, "Maintenance", "maintenance");
+  if (states.has("down"))
+    return isUp ? renderBadge(label, "Degraded", "degraded") : renderBadge(label, "Down", "down");
+  return isUp ? renderBadge(label, "Up", "up") : renderBadge(label, "N/A", "none");
+}
+
 /** Describes a page in Uptime Kuma's format. */
 export async function renderKumaPage(tenant: Tenant, data: PublicData): Promise<string> {
   const { page, sections, incidents, windows } = data;
   const numbers = await findNumbers(tenant, listMonitorIds(data));
   const open = incidents
     .filter(({ resolvedAt }) => resolvedAt === null)
-    .map(({ id, title, severity, updates, createdAt, updatedAt }) => ({
-      id,
-      style: styles[severity],
-      title,
-      content: updates[0]?.message ?? "",
-      pin: 1,
-      createdDate: formatTime(createdAt),
-      lastUpdatedDate: formatTime(updatedAt),
-    }));
+    .map((incident) => ({ ...describeIncident(incident), pin: 1 }));
   return JSON.stringify({
     config: {
       slug: page.slug,

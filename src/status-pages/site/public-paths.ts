@@ -28,6 +28,9 @@ export const publicPaths = {
   uptimeKumaBadgeOver: "/api/badge/:number/:measure/:span",
   uptimeKumaPage: "/api/status-page/:slug",
   uptimeKumaHeartbeats: "/api/status-page/heartbeat/:slug",
+  uptimeKumaPageBadge: "/api/status-page/:slug/badge",
+  uptimeKumaHistory: "/api/status-page/:slug/incident-history",
+  uptimeKumaManifest: "/api/status-page/:slug/manifest.json",
 } as const;
 
 const prefixes = /^\/(?:status|badge|api\/badge|api\/status-page)\//;

@@ -16,6 +16,9 @@ import {
   findNumberedMonitor,
   renderKumaBadge,
   renderKumaHeartbeats,
+  renderKumaHistory,
+  renderKumaManifest,
+  renderKumaPageBadge,
   type KumaMeasure,
   renderKumaPage,
   parseLabels,
@@ -176,6 +179,8 @@ function addPages({ read }: Routes, { clock, pages }: RouteDependencies) {
   for (const [path, name] of [
     ["/", "page"],
     ["/feed.rss", "rss"],
+    // The same feed at the path that Uptime Kuma uses.
+    ["/rss", "rss"],
     ["/feed.atom", "atom"],
     // The same feeds at the paths that Statuspage uses.
     ["/history.rss", "rss"],
@@ -275,6 +280,8 @@ function addUptimeKuma({ read }: Routes, { store, clock, pages }: RouteDependenc
     [
       [publicPaths.uptimeKumaPage, renderKumaPage],
       [publicPaths.uptimeKumaHeartbeats, renderKumaHeartbeats],
+      [publicPaths.uptimeKumaHistory, renderKumaHistory],
+      [publicPaths.uptimeKumaManifest, renderKumaManifest],
     ];
   for (const [path, render] of documents)
     read(path, path, (request, { slug = "" }) => {
@@ -287,6 +294,20 @@ function addUptimeKuma({ read }: Routes, { store, clock, pages }: RouteDependenc
           toJson(await render({ store, organizationId: page.organizationId }, loaded, clock())),
       );
     });
+  read(
+    publicPaths.uptimeKumaPageBadge,
+    publicPaths.uptimeKumaPageBadge,
+    (request, { slug = "" }) => {
+      if (!isParameter("slug", slug)) throw unknownPathError();
+      const { label = "" } = parseLabels(queryOf(request));
+      return pages.serveOpen(
+        request,
+        { key: `${pathOf(request)} ${JSON.stringify(label)}`, isEndless: true },
+        () => findHead(store, slug),
+        async ({ loaded }) => toSvg(renderKumaPageBadge(loaded, label)),
+      );
+    },
+  );
 }
 
 /** Throws NOT_FOUND for a malformed slug. */

@@ -91,3 +91,44 @@ test("Prometheus reads its own organization's metrics with a read key, and stran
   expect(await metrics((await theirs.keyOf("read")).key)).not.toContain("signalbox_monitors{");
   expect((await stranger("GET", "/metrics")).status).toBe(401);
 });
+
+test("with Basic authentication, Home Assistant and Grafana get Uptime Kuma's metrics", async () => {
+  const made = await watched();
+  const { ours, theirs, app, ids } = made;
+  const read = (user: string, key: string) =>
+    app.handle(
+      new Request("http://localhost/metrics", {
+        headers: { Host: "localhost", Authorization: `Basic ${btoa(`${user}:${key}`)}` },
+      }),
+    );
+  const text = await (await read("", ours.readKey.key)).text();
+  expect(text).not.toContain("signalbox_");
+  const series = (name: string) =>
+    text.split("\n").filter((line) => line.startsWith(`monitor_${name}{`));
+  const labels = `monitor_name="Söder \\"shop\\" \\\\ ٣",monitor_type="port",monitor_url="null",monitor_hostname="a.lan",monitor_port="1"`;
+  const isUp = (line: string) => line.includes(labels);
+  expect(series("status").find(isUp)).toEndWith("} 1");
+  expect(series("status").map((line) => line.slice(-2))).toEqual([" 1", " 1", " 0", " 2", " 3"]);
+  expect(series("response_time").find(isUp)).toEndWith("} 42");
+  expect(series("cert_days_remaining").filter(isUp)).toEqual(series("cert_days_remaining"));
+  expect(series("cert_is_valid").find(isUp)).toEndWith("} 1");
+  // Home Assistant's library parses the id as an integer, and merges series with the same one.
+  const numbers = series("status").map((line) => /monitor_id="(\d+)"/.exec(line)?.[1]);
+  expect(numbers.map((number) => Number.isSafeInteger(Number(number)))).not.toContain(false);
+  expect(new Set(numbers).size).toBe(5);
+  made.database.run(
+    "INSERT INTO uptime_hours (hour, monitor_key, up_seconds, degraded_seconds, down_seconds, unknown_seconds, maintenance_seconds, latency_count, latency_sum) SELECT ?, key, 300, 0, 100, 0, 0, 0, 0 FROM monitor_states WHERE monitor_id = ?",
+    [Math.floor(made.time.now / 3_600_000), ids["up"] ?? ""],
+  );
+  const later = await (await read("grafana", ours.writeKey.key)).text();
+  expect(later).toMatch(/^monitor_uptime_ratio\{.*window="1d"\} 0\.75$/m);
+  const foreign = await (await read("", theirs.writeKey.key)).text();
+  expect(foreign).not.toContain("monitor_name");
+  for (const key of ["", "sbx_wrong", `${ours.readKey.key}x`])
+    expect((await read("", key)).status).toBe(401);
+  // Other routes accept no Basic authentication.
+  const other = new Request("http://localhost/api/v1/monitors", {
+    headers: { Host: "localhost", Authorization: `Basic ${btoa(`:${ours.readKey.key}`)}` },
+  });
+  expect((await app.handle(other)).status).toBe(401);
+});
