@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { inflateFixture, importKuma } from "../support/kuma-fixtures.ts";
 import { createVisitor, type Visitor } from "../support/visitor.ts";
 
@@ -92,6 +93,30 @@ describe("addresses of an imported Uptime Kuma", () => {
     });
     expect(titleOf((await read("badge?label=Acme")).text)).toBe("Acme: Down");
     expect((await made.readHtml("/status/acme-public/rss")).text).toContain("<rss");
+  });
+
+  test("the dashboards of the document find their addresses and fields", async () => {
+    const text = await Bun.file(join(import.meta.dir, "../../docs/dashboards.md")).text();
+    const paths = [...text.matchAll(/signalbox\.lan:3210(\/[^\s`]*SLUG[^\s`]*)/g)].map(([, path]) =>
+      `${path}`.replace("SLUG", "acme-public"),
+    );
+    for (const path of paths) expect((await made.readHtml(path)).text.length).toBeGreaterThan(0);
+    // Homepage and Dashy add these two to the address and the slug; Glance reads the fields in quotes.
+    const page = (await made.readHtml("/status/acme-public.json")).json();
+    const [, template = ""] = /template: \|([^]*?)```/.exec(text) ?? [];
+    const monitor = page.sections[0].monitors[0];
+    for (const [, type, name = ""] of template.matchAll(/\.(String|Array) "(\w+)"/g)) {
+      const value = page[name] ?? page.sections[0][name] ?? monitor[name];
+      expect([name, type === "Array" ? Array.isArray(value) : typeof value]).toEqual([
+        name,
+        type === "Array" ? true : "string",
+      ]);
+    }
+    const { heartbeatList } = (
+      await made.readHtml("/api/status-page/heartbeat/acme-public")
+    ).json();
+    for (const beats of Object.values<{ status: number }[]>(heartbeatList))
+      expect(beats.every(({ status }) => [0, 1, 2, 3].includes(status))).toBe(true);
   });
 
   test("hidden monitors appear nowhere", async () => {

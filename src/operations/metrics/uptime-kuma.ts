@@ -82,17 +82,7 @@ async function createKumaMetrics(caller: Caller): Promise<string> {
       ({ certificateExpiresAt }) =>
         certificateExpiresAt === null ? null : Number(Date.parse(certificateExpiresAt) > now),
     ),
-    createFamily(
-      "monitor_uptime_ratio",
-      "gauge",
-      "Uptime ratio calculated over sliding window specified by the 'window' label. (0.0 - 1.0)",
-      labelled.flatMap(({ row: { key, createdAt, status }, labels }): Sample[] => {
-        const { uptime24h, uptime30d } = recentOf(key, createdAt);
-        return Object.entries({ "1d": uptime24h, "30d": uptime30d }).flatMap(([window, value]) =>
-          value === null || status === "paused" ? [] : [{ labels: { ...labels, window }, value }],
-        );
-      }),
-    ),
+    buildUptimeFamily(labelled, recentOf),
     build("monitor_response_time", "Monitor Response Time (ms)", ({ latencyMs, status }) =>
       status === "unknown" ? -1 : (latencyMs ?? -1),
     ),
@@ -103,6 +93,22 @@ async function createKumaMetrics(caller: Caller): Promise<string> {
     ),
   ]);
 }
+
+type Labelled = { row: MonitorRow; labels: Readonly<Record<string, string>> };
+type RecentOf = Awaited<ReturnType<typeof readRecent>>;
+
+const buildUptimeFamily = (labelled: readonly Labelled[], recentOf: RecentOf) =>
+  createFamily(
+    "monitor_uptime_ratio",
+    "gauge",
+    "Uptime ratio calculated over sliding window specified by the 'window' label. (0.0 - 1.0)",
+    labelled.flatMap(({ row: { key, createdAt, status }, labels }): Sample[] => {
+      const { uptime24h, uptime30d } = recentOf(key, createdAt);
+      return Object.entries({ "1d": uptime24h, "30d": uptime30d }).flatMap(([window, value]) =>
+        value === null || status === "paused" ? [] : [{ labels: { ...labels, window }, value }],
+      );
+    }),
+  );
 
 /** Missing values are `null`, as Uptime Kuma's library writes them. */
 const buildLabels = (
