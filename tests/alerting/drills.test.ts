@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { findDrillTime, isWithinDrillHours } from "../../src/alerting/policies/drill-rules.ts";
 import type { MonthlyDrill } from "../../src/alerting/drills/schema.ts";
+import { prepareRestoredAlerts } from "../../src/alerting/deciding/restored-alerts.ts";
 import { examineDrills } from "../../src/operations/diagnostics/on-call.ts";
 import type { Json } from "../support/json.ts";
 import { createPersonWithPhone } from "../support/on-call.ts";
@@ -23,9 +24,9 @@ async function createWorld(policy: object = {}) {
   });
   if (status !== 201) throw new Error(text);
   const path = `/api/v1/escalation-policies/${json.data.id}`;
-  /** Advances the clock in steps of 30 s. */
+  /** Advances the clock in steps of a minute. */
   const pass = async (minutes: number) => {
-    for (let i = 0; i < 2 * minutes; i++) await pager.later(30);
+    for (let i = 0; i < minutes; i++) await pager.later(60);
   };
   const start = (body?: object) => api("POST", `${path}/drill`, body && { body });
   const listDrills = async () => pager.readAlerts("&type=drill");
@@ -136,6 +137,16 @@ describe("a drill of a policy", () => {
   });
 });
 
+test("a drill is over after the restore of a backup", async () => {
+  const { start, pass, inbox, listDrills, store, time, examine } = await createWorld();
+  await start();
+  await pass(1);
+  await store.atomic(prepareRestoredAlerts(time.now));
+  await pass(15);
+  expect((await listDrills())[0]).toMatchObject({ resolvedBecause: "deleted" });
+  expect([inbox.received(), await examine()]).toEqual([[], []]);
+});
+
 describe("a drill of a person", () => {
   test("uses all contact methods of the priority, and waits for the last one", async () => {
     const world = await createWorld();
@@ -226,7 +237,7 @@ describe("a monthly drill", () => {
     expect(ada.received()[0]?.data.drill.name).toBe("Shop");
     expect((await api("PATCH", path, { body: { name: "Shop 2" } })).status).toBe(200);
     await api("POST", `/api/v1/alerts/${(await listDrills())[0]?.id}/acknowledge`);
-    await world.pass(120);
+    for (let hour = 0; hour < 3; hour++) await later(3_600);
     expect(await listDrills()).toHaveLength(1);
     // Off during the hours of the next month.
     time.now = next() + 3 * 60 * minute;

@@ -25,7 +25,7 @@ async function createWorld(noticeHours: number | null = 6) {
   /** Advances the clock by hours, and lists the shifts that were announced since, by person. */
   const seen = { ada: 0, ben: 0 };
   const pass = async (hours: number) => {
-    for (let i = 0; i < 4 * hours; i++) await pager.later(900);
+    for (let i = 0; i < hours; i++) await pager.later(3_600);
     await pager.later(10);
     const listNew = (who: "ada" | "ben") => {
       const alerts = { ada, ben }[who]

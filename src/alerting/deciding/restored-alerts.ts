@@ -1,3 +1,4 @@
+import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Prepared, Statement } from "../../database/store.ts";
 import { skipAllEvents } from "../../events/cursor.ts";
 
@@ -19,7 +20,7 @@ const unsentAlertsSql = `
 
 /**
  * Prepares alerting after a restore. Waiting deliveries are skipped, because they may have been
- * sent after the backup. Their monitors become pending: the first check then notifies channels that
+ * sent after the backup, and drills end. Their monitors become pending: the first check then notifies channels that
  * do not know of the problem.
  */
 export function prepareRestoredAlerts(now: number): Statement[] {
@@ -42,6 +43,14 @@ export function prepareRestoredAlerts(now: number): Statement[] {
       now,
       settlingMs,
     ),
+    // A drill may have ended since the backup.
+    prepareText(
+      `update alert_records set resolved_at = ?, resolved_because = 'deleted', snoozed_until = null,
+        due_at = null, version = version + 1 where family = 'drill' and resolved_at is null`,
+      formatTimestamp(now),
+    ),
+    prepareText(`delete from alert_notifications where (organization_id, record_id) in (
+      select organization_id, id from alert_records where family = 'drill')`),
     // The certificate may have been renewed since the backup. The next check reads the current one.
     prepareText("update monitor_states set certificate_expires_at = null"),
   ];

@@ -1,15 +1,12 @@
 /** Decides whether alerts reach people: judges people, schedules and policies at one time. */
-import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { toLocal } from "../../core/time/time-zones.ts";
 import { planContactMethods, type UsableMethod } from "../contact-methods/rules.ts";
 import { type EscalationFacts, planStep } from "../deciding/escalation-rules.ts";
 import { selectChannelsForProblems } from "../deciding/rules.ts";
 import type { EscalationPolicy } from "../policies/schema.ts";
-import { findOnCall, findUpcoming, type ScheduleTimes } from "../schedules/rules.ts";
+import type { ScheduleTimes } from "../schedules/rules.ts";
 import type { Readiness, ReadinessPerson, ReadinessProblem } from "./schema.ts";
-
-/** Time in which gaps of schedules are reported. */
-export const gapMs = 14 * dayMs;
 
 export type ReadinessChannel = UsableMethod & {
   name: string;
@@ -22,9 +19,17 @@ export type ReadinessChannel = UsableMethod & {
   lastDeliveryAt: string | null;
 };
 
+/** A schedule, with who is on call now, and the start of its next gap; null for none. */
+export type ReadinessSchedule = Pick<ScheduleTimes, "timeZone" | "layers" | "overrides"> & {
+  id: string;
+  name: string;
+  onCall: string | null;
+  gapAt: number | null;
+};
+
 export type ReadinessFacts = {
   policies: readonly Pick<EscalationPolicy, "id" | "name" | "steps">[];
-  schedules: readonly (ScheduleTimes & { id: string; name: string })[];
+  schedules: readonly ReadinessSchedule[];
   channels: readonly ReadinessChannel[];
   /** Names by ID. */
   people: ReadonlyMap<string, string>;
@@ -36,12 +41,14 @@ export type ReadinessFacts = {
 
 /** Judges the readiness of an organization at `now`, in Unix milliseconds. */
 export function judgeReadiness(facts: ReadinessFacts, now: number): Readiness {
-  const people = listPeople(facts, now);
+  const people = listPeople(facts);
+  const reach = buildReach(facts);
+  const used = listTargets(facts);
   const problems = [
     ...people.flatMap((person) => findProblemsOfPerson(person, facts)),
-    ...facts.policies.flatMap((policy) => findProblemsOfPolicy(policy, facts, now)),
+    ...facts.policies.flatMap((policy) => findProblemsOfPolicy(policy, facts, reach)),
     ...findProblemsOfTargets(facts),
-    ...facts.schedules.flatMap((schedule) => findProblemsOfSchedule(schedule, facts, now)),
+    ...facts.schedules.flatMap((schedule) => findProblemsOfSchedule(schedule, used, now)),
     ...facts.failedDrills.map(({ id, name, since }) =>
       createProblem(
         "drill-not-acknowledged",
@@ -69,7 +76,7 @@ const createProblem = (
 ): ReadinessProblem => ({ type, severity, message, subject });
 
 /** Lists the people whom schedules and policies name, by name. */
-function listPeople(facts: ReadinessFacts, now: number): ReadinessPerson[] {
+function listPeople(facts: ReadinessFacts): ReadinessPerson[] {
   const uses = new Map<string, ReadinessPerson["uses"]>();
   const addUse = (personId: string, use: ReadinessPerson["uses"][number]) => {
     const own = uses.get(personId) ?? [];
@@ -85,7 +92,7 @@ function listPeople(facts: ReadinessFacts, now: number): ReadinessPerson[] {
   for (const { id, name, steps } of facts.policies)
     for (const target of steps.flatMap(({ targets }) => targets))
       if (target.type === "person") addUse(target.id, { type: "policy", id, name });
-  const onCall = findPeopleOnCall(facts, now);
+  const onCall = findPeopleOnCall(facts);
   return [...uses]
     .flatMap(([id, own]) => {
       const name = facts.people.get(id);
@@ -95,14 +102,19 @@ function listPeople(facts: ReadinessFacts, now: number): ReadinessPerson[] {
 }
 
 /** Returns the people whom a policy would notify now: directly, or as the person on call in a schedule. */
-function findPeopleOnCall({ policies, schedules }: ReadinessFacts, now: number): Set<string> {
-  const targets = policies.flatMap(({ steps }) => steps.flatMap((step) => step.targets));
-  const direct = targets.flatMap(({ type, id }) => (type === "person" ? [id] : []));
-  const bySchedule = schedules
-    .filter((schedule) => targets.some(({ id }) => id === schedule.id))
-    .flatMap((schedule) => findOnCall(schedule, now)?.personId ?? []);
-  return new Set([...direct, ...bySchedule]);
+function findPeopleOnCall(facts: ReadinessFacts): Set<string> {
+  const used = listTargets(facts);
+  const bySchedule = facts.schedules
+    .filter(({ id }) => used.has(id))
+    .flatMap(({ onCall }) => onCall ?? []);
+  return new Set([...facts.people.keys().filter((id) => used.has(id)), ...bySchedule]);
 }
+
+/** IDs of the people, schedules and channels that policies name. */
+const listTargets = ({ policies }: Pick<ReadinessFacts, "policies">) =>
+  new Set(
+    policies.flatMap(({ steps }) => steps.flatMap(({ targets }) => targets.map(({ id }) => id))),
+  );
 
 const isWorking = ({ failingSince }: ReadinessChannel) => failingSince === null;
 
@@ -185,12 +197,11 @@ function findProblemsOfPerson(person: ReadinessPerson, { channels }: ReadinessFa
 function findProblemsOfPolicy(
   { id, name, steps }: ReadinessFacts["policies"][number],
   facts: ReadinessFacts,
-  now: number,
+  reach: EscalationFacts,
 ): ReadinessProblem[] {
   // Such a policy exempts monitors from the default one.
   if (steps.length === 0) return [];
   const subject = { type: "policy" as const, id };
-  const reach = buildReach(facts, now);
   const isReaching = (["normal", "critical"] as const).some((priority) =>
     steps.some(({ targets }) => planStep(targets, priority, reach).planned.length > 0),
   );
@@ -213,13 +224,10 @@ function findProblemsOfPolicy(
 }
 
 /** Whom steps of policies reach now, without failing channels. */
-const buildReach = (facts: ReadinessFacts, now: number): EscalationFacts => ({
+const buildReach = (facts: ReadinessFacts): EscalationFacts => ({
   people: facts.people,
   schedules: new Map(
-    facts.schedules.map((schedule) => [
-      schedule.id,
-      { name: schedule.name, personId: findOnCall(schedule, now)?.personId ?? null },
-    ]),
+    facts.schedules.map(({ id, name, onCall }) => [id, { name, personId: onCall }]),
   ),
   channels: new Map(facts.channels.filter(isWorking).map((one) => [one.id, one])),
 });
@@ -251,15 +259,12 @@ function findProblemsOfTargets({ policies, channels }: ReadinessFacts): Readines
 
 function findProblemsOfSchedule(
   schedule: ReadinessFacts["schedules"][number],
-  { policies }: ReadinessFacts,
+  used: ReadonlySet<string>,
   now: number,
 ): ReadinessProblem[] {
-  const { id, name, timeZone } = schedule;
+  const { id, name, timeZone, gapAt } = schedule;
   const subject = { type: "schedule" as const, id };
-  const isUsed = policies.some(({ steps }) =>
-    steps.some(({ targets }) => targets.some((target) => target.id === id)),
-  );
-  const { gapAt } = findUpcoming(schedule, now, now + gapMs);
+  const isUsed = used.has(id);
   const from =
     gapAt === null || gapAt <= now
       ? "now"

@@ -1,8 +1,25 @@
+import { dayMs } from "../../core/time/clock.ts";
+import { mapYielding } from "../../core/time/event-loop.ts";
 import type { Tenant } from "../../database/rows.ts";
+import { findOnCall, findUpcoming } from "../schedules/rules.ts";
 import { judgeReadiness } from "./rules.ts";
 import type { Readiness } from "./schema.ts";
 import { loadReadiness } from "./store.ts";
 
-/** Judges whether alerts reach people at `now`, in Unix milliseconds. */
-export const readReadiness = async (tenant: Tenant, now: number): Promise<Readiness> =>
-  judgeReadiness(await loadReadiness(tenant, now), now);
+/** Time in which gaps of schedules are reported. */
+const gapMs = 14 * dayMs;
+
+/** Judges whether alerts reach people at `now`, in Unix milliseconds. Gaps take most of the time. */
+export async function readReadiness(
+  tenant: Tenant,
+  now: number,
+  { withGaps }: { withGaps: boolean },
+): Promise<Readiness> {
+  const facts = await loadReadiness(tenant, now, now + gapMs);
+  const schedules = await mapYielding(facts.schedules, (schedule) => ({
+    ...schedule,
+    onCall: findOnCall(schedule, now)?.personId ?? null,
+    gapAt: withGaps ? findUpcoming(schedule, now, now + gapMs).gapAt : null,
+  }));
+  return judgeReadiness({ ...facts, schedules }, now);
+}

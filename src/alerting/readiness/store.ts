@@ -2,8 +2,8 @@
 import type { Tenant } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
 import { listPolicies } from "../policies/store.ts";
-import { loadSchedules } from "../schedules/store.ts";
-import { gapMs, type ReadinessChannel, type ReadinessFacts } from "./rules.ts";
+import { loadSchedules, type TimedSchedule } from "../schedules/store.ts";
+import type { ReadinessChannel, ReadinessFacts } from "./rules.ts";
 
 const channelsText = `select id, name, type, enabled, person_id as personId, is_default as isDefault,
     verified_at as verifiedAt, after_minutes as afterMinutes,
@@ -37,14 +37,21 @@ const failedText = `select r.organization_id as organizationId, r.id, r.since,
         where m.organization_id = r.organization_id and m.person_id = r.subject_id))
   order by r.id`;
 
+/** The facts, without who is on call. */
+type StoredReadiness = Omit<ReadinessFacts, "schedules"> & { schedules: TimedSchedule[] };
+
 export type FailedDrill = { organizationId: string; id: string; name: string; since: string };
 
 /** Lists drills that nobody acknowledged, unless a later one of the same subject was. Null for all organizations. */
 export const listFailedDrills = (store: Store, organizationId: string | null) =>
   store.query<FailedDrill>(failedText, [organizationId]);
 
-/** Reads the readiness of an organization at `now`, in Unix milliseconds. */
-export async function loadReadiness(tenant: Tenant, now: number): Promise<ReadinessFacts> {
+/** Reads the readiness of an organization, with the overrides of its schedules from `now` until `until`. */
+export async function loadReadiness(
+  tenant: Tenant,
+  now: number,
+  until: number,
+): Promise<StoredReadiness> {
   const { store, organizationId } = tenant;
   type ChannelRow = Omit<ReadinessChannel, "enabled" | "isDefault"> & {
     enabled: number;
@@ -52,7 +59,7 @@ export async function loadReadiness(tenant: Tenant, now: number): Promise<Readin
   };
   const [policies, schedules, channels, people, acknowledged, failedDrills] = await Promise.all([
     listPolicies(tenant),
-    loadSchedules(tenant, undefined, now, now + gapMs),
+    loadSchedules(tenant, undefined, now, until),
     store.query<ChannelRow>(channelsText, [organizationId]),
     store.query<{ id: string; name: string }>(peopleText, [organizationId]),
     store.query<{ personId: string; at: string }>(acknowledgedText, [organizationId]),

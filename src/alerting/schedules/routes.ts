@@ -202,7 +202,7 @@ export const onCallRoutes = createRouter("/api/v1/on-call")
       description:
         "Who can be reached how, and when that was last proven; who can't, and why. Gaps of schedules within 14 days, policies that reach nobody, and drills that nobody acknowledged.",
       data: Readiness,
-      handle: ({ scope }) => readReadiness(scope, scope.clock()),
+      handle: ({ scope }) => readReadiness(scope, scope.clock(), { withGaps: true }),
     }),
   );
 

@@ -21,7 +21,9 @@ export async function examineOnCall({ store, clock }: Context): Promise<Diagnosi
   const organizations = await store.query<{ id: string; name: string }>(organizationsText, []);
   const diagnoses: Diagnosis[] = [];
   for (const { id: organizationId, name } of organizations) {
-    const { people, problems } = await readReadiness({ store, organizationId }, now);
+    const { people, problems } = await readReadiness({ store, organizationId }, now, {
+      withGaps: false,
+    });
     const onCall = new Set(people.filter((person) => person.onCall).map(({ id }) => id));
     const found = problems.filter(
       ({ severity, subject }) => severity === "error" && onCall.has(subject.id),

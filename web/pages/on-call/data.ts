@@ -34,7 +34,7 @@ export const useReadiness = () =>
     ...createDataQuery([...listKey("schedule"), "readiness"], (options) =>
       v1["on-call"].readiness.get(options),
     ),
-    refetchInterval: 15_000,
+    refetchInterval: 60_000,
   });
 
 export const useSchedule = (id: string) =>
