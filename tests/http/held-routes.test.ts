@@ -29,10 +29,13 @@ const isSetting = "alerts a channel only to a problem that already exists";
 const isRequested = "sends one message, to an address that the person has just chosen";
 const isImport = "follows a preview of all its changes";
 const isOwn = "reaches only the person who sends the request";
+const isOfCase = "changes only the case that a service already has";
 const isUnrelated = "is about accounts or files, and notifies no subscriber or channel";
 
 /** Routes that need no hold, with the reason. */
 const atOnce: Record<string, string> = {
+  acknowledgeAlert: isOfCase,
+  snoozeAlert: isOfCase,
   createAlertChannel: isSetting,
   updateAlertChannel: isSetting,
   restoreAlertChannel: isSetting,
