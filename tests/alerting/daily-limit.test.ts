@@ -122,7 +122,7 @@ describe("an SMS channel that has sent its messages of the day", () => {
 });
 
 test("a skipped delivery to a person continues the escalation at once", async () => {
-  await using world = await createPhone({ dailyLimit: 1 });
+  await using world = await createPhone();
   const { api, createWatchedJob, later, gateway, gatewayFields, fallback } = world;
   const ada = await signInMember(world, "member", { name: "Ada" });
   const path = "/dashboard/api/v1/contact-methods";
@@ -131,6 +131,9 @@ test("a skipped delivery to a person continues the escalation at once", async ()
   await ada.page("POST", `${path}/${id}/code`);
   const code = /\b\d{6}\b/.exec(gateway.asked.at(-1)?.body ?? "")?.[0];
   expect((await ada.page("POST", `${path}/${id}/verify`, { body: { code } })).status).toBe(200);
+  // A field that does not change where messages are sent leaves it verified.
+  const limited = await ada.page("PATCH", `${path}/${id}`, { body: { dailyLimit: 1 } });
+  expect(limited.json.data.verifiedAt).not.toBeNull();
   await ada.page("POST", `${path}/${id}/test`);
   const steps = [
     { afterMinutes: 0, targets: [{ type: "person", id: ada.id }] },

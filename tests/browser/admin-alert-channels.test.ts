@@ -1,5 +1,6 @@
 /** Alert channels on the admin page: editor, tests, secrets, undo. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { findThemeViolations } from "../support/admin-looks.ts";
 import { createAdminWorld, selectPageFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browser.ts";
 import { pollUntil } from "../support/journey-world.ts";
@@ -91,6 +92,43 @@ describeInChromium("alert channels on the admin page", (browser) => {
     const expected = { name: "Deploy bot", url, secretsSet: ["secret"], lastError: null };
     expect(await newest()).toMatchObject(expected);
     expect(selectPageFaults(opened.faults)).toEqual([]);
+  });
+
+  test("an SMS channel asks only for what its gateway needs, and its test counts the parts", async () => {
+    await using opened = await open("/alert-channels?new=sms");
+    const { page } = opened;
+    const dialog = page.getByRole("dialog");
+    const choose = async (gateway: string) => {
+      await dialog.getByRole("combobox", { name: "Gateway" }).click();
+      await page.getByRole("option", { name: gateway }).click();
+    };
+    const field = (label: string) => dialog.getByLabel(label, { exact: true });
+    await dialog.getByRole("combobox", { name: "Gateway" }).waitFor();
+    expect(await field("To").count()).toBe(0);
+    await choose("Twilio");
+    await field("To").fill("0170 1234567");
+    await dialog.getByRole("button", { name: "Send test" }).click();
+    await dialog.getByText("Must be a phone number with + and its country code").waitFor();
+    await choose("Custom HTTP gateway");
+    await field("Body").fill('{ "text": "{{text}}" }');
+    expect(await findThemeViolations(page)).toEqual([]);
+    await choose("SMS Gateway for Android");
+    for (const [label, value] of [
+      ["To", "+491701234567"],
+      ["User name", "sms"],
+      ["Password", "s3cret"],
+      ["Address", new URL(url).origin],
+    ] as const)
+      await field(label).fill(value);
+    for (const label of ["From", "Body"])
+      expect([label, await field(label).count()]).toEqual([label, 0]);
+    await dialog.getByRole("button", { name: "Send test" }).click();
+    await dialog.getByText("The test arrived. Accepted by the gateway: 1 part,").waitFor();
+    await dialog.getByRole("button", { name: "Create alert channel" }).click();
+    await page.getByText("No alerts sent yet.").waitFor();
+    expect(await newest()).toMatchObject({ preset: "sms-gate", from: null, body: null });
+    expect(opened.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
+    await world.ask("DELETE", `${path}/${(await newest()).id}`);
   });
 
   test("unsaved channels can be tested, and attaching a channel to all monitors or disabling it can be undone", async () => {

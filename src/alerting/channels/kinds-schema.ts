@@ -126,17 +126,17 @@ const { expectedStatus, keyword, jsonPath, jsonEquals } = conditionFields;
 const smsPlaceholderHint = `Placeholders: ${formatPlaceholders(smsPlaceholders).join(" ")}.`;
 
 const smsFields = {
-  preset: z.enum(["custom", ...(Object.keys(smsPresets) as (keyof typeof smsPresets)[])]).meta({
+  preset: z.enum([...(Object.keys(smsPresets) as (keyof typeof smsPresets)[]), "custom"]).meta({
     description:
       "The gateway. A preset knows the requests of a vendor; `custom` sends the request that you describe.",
     example: "twilio",
   }),
+  to: PhoneNumber,
   account: nullable(line(255)).meta({ description: "User name, account or key at the gateway." }),
   secret: optionalSecret,
   from: nullable(SmsSender).meta({
     description: "Phone number or name of the sender. Devices send from their own number.",
   }),
-  to: PhoneNumber,
   // With placeholders, it is not in the format "uri".
   url: nullable(limitPlaceholders(HttpUrl, smsPlaceholders).meta({ format: undefined })).meta({
     description:
@@ -172,6 +172,7 @@ const smsLabels: Readonly<Record<Exclude<keyof typeof smsFields, "template">, Fi
   preset: {
     label: "Gateway",
     placeholder: "Choose a gateway",
+    hint: "A provider, your own device, or any HTTP interface.",
     options: {
       ...Object.fromEntries(Object.entries(smsPresets).map(([name, of]) => [name, of.name])),
       custom: "Custom HTTP gateway",
@@ -199,13 +200,18 @@ const smsLabels: Readonly<Record<Exclude<keyof typeof smsFields, "template">, Fi
     long: true,
     mono: true,
   },
-  expectedStatus: { label: "Accepted statuses" },
-  keyword: { label: "Accepted if the response contains" },
-  jsonPath: { label: "Accepted if this JSON path", placeholder: "$.status", mono: true },
-  jsonEquals: { label: "has this value", hint: "Leave empty to accept any value." },
+  expectedStatus: { label: "Statuses of an accepted message" },
+  keyword: { label: "Text in the response", hint: "Of an accepted message. Optional." },
+  jsonPath: {
+    label: "JSON path in the response",
+    placeholder: "$.status",
+    hint: "Of an accepted message. Optional.",
+    mono: true,
+  },
+  jsonEquals: { label: "Value at the JSON path", hint: "Leave empty to accept any value." },
   maxParts: {
     label: "Parts per message",
-    hint: "A longer text is cut. One part has 160 characters, or 70 with characters outside GSM-7.",
+    hint: "A longer text is cut. One part has 160 characters, or 70 with emojis or other scripts.",
   },
   dailyLimit: {
     label: "Messages per day",

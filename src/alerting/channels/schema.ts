@@ -69,7 +69,7 @@ function listSmsIssues(channel: Fields): ChannelIssue[] {
   const issues: ChannelIssue[] = [];
   const issue = (path: string, message: string) => issues.push({ path, message });
   for (const path of listRequiredSmsFields(preset))
-    if (channel[path] === null) issue(path, `is required with preset ${preset as string}`);
+    if (channel[path] === null) issue(path, "is required");
   for (const path of listUnusedSmsFields(preset)) {
     const usual = initialSmsValueOf(path);
     if (JSON.stringify(channel[path]) === JSON.stringify(usual)) continue;

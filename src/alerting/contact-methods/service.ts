@@ -125,7 +125,7 @@ const guardMember = ({ organizationId }: Scope, personId: string) => ({
 });
 
 /** Fields that don't change where a message is sent. */
-const harmlessFields = new Set(["name", "enabled", "template"]);
+const harmlessFields = new Set(["name", "enabled", "template", "maxParts", "dailyLimit"]);
 
 /**
  * Updates a contact method. Another address or secret must be verified again. Throws NOT_FOUND, PRECONDITION_FAILED,

@@ -129,10 +129,10 @@ function Facts({ channel }: { channel: AlertChannel }) {
   const target = [channel["url"], channel["server"], channel["topic"], channel["chatId"]].filter(
     (text) => typeof text === "string",
   );
-  const to = channel["to"];
+  const to = [channel["to"] ?? []].flat();
   return (
     <p>
-      {describeChannelType(type).name} {Array.isArray(to) && `to ${to.join(", ")} `}
+      {describeChannelType(type).name} {to.length > 0 && `to ${to.join(", ")} `}
       {target.length > 0 && <code>{target.join(" ")}</code>}
       {dot}
       {describeChannelState(channel).words.toLowerCase()}

@@ -221,7 +221,7 @@ export function Help({ type, values }: { type: ChannelType; values: Values }) {
 export function TypeFields({
   type,
   channel,
-  form: { values, set, errorOf },
+  form: { values, set, errorOf, clearErrors },
 }: {
   type: ChannelType;
   channel: Pick<AlertChannel, "type" | "secretsSet"> | undefined;
@@ -235,6 +235,8 @@ export function TypeFields({
   const change = (name: string, value: unknown) => {
     set(name, value);
     const next = new Set(unused?.({ ...values, [name]: value }));
+    // Errors of other fields are about the previous choice.
+    if (next.symmetricDifference(hidden).size > 0) clearErrors();
     for (const field of fields)
       if (next.has(field.name) && field.name in values)
         set(field.name, untouchedValueOf(field.kind));
