@@ -20,7 +20,7 @@ import { createErrorResponse, unknownPathError } from "./http/responses/error-re
 import type { RequestHandler } from "./http/fair-turns.ts";
 import { createHostGuard, isOurs } from "./http/access/host-guard.ts";
 import type { Route } from "./http/openapi.ts";
-import { replaceRequest } from "./http/original-request.ts";
+import { replaceRequest, toolOf } from "./http/original-request.ts";
 import { requestContext, type RequestContext } from "./http/request-context.ts";
 import { pathOf } from "./http/request.ts";
 import { buildPathPattern, createResourceFinder } from "./http/resources.ts";
@@ -36,6 +36,7 @@ import {
   receivePush,
 } from "./monitoring/checks/push.ts";
 import { metricsType } from "./core/metrics.ts";
+import { createMcpRoutes, mcpPath } from "./mcp/routes.ts";
 import { setRoute } from "./http/request-metrics.ts";
 import { consume } from "./http/access/rate-limit.ts";
 import { renderMetrics } from "./operations/metrics/organization.ts";
@@ -107,6 +108,7 @@ export function createServer(dependencies: Dependencies) {
     .get("/metrics", ({ request, requestContext: { principal } }) =>
       createMetricsResponse(server, request, principal),
     )
+    .use(createMcpRoutes(api.routes as unknown as Route[], () => server))
     .use(createCalendarRoutes(dependencies.calendars))
     .use(createLinkRoutes(dependencies.alertLinks))
     .use(assets)
@@ -149,6 +151,7 @@ function createRequestContext(server: Server, request: Request): RequestContext 
       return (address ??= server.addressOf(request));
     },
     principal: null,
+    tool: toolOf(request),
     session: null,
     setCookie: null,
     resources: {
@@ -336,7 +339,9 @@ export function createPublicHandler(
 /** Whether a path needs an API key. */
 function isGuarded(path: string): boolean {
   const found = stripTrailingSlash(path);
-  return found === "/metrics" || (isUnder("/api/v1", path) && !documents.has(found));
+  return (
+    found === "/metrics" || found === mcpPath || (isUnder("/api/v1", path) && !documents.has(found))
+  );
 }
 
 /** Removes a trailing slash, which Elysia also accepts. */

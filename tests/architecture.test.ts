@@ -49,6 +49,7 @@ const folders = [
   "operations/retention",
   "operations/metrics",
   "operations/diagnostics",
+  "mcp",
   "api.ts",
   "openapi-document.ts",
   "server.ts",

@@ -14,7 +14,7 @@ import {
   withData,
 } from "./support/with-data.ts";
 
-type Created = { org: string; name: string; scope: "read" | "write"; expires?: string };
+type Created = { org: string; name: string; scope: "read" | "write"; mcp?: true; expires?: string };
 
 export function addKeys(program: Command) {
   const keys = program.command("keys").description("API keys");
@@ -25,6 +25,7 @@ export function addKeys(program: Command) {
     .addOption(
       new Option("--scope <scope>", "permission").choices(["read", "write"]).default("write"),
     )
+    .option("--mcp", "allow programs with AI to use the key at /mcp")
     .option("--expires <duration>", "lifetime, such as 12h, 30d or 8w (default: unlimited)")
     .action(createKey);
   addDataOptions(keys.command("list"))
@@ -37,13 +38,14 @@ export function addKeys(program: Command) {
 }
 
 function createKey(options: DataOptions & Created) {
-  const { org, name, scope, expires } = options;
+  const { org, name, scope, mcp = false, expires } = options;
   const expiresInMs = expires === undefined ? null : parseDurationMs("--expires", expires);
   return withData(options, async (data) => {
     const { id } = await getOrganization(data.store, org);
     const created = await createApiKey(createCommandLineScope(data, id), {
       name,
       scope,
+      mcp,
       expiresInMs,
     });
     if (options.json) return printJson(created);
@@ -59,6 +61,7 @@ function printKeys(options: DataOptions & { org?: string }) {
       organization: organization.slug,
       name: key.name,
       scope: key.scope,
+      mcp: key.mcp,
       createdAt: key.createdAt,
       expiresAt: key.expiresAt,
       revokedAt: key.revokedAt,

@@ -98,6 +98,12 @@ export async function findAudience(
   };
 }
 
+/** Returns the pages that would announce a maintenance window. */
+export const findWindowAudience = (
+  scope: Scope,
+  { monitorIds = [], groupIds = [] }: { monitorIds?: string[]; groupIds?: string[] },
+) => findPagesShowing(scope, { monitorIds, groupIds, origin: "manual" });
+
 /** Maximum lines of each kind, and maximum monitors, in the timeline of an incident. */
 const limits = { lines: 100, monitors: 20, receivers: 2_000 };
 /** Maximum time from an update to the creation of its notices, and difference between the clocks of nodes. */

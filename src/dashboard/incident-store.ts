@@ -5,10 +5,17 @@ import type { AuditAction } from "../events/catalogue.ts";
 import { isShownText } from "../status-pages/store.ts";
 import type { IncidentAudience, IncidentTraces, Receiver } from "./incident-schema.ts";
 
-/** Reads the status pages that would show an incident, with their numbers of confirmed subscribers. */
+/** An incident, or a maintenance window, which the default page always shows. */
+type PublicSubject = {
+  monitorIds: readonly string[];
+  groupIds?: readonly string[];
+  origin: string;
+};
+
+/** Reads the status pages that would show an incident or maintenance window, with their numbers of confirmed subscribers. */
 export function findPagesShowing(
   { store, organizationId }: Tenant,
-  { monitorIds, origin }: { monitorIds: readonly string[]; origin: string },
+  { monitorIds, groupIds = [], origin }: PublicSubject,
 ): Promise<IncidentAudience["pages"]> {
   return store.query(
     `select p.id, p.slug, p.title, (select count(*) from subscribers s
@@ -17,9 +24,17 @@ export function findPagesShowing(
      from status_pages p where p.organization_id = ? and p.visibility <> 'hidden'
        and ((? = 'manual' and (? or p.is_default)) or exists (
          select 1 from json_each(?) its cross join monitors m
-           on m.organization_id = p.organization_id and m.id = its.value and ${isShownText}))
+           on m.organization_id = p.organization_id and m.id = its.value and ${isShownText})
+         or exists (select 1 from json_each(?) its cross join monitors m
+           on m.organization_id = p.organization_id and m.group_id = its.value and ${isShownText}))
      order by p.is_default desc, p.id desc`,
-    [organizationId, origin, monitorIds.length === 0 ? 1 : 0, JSON.stringify(monitorIds)],
+    [
+      organizationId,
+      origin,
+      monitorIds.length + groupIds.length === 0 ? 1 : 0,
+      JSON.stringify(monitorIds),
+      JSON.stringify(groupIds),
+    ],
   );
 }
 

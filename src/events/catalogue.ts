@@ -125,11 +125,21 @@ type TimelineChange = {
   reason?: string;
   /** Whether the incident was resolved because its monitor was deleted. */
   monitorRemoved?: true;
+  /** Set if subscribers of status pages are not notified. */
+  notify?: false;
+};
+
+/** Data that some events of these types have. */
+type OptionalEventData = {
+  /** Set if subscribers of status pages are not notified. */
+  "maintenance.created": { notify: false };
 };
 
 export type DataOf<T extends EventType> = T extends keyof EventData
   ? { data: EventData[T] }
-  : { data?: undefined };
+  : T extends keyof OptionalEventData
+    ? { data?: OptionalEventData[T] }
+    : { data?: undefined };
 
 /** An event. Each type has its own data. */
 export type Event<T extends EventType = EventType> = {

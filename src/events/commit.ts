@@ -42,7 +42,7 @@ type PlainAction = {
   [A in AuditAction]: DataOf<A> extends { data: object } ? never : A;
 }[AuditAction];
 
-type Author = Pick<Scope, "organizationId" | "actor" | "requestId">;
+type Author = Pick<Scope, "organizationId" | "actor" | "requestId"> & Partial<Pick<Scope, "tool">>;
 
 /** Atomically writes a change, its audit row, its event and, for a request with an Idempotency-Key, its response. */
 export function commit<T extends object>(
@@ -125,17 +125,17 @@ export const buildAuditsAndEvents = (author: Author, changes: AuditedChanges, at
 
 /** Creates audit rows. Must precede the statements that remove the subjects, because it copies their names. */
 export function buildAuditRows(
-  { organizationId, actor, requestId }: Author,
+  { organizationId, actor, requestId, tool = null }: Author,
   { action, subjectIds, fields }: { action: AuditAction } & Omit<AuditedChanges, "action">,
   at: string,
 ): Prepared[] {
-  const shared = [organizationId, at, actor.type, actor.id, actor.name, action, requestId];
+  const shared = [organizationId, at, actor.type, actor.id, actor.name, action, requestId, tool];
   const subjectId = "(value ->> 0)";
   const text = `insert into audit_entries (organization_id, at, actor_type, actor_id, actor_name,
-      action, request_id, subject_id, subject_name, fields, changes)
-    select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ${subjectId}, ${buildStoredNameSql(action, "?1", subjectId)},
+      action, request_id, tool, subject_id, subject_name, fields, changes)
+    select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ${subjectId}, ${buildStoredNameSql(action, "?1", subjectId)},
       value ->> 1, value ->> 2
-    from json_each(?8)`;
+    from json_each(?9)`;
   const alike = typeof fields === "function" ? null : serializeFields(fields);
   const rows = subjectIds.flatMap((id) => {
     const serialized = typeof fields === "function" ? serializeFields(fields(id)) : alike;
@@ -185,7 +185,7 @@ function buildAuditEntry(author: Author, change: AuditedChange, at: string): Sta
       { action, subjectIds: [subjectId], ...(fields && { fields }) },
       at,
     );
-  const { organizationId, actor, requestId } = author;
+  const { organizationId, actor, requestId, tool = null } = author;
   const columns = serializeFields(fields);
   if (columns === null) return [];
   return [
@@ -199,6 +199,7 @@ function buildAuditEntry(author: Author, change: AuditedChange, at: string): Sta
       subjectId,
       ...columns,
       requestId,
+      tool,
     }),
   ];
 }

@@ -34,6 +34,8 @@ export type Scope = {
    */
   mayWrite: boolean;
   requestId: string | null;
+  /** Tool of the MCP server that sent the request; null for all other requests. */
+  tool: string | null;
   /** Origin under which the caller reached this appliance, without a trailing slash. */
   origin: string;
   /** If-Match header of the request; null for an unconditional write. */
@@ -69,6 +71,7 @@ export function buildScope(
     actor,
     mayWrite: true,
     requestId: null,
+    tool: null,
     origin: "",
     ifMatch: null,
     signal: null,

@@ -416,7 +416,7 @@ function identifyCaller(
 
 /** Creates the scope of a use case, in the organization of the principal. */
 function buildRequestScope(
-  { services, requestId }: RequestContext,
+  { services, requestId, tool }: RequestContext,
   { organizationId, actor, scope }: Principal,
   request: Request,
 ): Scope {
@@ -424,6 +424,7 @@ function buildRequestScope(
     ...buildScope(services, organizationId, actor),
     mayWrite: scope === "write",
     requestId,
+    tool,
     get origin() {
       return originOf(request);
     },

@@ -10,6 +10,8 @@ export type RequestContext = {
   address: string;
   /** Organization and API key of the request; null outside `/api/v1`. */
   principal: Principal | null;
+  /** Tool of the MCP server that sent the request; null for all other requests. */
+  tool: string | null;
   /** Session from the cookie; null outside `/dashboard`, and for visitors without a session. */
   session: Session | null;
   /** Set-Cookie header of the response. */

@@ -166,6 +166,11 @@ const message = paragraphs(5000).meta({
   example: "We found the cause and are rolling back.",
 });
 
+const notify = z.boolean().optional().meta({
+  description:
+    "Whether the subscribers of status pages are notified. Default: `true`. Alert channels are always notified.",
+});
+
 const monitorIds = idSet(incidentBounds.affectedMonitors.value).meta({
   description: "The affected monitors.",
 });
@@ -192,6 +197,7 @@ export const NewIncident = bodySchema(
       severity: Severity.default("minor"),
       message: message.default("Incident opened."),
       public: z.boolean().default(true),
+      notify,
     })
     .refine(
       ({ monitorId, monitorIds }) =>
@@ -206,6 +212,9 @@ export const NewIncident = bodySchema(
     }),
 );
 export type NewIncident = z.infer<typeof NewIncident>;
+
+/** Whether a field of a patch changes the incident. */
+const isChange = ([name, value]: [string, unknown]) => name !== "notify" && value !== undefined;
 
 export const IncidentPatch = bodySchema(
   [
@@ -227,8 +236,9 @@ export const IncidentPatch = bodySchema(
       severity: Severity.optional(),
       public: z.boolean().optional(),
       monitorIds: monitorIds.optional(),
+      notify,
     })
-    .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
+    .refine((patch) => Object.entries(patch).some(isChange), {
       error: "must have at least one of status, message, title, severity, public or monitorIds",
     })
     .meta({

@@ -21,7 +21,14 @@ import {
   incidentUpdates,
 } from "../database/tables/incidents.ts";
 import { actionOf, type AutomaticUpdate, type IncidentAction, applyPatch } from "./rules.ts";
-import type { Author, Incident, IncidentNote, IncidentPatch, Postmortem } from "./schema.ts";
+import type {
+  Author,
+  Incident,
+  IncidentNote,
+  IncidentPatch,
+  NewIncident,
+  Postmortem,
+} from "./schema.ts";
 import type { IncidentHead, UpdateRecord } from "./store.ts";
 import { buildFirstVersion, buildNextVersion } from "../database/rows.ts";
 
@@ -251,10 +258,10 @@ export function insertIncident(
   organizationId: string,
   {
     message,
+    notify,
     ...input
-  }: Pick<Incident, "title" | "severity" | "public" | "monitorIds"> & {
-    message: string;
-  },
+  }: Pick<Incident, "title" | "severity" | "public" | "monitorIds"> &
+    Pick<NewIncident, "notify"> & { message: string },
   origin: Incident["origin"],
   now: number,
 ): Write & { posted: UpdateRecord } {
@@ -286,7 +293,7 @@ export function insertIncident(
     audited: {
       action: "incident.opened",
       subjectId: after.id,
-      data: { updateId: update.id },
+      data: { updateId: update.id, ...(notify === false && { notify }) },
     },
   };
 }
@@ -335,7 +342,7 @@ export function patchIncident(
         // Every posted update is logged with its fields, even if the status stays the same.
         ...Object.keys(patch).filter((name) => name === "status" || name === "message"),
       ],
-      data: { updateId: posted?.id ?? null },
+      data: { updateId: posted?.id ?? null, ...(patch.notify === false && { notify: false }) },
     },
   };
 }

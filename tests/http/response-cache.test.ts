@@ -135,6 +135,7 @@ const commandLine = {
   actor: { type: "command-line" as const, id: null, name: "test" },
   mayWrite: true,
   requestId: null,
+  tool: null,
   origin: "",
   ifMatch: null,
   signal: null,

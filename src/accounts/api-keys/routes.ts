@@ -27,9 +27,9 @@ export const apiKeyRoutes = createRouter("/api-keys")
       data: MadeApiKey,
       status: 201,
       isLocated: false,
-      handle: async ({ scope, body: { name, scope: may, expiresInDays } }) => {
+      handle: async ({ scope, body: { name, scope: may, mcp, expiresInDays } }) => {
         const expiresInMs = expiresInDays === null ? null : expiresInDays * dayMs;
-        return createApiKey(scope, { name, scope: may, expiresInMs });
+        return createApiKey(scope, { name, scope: may, mcp, expiresInMs });
       },
     }),
   )

@@ -9,6 +9,8 @@ export const ApiKey = z.object({
   id: Id,
   name: z.string(),
   scope: KeyScope,
+  /** Whether the key can be used at `/mcp`. */
+  mcp: z.boolean(),
   /** The person who created the key; null for the command line. */
   createdById: Id.nullable(),
   createdAt: Timestamp,
@@ -23,6 +25,7 @@ export type ApiKey = z.infer<typeof ApiKey>;
 export const NewApiKey = z.strictObject({
   name: KeyName,
   scope: KeyScope.default("write"),
+  mcp: z.boolean().default(false),
   expiresInDays: integer(1, 3650).nullable().default(null),
 });
 

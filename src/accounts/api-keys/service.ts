@@ -25,7 +25,7 @@ const keyMakers = Role.options.filter((role) => isAtLeast(role, "admin"));
  */
 export async function createApiKey(
   context: Scope,
-  input: { name: string; scope: "read" | "write"; expiresInMs: number | null },
+  input: { name: string; scope: "read" | "write"; mcp?: boolean; expiresInMs: number | null },
 ): Promise<ApiKey & { key: string }> {
   parse(KeyName, input.name, "name");
   const { store, organizationId, actor } = context;
@@ -37,6 +37,7 @@ export async function createApiKey(
     id,
     name: input.name,
     scope: input.scope,
+    mcp: input.mcp ?? false,
     createdById,
     createdAt: formatTimestamp(now),
     expiresAt: input.expiresInMs === null ? null : formatTimestamp(now + input.expiresInMs),
@@ -124,9 +125,9 @@ const maxTrusted = 10_000;
 type Row = Pick<
   typeof apiKeys.$inferSelect,
   "organizationId" | "id" | "name" | "scope" | "expiresAt"
->;
+> & { mcp: 0 | 1 };
 
-const unrevoked = `SELECT organization_id AS "organizationId", id, name, scope,
+const unrevoked = `SELECT organization_id AS "organizationId", id, name, scope, mcp,
   expires_at AS "expiresAt" FROM api_keys WHERE revoked_at IS NULL`;
 const byHash = `${unrevoked} AND hash = ?`;
 const byId = `${unrevoked} AND organization_id = ? AND id = ?`;
@@ -135,11 +136,11 @@ const byId = `${unrevoked} AND organization_id = ? AND id = ?`;
 async function readHolder(store: Store, text: string, parameters: string[], now: number) {
   const [row] = await store.query<Row>(text, parameters);
   if (row === undefined) return null;
-  const { organizationId, id, name, scope, expiresAt } = row;
+  const { organizationId, id, name, scope, mcp, expiresAt } = row;
   const expires = expiresAt === null ? Infinity : Date.parse(expiresAt);
   if (expires <= now) return null;
   const actor = { type: "api-key" as const, id, name };
-  const principal: Principal = { organizationId, actor, scope, role: null };
+  const principal: Principal = { organizationId, actor, scope, mcp: mcp === 1, role: null };
   return { principal, expires };
 }
 

@@ -59,12 +59,17 @@ export function printJson(value: unknown) {
   process.stdout.write(`${escaped}\n`);
 }
 
+type Row = Readonly<Record<string, string | boolean | null>>;
+
 /** Prints rows as aligned columns with headings. Prints nothing without rows. */
-export function printTable(rows: readonly Record<string, string | null>[]) {
+export function printTable(rows: readonly Row[]) {
   const [first] = rows;
   if (first === undefined) return;
   const names = Object.keys(first);
-  const table = [names, ...rows.map((row) => names.map((name) => cleanLine(row[name] ?? "–")))];
+  const table = [
+    names,
+    ...rows.map((row) => names.map((name) => cleanLine(formatCell(row[name])))),
+  ];
   const widths = names.map((_, column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
   );
@@ -74,9 +79,12 @@ export function printTable(rows: readonly Record<string, string | null>[]) {
   }
 }
 
+const formatCell = (value: Row[string] | undefined): string =>
+  typeof value === "boolean" ? (value ? "yes" : "no") : (value ?? "–");
+
 type Format = { json?: boolean };
 
-export function printRows(rows: readonly Record<string, string | null>[], { json }: Format) {
+export function printRows(rows: readonly Row[], { json }: Format) {
   if (json) printJson(rows);
   else printTable(rows);
 }

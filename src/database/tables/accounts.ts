@@ -169,6 +169,8 @@ export const apiKeys = sqliteTable(
     id: text("id").notNull(),
     name: text("name").notNull(),
     scope: text("scope", { enum: ["read", "write"] }).notNull(),
+    /** Whether programs with AI can use the key at `/mcp`. */
+    mcp: flag("mcp").notNull().default(false),
     /** SHA-256 of the key, hexadecimal. The key itself is never stored. */
     hash: text("hash").notNull().unique(),
     /** ID of the person who created the key; null for the command line. */

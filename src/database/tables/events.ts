@@ -22,6 +22,8 @@ export const auditEntries = sqliteTable(
     /** JSON list of `FieldChange`: values of changed fields. Secret fields are missing. */
     changes: text("changes"),
     requestId: text("request_id"),
+    /** Tool of the MCP server with which the change was made; null for all other changes. */
+    tool: text("tool"),
     /** Name of a deleted subject. Names of existing subjects are looked up, because they can change. */
     subjectName: text("subject_name"),
   },
@@ -84,7 +86,7 @@ export const heldChanges = sqliteTable(
     id: text("id").notNull(),
     /** Operation ID of the route that performs the change. */
     operation: text("operation").notNull(),
-    /** JSON of the parameters of the path, and of the header If-Match. */
+    /** JSON of the parameters of the path, the header If-Match, and the MCP tool. */
     params: text("params").notNull(),
     /** JSON of the request body. */
     change: text("change").notNull(),

@@ -89,6 +89,7 @@ const buildPersonPrincipal = (
   organizationId,
   actor: { type: "person", id, name },
   scope: isAtLeast(role, "member") ? "write" : "read",
+  mcp: false,
   role,
 });
 

@@ -36,6 +36,8 @@ export type Principal = {
   organizationId: string;
   actor: { type: "api-key" | "person"; id: string; name: string };
   scope: "read" | "write";
+  /** Whether an API key can be used at `/mcp`. */
+  mcp: boolean;
   /** Role of a person; null for an API key. */
   role: Role | null;
 };

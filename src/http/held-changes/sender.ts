@@ -133,7 +133,7 @@ export class HeldChangeSender {
     const principal = await findPrincipal(this.#on, row.organizationId, actor);
     if (principal === null || !isPermitted(principal, "write", endpoint.role))
       throw new AppError("FORBIDDEN", "Its author no longer has the right to make this change.");
-    const { params, ifMatch } = parseHeldRequest(row);
+    const { params, ifMatch, tool } = parseHeldRequest(row);
     const settle = (answer: object) => {
       const now = clock();
       const { id = null, version } = answer as { id?: string; version?: number };
@@ -148,6 +148,7 @@ export class HeldChangeSender {
     const scope: Scope = {
       ...buildScope(this.#on, row.organizationId, actor),
       requestId: row.requestId,
+      tool,
       ifMatch,
       remember: settle,
     };

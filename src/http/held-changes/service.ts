@@ -41,7 +41,7 @@ export function holdChange(
   rehearsed: { title?: unknown },
   seconds: number,
 ): Promise<HeldChange> {
-  const { organizationId, actor, requestId, ifMatch } = scope;
+  const { organizationId, actor, requestId, ifMatch, tool } = scope;
   const now = scope.clock();
   // A nested record, such as a note of an incident, is the second parameter.
   const { id: owner, ...nested } = params as Record<string, string>;
@@ -50,7 +50,7 @@ export function holdChange(
     organizationId,
     id: createId(now),
     operation: name,
-    params: JSON.stringify({ ...params, "If-Match": ifMatch }),
+    params: JSON.stringify({ ...params, "If-Match": ifMatch, "MCP-Tool": tool }),
     change: JSON.stringify(change),
     subjectId: id ?? owner ?? null,
     title: typeof rehearsed.title === "string" ? rehearsed.title : null,

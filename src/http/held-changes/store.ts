@@ -77,11 +77,11 @@ export async function findHeldChange(
   return row ?? null;
 }
 
-/** Parameters of a held request. */
-export function parseHeldRequest({ params }: HeldRow): { params: object; ifMatch: string | null } {
-  const parsed = JSON.parse(params) as { "If-Match"?: string | null };
-  const { "If-Match": ifMatch = null, ...rest } = parsed;
-  return { params: rest, ifMatch };
+/** Parameters, If-Match header and MCP tool of a held request. */
+export function parseHeldRequest({ params }: HeldRow) {
+  const parsed = JSON.parse(params) as { "If-Match"?: string | null; "MCP-Tool"?: string | null };
+  const { "If-Match": ifMatch = null, "MCP-Tool": tool = null, ...rest } = parsed;
+  return { params: rest as object, ifMatch, tool };
 }
 
 /**

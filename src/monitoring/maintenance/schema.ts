@@ -56,11 +56,15 @@ export const windowFields = {
   public: z.boolean().default(true).meta({ description: about.public }),
 };
 
+const notify = z.boolean().optional().meta({
+  description: "Whether the subscribers of status pages are notified. Default: `true`.",
+});
+
 const readOnly = ["id", "state", "current", "next", "createdAt", "updatedAt"];
 
 export const NewMaintenanceWindow = bodySchema(
   readOnly,
-  z.strictObject(windowFields).meta({
+  z.strictObject({ ...windowFields, notify }).meta({
     id: "NewMaintenanceWindow",
     example: {
       title: "Router firmware",

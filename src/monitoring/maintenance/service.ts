@@ -74,7 +74,7 @@ async function getStored(scope: Scope, id: string): Promise<StoredWindow> {
 }
 
 /** Schedules maintenance. Throws NOT_FOUND for an unknown monitor or group, VALIDATION_ERROR for invalid times. */
-export async function createWindow(scope: Scope, input: NewMaintenanceWindow) {
+export async function createWindow(scope: Scope, { notify, ...input }: NewMaintenanceWindow) {
   const { organizationId } = scope;
   await assertTimesPossible(scope, input);
   const now = scope.clock();
@@ -90,7 +90,11 @@ export async function createWindow(scope: Scope, input: NewMaintenanceWindow) {
       guardWindowLimit(scope),
       ...replaceMembers(scope, id, input),
     ],
-    { action: "maintenance.created", subjectId: id },
+    {
+      action: "maintenance.created",
+      subjectId: id,
+      ...(notify === false && { data: { notify } }),
+    },
     toRecord(window, now),
   );
 }

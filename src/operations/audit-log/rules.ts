@@ -20,6 +20,7 @@ const columns: Record<string, (entry: AuditEntry) => string | null> = {
           `${field}: ${formatJson(values.before)} → ${formatJson(values.after)}`,
       )
       .join("; "),
+  tool: ({ tool }) => tool,
 };
 
 const formatJson = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));

@@ -57,6 +57,8 @@ export const AuditEntry = z.object({
   at: Timestamp,
   actor: z.object({ type: z.string(), id: z.string().nullable(), name: z.string() }),
   action: z.string(),
+  /** Tool of the MCP server with which the change was made; null for all other changes. */
+  tool: z.string().nullable(),
   subjectId: z.string(),
   /** Current name of the subject, or its last name if it was deleted; null if it has none. */
   subjectName: z.string().nullable(),

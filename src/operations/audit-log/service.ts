@@ -86,6 +86,7 @@ async function toAuditEntries(tenant: Tenant, rows: readonly EntryRow[]): Promis
     at: row.at,
     actor: { type: row.actorType, id: row.actorId, name: row.actorName },
     action: row.action,
+    tool: row.tool,
     subjectId: row.subjectId,
     subjectName: row.currentName ?? row.subjectName ?? names.get(row.subjectId) ?? null,
     subjectExists:

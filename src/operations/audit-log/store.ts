@@ -22,7 +22,7 @@ const names = namedTables.map(
 );
 
 const columns = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
-  e.actor_name as "actorName", e.action, e.subject_id as "subjectId", e.fields, e.changes,
+  e.actor_name as "actorName", e.action, e.tool, e.subject_id as "subjectId", e.fields, e.changes,
   e.subject_name as "subjectName", coalesce(${names.join(", ")},
     (select name from ${getTableName(people)} where id = e.subject_id),
     (select name from ${getTableName(organizations)} where id = e.organization_id and id = e.subject_id)
@@ -38,6 +38,7 @@ export type EntryRow = {
   actorId: string | null;
   actorName: string;
   action: string;
+  tool: string | null;
   subjectId: string;
   fields: string | null;
   changes: string | null;

@@ -229,6 +229,7 @@ async function buildContent(
 ): Promise<NoticeContent | null> {
   switch (event.type) {
     case "maintenance.created": {
+      if (event.data?.notify === false) return null;
       const window = await loaded.findWindow(event.subjectId);
       if (window === null) return null;
       const { id, title, description, startsAt, endsAt } = window;
@@ -256,7 +257,7 @@ async function buildIncidentContent(
   type: "incident.opened" | "incident.updated" | "incident.resolved",
 ): Promise<NoticeContent | null> {
   // A correction of the title or severity posts nothing to the timeline.
-  if (data.updateId === null) return null;
+  if (data.updateId === null || data.notify === false) return null;
   const incident = await loaded.findIncident(subjectId, { only: data.updateId });
   const update = incident?.updates.find(({ id }) => id === data.updateId);
   if (incident === null || update === undefined) return null;

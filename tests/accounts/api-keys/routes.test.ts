@@ -16,6 +16,7 @@ test("an admin creates a key, which works at once and is shown only once", async
       id: expect.any(String),
       name: "Deploy",
       scope: "read",
+      mcp: false,
       createdById: id,
       createdAt: "2026-11-20T10:00:00.000Z",
       expiresAt: "2026-12-20T10:00:00.000Z",

@@ -19,6 +19,7 @@ test("a key has 43 random characters and is shown once: only its SHA-256 is stor
     id,
     name: "Deploy",
     scope: "read",
+    mcp: false,
     createdById: null,
     createdAt: "2026-11-20T10:00:00.000Z",
     expiresAt: null,

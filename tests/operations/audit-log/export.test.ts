@@ -33,7 +33,7 @@ test("the audit log is downloaded in full, oldest first, and each line is as in 
   expect(lines.length).toBeGreaterThan(450);
   const csv = (await page("GET", `${log}/export.csv`)).text.split("\r\n");
   expect(csv[0]).toBe(
-    "id,at,actorType,actorId,actorName,action,subjectId,subjectName,fields,changes",
+    "id,at,actorType,actorId,actorName,action,subjectId,subjectName,fields,changes,tool",
   );
   expect(csv).toHaveLength(lines.length + 2);
   expect(text + csv.join("")).not.toContain("Their secret");
@@ -45,6 +45,7 @@ test("in CSV no text breaks its cell or is a formula", () => {
     at: "2026-11-20T10:00:00.000Z",
     actor: { type: "person", id: null, name },
     action: "group.created",
+    tool: null,
     subjectId: "g",
     subjectName: null,
     subjectExists: true,
@@ -56,7 +57,7 @@ test("in CSV no text breaks its cell or is a formula", () => {
   });
   const cell = (name: string) => formatLine("csv", entry(name));
   const line = (name: string) =>
-    `1,2026-11-20T10:00:00.000Z,person,,${name},group.created,g,,name color,color: null → red\r\n`;
+    `1,2026-11-20T10:00:00.000Z,person,,${name},group.created,g,,name color,color: null → red,\r\n`;
   expect(cell("Ada")).toBe(line("Ada"));
   expect(cell('Ada "The Countess", L.\nB.')).toBe(line('"Ada ""The Countess"", L.\nB."'));
   const formulas = [

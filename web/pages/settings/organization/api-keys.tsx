@@ -1,5 +1,5 @@
 /** Settings: API keys, with their scope, expiry and last use. */
-import { Button, Select, TextInput } from "@mantine/core";
+import { Button, Checkbox, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey, MadeApiKey } from "../../../../src/accounts/api-keys/schema.ts";
@@ -87,7 +87,7 @@ function compareByUse(one: ApiKey, other: ApiKey): number {
 }
 
 function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
-  const { id, name, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
+  const { id, name, scope, mcp, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
   const isOver = isUnusable(apiKey, useNow());
   return (
     <Entry
@@ -100,7 +100,7 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
         </>
       }
       facts={[
-        ["Access", scope === "write" ? "read, write" : "read"],
+        ["Access", (scope === "write" ? "read, write" : "read") + (mcp ? ", MCP" : "")],
         [
           "Expires",
           revokedAt !== null ? (
@@ -142,12 +142,12 @@ const lifetimeOptions = [
 
 function NewApiKey({ onClose }: { onClose: () => void }) {
   const [createdKey, setCreatedKey] = useState<MadeApiKey | null>(null);
-  const initial = { name: "", scope: "write" as ApiKey["scope"], life: "365" };
+  const initial = { name: "", scope: "write" as ApiKey["scope"], mcp: false, life: "365" };
   const form = useForm(
     initial,
-    async ({ name, scope, life }, _, once) => {
+    async ({ name, scope, mcp, life }, _, once) => {
       const expiresInDays = life === "never" ? null : Number(life);
-      const body = { name, scope, expiresInDays };
+      const body = { name, scope, mcp, expiresInDays };
       setCreatedKey(await unwrapData(dashboard["api-keys"].post(body, withIdempotencyKey(once))));
     },
     undefined,
@@ -168,6 +168,12 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
         label="Access"
         options={{ write: "Read and write", read: "Read only" }}
         {...form.field("scope")}
+      />
+      <Checkbox
+        label="Allow MCP"
+        description="Programs with AI, such as Claude or VS Code, can use the key at /mcp. With read access they see only tools that read."
+        checked={values.mcp}
+        onChange={({ currentTarget }) => set("mcp", currentTarget.checked)}
       />
       <Select
         label="Expires"

@@ -285,7 +285,7 @@ function Days({ entries }: { entries: readonly AuditEntry[] }) {
 
 function Line({ entry }: { entry: AuditEntry }) {
   const [isOpen, setIsOpen] = useState(false);
-  const { at, actor, fields, changes, repeated } = entry;
+  const { at, actor, tool, fields, changes, repeated } = entry;
   const valued = new Set(changes.map(({ field }) => field));
   const plain = describeFields({ ...entry, fields: fields.filter((field) => !valued.has(field)) });
   return (
@@ -294,6 +294,7 @@ function Line({ entry }: { entry: AuditEntry }) {
       <div>
         <p>
           <Actor actor={actor} /> <Sentence entry={entry} />
+          {tool !== null && <span className="faint"> with the MCP tool {tool}</span>}
           {plain !== "" && <span className="faint">: {plain}</span>}
           <RestoreDeleted entry={entry} />
           {repeated !== null && entry.subjectName !== null && (

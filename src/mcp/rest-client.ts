@@ -1,0 +1,86 @@
+/** Sends requests of tools to the REST API of this process, with the key of the MCP request. */
+import { AppError, type ErrorCode, type ErrorDetail } from "../core/errors.ts";
+import { replaceRequest, sendAsTool } from "../http/original-request.ts";
+import type { RestRequest } from "./inputs.ts";
+import type { Operations } from "./operations.ts";
+
+/** Maximum length of a response that is read, in bytes. */
+const maxBytes = 4 * 1024 * 1024;
+
+type Data = { data: unknown; meta?: unknown };
+
+export type RestClient = {
+  /** Returns the response to an operation. Throws its error. */
+  send(operation: string, request: Partial<RestRequest>): Promise<Data>;
+};
+
+/**
+ * Creates a client for one MCP request. Each request passes all steps of the REST API: the key and its scope, its rate
+ * limit, the schemas and the hold. `tool` is named in the audit log.
+ */
+export function createRestClient(
+  request: Request,
+  operations: Operations,
+  tool: string,
+  handle: (request: Request) => Promise<Response>,
+): RestClient {
+  return {
+    async send(name, { params = {}, query = {}, body = null }) {
+      const { method, path } = operations(name);
+      const filled = path
+        .replace(/\/$/, "")
+        .replace(/:([A-Za-z]+)/g, (_, parameter: string) => params[parameter] ?? "");
+      const url = new URL(filled, new URL(request.url).origin);
+      for (const [field, value] of Object.entries(query)) url.searchParams.set(field, value);
+      const { signal } = request;
+      const sent = body === null ? null : JSON.stringify(body);
+      const headers = copyHeaders(request);
+      if (sent !== null) {
+        headers.set("Content-Type", "application/json");
+        headers.set("Content-Length", String(Buffer.byteLength(sent)));
+      }
+      const inner = new Request(url, {
+        method,
+        headers,
+        signal,
+        ...(sent !== null && { body: sent }),
+      });
+      return readData(await handle(sendAsTool(replaceRequest(inner, request), tool)));
+    },
+  };
+}
+
+function copyHeaders({ headers }: Request): Headers {
+  const copied = new Headers();
+  for (const name of ["host", "authorization"]) copied.set(name, headers.get(name) ?? "");
+  return copied;
+}
+
+async function readData(response: Response): Promise<Data> {
+  const json = JSON.parse(await readBounded(response)) as Data & {
+    error?: { code: ErrorCode; message: string; details?: ErrorDetail[] };
+  };
+  if (json.error === undefined) return json;
+  const { code, message, details } = json.error;
+  throw new AppError(code, message, { ...(details && { details }) });
+}
+
+async function readBounded(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let total = 0;
+  const reader = response.body?.getReader();
+  while (reader !== undefined) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    total += value.length;
+    if (total > maxBytes) {
+      await reader.cancel();
+      throw new AppError(
+        "PAYLOAD_TOO_LARGE",
+        "The response is too long for a tool. Ask for a smaller part, or use the REST API.",
+      );
+    }
+    parts.push(value);
+  }
+  return Buffer.concat(parts).toString();
+}
