@@ -20,7 +20,7 @@ const layer = {
   start: "2026-11-30T09:00",
 };
 const configuration = (layers: object[]) => ({
-  schedules: { platform: { name: "Platform", timeZone: "Europe/Berlin", layers } },
+  schedules: { platform: { name: "Platform", timeZone: "Europe/Berlin", layers, noticeHours: 24 } },
 });
 
 test("a schedule is applied, exported with e-mail addresses, and pruned", async () => {
@@ -30,6 +30,7 @@ test("a schedule is applied, exported with e-mail addresses, and pruned", async 
     { name: "Platform", layers: [{ personIds: [ann.id, ben.id], every: 1, unit: "days" }] },
   ]);
   const exported = (await api("GET", "/api/v1/config")).json.data.document;
+  expect(exported.schedules.platform.noticeHours).toBe(24);
   expect(exported.schedules.platform.layers[0].people).toEqual([ann.email, ben.email]);
   expect((await apply(exported)).json.data).toMatchObject({ applied: false, changes: [] });
   const before = (await list())[0];

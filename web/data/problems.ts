@@ -26,6 +26,17 @@ export const useProblems = () =>
     placeholderData: (before) => before,
   });
 
+/** Problems that the readiness page explains. All others concern the appliance. */
+export const isOfOnCall = ({ name }: Problems["appliance"][number]) =>
+  name === "on-call" || name === "drill";
+
+/** Number of problems of on-call, and of the appliance itself. */
+export function countProblems(problems: Problems | undefined) {
+  const all = problems?.appliance ?? [];
+  const onCall = all.filter(isOfOnCall).length;
+  return { onCall, appliance: all.length - onCall };
+}
+
 export const attentionQuery = createDataQuery(attentionKey, (options) =>
   dashboard.attention.get(options),
 );

@@ -1,6 +1,6 @@
 import { Link, useLocation } from "@tanstack/react-router";
 import { useCounts, useOverallState } from "../data/overview.ts";
-import { useProblems } from "../data/problems.ts";
+import { countProblems, useProblems } from "../data/problems.ts";
 import { formatCount } from "../components/display/format.ts";
 import { Icon } from "../components/display/icons.tsx";
 import { Mark } from "../components/display/mark.tsx";
@@ -19,12 +19,18 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
   const { data: problems } = useProblems();
   const path = useLocation({ select: ({ pathname }) => pathname });
   const current = path === "/" ? "/monitors" : path;
-  const troubles = problems?.appliance.length ?? 0;
+  const { onCall, appliance } = countProblems(problems);
+  const count = (number: number): Badge => ({
+    count: number,
+    tone: "warn",
+    word: number === 1 ? "problem" : "problems",
+  });
   const badges: Record<string, Badge> = {
     "/monitors": { count: monitors ?? 0, tone: "plain", word: "" },
     "/incidents": { count: openIncidents ?? 0, tone: "hot", word: "open" },
     "/alert-channels": { count: problems?.channels.length ?? 0, tone: "warn", word: "failing" },
-    "/settings": { count: troubles, tone: "warn", word: troubles === 1 ? "problem" : "problems" },
+    "/on-call": count(onCall),
+    "/settings": count(appliance),
   };
   return (
     <nav className="rail" aria-label="Main">

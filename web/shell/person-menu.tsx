@@ -2,7 +2,7 @@
 import { Menu, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { ComponentProps } from "react";
-import { useProblems } from "../data/problems.ts";
+import { countProblems, useProblems } from "../data/problems.ts";
 import { useSignedInPerson } from "../data/session.ts";
 import { palette } from "../components/open-dialog.ts";
 import { formatCount, pluralize } from "../components/display/format.ts";
@@ -28,15 +28,16 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
   const { person } = useSignedInPerson();
   const actions = usePersonActions(onHelp);
   const { data } = useProblems();
-  const [problems, failing] = [data?.appliance.length ?? 0, data?.channels.length ?? 0];
+  const { onCall, appliance } = countProblems(data);
+  const failing = data?.channels.length ?? 0;
   return (
     <Menu position="top-start" floatingStrategy="fixed" width={240} withinPortal>
       <Menu.Target>
-        <Corner problems={problems + failing} />
+        <Corner problems={onCall + appliance + failing} />
       </Menu.Target>
       <Menu.Dropdown>
         <OrganizationItems />
-        <PageItems problems={problems} failing={failing} />
+        <PageItems onCall={onCall} appliance={appliance} failing={failing} />
         <ActionItem action={actions.wall} />
         <ThemeItems />
         <Menu.Divider />
@@ -113,10 +114,19 @@ function OrganizationItems() {
 }
 
 /** Pages that the navigation has no space for. On phones, they include the settings. */
-function PageItems({ problems, failing }: { problems: number; failing: number }) {
+function PageItems({
+  onCall,
+  appliance,
+  failing,
+}: {
+  onCall: number;
+  appliance: number;
+  failing: number;
+}) {
   const navigate = useNavigate();
   const hints: Record<string, string | false> = {
-    "/settings": problems > 0 && pluralize(problems, "problem"),
+    "/on-call": onCall > 0 && pluralize(onCall, "problem"),
+    "/settings": appliance > 0 && pluralize(appliance, "problem"),
     "/alert-channels": failing > 0 && `${formatCount(failing)} failing`,
   };
   return (

@@ -17,6 +17,7 @@ const whole = {
       ],
       repeat: 1,
       incidentSeverities: ["critical"],
+      drill: { day: 3, from: "10:00", until: "12:00", timeZone: "Europe/Berlin" },
     },
     usual: { name: "Usual", default: true },
   },

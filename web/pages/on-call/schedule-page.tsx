@@ -319,7 +319,7 @@ function RemoveButton({ remove }: { remove: () => Promise<void> }) {
   );
 }
 
-function Layers({ schedule: { layers } }: { schedule: Schedule }) {
+function Layers({ schedule: { layers, noticeHours } }: { schedule: Schedule }) {
   const { data: people = [] } = useQuery(peopleQuery);
   const findName = (id: string) => people.find((one) => one.id === id)?.name ?? "Someone";
   return (
@@ -334,6 +334,9 @@ function Layers({ schedule: { layers } }: { schedule: Schedule }) {
       </ol>
       {layers.length > 1 && (
         <p className="field-note">Where several layers have a person, the last one decides.</p>
+      )}
+      {noticeHours !== null && (
+        <p className="field-note">Everyone is notified {noticeHours} h before their shift.</p>
       )}
     </Panel>
   );

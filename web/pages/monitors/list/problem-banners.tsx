@@ -3,7 +3,7 @@ import { ActionIcon } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
 import { hiddenItems } from "../../../components/stored-set.ts";
-import { type Problems, useProblems } from "../../../data/problems.ts";
+import { isOfOnCall, type Problems, useProblems } from "../../../data/problems.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { pluralize } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
@@ -94,9 +94,13 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
       what={problems.map(({ name, since }) => `${name} ${since}`)}
       title={`${first?.title ?? ""}.`}
       action={
-        <Link to="/settings/$section" params={{ section }} aria-label="Open settings">
-          Open <span className="not-phone">settings</span>
-        </Link>
+        first !== undefined && isOfOnCall(first) ? (
+          <Link to="/on-call/readiness">Open readiness</Link>
+        ) : (
+          <Link to="/settings/$section" params={{ section }} aria-label="Open settings">
+            Open <span className="not-phone">settings</span>
+          </Link>
+        )
       }
     >
       {first?.message}
