@@ -118,6 +118,17 @@ describe("an acknowledgment", () => {
     expect(pages).toHaveLength(6);
   });
 
+  test("changes all cases, although each needs a write of its own", async () => {
+    const { act, appliance, restart, statuses, pages } = await createWorld();
+    Object.assign(appliance, { rowsAtOnce: 2 });
+    restart();
+    await act("acknowledge");
+    expect(statuses()).toEqual(all("acknowledged"));
+    await act("unacknowledge");
+    expect(statuses()).toEqual(reopened);
+    expect(pages).toHaveLength(6);
+  });
+
   test("is extended to a channel that is attached later", async () => {
     const { act, api, statuses, shop, later, cases } = await createWorld();
     await act("acknowledge");

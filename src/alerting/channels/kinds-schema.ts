@@ -414,7 +414,7 @@ export const channelKinds = {
       apiToken: secret(),
       priority: integer(-2, 2).default(1).meta({
         description:
-          "Priority of outages, from -2 (lowest) to 2 (emergency, repeated until someone acknowledges it or it expires). Other alerts use at most 0.",
+          "Priority of outages, from -2 (lowest) to 2 (emergency, repeated until someone acknowledges the alert, here or on the phone, or it expires). Other alerts use at most 0.",
       }),
       retry: integer(30, 10_800).default(60).meta({
         description: "Seconds between two repetitions of an emergency.",
@@ -429,7 +429,7 @@ export const channelKinds = {
       apiToken: { label: "API token" },
       priority: {
         label: "Priority of outages",
-        hint: "-2 (lowest) to 2 (emergency, repeated until someone acknowledges it or it expires). Other alerts use at most 0.",
+        hint: "-2 (lowest) to 2 (emergency, repeated until someone acknowledges the alert, here or on the phone, or it expires). Other alerts use at most 0.",
       },
       retry: { label: "Repeat an emergency every", unit: "s" },
       expire: { label: "Stop repeating it after", unit: "s" },
