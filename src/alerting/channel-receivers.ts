@@ -44,7 +44,9 @@ export function createChannelReceivers(context: SendingContext): Receivers {
           const positions = withheld.map(({ position }) => position);
           const statements = withholdAlerts(organizationId, deliveryId, positions);
           const nothing =
-            "This channel was not alerted when the monitor went down, so the recovery is not sent.";
+            all.length === 0
+              ? "All problems were over before the quiet hours ended."
+              : "This channel was not alerted when the monitor went down, so the recovery is not sent.";
           if (alerts.length === 0) return { statements, nothing };
           const limit = await findReachedLimit(tenant, channel, clock());
           if (limit !== null) {

@@ -68,7 +68,7 @@ async function forEachWaiting(store: Store, use: (waiting: WaitingDeliveries) =>
          receiver_id as receiverId, count(*) as deliveries, sum(attempts > 0) as retrying,
          min(due_at) as oldest
        from deliveries
-       where due_at is not null and (receiver_type, organization_id, receiver_id) > (?, ?, ?)
+       where due_at is not null and quiet is null and (receiver_type, organization_id, receiver_id) > (?, ?, ?)
        group by receiver_type, organization_id, receiver_id
        order by receiver_type, organization_id, receiver_id limit ?`,
       [...after, receiversPerQuery],

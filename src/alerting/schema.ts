@@ -98,6 +98,10 @@ export const PreviewedStep = z.object({
     .array(
       z.object({
         at: Timestamp,
+        held: z.boolean().meta({
+          description:
+            "Whether quiet hours hold it until `at`. It is not sent if the alert is over.",
+        }),
         channel: z.object({ id: Id, name: z.string() }),
         person: z.object({ id: Id, name: z.string() }).nullable(),
       }),
@@ -143,6 +147,7 @@ export const AlertPreview = z
             notifications: [
               {
                 at: "2026-12-01T23:02:00.000Z",
+                held: false,
                 channel: { id: "01a1fb99-9c31-7e5f-8d6c-7b8a99c7d6e5", name: "Phone" },
                 person: { id: "01a1fb99-5e83-7f22-8d4b-6c8e0f2a4b57", name: "Ada Lovelace" },
               },

@@ -30,6 +30,8 @@ import type { Alert } from "./alert.ts";
 import { createAlert } from "./deciding/decide.ts";
 import type { Attempt } from "./sending/queue.ts";
 import { updateChannelState } from "./channel-receivers.ts";
+import { findQuietEnd, formatQuietEnd, isWanted } from "./channels/rules.ts";
+import type { QuietHours } from "./channels/routing-schema.ts";
 import { computeEnd, type Plan, planEscalation } from "./deciding/escalation-rules.ts";
 import { explainSilence, selectChannelsForProblems } from "./deciding/rules.ts";
 import { findPolicyOfMonitor } from "./policies/rules.ts";
@@ -71,11 +73,16 @@ export async function previewAlert(
   const snapshot = await loadSnapshot(scope.store, scope.organizationId, wanted);
   const monitor = assertFound(snapshot.monitors.get(monitorId), "monitor");
   const flapping = (snapshot.memories.get(monitorId)?.flappingSince ?? null) !== null;
-  const judged = listOrdinaryChannels(snapshot).map(({ id, name, type, enabled }) => ({
+  const judged = listOrdinaryChannels(snapshot).map(({ id, name, type, enabled, ...routing }) => ({
     channel: { id, name, type },
     reason: explainSilence(
       { ...monitor, flapping },
-      { enabled, isAttached: monitor.channelIds.includes(id) },
+      {
+        enabled,
+        isAttached: monitor.channelIds.includes(id),
+        isWanted: isWanted(routing.notifyOn, "monitor.down"),
+        quietUntil: describeHold(routing, monitor.priority, at),
+      },
     ),
   }));
   return {
@@ -86,6 +93,16 @@ export async function previewAlert(
       reason === null ? [] : [{ ...channel, reason: `${channel.name} ${reason}.` }],
     ),
   };
+}
+
+/** Returns until when quiet hours hold a message of this priority at `at`, as a text; null if it is sent at once. */
+function describeHold(
+  { quietHours }: { quietHours: QuietHours | null },
+  priority: Priority,
+  at: number,
+): string | null {
+  const end = priority === "critical" ? null : findQuietEnd(quietHours, at);
+  return quietHours === null || end === null ? null : formatQuietEnd(quietHours, end, at);
 }
 
 /** Previews the policy of a monitor for an outage that starts at this time; null for none. */
@@ -100,7 +117,7 @@ async function previewPolicy(
   const { id, name } = policy;
   const silence = explainSilence(
     { ...monitor, flapping: false },
-    { enabled: true, isAttached: true },
+    { enabled: true, isAttached: true, isWanted: true, quietUntil: null },
   );
   if (silence !== null) return { id, name, reason: `${name} ${silence}.`, steps: [] };
   const steps = await previewSteps(scope, policy, monitor.priority, from);
@@ -122,15 +139,21 @@ export async function previewSteps(
   const last = selectChannelsForProblems(ordinary);
   return planEscalation(policy, priority, from, factsAt).map((run) => {
     const { step, round, at, planned, texts } = run;
-    const atEnd = last.map((channel) => ({ channelId: channel.id, personId: null, delayMs: 0 }));
+    const atEnd = last.map(({ id, quietHours }) => ({
+      channelId: id,
+      personId: null,
+      delayMs: 0,
+      heldUntil: priority === "critical" ? null : findQuietEnd(quietHours, at),
+    }));
     const names = last.map((channel) => channel.name).join(", ");
     return {
       step: step === null ? null : step + 1,
       round,
       at: formatTimestamp(at),
       message: step === null ? names || "there is no channel to notify" : texts.join(", "),
-      notifications: (step === null ? atEnd : planned).map(({ channelId, personId, delayMs }) => ({
-        at: formatTimestamp(at + delayMs),
+      notifications: (step === null ? atEnd : planned).map(({ channelId, personId, ...times }) => ({
+        at: formatTimestamp(times.heldUntil ?? at + times.delayMs),
+        held: times.heldUntil !== null,
         channel: { id: channelId, name: channels.get(channelId)?.name ?? "" },
         person: personId === null ? null : { id: personId, name: people.get(personId) ?? "" },
       })),

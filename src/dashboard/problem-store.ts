@@ -28,7 +28,7 @@ const failingText = `select c.id, c.name, c.last_error as error,
   union all
   select c.id, c.name, null, min(w.due_at), count(*)
   from alert_channels c join deliveries w on w.receiver_type = 'channel'
-    and w.organization_id = c.organization_id and w.receiver_id = c.id and w.due_at is not null
+    and w.organization_id = c.organization_id and w.receiver_id = c.id and w.due_at is not null and w.quiet is null
   where c.organization_id = ?2 and c.person_id is null and c.enabled and c.last_error is null
   group by c.id having min(w.due_at) < ?1 - ${stuckMs}
   order by sinceMs`;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { QuietHours } from "../../src/alerting/channels/routing-schema.ts";
 import {
   computeStageTime,
   type EscalationFacts,
@@ -63,10 +64,12 @@ const method = (id: string, fields: object = {}) => ({
   isDefault: false,
   afterMinutes: 0 as number | null,
   criticalAfterMinutes: 0 as number | null,
+  quietHours: null as QuietHours | null,
   ...fields,
 });
 
 const factsOf = (...contacts: ReturnType<typeof method>[]): EscalationFacts => ({
+  at: 0,
   people: new Map([["ada", "Ada"]]),
   schedules: new Map([
     ["primary", { name: "Primary", personId: "ada" }],
@@ -84,13 +87,13 @@ describe("a step", () => {
     const facts = factsOf(push, call, method("new", { verifiedAt: null }), ops);
     expect(planStep([{ type: "person", id: "ada" }], "normal", facts)).toEqual({
       planned: [
-        { channelId: "push", personId: "ada", delayMs: 0 },
-        { channelId: "call", personId: "ada", delayMs: 180_000 },
+        { channelId: "push", personId: "ada", delayMs: 0, heldUntil: null },
+        { channelId: "call", personId: "ada", delayMs: 180_000, heldUntil: null },
       ],
       texts: ["Ada"],
     });
     expect(planStep([{ type: "person", id: "ada" }], "critical", facts).planned).toEqual([
-      { channelId: "call", personId: "ada", delayMs: 0 },
+      { channelId: "call", personId: "ada", delayMs: 0, heldUntil: null },
     ]);
   });
 

@@ -341,8 +341,10 @@ test.each<[Partial<MonitorFacts>, object, RegExp]>([
   [{ groupMuted: true }, {}, /group is muted/],
   [{ status: "maintenance" }, {}, /maintenance/],
   [{ flapping: true }, {}, /flapping/],
+  [{}, { isWanted: false }, /not notified of outages/],
+  [{}, { quietUntil: "07:00 (Europe/Berlin)" }, /quiet hours until 07:00/],
 ])("a channel that would not be notified has a reason: %j %j", (facts, channel, reason) => {
-  const how = { enabled: true, isAttached: true };
+  const how = { enabled: true, isAttached: true, isWanted: true, quietUntil: null };
   expect(explainSilence({ ...usual, ...facts }, { ...how, ...channel })).toMatch(reason);
   expect(explainSilence(usual, how)).toBeNull();
 });

@@ -12,6 +12,7 @@ import {
 import { formatPlaceholders } from "../../core/text/formatting.ts";
 import { channelKinds, initialSmsValueOf } from "./kinds-schema.ts";
 import { listRequiredSmsFields, listUnusedSmsFields, smsPlaceholders } from "./sms-rules.ts";
+import { messageKinds, notifyOn, QuietHours, quietHours } from "./routing-schema.ts";
 
 /** Fields of every channel type. */
 export const channelFields = {
@@ -22,7 +23,12 @@ export const channelFields = {
     description:
       "Also notified when an incident is opened, updated or resolved. An incident that a monitor opened automatically alerts only channels that are not attached to that monitor.",
   }),
+  notifyOn,
+  quietHours,
 };
+
+/** Types that open a case per problem. Their services decide when to notify people. */
+const caseTypes = new Set(["pagerduty", "jsm", "opsgenie"]);
 
 const readOnly = ["id", "lastDeliveryAt", "lastError", "secretsSet", "createdAt", "updatedAt"];
 
@@ -34,6 +40,8 @@ type ChannelIssue = { path: string; message: string };
 
 /** Finds issues that involve several fields of a channel or contact method. */
 export function listChannelIssues({ type, ...channel }: Fields): ChannelIssue[] {
+  if (channel["quietHours"] !== null && caseTypes.has(type as string))
+    return [{ path: "quietHours", message: "must be null: set quiet hours at the service" }];
   if (type === "apprise") return listAppriseIssues(channel);
   if (type === "ntfy") return listNtfyIssues(channel);
   return type === "sms" ? listSmsIssues(channel) : [];
@@ -116,6 +124,8 @@ export const AlertChannel = createReadSchema(
     enabled: z.boolean(),
     default: z.boolean(),
     incidents: z.boolean(),
+    notifyOn: z.array(z.enum(messageKinds)),
+    quietHours: QuietHours.nullable(),
     lastDeliveryAt: Timestamp.nullable(),
     lastError: z.string().nullable(),
     createdAt: Timestamp,
@@ -131,6 +141,8 @@ export const AlertChannel = createReadSchema(
       enabled: true,
       default: true,
       incidents: true,
+      notifyOn: [...messageKinds],
+      quietHours: null,
       template: null,
       lastDeliveryAt: null,
       lastError: null,

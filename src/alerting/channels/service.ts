@@ -27,6 +27,8 @@ import {
 } from "../../database/tables/alerting.ts";
 import { type AlertChannel, type AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import { addressOf, channelKinds } from "./kinds-schema.ts";
+import { messageKinds } from "./routing-schema.ts";
+import { parseNotifyOn, parseQuietHours } from "./rules.ts";
 import { and, desc, isNotNull, isNull, sql } from "drizzle-orm";
 import { assertFound, matchValues, type Tenant, buildNextVersion } from "../../database/rows.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
@@ -56,12 +58,16 @@ export function toChannelRecord({
   settings,
   secrets,
   isDefault,
+  notifyOn,
+  quietHours,
   ...row
 }: ChannelRow): AlertChannelRecord {
   return {
     ...parseSettings(channelKinds, row.type, settings),
     ...row,
     default: isDefault,
+    notifyOn: parseNotifyOn(notifyOn),
+    quietHours: parseQuietHours(quietHours),
     secretsSet: listSecretPaths(channelKinds, row.type, secrets),
   };
 }
@@ -75,6 +81,9 @@ export function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
     enabled: channel.enabled,
     isDefault: channel.default,
     incidents: channel.incidents,
+    notifyOn:
+      channel.notifyOn.length === messageKinds.length ? null : JSON.stringify(channel.notifyOn),
+    quietHours: channel.quietHours && JSON.stringify(channel.quietHours),
     settings: JSON.stringify(settings),
     secrets: sealAll(scope.vault, channelPathOf(scope, id), secrets),
   };
@@ -99,8 +108,6 @@ export const newChannelState = {
   lastDeliveryAt: null,
   lastError: null,
   failingSince: null,
-  notifyOn: null,
-  quietHours: null,
   personId: null,
   position: null,
   afterMinutes: null,
@@ -154,6 +161,8 @@ export function openRecord(vault: Vault, row: ChannelRow): OpenedRecord {
     enabled: row.enabled,
     default: row.isDefault,
     incidents: row.incidents,
+    notifyOn: parseNotifyOn(row.notifyOn),
+    quietHours: parseQuietHours(row.quietHours),
   });
 }
 

@@ -4,6 +4,7 @@ import { bodySchema, Id, integer, line, Timestamp } from "../../core/fields.ts";
 import { createInputSchema, createPatchSchema, createReadSchema } from "../../core/kinds.ts";
 import { contactBounds } from "../../core/limits.ts";
 import { channelKinds } from "../channels/kinds-schema.ts";
+import { QuietHours, quietHours } from "../channels/routing-schema.ts";
 import { listChannelIssues } from "../channels/schema.ts";
 
 const { email, ntfy, pushover, telegram, sms, gotify, webhook } = channelKinds;
@@ -25,6 +26,10 @@ export const contactFields = {
   enabled: z.boolean().default(true),
   afterMinutes: minutes("of low or normal priority"),
   criticalAfterMinutes: minutes("of critical priority"),
+  quietHours: quietHours.meta({
+    description:
+      "Hours in which only messages about critical alerts, and recoveries of reported problems, are sent at once. For other alerts, the person can't be reached through this method, so that the next step of the escalation policy runs. Its messages are sent together at the end of the hours, unless the alert is over or acknowledged by then. Null for none.",
+  }),
 };
 
 const readOnly = ["id", "verifiedAt", "lastDeliveryAt", "lastError", "secretsSet"];
@@ -82,6 +87,7 @@ export const ContactMethod = createReadSchema(
     enabled: z.boolean(),
     afterMinutes: z.int().nullable(),
     criticalAfterMinutes: z.int().nullable(),
+    quietHours: QuietHours.nullable(),
     verifiedAt: Timestamp.nullable().meta({
       description: "When the person entered the last code. Only verified methods are used.",
     }),
@@ -101,6 +107,7 @@ export const ContactMethod = createReadSchema(
       enabled: true,
       afterMinutes: 0,
       criticalAfterMinutes: 0,
+      quietHours: null,
       to: ["ada@team.example"],
       template: null,
       verifiedAt: "2026-11-20T23:05:00.000Z",

@@ -22,6 +22,7 @@ import {
   patchChannel,
   toChannelRecord,
 } from "../channels/service.ts";
+import { messageKinds } from "../channels/routing-schema.ts";
 import type { Delivery } from "../schema.ts";
 import { sendTest, type TestDependencies, testReceiver } from "../service.ts";
 import { checkCode, codeAttempts, codeMs, hashCode } from "./rules.ts";
@@ -53,7 +54,12 @@ export type ContactDependencies = TestDependencies & {
 };
 
 const toRecord = (row: ContactRow): ContactRecord => {
-  const { default: _default, incidents: _incidents, ...record } = toChannelRecord(row);
+  const {
+    default: _default,
+    incidents: _incidents,
+    notifyOn: _kinds,
+    ...record
+  } = toChannelRecord(row);
   return record as unknown as ContactRecord;
 };
 
@@ -105,7 +111,12 @@ export async function createContactMethod(scope: Scope, input: NewContactMethod)
   const personId = await resolveOwner(scope, givenId);
   const { afterMinutes, criticalAfterMinutes } = fields;
   const row: ContactRow = {
-    ...(await createChannelRow(scope, { ...fields, default: false, incidents: false })),
+    ...(await createChannelRow(scope, {
+      ...fields,
+      default: false,
+      incidents: false,
+      notifyOn: [...messageKinds],
+    })),
     personId,
     afterMinutes,
     criticalAfterMinutes,
@@ -125,7 +136,14 @@ const guardMember = ({ organizationId }: Scope, personId: string) => ({
 });
 
 /** Fields that don't change where a message is sent. */
-const harmlessFields = new Set(["name", "enabled", "template", "maxParts", "dailyLimit"]);
+const harmlessFields = new Set([
+  "name",
+  "enabled",
+  "template",
+  "quietHours",
+  "maxParts",
+  "dailyLimit",
+]);
 
 /**
  * Updates a contact method. Another address or secret must be verified again. Throws NOT_FOUND, PRECONDITION_FAILED,

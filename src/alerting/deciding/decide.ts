@@ -454,7 +454,13 @@ export function applySnoozeEnd(decision: Decision, record: OpenRecord) {
           now,
         )
       : createAlert(type === "incident.opened" ? "incident.updated" : type, at, data, now);
-  const returned = { ...record, acknowledgedAt: null, acknowledgedBy: [], snoozedUntil: null };
+  const returned = {
+    ...record,
+    acknowledgedAt: null,
+    acknowledgedBy: [],
+    snoozedUntil: null,
+    returned: type,
+  };
   const to = recipientsOf(decision, record);
   const notified = to.length === 0 ? [] : out.notify(alert, to, false, returned);
   recordNotifiedAgain(decision, record, notified);

@@ -1,6 +1,8 @@
 /** Decides when the steps of an escalation policy run, and whom a step notifies. */
 import type { Priority } from "../../core/statuses.ts";
 import { planContactMethods, type UsableMethod } from "../contact-methods/rules.ts";
+import { findQuietEnd } from "../channels/rules.ts";
+import type { QuietHours } from "../channels/routing-schema.ts";
 import type { EscalationStep, EscalationTarget } from "../policies/schema.ts";
 
 /** The times of a policy. */
@@ -48,16 +50,31 @@ export type Contact = UsableMethod & {
   name: string;
   personId: string | null;
   isDefault: boolean;
+  quietHours: QuietHours | null;
 };
 
 export type EscalationFacts = {
+  /** Time of the step, in Unix milliseconds. */
+  at: number;
   people: ReadonlyMap<string, string>;
   schedules: ReadonlyMap<string, { name: string; personId: string | null }>;
   channels: ReadonlyMap<string, Contact>;
 };
 
-/** A notification of a step. `delayMs` counts from the step. */
-export type Planned = { channelId: string; personId: string | null; delayMs: number };
+/**
+ * A notification of a step. `delayMs` counts from the step. `heldUntil` is the end of the quiet hours that hold it, in
+ * Unix milliseconds; null if it is sent at once.
+ */
+export type Planned = {
+  channelId: string;
+  personId: string | null;
+  delayMs: number;
+  heldUntil: number | null;
+};
+
+/** Whether a step reaches no one: it has no notifications, or quiet hours hold all of them. */
+export const reachesNobody = (planned: readonly Planned[]): boolean =>
+  planned.every(({ heldUntil }) => heldUntil !== null);
 
 /** Returns the notifications of a step, each channel once, and a description of each target. */
 export function planStep(
@@ -104,7 +121,7 @@ export function planEscalation(
     const plan = planStep(policy.steps[step]?.targets ?? [], priority, factsAt(at));
     runs.push({ step, round, at, ...plan });
     stage = findStage(policy, { step: step + 1, round });
-    if (plan.planned.length > 0) at = computeStageTime(policy, stage, from);
+    if (!reachesNobody(plan.planned)) at = computeStageTime(policy, stage, from);
   }
   return [...runs, { step: null, round: policy.repeat, at, planned: [], texts: [] }];
 }
@@ -129,7 +146,7 @@ export function planPersonDrill(
 export const computeEnd = (plan: Plan, from: number) => computeStageTime(plan, "end", from);
 
 function planTarget({ type, id }: EscalationTarget, priority: Priority, facts: EscalationFacts) {
-  if (type === "channel") return planChannel(id, facts);
+  if (type === "channel") return planChannel(id, priority, facts);
   if (type === "person") return planPerson(id, priority, facts, "");
   const schedule = facts.schedules.get(id);
   if (schedule === undefined) return { planned: [], text: "a deleted schedule" };
@@ -139,29 +156,36 @@ function planTarget({ type, id }: EscalationTarget, priority: Priority, facts: E
     : planPerson(personId, priority, facts, ` (on call in ${name})`);
 }
 
-function planChannel(id: string, { channels }: EscalationFacts) {
+function planChannel(id: string, priority: Priority, { channels, at }: EscalationFacts) {
   const channel = channels.get(id);
   if (channel === undefined) return { planned: [], text: "a deleted channel" };
-  if (!channel.enabled) return { planned: [], text: `${channel.name} is disabled` };
-  return { planned: [{ channelId: id, personId: null, delayMs: 0 }], text: channel.name };
+  const { name, enabled } = channel;
+  if (!enabled) return { planned: [], text: `${name} is disabled` };
+  const heldUntil = findHoldEnd(channel, priority, at);
+  return {
+    planned: [{ channelId: id, personId: null, delayMs: 0, heldUntil }],
+    text: heldUntil === null ? name : `${name} has quiet hours`,
+  };
 }
 
 function planPerson(
   personId: string,
   priority: Priority,
-  { people, channels }: EscalationFacts,
+  { people, channels, at }: EscalationFacts,
   role: string,
 ) {
   const name = `${people.get(personId) ?? "a removed person"}${role}`;
   const own = [...channels.values()].filter((one) => one.personId === personId);
   const methods = planContactMethods(own, priority);
   if (methods.length === 0) return { planned: [], text: `${name} can't be reached` };
-  return {
-    planned: methods.map(({ method, afterMinutes }) => ({
-      channelId: method.id,
-      personId,
-      delayMs: afterMinutes * minuteMs,
-    })),
-    text: name,
-  };
+  const planned = methods.map(({ method, afterMinutes }) => {
+    const delayMs = afterMinutes * minuteMs;
+    const heldUntil = findHoldEnd(method, priority, at + delayMs);
+    return { channelId: method.id, personId, delayMs, heldUntil };
+  });
+  return { planned, text: reachesNobody(planned) ? `${name} has quiet hours` : name };
 }
+
+/** Returns until when quiet hours hold a message at `at`; null if it is sent at once. */
+const findHoldEnd = ({ quietHours }: Contact, priority: Priority, at: number) =>
+  priority === "critical" ? null : findQuietEnd(quietHours, at);

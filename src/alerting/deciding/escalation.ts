@@ -18,6 +18,7 @@ import {
   type Planned,
   planPersonDrill,
   planStep,
+  reachesNobody,
   type Stage,
 } from "./escalation-rules.ts";
 import { advance, resolveRecord } from "./records.ts";
@@ -63,7 +64,7 @@ function escalate(decision: Decision, record: OpenRecord) {
   const nextAt = computeStageTime(policy, next, from);
   advance(decision, record, {
     ...positionOf(next, policy),
-    dueAt: planned.length === 0 ? now : nextAt,
+    dueAt: reachesNobody(planned) ? now : nextAt,
     escalatedFrom: from,
   });
 }

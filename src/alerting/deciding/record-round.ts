@@ -2,6 +2,7 @@
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { Ending } from "../records/rules.ts";
+import { dropHeldMessages } from "../records/held-messages.ts";
 import { endRecords } from "../records/store.ts";
 
 /** Maximum number of alerts examined in one tick. */
@@ -31,7 +32,10 @@ export function createRecordRound(store: Store) {
     const statements = [...groups.values()].flatMap((some) => {
       const [{ organizationId, because }] = some as [Examined];
       const ids = some.map(({ id }) => id);
-      return endRecords(organizationId, ids, because as Ending, at);
+      return [
+        ...endRecords(organizationId, ids, because as Ending, at),
+        ...dropHeldMessages(organizationId, ids, because as Ending, at),
+      ];
     });
     return {
       statements,

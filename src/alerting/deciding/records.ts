@@ -4,6 +4,7 @@ import type { AlertType } from "../schema.ts";
 import { findPolicyOfIncident, findPolicyOfMonitor } from "../policies/rules.ts";
 import type { PolicyRecord } from "../policies/store.ts";
 import { type Ending, type Family, familyOf, isQuiet, type OpenRecord } from "../records/rules.ts";
+import { dropHeldMessages } from "../records/held-messages.ts";
 import { createLinkKey } from "../records/links.ts";
 import { computeStageTime, findStage } from "./escalation-rules.ts";
 import {
@@ -149,8 +150,27 @@ export function resolveRecord(
   if (ending !== undefined) out.write(ending);
   const canNotifyLater = open.policyId !== null || family === "drill";
   if (canNotifyLater && canceling !== undefined) out.write(canceling);
+  if (snapshot.quietIds.size > 0) dropHeld(snapshot, out, open, because, at);
   const others = snapshot.records.get(subjectId)?.filter((one) => one !== open) ?? [];
   snapshot.records.set(subjectId, others);
+}
+
+/** Drops the messages about an alert that quiet hours hold. */
+function dropHeld(
+  { organizationId, notified, quietIds }: Snapshot,
+  out: Outbox,
+  { id, subjectId }: OpenRecord,
+  because: Ending,
+  at: string,
+) {
+  for (const statement of dropHeldMessages(organizationId, [id], because, at)) out.write(statement);
+  const known = notified.get(subjectId);
+  for (const [channelId, { notifications, ...one }] of known ?? []) {
+    const sent = notifications.filter(([deliveryId]) => !quietIds.has(deliveryId));
+    const state = sent.at(-1)?.[1];
+    if (state === undefined) known?.delete(channelId);
+    else known?.set(channelId, { ...one, state, notifications: sent });
+  }
 }
 
 /** Ends the snooze of an alert, unless its message continues in the next write. Its acknowledgments end, too. */

@@ -235,14 +235,20 @@ export function selectChannelsForProblems<
   return usual.length > 0 ? usual : able;
 }
 
+export type ChannelFacts = {
+  enabled: boolean;
+  isAttached: boolean;
+  /** Whether its `notifyOn` includes outages. */
+  isWanted: boolean;
+  /** Text of the end of the quiet hours that would hold the message; null for none. */
+  quietUntil: string | null;
+};
+
 /**
  * Returns why an outage of the monitor would not notify this channel now, as the end of a sentence.
  * Null if it would.
  */
-export function explainSilence(
-  monitor: MonitorFacts,
-  channel: { enabled: boolean; isAttached: boolean },
-): string | null {
+export function explainSilence(monitor: MonitorFacts, channel: ChannelFacts): string | null {
   if (!channel.isAttached) return "is not attached to the monitor";
   if (!channel.enabled) return "is disabled";
   if (monitor.paused) return "gets no alerts while the monitor is paused";
@@ -252,6 +258,9 @@ export function explainSilence(
   if (monitor.status === "maintenance") return "gets no alerts until the maintenance is over";
   if (monitor.flapping)
     return "was alerted that the monitor is flapping, and will be alerted again once it is stable";
+  if (!channel.isWanted) return "is not notified of outages";
+  if (channel.quietUntil !== null)
+    return `has quiet hours until ${channel.quietUntil}, and is notified then unless the outage is over`;
   return null;
 }
 

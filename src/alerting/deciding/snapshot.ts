@@ -1,6 +1,8 @@
 /** Reads the database state on which decisions about one organization are based. */
 import type { Store } from "../../database/store.ts";
 import type { alertChannels } from "../../database/tables/alerting.ts";
+import { parseNotifyOn, parseQuietHours } from "../channels/rules.ts";
+import type { MessageKind, QuietHours } from "../channels/routing-schema.ts";
 import type { OpenCase } from "./cases.ts";
 import { formatTarget } from "../../monitoring/monitors/rules.ts";
 import { watchedSql } from "../../monitoring/monitors/store.ts";
@@ -30,6 +32,12 @@ export type Snapshot = {
   memories: Map<string, StoredMemory>;
   /** Digests that accept further alerts, by channel. */
   gathering: Map<string, PendingDigest>;
+  /** The same, held by quiet hours. */
+  quiet: Map<string, PendingDigest>;
+  /** Deliveries that quiet hours hold. */
+  quietIds: Set<string>;
+  /** Messages that quiet hours hold, by `heldKeyOf`. */
+  held: Map<string, HeldMessage>;
   /** Open cases by subject. */
   cases: Map<string, OpenCase[]>;
   /** Open alerts by subject. */
@@ -82,10 +90,23 @@ type IncidentView = {
   updates: ReadonlyMap<string, { status: string; message: string }>;
 };
 
-type ChannelView = Pick<
+type ChannelColumns = Pick<
   typeof alertChannels.$inferSelect,
-  "id" | "name" | "type" | "enabled" | "isDefault" | "incidents" | "personId"
+  | "id"
+  | "name"
+  | "type"
+  | "enabled"
+  | "isDefault"
+  | "incidents"
+  | "personId"
+  | "notifyOn"
+  | "quietHours"
 >;
+
+type ChannelView = Omit<ChannelColumns, "notifyOn" | "quietHours"> & Routing;
+
+/** Which messages a channel gets, and when. */
+type Routing = { notifyOn: readonly MessageKind[]; quietHours: QuietHours | null };
 
 /** Returns the channels that are no contact methods of people. Only escalation notifies people. */
 export const listOrdinaryChannels = ({ channels }: Pick<Snapshot, "channels">): ChannelView[] =>
@@ -109,13 +130,23 @@ export type HeldOutage = Hold & { since: number };
 
 export type PendingDigest = {
   id: string;
+  /** Number of its alerts that are sent. */
   alerts: number;
+  /** Position of the next alert. */
+  position: number;
   /** Encoded size in bytes; null if it was not measured. */
   bytes: number | null;
   /** Unix milliseconds. */
   createdAt: number;
   dueAt: number;
 };
+
+/** A message that quiet hours hold. */
+export type HeldMessage = { deliveryId: string; position: number };
+
+/** Names the message about an alert that quiet hours of a channel hold. Policies have a message of their own. */
+export const heldKeyOf = (channelId: string, recordId: string, escalates: boolean) =>
+  `${channelId} ${recordId} ${escalates}`;
 
 type Flags<T, K extends keyof T> = Omit<T, K> & Record<K, number>;
 type MonitorRow = Flags<
@@ -191,7 +222,8 @@ const attachedText = `select c.monitor_id as monitorId, c.channel_id as channelI
   order by c.position`;
 
 const channelText = `select c.id, iif(p.id is null, c.name, p.name || ': ' || c.name) as name, c.type,
-    c.enabled, c.is_default as isDefault, c.incidents, c.person_id as personId
+    c.enabled, c.is_default as isDefault, c.incidents, c.person_id as personId,
+    c.notify_on as notifyOn, c.quiet_hours as quietHours
   from alert_channels c left join people p on p.id = c.person_id
   where c.organization_id = ? order by c.id`;
 
@@ -209,12 +241,27 @@ const memoryText = `select a.monitor_id as monitorId, a.changes, a.flapping_sinc
     on a.organization_id = ? and a.monitor_id = wanted.value`;
 
 const gatheringText = `select d.receiver_id as channelId, d.id, d.due_at as dueAt,
-    d.created_at as createdAt, d.bytes, (select max(position) + 1 from delivery_alerts a
-      where a.organization_id = d.organization_id and a.delivery_id = d.id) as alerts
+    d.created_at as createdAt, d.bytes, coalesce(d.quiet, 0) as quiet,
+    (select max(position) + 1 from delivery_alerts a
+      where a.organization_id = d.organization_id and a.delivery_id = d.id) as position,
+    (select count(*) from delivery_alerts a where a.organization_id = d.organization_id
+      and a.delivery_id = d.id and not a.withheld) as alerts
   from deliveries d indexed by deliveries_pending
   where d.receiver_type = 'channel' and d.organization_id = ? and d.due_at is not null
     and d.status = 'gathering'
   order by d.seq`;
+
+/** Messages about the alerts of these subjects that quiet hours hold. Texts about incidents differ, so all are sent. */
+const heldText = `select d.receiver_id as channelId, a.record_id as recordId, t.position,
+    d.id as deliveryId, a.data ->> '$.escalation' is not null as escalates
+  from json_each(?) wanted cross join alert_records r indexed by alert_records_open
+      on r.organization_id = ? and r.subject_id = wanted.value and r.resolved_at is null
+    cross join alerts a on a.organization_id = r.organization_id and a.record_id = r.id
+      and a.incident_id is null
+    cross join delivery_alerts t on t.organization_id = a.organization_id and t.alert_id = a.id
+      and not t.withheld
+    cross join deliveries d on d.organization_id = t.organization_id and d.id = t.delivery_id
+      and d.due_at is not null and d.quiet`;
 
 const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, c.problem, c.key,
     c.alert_id as alertId, coalesce(c.acknowledged, 0) as acknowledged
@@ -270,7 +317,7 @@ export async function loadSnapshot(
   const [monitors, channels, notifiedRows, memories, gathering, cases, records, ...others] =
     await Promise.all([
       readMonitors(queryRows, [...monitorIds, ...ofIncidents]),
-      queryRows<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
+      queryRows<ChannelRow>(channelText),
       queryRows<NotifiedRow>(notifiedSql, subjectIds),
       queryRows<MemoryRow>(memoryText, monitorIds),
       queryRows<GatheringRow>(gatheringText),
@@ -280,6 +327,9 @@ export async function loadSnapshot(
       listPolicies({ store, organizationId }),
     ]);
   const [dependencies, policies] = others;
+  const held = gathering.some(({ quiet }) => quiet === 1)
+    ? await queryRows<HeldRow>(heldText, subjectIds)
+    : [];
   return {
     organizationId,
     monitors: indexById(monitors),
@@ -292,10 +342,13 @@ export async function loadSnapshot(
       ]),
     ),
     memories: new Map(memories.map((row) => [row.monitorId, parseMemory(row)])),
-    gathering: new Map(
-      gathering.map(({ channelId, createdAt, ...one }) => [
-        channelId,
-        { ...one, createdAt: Date.parse(createdAt) },
+    gathering: indexDigests(gathering.filter(({ quiet }) => quiet === 0)),
+    quiet: indexDigests(gathering.filter(({ quiet }) => quiet === 1)),
+    quietIds: new Set(gathering.filter(({ quiet }) => quiet === 1).map(({ id }) => id)),
+    held: new Map(
+      held.map(({ channelId, recordId, escalates, ...one }) => [
+        heldKeyOf(channelId, recordId, escalates === 1),
+        one,
       ]),
     ),
     cases: Map.groupBy(
@@ -313,14 +366,18 @@ export async function loadSnapshot(
 }
 
 const noEscalation: EscalationFacts = {
+  at: 0,
   people: new Map(),
   schedules: new Map(),
   channels: new Map(),
 };
 
+type ContactRow = Omit<Flags<Contact, "enabled" | "isDefault">, "quietHours"> & {
+  quietHours: string | null;
+};
 const contactText = `select id, name, enabled, person_id as personId, verified_at as verifiedAt,
     after_minutes as afterMinutes, critical_after_minutes as criticalAfterMinutes,
-    is_default as isDefault
+    is_default as isDefault, quiet_hours as quietHours
   from alert_channels where organization_id = ? order by id`;
 const peopleText = `select p.id, p.name from memberships m join people p on p.id = m.person_id
   where m.organization_id = ?`;
@@ -340,7 +397,7 @@ export async function loadEscalation(
   const { store, organizationId } = tenant;
   const [schedules, contacts, people] = await Promise.all([
     loadSchedules(tenant, [...new Set(scheduleIds)], from, until),
-    store.query<Flags<Contact, "enabled" | "isDefault">>(contactText, [organizationId]),
+    store.query<ContactRow>(contactText, [organizationId]),
     store.query<{ id: string; name: string }>(peopleText, [organizationId]),
   ]);
   const names = new Map(people.map(({ id, name }) => [id, name]));
@@ -349,9 +406,11 @@ export async function loadEscalation(
       ...row,
       enabled: row.enabled === 1,
       isDefault: row.isDefault === 1,
+      quietHours: parseQuietHours(row.quietHours),
     })),
   );
   return (at) => ({
+    at,
     people: names,
     schedules: new Map(
       schedules.map((schedule) => [
@@ -427,16 +486,32 @@ async function readMonitors(read: QueryRows, ids: readonly string[]): Promise<Wa
   }));
 }
 
-const toChannelView = (
-  row: Flags<ChannelView, "enabled" | "isDefault" | "incidents">,
-): ChannelView => ({
+type ChannelRow = Flags<ChannelColumns, "enabled" | "isDefault" | "incidents">;
+
+const toChannelView = (row: ChannelRow): ChannelView => ({
   ...row,
+  notifyOn: parseNotifyOn(row.notifyOn),
+  quietHours: parseQuietHours(row.quietHours),
   enabled: row.enabled === 1,
   isDefault: row.isDefault === 1,
   incidents: row.incidents === 1,
 });
 
-type GatheringRow = Omit<PendingDigest, "createdAt"> & { channelId: string; createdAt: string };
+type GatheringRow = Omit<PendingDigest, "createdAt"> & {
+  channelId: string;
+  createdAt: string;
+  quiet: number;
+};
+type HeldRow = HeldMessage & { channelId: string; recordId: string; escalates: number };
+
+/** Returns the last digest of each channel. */
+const indexDigests = (rows: readonly GatheringRow[]) =>
+  new Map(
+    rows.map(({ channelId, createdAt, quiet: _quiet, ...one }) => [
+      channelId,
+      { ...one, createdAt: Date.parse(createdAt) },
+    ]),
+  );
 
 type NotifiedRow = Omit<NotifiedAlert, "notifications" | "state"> & {
   subjectId: string;

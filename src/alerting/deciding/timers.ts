@@ -4,6 +4,7 @@ import type { Statement, Store } from "../../database/store.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import type { FairFollower } from "../../events/fair-follower.ts";
 import { type CaseRound, createCaseRound, type EndedCase } from "./cases.ts";
+import { createQuietRound, type QuietRound } from "./quiet-round.ts";
 import { createRecordRound, type RecordRound } from "./record-round.ts";
 import {
   notifyOfCertificate,
@@ -52,6 +53,7 @@ export class AlertTimers {
   readonly #dependencies: Dependencies;
   readonly #cases: CaseRound;
   readonly #endRecords: RecordRound;
+  readonly #quietRound: QuietRound;
   #hasRecordedAll = false;
   #lastNow: number | null = null;
   #mayBeAhead = false;
@@ -60,10 +62,17 @@ export class AlertTimers {
     this.#dependencies = dependencies;
     this.#cases = createCaseRound(dependencies.store);
     this.#endRecords = createRecordRound(dependencies.store);
+    this.#quietRound = createQuietRound(dependencies.store);
   }
 
   async tick() {
     const { clock, room, follower, onWrite } = this.#dependencies;
+    // First, so that what is due now joins the digests.
+    await follower.write(async () => {
+      const { statements, organizationIds } = await this.#quietRound(clock());
+      if (statements.length > 0) onWrite(organizationIds);
+      return statements;
+    });
     const due = await this.#findDueTimers(clock());
     for (let writes = 0; due.size > 0 && writes < maxWritesPerTick; writes++) {
       const served = await follower.runExclusively(() => this.#serveTimers(due));

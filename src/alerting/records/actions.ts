@@ -12,6 +12,7 @@ import { createNote, hasRoom, insertIncidentNote } from "../../incidents/stateme
 import { findHead } from "../../incidents/store.ts";
 import { computeStageTime, findStage } from "../deciding/escalation-rules.ts";
 import { listPolicies } from "../policies/store.ts";
+import { dropHeldMessages } from "./held-messages.ts";
 import { createLinkKey } from "./links.ts";
 import type { LinkTarget } from "./rules.ts";
 import { titleOf, toSummary, findRecord } from "./service.ts";
@@ -77,6 +78,7 @@ export function acknowledgeAlert(scope: Scope, id: string): Promise<AlertSummary
         ...(record.family === "drill"
           ? endRecords(organizationId, [record.id], "acknowledged", at)
           : []),
+        ...dropHeldMessages(organizationId, [record.id], "acknowledged", at),
       ],
     });
   });
@@ -139,8 +141,9 @@ async function findNextStepTime(scope: Scope, record: RecordRow): Promise<number
  * NOT_FOUND, VALIDATION_ERROR, CONFLICT if it has ended.
  */
 export function snoozeAlert(scope: Scope, id: string, { until }: NewSnooze): Promise<AlertSummary> {
-  const longest = scope.clock() + alertBounds.snooze.value * 1000;
-  if (until <= scope.clock()) throw invalidFieldError("until", "must be in the future");
+  const { organizationId, clock } = scope;
+  const longest = clock() + alertBounds.snooze.value * 1000;
+  if (until <= clock()) throw invalidFieldError("until", "must be in the future");
   if (until > longest) throw invalidFieldError("until", "must be within the next 30 days");
   return retryOnStaleRead(async () => {
     const record = await getOpenRecord(scope, id);
@@ -151,7 +154,10 @@ export function snoozeAlert(scope: Scope, id: string, { until }: NewSnooze): Pro
       action: "alert.snoozed",
       entry: { type: "snoozed", message: `Until ${formatUtcMinute(until)}.` },
       note: `Snoozed the alert “${titleOf(record)}” until ${formatUtcMinute(until)}.`,
-      statements: changeOwnership(scope.organizationId, record.id, ownership),
+      statements: [
+        ...changeOwnership(organizationId, record.id, ownership),
+        ...dropHeldMessages(organizationId, [record.id], "snoozed", formatTimestamp(clock())),
+      ],
     });
   });
 }

@@ -176,6 +176,8 @@ const caseChanges = { acknowledge: "Acknowledgment", unacknowledge: "Opened agai
 
 /** Returns when a message was queued for a channel, and how it ended. */
 function listDeliveryEntries({ delivery, message, channelName }: Sent): TimelineEntry[] {
+  const isHeld = delivery.quiet === true && delivery.dueAt !== null;
+  if (isHeld) return [];
   const channel = { id: delivery.receiverId, name: channelName };
   const title = titleOf(message);
   const change = delivery.caseChange && caseChanges[delivery.caseChange];

@@ -203,7 +203,8 @@ export const hurryEscalation = (
           and not exists (select 1 from delivery_alerts y
             join deliveries d on d.organization_id = y.organization_id and d.id = y.delivery_id
             where y.organization_id = a.organization_id and y.alert_id = a.id
-              and (d.status = 'delivered' or (d.attempts = 0 and d.due_at is not null))))`,
+              and (d.status = 'delivered'
+                or (d.attempts = 0 and d.due_at is not null and d.quiet is null))))`,
   parameters: [now, organizationId, deliveryId],
 });
 

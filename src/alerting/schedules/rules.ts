@@ -191,6 +191,36 @@ function findTurn({ personIds, every, unit, start, end }: ScheduleLayer, zone: s
   return { personId, end: Math.min(next, lastEnd) };
 }
 
+/** Length of a week in minutes. */
+const weekMinutes = 7 * 1440;
+
+/** Whether times of the week leave no other time. */
+export function coversWeek(hours: readonly ScheduleHours[]): boolean {
+  const covered = new Uint8Array(weekMinutes);
+  for (const { days, from, until } of hours) {
+    const start = parseClock(from) / 60_000;
+    const end = parseClock(until) / 60_000 + (until > from ? 0 : 1440);
+    for (const day of days)
+      for (let minute = start; minute < end; minute++)
+        covered[(weekdays.indexOf(day) * 1440 + minute) % weekMinutes] = 1;
+  }
+  return covered.every((one) => one === 1);
+}
+
+/** Returns when times of the week that include `at` end, in Unix milliseconds; null if they don't include it. */
+export function findHoursEnd(
+  hours: readonly ScheduleHours[],
+  timeZone: string,
+  at: number,
+): number | null {
+  const includesNow = ({ start, end }: Span) => start <= at && at < end;
+  const now = listWindows(hours, timeZone, at, at + 1).find(includesNow);
+  if (now === undefined) return null;
+  // Adjacent times are one. Two weeks, because a clock change can skip the time between them once.
+  const all = listWindows(hours, timeZone, at, at + 14 * dayMs);
+  return all.find(includesNow)?.end ?? now.end;
+}
+
 const isWithinHours = (hours: readonly ScheduleHours[], timeZone: string, at: number) =>
   hours.length === 0 || listWindows(hours, timeZone, at, at + 1).length > 0;
 

@@ -59,7 +59,7 @@ const about = {
     "Address of the shifts as iCalendar. Everyone who knows it can read them. Null without write access.",
 };
 
-const ScheduleHours = z
+export const ScheduleHours = z
   .strictObject({
     days: z
       .array(z.enum(weekdays))

@@ -20,6 +20,7 @@ const kinds = {
     most: alertBounds.undelivered.value,
     count: `select count(*) as count from (select 1 from deliveries d indexed by deliveries_pending
         join delivery_alerts t on t.organization_id = d.organization_id and t.delivery_id = d.id
+          and not t.withheld
       where d.receiver_type = 'channel' and d.organization_id = ?1 and d.due_at is not null limit ?2)`,
     receivers: "alert channels",
   },

@@ -13,6 +13,8 @@ import {
   openCases,
 } from "../../database/tables/alerting.ts";
 import type { Alert } from "../alert.ts";
+import { findQuietEnd, formatQuietEnd, isWanted } from "../channels/rules.ts";
+import type { QuietHours } from "../channels/routing-schema.ts";
 import {
   isOfCertificate,
   type OpenCase,
@@ -24,8 +26,17 @@ import {
 import { subjectOf } from "./messages.ts";
 import { providers } from "../providers.ts";
 import { nextDueAt, type NotifiedState } from "../deciding/rules.ts";
-import type { PendingDigest, StoredMemory, NotifiedAlert, Snapshot } from "../deciding/snapshot.ts";
+import {
+  type HeldMessage,
+  heldKeyOf,
+  type NotifiedAlert,
+  type PendingDigest,
+  type Snapshot,
+  type StoredMemory,
+} from "../deciding/snapshot.ts";
 import { isQuiet, type OpenRecord } from "../records/rules.ts";
+import { addEntry } from "../records/store.ts";
+import type { AlertType } from "../schema.ts";
 import { insertAlert, insertDelivery, insertDeliveryAlert } from "../store.ts";
 
 /** Alerts of one channel are collected for this long into one digest. */
@@ -71,7 +82,10 @@ export type Part = {
 export type Budget = { left: number; alerts: number };
 const rowsPerChannel = 4;
 
-type NewDelivery = Pick<typeof deliveries.$inferInsert, "caseKey" | "closesCase" | "caseChange"> & {
+type NewDelivery = Pick<
+  typeof deliveries.$inferInsert,
+  "caseKey" | "closesCase" | "caseChange" | "quiet"
+> & {
   dueAt: number;
   bytes?: number;
 };
@@ -79,7 +93,13 @@ type NewDelivery = Pick<typeof deliveries.$inferInsert, "caseKey" | "closesCase"
 type Settings = { budget: Budget; origin: string; part: Part | null };
 
 /** The alert to which a message belongs, and who takes care of it. */
-type OwnedRecord = Pick<OpenRecord, "id" | "acknowledgedBy" | "acknowledgedAt" | "snoozedUntil">;
+type OwnedRecord = Pick<
+  OpenRecord,
+  "id" | "acknowledgedBy" | "acknowledgedAt" | "snoozedUntil" | "priority"
+> & {
+  /** Type of an alert that is sent again after a snooze. */
+  returned?: AlertType;
+};
 
 export class Outbox {
   readonly #snapshot: Snapshot;
@@ -119,7 +139,11 @@ export class Outbox {
     const known = this.#resumed;
     this.#resumed = null;
     const id = known?.alertId ?? alert.id;
-    const recipients = to.filter((channelId) => this.#isRecipient(channelId, alert, isRecovery));
+    const wanted = record?.returned ?? alert.type;
+    const recipients = to.filter(
+      (channelId) =>
+        this.#isRecipient(channelId, alert, isRecovery) && this.#wants(channelId, wanted, alert),
+    );
     if (this.#budget.alerts <= 0 && !isRecovery && alert.type !== "appliance.troubled") {
       const isNew = (channelId: string) => known === null || channelId > known.after;
       this.#leftOut += recipients.filter(isNew).length;
@@ -151,6 +175,8 @@ export class Outbox {
       const deliveryId = this.#latest.get(channelId);
       if (deliveryId === undefined) continue;
       const earlier = known.get(channelId)?.notifications ?? [];
+      const [lastId, lastState] = earlier.at(-1) ?? [];
+      if (lastId === deliveryId && lastState === state) continue;
       const notifications = [...earlier, [deliveryId, state] as const];
       this.#write(
         putOpenAlert({
@@ -291,10 +317,34 @@ export class Outbox {
   /** Channels that open cases accept only alerts that open or close a case. */
   #isRecipient(channelId: string, alert: Alert, isRecovery: boolean): boolean {
     if (!this.#snapshot.channels.has(channelId)) return false;
-    if (!canOpenCases(this.#typeOf(channelId))) return true;
+    if (!canOpenCases(this.#typeOf(channelId)))
+      return !isRecovery || !this.#isUnaware(channelId, subjectOf(alert));
     return isRecovery
       ? this.#listEndingCases(channelId, alert).length > 0
       : problemOf(alert) !== null;
+  }
+
+  /** Whether quiet hours hold all messages to the channel about a subject. Its recovery is then not sent. */
+  #isUnaware(channelId: string, subjectId: string): boolean {
+    const notifications = this.#snapshot.notified.get(subjectId)?.get(channelId)?.notifications;
+    return (
+      notifications !== undefined &&
+      notifications.every(([deliveryId]) => this.#snapshot.quietIds.has(deliveryId))
+    );
+  }
+
+  /** Whether the channel's `notifyOn` includes a message. Policies name their channels, so they ignore it. */
+  #wants(channelId: string, type: AlertType, { data }: Alert): boolean {
+    const { notifyOn = [] } = this.#snapshot.channels.get(channelId) ?? {};
+    return data.escalation !== undefined || isWanted(notifyOn, type);
+  }
+
+  /** Returns the quiet hours that hold a message to the channel now, and their end. */
+  #findHold(channelId: string, record: OwnedRecord | null) {
+    const quietHours = this.#snapshot.channels.get(channelId)?.quietHours ?? null;
+    if (quietHours === null || record?.priority === "critical") return null;
+    const until = findQuietEnd(quietHours, this.#now);
+    return until === null ? null : { quietHours, until };
   }
 
   /** Returns all channels in their order if they fit into the write, else as many as fit, ordered by ID. */
@@ -327,8 +377,11 @@ export class Outbox {
   #notifyChannel(channelId: string, alert: Alert, isRecovery: boolean, record: OwnedRecord | null) {
     const subjectId = subjectOf(alert);
     if (!canOpenCases(this.#typeOf(channelId))) {
+      const hold = isRecovery ? null : this.#findHold(channelId, record);
+      if (hold !== null) return this.#holdMessage(channelId, alert, record, hold);
       const notified = this.#snapshot.notified.get(subjectId)?.get(channelId);
-      this.#addToDigest(channelId, alert, isRecovery ? listFollowedDeliveries(notified) : null);
+      const follows = isRecovery ? listFollowedDeliveries(notified) : null;
+      this.#addToDigest(channelId, alert, follows, null);
       return;
     }
     const problem = problemOf(alert);
@@ -362,15 +415,52 @@ export class Outbox {
     this.#write(insertDeliveryAlert(row));
   }
 
-  #addToDigest(channelId: string, alert: Alert, follows: string | null) {
-    const digest = this.#findOrCreateDigest(channelId, alert);
-    this.#addToDelivery(digest.id, digest.alerts++, alert.id, follows);
+  /** Adds a message to the digest of a channel. Returns its place. `heldUntil` is the end of quiet hours. */
+  #addToDigest(
+    channelId: string,
+    alert: Alert,
+    follows: string | null,
+    heldUntil: number | null,
+  ): HeldMessage {
+    const digest = this.#findOrCreateDigest(channelId, alert, heldUntil);
+    const position = digest.position++;
+    digest.alerts++;
+    this.#addToDelivery(digest.id, position, alert.id, follows);
     this.#latest.set(channelId, digest.id);
+    return { deliveryId: digest.id, position };
+  }
+
+  /**
+   * Adds a message to the digest that is sent at the end of the channel's quiet hours. It replaces
+   * an older one about the same alert.
+   */
+  #holdMessage(
+    channelId: string,
+    alert: Alert,
+    record: OwnedRecord | null,
+    { quietHours, until }: { quietHours: QuietHours; until: number },
+  ) {
+    const { organizationId, held, channels } = this.#snapshot;
+    const key = record && heldKeyOf(channelId, record.id, alert.data.escalation !== undefined);
+    const known = key === null ? undefined : held.get(key);
+    if (known !== undefined) {
+      const { deliveryId, position } = known;
+      this.#latest.set(channelId, deliveryId);
+      return this.#write(...replaceHeldMessage(organizationId, deliveryId, position, alert.id));
+    }
+    const place = this.#addToDigest(channelId, alert, null, until);
+    if (record === null || key === null) return;
+    if (!("incident" in alert.data)) held.set(key, place);
+    const end = formatQuietEnd(quietHours, until, this.#now);
+    const message = `Held until ${end} by the quiet hours of ${channels.get(channelId)?.name}.`;
+    const at = formatTimestamp(this.#now);
+    this.#write(addEntry(organizationId, record.id, { at, type: "held", message }));
   }
 
   /** Returns the channel's digest if this alert fits into it, else a new one. */
-  #findOrCreateDigest(channelId: string, alert: Alert): PendingDigest {
-    const { gathering } = this.#snapshot;
+  #findOrCreateDigest(channelId: string, alert: Alert, heldUntil: number | null): PendingDigest {
+    const isQuiet = heldUntil !== null;
+    const gathering = isQuiet ? this.#snapshot.quiet : this.#snapshot.gathering;
     const { digestLimit: limit } = providers[this.#typeOf(channelId)];
     const bytes = limit?.bytesOf(alert, this.#origin) ?? 0;
     const open = gathering.get(channelId);
@@ -379,16 +469,19 @@ export class Outbox {
       open.alerts < maxAlerts &&
       (limit === undefined || (open.bytes ?? Infinity) + bytes <= limit.bytes);
     if (fits) {
-      open.dueAt = computeDigestDueAt(open, this.#now);
+      open.dueAt = heldUntil ?? computeDigestDueAt(open, this.#now);
       open.bytes = (open.bytes ?? 0) + bytes;
       this.#extended.set(open.id, open);
       return open;
     }
     // The second digest is sent together with the full one.
-    const dueAt = open === undefined ? this.#now + gatherMs : computeDigestDueAt(open, this.#now);
-    const id = this.#insertDelivery(channelId, { dueAt, bytes });
-    const digest = { id, alerts: 0, bytes, createdAt: open?.createdAt ?? this.#now, dueAt };
+    const soon = open === undefined ? this.#now + gatherMs : computeDigestDueAt(open, this.#now);
+    const dueAt = heldUntil ?? soon;
+    const id = this.#insertDelivery(channelId, { dueAt, bytes, ...(isQuiet && { quiet: true }) });
+    const createdAt = open?.createdAt ?? this.#now;
+    const digest = { id, alerts: 0, position: 0, bytes, createdAt, dueAt };
     gathering.set(channelId, digest);
+    if (isQuiet) this.#snapshot.quietIds.add(id);
     return digest;
   }
 
@@ -476,6 +569,25 @@ const addAcknowledgments = (alert: Alert, acknowledgedBy: readonly string[]): Al
   acknowledgedBy.length === 0
     ? alert
     : ({ ...alert, data: { ...alert.data, acknowledgedBy } } as Alert);
+
+/** Returns statements that put another message in the place of a held one. */
+const replaceHeldMessage = (
+  organizationId: string,
+  deliveryId: string,
+  position: number,
+  alertId: string,
+): Statement[] => [
+  {
+    ...gatheringGuard,
+    parameters: [organizationId, deliveryId],
+    otherwise: () => new StaleRead(),
+  },
+  {
+    text: `update delivery_alerts set alert_id = ?
+      where organization_id = ? and delivery_id = ? and position = ?`,
+    parameters: [alertId, organizationId, deliveryId, position],
+  },
+];
 
 function extendDigest(organizationId: string, { id, dueAt, bytes }: PendingDigest): Statement[] {
   return [

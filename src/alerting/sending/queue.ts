@@ -131,7 +131,7 @@ const buildReceiversText = (isDue: string) => `with recursive r(id) as (
 
 const channelsText = buildReceiversText(
   `exists (select 1 from deliveries indexed by deliveries_pending
-    where ${ofReceiverSql} and due_at not between ?5 + 1 and ?6)`,
+    where ${ofReceiverSql} and quiet is null and due_at not between ?5 + 1 and ?6)`,
 );
 
 // Later deliveries to a subscriber wait for its oldest one, unless a new delivery causes an early
@@ -144,7 +144,7 @@ const subscribersText = buildReceiversText(
       where ${ofReceiverSql} order by seq desc limit 1), false)`,
 );
 
-/** Returns the oldest `limit` undelivered deliveries of a receiver. */
+/** Returns the oldest `limit` undelivered deliveries of a receiver, except those that quiet hours hold. */
 export async function readQueue(
   store: Store,
   { organizationId, receiverType, receiverId }: ReceiverKey,
@@ -160,7 +160,7 @@ export async function readQueue(
        last_attempt_at as lastAttemptAt, doubtful_since as doubtfulSince, progress,
        case_key as caseKey, closes_case as closesCase
      from deliveries where organization_id = ? and receiver_type = ? and receiver_id = ?
-       and due_at is not null
+       and due_at is not null and quiet is null
      order by seq limit ?`,
     [organizationId, receiverType, receiverId, limit],
   );

@@ -1,0 +1,51 @@
+/** Decides which messages a channel gets, and whether its quiet hours hold them. */
+import { dayMs } from "../../core/time/clock.ts";
+import type { AlertType } from "../schema.ts";
+import { findHoursEnd } from "../schedules/rules.ts";
+import { type MessageKind, messageKinds, type QuietHours } from "./routing-schema.ts";
+
+const kindOfType: Record<AlertType, MessageKind | null> = {
+  "monitor.down": "down",
+  "monitor.up": "recovery",
+  "monitor.degraded": "degraded",
+  "monitor.reminder": "reminder",
+  "monitor.flapping": "flapping",
+  "certificate.expiring": "certificate",
+  "incident.opened": "incident",
+  "incident.updated": "incident",
+  "incident.resolved": "incident",
+  "channel.failed": "channel",
+  "appliance.troubled": "appliance",
+  "appliance.recovered": "appliance",
+  drill: null,
+  "shift.starting": null,
+  test: null,
+};
+
+/** Whether a channel gets messages of this type. */
+export function isWanted(notifyOn: readonly MessageKind[], type: AlertType): boolean {
+  const kind = kindOfType[type];
+  return kind === null || notifyOn.includes(kind);
+}
+
+/** Parses the stored kinds of messages; null stands for all. */
+export const parseNotifyOn = (json: string | null): MessageKind[] =>
+  json === null ? [...messageKinds] : (JSON.parse(json) as MessageKind[]);
+
+/** Parses stored quiet hours. */
+export const parseQuietHours = (json: string | null): QuietHours | null =>
+  json === null ? null : (JSON.parse(json) as QuietHours);
+
+/** Returns when the quiet hours that include `at` end, in Unix milliseconds; null outside of them. */
+export const findQuietEnd = (quiet: QuietHours | null, at: number): number | null =>
+  quiet === null ? null : findHoursEnd(quiet.hours, quiet.timeZone, at);
+
+/**
+ * Formats the end of quiet hours in their time zone, such as `07:00 (Europe/Berlin)`. An end that is more than a day
+ * after `at` has its date.
+ */
+export function formatQuietEnd({ timeZone }: QuietHours, end: number, at: number): string {
+  const local = Temporal.Instant.fromEpochMilliseconds(end).toZonedDateTimeISO(timeZone);
+  const [date, time] = local.toPlainDateTime().toString({ smallestUnit: "minute" }).split("T");
+  return `${end - at < dayMs ? "" : `${date} `}${time} (${timeZone})`;
+}

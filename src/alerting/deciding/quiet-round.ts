@@ -1,0 +1,86 @@
+/** Finds digests whose quiet hours are over, or were changed, and makes them due. */
+import { formatTimestamp } from "../../core/time/clock.ts";
+import type { Statement, Store } from "../../database/store.ts";
+import { findQuietEnd, parseQuietHours } from "../channels/rules.ts";
+
+/** Maximum channels per tick. */
+const maxChannels = 2_000;
+
+type Holding = {
+  organizationId: string;
+  channelId: string;
+  quietHours: string | null;
+  dueAt: number;
+};
+
+export type QuietRound = ReturnType<typeof createQuietRound>;
+
+/**
+ * Compares all channels that hold messages with their quiet hours now, and returns the statements
+ * that send their digests, or change the time at which they will. So edits apply at once, and a
+ * clock that was wrong holds nothing for longer. The earliest ends are examined first.
+ */
+export function createQuietRound(store: Store) {
+  let minute = 0;
+  const ends = new Map<string, number | null>();
+
+  /** Quiet hours start and end at full minutes, and many channels have the same. */
+  function findEnd(quietHours: string | null, now: number): number | null {
+    if (quietHours === null) return null;
+    const nowMinute = Math.floor(now / 60_000);
+    if (nowMinute !== minute) ends.clear();
+    minute = nowMinute;
+    const known = ends.get(quietHours);
+    if (known !== undefined) return known;
+    const end = findQuietEnd(parseQuietHours(quietHours), now);
+    ends.set(quietHours, end);
+    return end;
+  }
+
+  return async (now: number): Promise<{ statements: Statement[]; organizationIds: string[] }> => {
+    const holding = await store.query<Holding>(holdingText, [maxChannels]);
+    const changed = holding
+      .map((one) => ({ ...one, end: findEnd(one.quietHours, now) }))
+      .filter(({ end, dueAt }) => end !== dueAt);
+    if (changed.length === 0) return { statements: [], organizationIds: [] };
+    const over = changed.filter(({ end }) => end === null);
+    const moved = changed.filter(({ end }) => end !== null);
+    return {
+      statements: [
+        ...(over.length === 0 ? [] : [sendDigests(over, now)]),
+        ...(moved.length === 0 ? [] : [moveDigests(moved)]),
+      ],
+      organizationIds: [...new Set(changed.map(({ organizationId }) => organizationId))],
+    };
+  };
+}
+
+const holdingText = `select d.organization_id as organizationId, d.receiver_id as channelId,
+    c.quiet_hours as quietHours, min(d.due_at) as dueAt
+  from deliveries d indexed by deliveries_quiet
+    cross join alert_channels c on c.organization_id = d.organization_id and c.id = d.receiver_id
+  where d.due_at is not null and d.quiet
+  group by d.organization_id, d.receiver_id order by min(d.due_at) limit ?`;
+
+/** Enters the digests into the outbox. They count as created now, because they could not be sent before. */
+const sendDigests = (over: readonly Holding[], now: number): Statement => ({
+  text: `update deliveries set quiet = null, due_at = ?, created_at = ?
+    where due_at is not null and quiet and (organization_id, receiver_id) in (
+      select value ->> 0, value ->> 1 from json_each(?))`,
+  parameters: [
+    now,
+    formatTimestamp(now),
+    JSON.stringify(over.map(({ organizationId, channelId }) => [organizationId, channelId])),
+  ],
+});
+
+const moveDigests = (moved: readonly (Holding & { end: number | null })[]): Statement => ({
+  text: `update deliveries set due_at = j.value ->> 2 from json_each(?) j
+    where due_at is not null and quiet and organization_id = j.value ->> 0
+      and receiver_id = j.value ->> 1`,
+  parameters: [
+    JSON.stringify(
+      moved.map(({ organizationId, channelId, end }) => [organizationId, channelId, end]),
+    ),
+  ],
+});
