@@ -35,7 +35,8 @@ export const Attention = z.object({
     z.object({
       id: Id,
       name: z.string(),
-      status: z.enum(["delivered", "pending", "failed"]),
+      /** `held` by quiet hours of the channel. */
+      status: z.enum(["delivered", "pending", "failed", "held"]),
       /** Time of the delivery, or of its creation while it is not delivered. */
       at: Timestamp,
       error: z.string().nullable(),

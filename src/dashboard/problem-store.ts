@@ -74,7 +74,8 @@ const attentionText = `with troubled as (
       where x.organization_id = ?1 and x.monitor_id = t.id) as attached,
     (select json_group_array(json_object('id', n.id, 'name', n.name, 'status', n.status,
         'at', coalesce(n.delivered_at, n.created_at), 'error', n.error) order by n.seq)
-      from (select c.id, c.name, d.status, d.delivered_at, d.created_at,
+      from (select c.id, c.name,
+          iif(d.due_at is not null and d.quiet, 'held', d.status) as status, d.delivered_at, d.created_at,
           case when d.due_at is null then d.error else coalesce(d.error, c.last_error) end as error,
           max(d.seq) as seq
         from alerts a
@@ -124,4 +125,5 @@ const statuses = {
   sending: "pending",
   delivered: "delivered",
   failed: "failed",
+  held: "held",
 } as const;

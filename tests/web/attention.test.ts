@@ -22,9 +22,11 @@ test("rows do not move under the pointer: new ones are added last, solved ones r
   expect(keepOrder(["a", "b", "c"], ["d", "c", "a"])).toEqual(["a", "c", "d"]);
 });
 
+type Status = "delivered" | "pending" | "failed" | "held";
+
 describe("notified channels", () => {
   const at = "2026-11-22T14:31:00.000Z";
-  const one = (name: string, status: "delivered" | "pending" | "failed", error?: string) => ({
+  const one = (name: string, status: Status, error?: string) => ({
     id: name,
     name,
     status,
@@ -54,6 +56,11 @@ describe("notified channels", () => {
   });
   test("are unknown during the first attempt", () => {
     expect(of(1, one("Mail", "pending"))).toMatchObject({ words: "being alerted", isBad: false });
+  });
+  test("are none in their quiet hours", () => {
+    const none = { words: "No alert sent", detail: "Quiet hours of Mail", isBad: false };
+    expect(of(1, one("Mail", "held"))).toMatchObject(none);
+    expect(of(2, one("Mail", "held"), one("Slack", "pending")).words).toBe("being alerted");
   });
   test("are none without a channel, or if the monitor is muted", () => {
     expect(of(0)).toMatchObject({ detail: "No alert channel", isBad: true });

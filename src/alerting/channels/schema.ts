@@ -28,7 +28,7 @@ export const channelFields = {
 };
 
 /** Types that open a case per problem. Their services decide when to notify people. */
-const caseTypes = new Set(["pagerduty", "jsm", "opsgenie"]);
+export const caseTypes: ReadonlySet<string> = new Set(["pagerduty", "jsm", "opsgenie"]);
 
 const readOnly = ["id", "lastDeliveryAt", "lastError", "secretsSet", "createdAt", "updatedAt"];
 

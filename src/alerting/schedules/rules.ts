@@ -282,13 +282,16 @@ export function describeLayer(layer: ScheduleLayer, nameOf: (personId: string) =
   const { name, personIds, every, unit, start, end, hours } = layer;
   const length = every === 1 ? unitNames[unit] : `${every} ${unit}`;
   const span = `from ${start.replace("T", " ")}${end === null ? "" : ` to ${end.replace("T", " ")}`}`;
-  const times = hours.map(({ days, from, until }) => `${formatDays(days)} ${from}–${until}`);
   return [
     `${name}: ${personIds.map(nameOf).join(", ")}`,
     `every ${length} ${span}`,
-    ...(times.length === 0 ? [] : [times.join(" and ")]),
+    ...(hours.length === 0 ? [] : [formatHours(hours)]),
   ].join("; ");
 }
+
+/** Describes times of the week, such as `Mon, Tue 22:00–07:00 and daily 12:00–13:00`. */
+export const formatHours = (hours: readonly ScheduleHours[]): string =>
+  hours.map(({ days, from, until }) => `${formatDays(days)} ${from}–${until}`).join(" and ");
 
 const formatDays = (days: readonly string[]) =>
   days.length === 7

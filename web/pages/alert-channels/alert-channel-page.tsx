@@ -34,6 +34,7 @@ import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelStateIcon, describeChannelState } from "./channel-state.tsx";
 import { describeChannelType } from "./channel-types.tsx";
 import { DeliveryLog } from "./delivery-log.tsx";
+import { describeKinds, describeQuietHours } from "./routing-fields.tsx";
 import { type Test, TestOutcome, useTest } from "./test-outcome.tsx";
 
 const crumbs = [{ to: "/alert-channels", label: "Alert channels" }];
@@ -125,7 +126,8 @@ function Actions({ channel, test, onEdit }: ActionProps) {
 
 /** Type, target and state of the channel in one line, with its last error below. */
 function Facts({ channel }: { channel: AlertChannel }) {
-  const { type, lastDeliveryAt, lastError } = channel;
+  const { type, lastDeliveryAt, lastError, quietHours } = channel;
+  const kinds = describeKinds(channel.notifyOn);
   const target = [channel["url"], channel["server"], channel["topic"], channel["chatId"]].filter(
     (text) => typeof text === "string",
   );
@@ -144,6 +146,8 @@ function Facts({ channel }: { channel: AlertChannel }) {
       )}
       {channel.default && `${dot}added to new monitors`}
       {!channel.incidents && `${dot}no incident alerts`}
+      {kinds !== null && `${dot}only ${kinds}`}
+      {quietHours !== null && `${dot}quiet ${describeQuietHours(quietHours)}`}
       {lastError !== null && <span className="fact-trouble down">{lastError}</span>}
     </p>
   );

@@ -10,7 +10,11 @@ import {
   type ChannelType,
   placeholders,
 } from "../../../src/alerting/channels/kinds-schema.ts";
-import { channelFields, type NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
+import {
+  caseTypes,
+  channelFields,
+  type NewAlertChannel,
+} from "../../../src/alerting/channels/schema.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import {
   type AlertChannel,
@@ -32,6 +36,7 @@ import { notifyError } from "../../components/toasts.tsx";
 import { useLacksMailServer } from "../settings/data.ts";
 import { describeAllMonitors, attachToMonitors } from "./actions.ts";
 import { ChannelMark } from "./channel-types.tsx";
+import { NotifyOnField, QuietHoursField } from "./routing-fields.tsx";
 import { OutcomeLine } from "./test-outcome.tsx";
 
 type Values = Record<string, unknown>;
@@ -175,6 +180,8 @@ export function ChannelEditor(props: Props) {
       {switches.map(({ name, label, hint }) => (
         <Switch key={name} label={label} description={hint} {...form.toggle(name)} />
       ))}
+      <NotifyOnField form={form} />
+      {!caseTypes.has(type) && <QuietHoursField form={form} />}
       {!channel && monitorIds.length > 0 && (
         <Switch
           label={`Attach to ${describeAllMonitors(monitorIds.length)}`}

@@ -62,6 +62,11 @@ export function describeNotified(
       detail: null,
       isBad: false,
     };
+  const held = filterByStatus("held");
+  if (held.length > 0) {
+    const detail = `Quiet hours of ${namesOf(held).join(", ")}`;
+    return { ...nobody, words: "No alert sent", detail, isBad: false };
+  }
   if (isMuted) return { ...nobody, words: "No alert sent", detail: "Muted", isBad: false };
   if (attached === 0)
     return { ...nobody, words: "No alert sent", detail: "No alert channel", isBad: true };

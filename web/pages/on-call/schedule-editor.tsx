@@ -22,7 +22,7 @@ import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { NumberField } from "../../components/forms/number-field.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
-import { WeekdayButtons } from "../../components/forms/weekday-buttons.tsx";
+import { WeekHours } from "../../components/forms/week-hours.tsx";
 import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
 import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
@@ -251,7 +251,13 @@ function LayerFields({ layer, zone, put, errorOf, ...moves }: LayerProps) {
       />
       <Rotation layer={layer} put={put} errorOf={errorOf} />
       <Turns layer={layer} zone={zone} put={put} errorOf={errorOf} />
-      <Hours layer={layer} put={put} errorOf={errorOf} />
+      <WeekHours
+        hours={layer.hours}
+        initial={newHours}
+        verb="Restrict to some hours"
+        onChange={(hours) => put({ hours })}
+        errorOf={errorOf}
+      />
     </fieldset>
   );
 }
@@ -371,56 +377,6 @@ function Turns({ layer, zone, put, errorOf }: Part & Pick<LayerProps, "zone">) {
 }
 
 const newHours: ScheduleHours = { days: weekdays.slice(0, 5), from: "09:00", until: "17:00" };
-
-/** The times of the week to which a layer is restricted. */
-function Hours({ layer: { hours }, put, errorOf }: Part) {
-  const change = (index: number, fields: Partial<ScheduleHours>) =>
-    put({ hours: hours.with(index, { ...(hours[index] as ScheduleHours), ...fields }) });
-  return (
-    <div className="layer-hours">
-      {hours.map((one, index) => (
-        <div key={index} className="layer-times">
-          <WeekdayButtons
-            label="Days"
-            days={one.days.map((day) => weekdays.indexOf(day))}
-            onChange={(days) =>
-              change(index, { days: weekdays.filter((_, day) => days.includes(day)) })
-            }
-          />
-          <TextInput
-            aria-label="From"
-            type="time"
-            value={one.from}
-            onChange={({ currentTarget }) => change(index, { from: currentTarget.value })}
-            error={errorOf(`hours[${index}].from`)}
-          />
-          <span>to</span>
-          <TextInput
-            aria-label="Until"
-            type="time"
-            value={one.until}
-            onChange={({ currentTarget }) => change(index, { until: currentTarget.value })}
-            error={errorOf(`hours[${index}].until`)}
-          />
-          <ActionIcon
-            size={30}
-            aria-label="Remove these hours"
-            onClick={() => put({ hours: hours.toSpliced(index, 1) })}
-          >
-            <Icon name="close" size={14} />
-          </ActionIcon>
-        </div>
-      ))}
-      <button
-        type="button"
-        className="plain-button link"
-        onClick={() => put({ hours: [...hours, newHours] })}
-      >
-        {hours.length === 0 ? "Restrict to some hours" : "Add hours"}
-      </button>
-    </div>
-  );
-}
 
 const previewedDays = 14;
 

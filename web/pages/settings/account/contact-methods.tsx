@@ -25,6 +25,7 @@ import { Icon } from "../../../components/display/icons.tsx";
 import { notify, notifyError } from "../../../components/toasts.tsx";
 import { Help, omitEmpty, pickFields, TypeFields } from "../../alert-channels/channel-editor.tsx";
 import { ChannelMark } from "../../alert-channels/channel-types.tsx";
+import { describeQuietHours, QuietHoursField } from "../../alert-channels/routing-fields.tsx";
 import { useCreateDialog } from "../create-dialog.ts";
 import { Entry } from "../entry.tsx";
 
@@ -158,7 +159,8 @@ function MethodEntry({
   method: ContactMethod;
   onOpen: (what: Open["what"], method: ContactMethod) => void;
 }) {
-  const { id, name, type, verifiedAt, lastError, afterMinutes, criticalAfterMinutes } = method;
+  const { id, name, type, verifiedAt, lastError, afterMinutes, criticalAfterMinutes, quietHours } =
+    method;
   const words = describeState(method);
   const test = useMethodTest(id, name);
   return (
@@ -180,6 +182,9 @@ function MethodEntry({
       facts={[
         ["Page", describeMinutes(afterMinutes)],
         ["Critical", describeMinutes(criticalAfterMinutes)],
+        ...(quietHours === null
+          ? []
+          : [["Quiet", describeQuietHours(quietHours)] as [string, string]]),
       ]}
       action={
         verifiedAt === null ? (
@@ -298,6 +303,7 @@ function Fields({
         "Use for critical alerts",
         "Of monitors and incidents that are critical.",
       )}
+      <QuietHoursField form={form} />
       <Switch label="Enabled" {...form.toggle("enabled")} />
     </>
   );

@@ -1,0 +1,67 @@
+import { ActionIcon, TextInput } from "@mantine/core";
+import { type ScheduleHours, weekdays } from "../../../src/alerting/schedules/schema.ts";
+import { Icon } from "../display/icons.tsx";
+import { WeekdayButtons } from "./weekday-buttons.tsx";
+
+/** A list of times of the week. `verb` adds the first one. */
+export function WeekHours({
+  hours,
+  initial,
+  verb,
+  onChange,
+  errorOf,
+}: {
+  hours: readonly ScheduleHours[];
+  initial: ScheduleHours;
+  verb: string;
+  onChange: (hours: ScheduleHours[]) => void;
+  /** Returns the error of a field such as `hours[0].from`. */
+  errorOf: (field: string) => string | undefined;
+}) {
+  const change = (index: number, fields: Partial<ScheduleHours>) =>
+    onChange(hours.with(index, { ...(hours[index] as ScheduleHours), ...fields }));
+  return (
+    <div className="week-hours">
+      {hours.map((one, index) => (
+        <div key={index} className="week-times">
+          <WeekdayButtons
+            label="Days"
+            days={one.days.map((day) => weekdays.indexOf(day))}
+            onChange={(days) =>
+              change(index, { days: weekdays.filter((_, day) => days.includes(day)) })
+            }
+          />
+          <TextInput
+            aria-label="From"
+            type="time"
+            value={one.from}
+            onChange={({ currentTarget }) => change(index, { from: currentTarget.value })}
+            error={errorOf(`hours[${index}].from`)}
+          />
+          <span>to</span>
+          <TextInput
+            aria-label="Until"
+            type="time"
+            value={one.until}
+            onChange={({ currentTarget }) => change(index, { until: currentTarget.value })}
+            error={errorOf(`hours[${index}].until`)}
+          />
+          <ActionIcon
+            size={30}
+            aria-label="Remove these hours"
+            onClick={() => onChange(hours.toSpliced(index, 1))}
+          >
+            <Icon name="close" size={14} />
+          </ActionIcon>
+        </div>
+      ))}
+      <button
+        type="button"
+        className="plain-button link"
+        onClick={() => onChange([...hours, initial])}
+      >
+        {hours.length === 0 ? verb : "Add hours"}
+      </button>
+    </div>
+  );
+}
