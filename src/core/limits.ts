@@ -602,7 +602,7 @@ export const alertBounds = {
 export const scheduleBounds = {
   layers: { value: 10, unit: "entries", per: "schedule", beyond: validationText },
   people: { value: 50, unit: "entries", per: "layer", beyond: validationText },
-  hours: { value: 14, unit: "entries", per: "layer", beyond: validationText },
+  hours: { value: 14, unit: "entries", per: "layer, or quiet hours", beyond: validationText },
   overrides: {
     value: 500,
     unit: "rows",

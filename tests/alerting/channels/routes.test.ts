@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { messageKinds } from "../../../src/alerting/channels/routing-schema.ts";
 import { dumpTables, unknownId } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 import { canary, newChannels } from "../../support/samples.ts";
@@ -26,6 +27,8 @@ describe("each type", () => {
         enabled: true,
         default: false,
         incidents: true,
+        notifyOn: [...messageKinds],
+        quietHours: null,
         ...(takesTemplate(type) && { template: null }),
         ...others,
         secretsSet: Object.keys(secrets),
