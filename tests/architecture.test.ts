@@ -30,6 +30,7 @@ const folders = [
   "monitoring/maintenance",
   "monitoring/checks",
   "monitoring/checks/kinds",
+  "alerting/schedules",
   "alerting/channels",
   "alerting",
   "alerting/providers",

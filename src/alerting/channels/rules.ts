@@ -1,32 +1,7 @@
-/** Decides which messages a channel gets, and whether its quiet hours hold them. */
+/** Reads which messages a channel gets, and finds the end of its quiet hours. */
 import { dayMs } from "../../core/time/clock.ts";
-import type { AlertType } from "../schema.ts";
 import { findHoursEnd } from "../schedules/rules.ts";
 import { type MessageKind, messageKinds, type QuietHours } from "./routing-schema.ts";
-
-const kindOfType: Record<AlertType, MessageKind | null> = {
-  "monitor.down": "down",
-  "monitor.up": "recovery",
-  "monitor.degraded": "degraded",
-  "monitor.reminder": "reminder",
-  "monitor.flapping": "flapping",
-  "certificate.expiring": "certificate",
-  "incident.opened": "incident",
-  "incident.updated": "incident",
-  "incident.resolved": "incident",
-  "channel.failed": "channel",
-  "appliance.troubled": "appliance",
-  "appliance.recovered": "appliance",
-  drill: null,
-  "shift.starting": null,
-  test: null,
-};
-
-/** Whether a channel gets messages of this type. */
-export function isWanted(notifyOn: readonly MessageKind[], type: AlertType): boolean {
-  const kind = kindOfType[type];
-  return kind === null || notifyOn.includes(kind);
-}
 
 /** Parses the stored kinds of messages; null stands for all. */
 export const parseNotifyOn = (json: string | null): MessageKind[] =>

@@ -1,5 +1,6 @@
 /** Pure rules of alerting: flapping, recipients, reminders, certificates, delivery order and retries. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
+import type { MessageKind } from "../channels/routing-schema.ts";
 import type { AlertType } from "../schema.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
@@ -233,6 +234,30 @@ export function selectChannelsForProblems<
   const able = channels.filter(({ id, enabled }) => enabled && id !== except);
   const usual = able.filter(({ isDefault }) => isDefault);
   return usual.length > 0 ? usual : able;
+}
+
+const kindOfType: Record<AlertType, MessageKind | null> = {
+  "monitor.down": "down",
+  "monitor.up": "recovery",
+  "monitor.degraded": "degraded",
+  "monitor.reminder": "reminder",
+  "monitor.flapping": "flapping",
+  "certificate.expiring": "certificate",
+  "incident.opened": "incident",
+  "incident.updated": "incident",
+  "incident.resolved": "incident",
+  "channel.failed": "channel",
+  "appliance.troubled": "appliance",
+  "appliance.recovered": "appliance",
+  drill: null,
+  "shift.starting": null,
+  test: null,
+};
+
+/** Whether a channel gets messages of this type. */
+export function isWanted(notifyOn: readonly MessageKind[], type: AlertType): boolean {
+  const kind = kindOfType[type];
+  return kind === null || notifyOn.includes(kind);
 }
 
 export type ChannelFacts = {

@@ -13,7 +13,7 @@ import {
   openCases,
 } from "../../database/tables/alerting.ts";
 import type { Alert } from "../alert.ts";
-import { findQuietEnd, formatQuietEnd, isWanted } from "../channels/rules.ts";
+import { findQuietEnd, formatQuietEnd } from "../channels/rules.ts";
 import type { QuietHours } from "../channels/routing-schema.ts";
 import {
   isOfCertificate,
@@ -25,7 +25,7 @@ import {
 } from "../deciding/cases.ts";
 import { subjectOf } from "./messages.ts";
 import { providers } from "../providers.ts";
-import { nextDueAt, type NotifiedState } from "../deciding/rules.ts";
+import { isWanted, nextDueAt, type NotifiedState } from "../deciding/rules.ts";
 import {
   type HeldMessage,
   heldKeyOf,
