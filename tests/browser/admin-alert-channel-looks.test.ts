@@ -23,7 +23,20 @@ describeInChromium("pages of alert channels", (browser) => {
     const url = `http://127.0.0.1:${receiver.port}/alerts`;
     const made = (body: object) => world.ask("POST", path, body);
     await made({ type: "email", name: "Office", to: ["office@acme.example"], enabled: false });
-    ({ id } = await made({ type: "webhook", name: "Deploy bot", url, default: true }));
+    ({ id } = await made({
+      type: "webhook",
+      name: "Deploy bot",
+      url,
+      default: true,
+      notifyOn: ["down", "recovery"],
+      quietHours: {
+        timeZone: "Europe/Berlin",
+        hours: [
+          { days: ["monday", "tuesday", "wednesday", "thursday"], from: "22:00", until: "07:00" },
+          { days: ["saturday", "sunday"], from: "00:00", until: "00:00" },
+        ],
+      },
+    }));
     await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Router")}`, {
       alertChannelIds: [id],
     });
@@ -42,6 +55,6 @@ describeInChromium("pages of alert channels", (browser) => {
     "alert-channel-new": () => ["/alert-channels?new="],
     "alert-channel-form": () => ["/alert-channels?new=telegram"],
     "alert-channel-form-ntfy": () => ["/alert-channels?new=ntfy"],
-    "alert-channel-form-webhook": () => ["/alert-channels?new=webhook"],
+    "alert-channel-form-webhook": () => [`/alert-channels/${id}?edit=true`, "Quiet hours"],
   });
 });
