@@ -202,7 +202,7 @@ test("held messages survive restarts, kills and a clock that was ahead", async (
   const [waiting] = await readDeliveries(inbox);
   expect(waiting?.nextAttemptAt).toBe("2026-12-02T06:00:00.000Z");
   crashBefore("update deliveries set quiet = null");
-  await expect(pass("07:00")).rejects.toThrow("power");
+  expect(await pass("07:00").catch(String)).toContain("power");
   expect(inbox.listTitles()).toEqual([]);
   restart();
   await later();

@@ -152,6 +152,17 @@ const useMethodTest = (id: string, name: string) =>
     onError: notifyError,
   });
 
+/** When the method is used, with labels. */
+const listFacts = ({
+  afterMinutes,
+  criticalAfterMinutes,
+  quietHours,
+}: ContactMethod): [string, string][] => [
+  ["Page", describeMinutes(afterMinutes)],
+  ["Critical", describeMinutes(criticalAfterMinutes)],
+  ...(quietHours === null ? [] : [["Quiet", describeQuietHours(quietHours)] as [string, string]]),
+];
+
 function MethodEntry({
   method,
   onOpen,
@@ -179,13 +190,7 @@ function MethodEntry({
           )}
         </>
       }
-      facts={[
-        ["Page", describeMinutes(afterMinutes)],
-        ["Critical", describeMinutes(criticalAfterMinutes)],
-        ...(quietHours === null
-          ? []
-          : [["Quiet", describeQuietHours(quietHours)] as [string, string]]),
-      ]}
+      facts={listFacts(method)}
       action={
         verifiedAt === null ? (
           <Button size="xs" onClick={() => onOpen("verify", method)}>
