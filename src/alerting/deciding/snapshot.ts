@@ -327,9 +327,6 @@ export async function loadSnapshot(
       listPolicies({ store, organizationId }),
     ]);
   const [dependencies, policies] = others;
-  const held = gathering.some(({ quiet }) => quiet === 1)
-    ? await queryRows<HeldRow>(heldText, subjectIds)
-    : [];
   return {
     organizationId,
     monitors: indexById(monitors),
@@ -342,15 +339,7 @@ export async function loadSnapshot(
       ]),
     ),
     memories: new Map(memories.map((row) => [row.monitorId, parseMemory(row)])),
-    gathering: indexDigests(gathering.filter(({ quiet }) => quiet === 0)),
-    quiet: indexDigests(gathering.filter(({ quiet }) => quiet === 1)),
-    quietIds: new Set(gathering.filter(({ quiet }) => quiet === 1).map(({ id }) => id)),
-    held: new Map(
-      held.map(({ channelId, recordId, escalates, ...one }) => [
-        heldKeyOf(channelId, recordId, escalates === 1),
-        one,
-      ]),
-    ),
+    ...(await indexDigests(queryRows, gathering, subjectIds)),
     cases: Map.groupBy(
       cases.map((one) => ({ ...one, acknowledged: one.acknowledged === 1 })),
       ({ subjectId }) => subjectId,
@@ -504,8 +493,29 @@ type GatheringRow = Omit<PendingDigest, "createdAt"> & {
 };
 type HeldRow = HeldMessage & { channelId: string; recordId: string; escalates: number };
 
-/** Returns the last digest of each channel. */
-const indexDigests = (rows: readonly GatheringRow[]) =>
+/** Returns the last digest of each channel, and the messages about these subjects that quiet hours hold. */
+async function indexDigests(
+  read: QueryRows,
+  rows: readonly GatheringRow[],
+  subjectIds: readonly string[],
+): Promise<Pick<Snapshot, "gathering" | "quiet" | "quietIds" | "held">> {
+  const quiet = rows.filter((row) => row.quiet === 1);
+  const gathering = rows.filter((row) => row.quiet === 0);
+  const held = quiet.length === 0 ? [] : await read<HeldRow>(heldText, subjectIds);
+  return {
+    gathering: indexByChannel(gathering),
+    quiet: indexByChannel(quiet),
+    quietIds: new Set(quiet.map(({ id }) => id)),
+    held: new Map(
+      held.map(({ channelId, recordId, escalates, ...one }) => [
+        heldKeyOf(channelId, recordId, escalates === 1),
+        one,
+      ]),
+    ),
+  };
+}
+
+const indexByChannel = (rows: readonly GatheringRow[]) =>
   new Map(
     rows.map(({ channelId, createdAt, quiet: _quiet, ...one }) => [
       channelId,

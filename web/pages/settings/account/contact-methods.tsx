@@ -170,8 +170,7 @@ function MethodEntry({
   method: ContactMethod;
   onOpen: (what: Open["what"], method: ContactMethod) => void;
 }) {
-  const { id, name, type, verifiedAt, lastError, afterMinutes, criticalAfterMinutes, quietHours } =
-    method;
+  const { id, name, type, verifiedAt, lastError } = method;
   const words = describeState(method);
   const test = useMethodTest(id, name);
   return (
