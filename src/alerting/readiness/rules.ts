@@ -223,13 +223,16 @@ function findProblemsOfPolicy(
   ];
 }
 
-/** Whom steps of policies reach now, without failing channels. */
+/** Whom steps of policies reach now, without failing channels. Quiet hours are intended, so they count as reachable. */
 const buildReach = (facts: ReadinessFacts): EscalationFacts => ({
+  at: 0,
   people: facts.people,
   schedules: new Map(
     facts.schedules.map(({ id, name, onCall }) => [id, { name, personId: onCall }]),
   ),
-  channels: new Map(facts.channels.filter(isWorking).map((one) => [one.id, one])),
+  channels: new Map(
+    facts.channels.filter(isWorking).map((one) => [one.id, { ...one, quietHours: null }]),
+  ),
 });
 
 /** Finds alert channels that policies name, and that don't work. */
