@@ -30,7 +30,7 @@ const folders = [
   "monitoring/maintenance",
   "monitoring/checks",
   "monitoring/checks/kinds",
-  "alerting/schedules",
+  "alerting/hours",
   "alerting/channels",
   "alerting",
   "alerting/providers",

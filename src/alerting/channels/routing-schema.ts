@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { nullable, TimeZone } from "../../core/fields.ts";
 import { scheduleBounds } from "../../core/limits.ts";
-import { coversWeek } from "../schedules/rules.ts";
-import { ScheduleHours } from "../schedules/schema.ts";
+import { coversWeek } from "../hours/rules.ts";
+import { ScheduleHours } from "../hours/schema.ts";
 
 /** Kinds of messages. A channel gets those in its `notifyOn`. */
 export const messageKinds = [

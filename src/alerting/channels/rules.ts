@@ -1,6 +1,6 @@
 /** Reads which messages a channel gets, and finds the end of its quiet hours. */
 import { dayMs } from "../../core/time/clock.ts";
-import { findHoursEnd } from "../schedules/rules.ts";
+import { findHoursEnd } from "../hours/rules.ts";
 import { type MessageKind, messageKinds, type QuietHours } from "./routing-schema.ts";
 
 /** Parses the stored kinds of messages; null stands for all. */

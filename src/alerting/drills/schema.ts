@@ -3,7 +3,7 @@ import { z } from "zod";
 import { integer, TimeZone, Timestamp } from "../../core/fields.ts";
 import { priorities } from "../../core/statuses.ts";
 import { PreviewedStep } from "../schema.ts";
-import { ClockTime, weekdays } from "../schedules/schema.ts";
+import { ClockTime, weekdays } from "../hours/schema.ts";
 
 /** Last day of the month that all months have. */
 const lastDay = 28;

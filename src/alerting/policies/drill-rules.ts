@@ -2,7 +2,7 @@
 import { sha256 } from "../../core/ids.ts";
 import { dayMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
-import { weekdays } from "../schedules/schema.ts";
+import { weekdays } from "../hours/schema.ts";
 import type { MonthlyDrill } from "../drills/schema.ts";
 
 type Span = { start: number; end: number };

@@ -1,12 +1,14 @@
 /** Computes who is on call at a time, and the shifts in a span, from the layers and overrides of a schedule. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
 import {
-  type RotationUnit,
-  type ScheduleHours,
-  type ScheduleLayer,
-  type Weekday,
-  weekdays,
-} from "./schema.ts";
+  formatHours,
+  isWithinHours,
+  listWindows,
+  type Span,
+  toInstant,
+  toLocal,
+} from "../hours/rules.ts";
+import type { RotationUnit, ScheduleLayer } from "./schema.ts";
 
 /** A time in which a person is on call instead of the people in the layers. Times are RFC 3339 in UTC. */
 export type Override = { id: string; personId: string; startsAt: string; endsAt: string };
@@ -20,9 +22,6 @@ export type ScheduleTimes = {
 
 /** Who is on call; by an override, or by a layer. */
 export type Duty = { personId: string; overrideId: string | null };
-
-/** Start (inclusive) and end (exclusive), in Unix milliseconds. */
-type Span = { start: number; end: number };
 
 /** A span with one person on call, or with nobody: `personId` is then null. */
 export type DutySpan = Span & Omit<Duty, "personId"> & { personId: string | null };
@@ -191,89 +190,8 @@ function findTurn({ personIds, every, unit, start, end }: ScheduleLayer, zone: s
   return { personId, end: Math.min(next, lastEnd) };
 }
 
-/** Length of a week in minutes. */
-const weekMinutes = 7 * 1440;
-
-/** Whether times of the week leave no other time. */
-export function coversWeek(hours: readonly ScheduleHours[]): boolean {
-  const covered = new Uint8Array(weekMinutes);
-  for (const { days, from, until } of hours) {
-    const start = parseClock(from) / 60_000;
-    const end = parseClock(until) / 60_000 + (until > from ? 0 : 1440);
-    for (const day of days)
-      for (let minute = start; minute < end; minute++)
-        covered[(weekdays.indexOf(day) * 1440 + minute) % weekMinutes] = 1;
-  }
-  return covered.every((one) => one === 1);
-}
-
-/** Returns when times of the week that include `at` end, in Unix milliseconds; null if they don't include it. */
-export function findHoursEnd(
-  hours: readonly ScheduleHours[],
-  timeZone: string,
-  at: number,
-): number | null {
-  const includesNow = ({ start, end }: Span) => start <= at && at < end;
-  const now = listWindows(hours, timeZone, at, at + 1).find(includesNow);
-  if (now === undefined) return null;
-  // Adjacent times are one. Two weeks, because a clock change can skip the time between them once.
-  const all = listWindows(hours, timeZone, at, at + 14 * dayMs);
-  return all.find(includesNow)?.end ?? now.end;
-}
-
-const isWithinHours = (hours: readonly ScheduleHours[], timeZone: string, at: number) =>
-  hours.length === 0 || listWindows(hours, timeZone, at, at + 1).length > 0;
-
-/** Lists the times of the week that overlap a span, sorted and without overlaps. */
-function listWindows(
-  hours: readonly ScheduleHours[],
-  timeZone: string,
-  from: number,
-  until: number,
-): Span[] {
-  const windows: Span[] = [];
-  // Two days earlier, for hours that end on the next day, and for zones that skipped a day.
-  const firstDay = Math.floor(toLocal(from, timeZone) / dayMs) - 2;
-  const lastDay = Math.floor(toLocal(until, timeZone) / dayMs);
-  for (let day = firstDay; day <= lastDay; day++) {
-    // `getUTCDay()` starts with Sunday, which is last here.
-    const weekday = weekdays.at(new Date(day * dayMs).getUTCDay() - 1) as Weekday;
-    for (const { days, ...clock } of hours) {
-      if (!days.includes(weekday)) continue;
-      const endDay = clock.until > clock.from ? day : day + 1;
-      const start = toInstant(day * dayMs + parseClock(clock.from), timeZone);
-      const end = toInstant(endDay * dayMs + parseClock(clock.until), timeZone);
-      if (start < until && end > from && start < end) windows.push({ start, end });
-    }
-  }
-  return windows.toSorted((one, other) => one.start - other.start).reduce(appendJoined, []);
-}
-
-/** Appends a span, or extends the last one if they touch. */
-function appendJoined(spans: Span[], span: Span): Span[] {
-  const last = spans.at(-1);
-  if (last !== undefined && span.start <= last.end) last.end = Math.max(last.end, span.end);
-  else spans.push(span);
-  return spans;
-}
-
 /** Local time in milliseconds that look like UTC. */
 const parseLocal = (text: string) => Date.parse(`${text}Z`);
-
-const parseClock = (text: string) => Date.parse(`1970-01-01T${text}Z`);
-
-// These two are several times as fast as `core/time/time-zones.ts`, which browsers without Temporal need.
-
-const toLocal = (at: number, timeZone: string): number =>
-  at +
-  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6;
-
-/** Ambiguous times take the first offset; skipped times use the offset before the gap. */
-const toInstant = (local: number, timeZone: string): number =>
-  Temporal.Instant.fromEpochMilliseconds(local)
-    .toZonedDateTimeISO("UTC")
-    .toPlainDateTime()
-    .toZonedDateTime(timeZone).epochMilliseconds;
 
 const unitNames: Record<RotationUnit, string> = { hours: "hour", days: "day", weeks: "week" };
 
@@ -288,12 +206,3 @@ export function describeLayer(layer: ScheduleLayer, nameOf: (personId: string) =
     ...(hours.length === 0 ? [] : [formatHours(hours)]),
   ].join("; ");
 }
-
-/** Describes times of the week, such as `Mon, Tue 22:00–07:00 and daily 12:00–13:00`. */
-export const formatHours = (hours: readonly ScheduleHours[]): string =>
-  hours.map(({ days, from, until }) => `${formatDays(days)} ${from}–${until}`).join(" and ");
-
-const formatDays = (days: readonly string[]) =>
-  days.length === 7
-    ? "daily"
-    : days.map((day) => day.charAt(0).toUpperCase() + day.slice(1, 3)).join(", ");

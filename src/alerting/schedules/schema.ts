@@ -14,17 +14,7 @@ import {
   toPatchShape,
 } from "../../core/fields.ts";
 import { scheduleBounds } from "../../core/limits.ts";
-
-export const weekdays = [
-  "monday",
-  "tuesday",
-  "wednesday",
-  "thursday",
-  "friday",
-  "saturday",
-  "sunday",
-] as const;
-export type Weekday = (typeof weekdays)[number];
+import { ScheduleHours } from "../hours/schema.ts";
 
 export const rotationUnits = ["hours", "days", "weeks"] as const;
 export type RotationUnit = (typeof rotationUnits)[number];
@@ -39,11 +29,6 @@ const LocalTime = z
   }, "must be an existing time from 1970 to 8999")
   .meta({ example: "2026-11-30T09:00" });
 
-export const ClockTime = z
-  .string()
-  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 09:00")
-  .meta({ example: "09:00" });
-
 const about = {
   layers:
     "At any time, the last layer that has a person on call decides. Nobody is on call in the gaps that all layers leave.",
@@ -52,26 +37,11 @@ const about = {
   every: "Length of a shift, in `unit`.",
   hours:
     "Times of the week in which the layer applies. Empty for always. A rotation continues outside of them.",
-  until: "At or before `from`, it is on the next day; the same time is a whole day.",
   noticeHours:
     "Hours before the start of each shift at which its person is notified once through their contact methods; null for no notices.",
   calendarUrl:
     "Address of the shifts as iCalendar. Everyone who knows it can read them. Null without write access.",
 };
-
-export const ScheduleHours = z
-  .strictObject({
-    days: z
-      .array(z.enum(weekdays))
-      .max(weekdays.length)
-      .min(1)
-      .transform((days) => weekdays.filter((day) => days.includes(day)))
-      .meta({ description: "Days on which `from` is.", example: ["monday", "friday"] }),
-    from: ClockTime,
-    until: ClockTime.meta({ description: about.until, example: "17:00" }),
-  })
-  .meta({ id: "ScheduleHours" });
-export type ScheduleHours = z.output<typeof ScheduleHours>;
 
 /** Maximum length of a shift, in its unit. */
 const maxEvery = 365;

@@ -7,12 +7,8 @@ import {
   listShifts,
   type ScheduleTimes,
 } from "../../../src/alerting/schedules/rules.ts";
-import {
-  rotationUnits,
-  type ScheduleHours,
-  type ScheduleLayer,
-  weekdays,
-} from "../../../src/alerting/schedules/schema.ts";
+import { rotationUnits, type ScheduleLayer } from "../../../src/alerting/schedules/schema.ts";
+import { type ScheduleHours, weekdays } from "../../../src/alerting/hours/schema.ts";
 import { limitTries } from "../../support/property-runs.ts";
 
 const layerOf = (fields: Partial<ScheduleLayer>): ScheduleLayer => ({

@@ -1,5 +1,5 @@
 import { ActionIcon, TextInput } from "@mantine/core";
-import { type ScheduleHours, weekdays } from "../../../src/alerting/schedules/schema.ts";
+import { type ScheduleHours, weekdays } from "../../../src/alerting/hours/schema.ts";
 import { Icon } from "../display/icons.tsx";
 import { WeekdayButtons } from "./weekday-buttons.tsx";
 

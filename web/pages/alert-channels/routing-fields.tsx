@@ -5,8 +5,8 @@ import {
   messageKinds,
   type QuietHours,
 } from "../../../src/alerting/channels/routing-schema.ts";
-import { formatHours } from "../../../src/alerting/schedules/rules.ts";
-import { type ScheduleHours, weekdays } from "../../../src/alerting/schedules/schema.ts";
+import { formatHours } from "../../../src/alerting/hours/rules.ts";
+import { type ScheduleHours, weekdays } from "../../../src/alerting/hours/schema.ts";
 import { listZones, useZone } from "../../components/display/time.tsx";
 import type { Form } from "../../components/forms/form.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";

@@ -8,7 +8,7 @@ import {
   type EscalationTarget,
 } from "../../../src/alerting/policies/schema.ts";
 import type { MonthlyDrill } from "../../../src/alerting/drills/schema.ts";
-import { weekdays } from "../../../src/alerting/schedules/schema.ts";
+import { weekdays } from "../../../src/alerting/hours/schema.ts";
 import { escalationBounds } from "../../../src/core/limits.ts";
 import { severities } from "../../../src/core/statuses.ts";
 import { capitalize } from "../../../src/core/text/formatting.ts";

@@ -7,10 +7,9 @@ import { useMemo } from "react";
 import {
   type RotationUnit,
   type Schedule,
-  type ScheduleHours,
   type ScheduleLayer,
-  weekdays,
 } from "../../../src/alerting/schedules/schema.ts";
+import { type ScheduleHours, weekdays } from "../../../src/alerting/hours/schema.ts";
 import { scheduleBounds } from "../../../src/core/limits.ts";
 import { dayOfTime, startOfDay } from "../../../src/core/time/time-zones.ts";
 import { Icon } from "../../components/display/icons.tsx";

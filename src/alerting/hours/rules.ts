@@ -1,0 +1,98 @@
+/** Computes times of the week in a time zone: when they start and end, and whether they include a time. */
+import { dayMs } from "../../core/time/clock.ts";
+import { type ScheduleHours, type Weekday, weekdays } from "./schema.ts";
+
+/** Start (inclusive) and end (exclusive), in Unix milliseconds. */
+export type Span = { start: number; end: number };
+
+/** Length of a week in minutes. */
+const weekMinutes = 7 * 1440;
+
+/** Whether times of the week leave no other time. */
+export function coversWeek(hours: readonly ScheduleHours[]): boolean {
+  const covered = new Uint8Array(weekMinutes);
+  for (const { days, from, until } of hours) {
+    const start = parseClock(from) / 60_000;
+    const end = parseClock(until) / 60_000 + (until > from ? 0 : 1440);
+    for (const day of days)
+      for (let minute = start; minute < end; minute++)
+        covered[(weekdays.indexOf(day) * 1440 + minute) % weekMinutes] = 1;
+  }
+  return covered.every((one) => one === 1);
+}
+
+/** Returns when times of the week that include `at` end, in Unix milliseconds; null if they don't include it. */
+export function findHoursEnd(
+  hours: readonly ScheduleHours[],
+  timeZone: string,
+  at: number,
+): number | null {
+  const includesNow = ({ start, end }: Span) => start <= at && at < end;
+  const now = listWindows(hours, timeZone, at, at + 1).find(includesNow);
+  if (now === undefined) return null;
+  // Adjacent times are one. Two weeks, because a clock change can skip the time between them once.
+  const all = listWindows(hours, timeZone, at, at + 14 * dayMs);
+  return all.find(includesNow)?.end ?? now.end;
+}
+
+/** Whether times of the week include `at`. No times are always. */
+export const isWithinHours = (hours: readonly ScheduleHours[], timeZone: string, at: number) =>
+  hours.length === 0 || listWindows(hours, timeZone, at, at + 1).length > 0;
+
+/** Lists the times of the week that overlap a span, sorted and without overlaps. */
+export function listWindows(
+  hours: readonly ScheduleHours[],
+  timeZone: string,
+  from: number,
+  until: number,
+): Span[] {
+  const windows: Span[] = [];
+  // Two days earlier, for hours that end on the next day, and for zones that skipped a day.
+  const firstDay = Math.floor(toLocal(from, timeZone) / dayMs) - 2;
+  const lastDay = Math.floor(toLocal(until, timeZone) / dayMs);
+  for (let day = firstDay; day <= lastDay; day++) {
+    // `getUTCDay()` starts with Sunday, which is last here.
+    const weekday = weekdays.at(new Date(day * dayMs).getUTCDay() - 1) as Weekday;
+    for (const { days, ...clock } of hours) {
+      if (!days.includes(weekday)) continue;
+      const endDay = clock.until > clock.from ? day : day + 1;
+      const start = toInstant(day * dayMs + parseClock(clock.from), timeZone);
+      const end = toInstant(endDay * dayMs + parseClock(clock.until), timeZone);
+      if (start < until && end > from && start < end) windows.push({ start, end });
+    }
+  }
+  return windows.toSorted((one, other) => one.start - other.start).reduce(appendJoined, []);
+}
+
+/** Appends a span, or extends the last one if they touch. */
+function appendJoined(spans: Span[], span: Span): Span[] {
+  const last = spans.at(-1);
+  if (last !== undefined && span.start <= last.end) last.end = Math.max(last.end, span.end);
+  else spans.push(span);
+  return spans;
+}
+
+const parseClock = (text: string) => Date.parse(`1970-01-01T${text}Z`);
+
+// These two are several times as fast as `core/time/time-zones.ts`, which browsers without Temporal need.
+
+/** Returns the local time of an instant, in milliseconds that look like UTC. */
+export const toLocal = (at: number, timeZone: string): number =>
+  at +
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6;
+
+/** Ambiguous times take the first offset; skipped times use the offset before the gap. */
+export const toInstant = (local: number, timeZone: string): number =>
+  Temporal.Instant.fromEpochMilliseconds(local)
+    .toZonedDateTimeISO("UTC")
+    .toPlainDateTime()
+    .toZonedDateTime(timeZone).epochMilliseconds;
+
+/** Describes times of the week, such as `Mon, Tue 22:00–07:00 and daily 12:00–13:00`. */
+export const formatHours = (hours: readonly ScheduleHours[]): string =>
+  hours.map(({ days, from, until }) => `${formatDays(days)} ${from}–${until}`).join(" and ");
+
+const formatDays = (days: readonly string[]) =>
+  days.length === 7
+    ? "daily"
+    : days.map((day) => day.charAt(0).toUpperCase() + day.slice(1, 3)).join(", ");
