@@ -1,10 +1,11 @@
 /** `signalbox apply` and `export`: apply configuration files, and write a configuration to files. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { getEnvironment } from "../config.ts";
 import type { ConfigChange, ConfigResult } from "../configuration/schema.ts";
 import { addTargetOptions, type TargetOptions, withTarget } from "./support/config-target.ts";
 import { Exit, exitCodes } from "./support/exit.ts";
-import { cleanLine, printJson } from "./support/output.ts";
+import { type ExportFormat, exportFormats } from "../imports/exporting/formats.ts";
+import { cleanLine, printJson, printMessage } from "./support/output.ts";
 import { countChanges } from "../configuration/rules.ts";
 
 type Flags = TargetOptions & {
@@ -36,13 +37,28 @@ export function addExport(program: Command) {
   addTargetOptions(program.command("export"))
     .description("write an organization as YAML for `apply`")
     .option("--secrets-as-variables", "write variables for secrets instead of omitting them")
-    .action(async (flags: TargetOptions & { secretsAsVariables?: boolean }) => {
+    .addOption(
+      new Option(
+        "--as <format>",
+        "write its monitors for another program, with a report on stderr of what has no equivalent there",
+      ).choices(exportFormats),
+    )
+    .action(async (flags: ExportFlags) => {
       const exported = await withTarget(flags, (target) => target.export());
+      if (flags.as !== undefined) {
+        const { exportAs } = await import("../imports/exporting/export.ts");
+        const { text, report } = await exportAs(flags.as, exported);
+        if (flags.json) return printJson({ text, report });
+        process.stdout.write(text);
+        return printMessage(report.map(cleanLine).join("\n"));
+      }
       const { formatYaml: yamlOf } = await import("../configuration/files/write.ts");
       if (flags.json) printJson(exported);
       else process.stdout.write(await yamlOf(exported, flags.secretsAsVariables === true));
     });
 }
+
+type ExportFlags = TargetOptions & { secretsAsVariables?: boolean; as?: ExportFormat };
 
 async function applyFiles(flags: Flags) {
   const { dryRun, prune, yes, adopt } = flags;

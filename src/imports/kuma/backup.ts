@@ -97,7 +97,7 @@ function isList(value: unknown): value is Fields[] {
 }
 
 /** Renames a monitor's fields to database columns. Lists and objects become JSON text. */
-function toColumns(monitor: Fields): Fields {
+export function toColumns(monitor: Fields): Fields {
   return Object.fromEntries(
     Object.entries(monitor).map(([key, value]) => {
       const column =

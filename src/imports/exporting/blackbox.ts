@@ -1,0 +1,193 @@
+/** Converts monitors to modules of Prometheus' blackbox exporter, and to scrape jobs that use them. */
+import type { Fields } from "../../core/collections/objects.ts";
+import { formatHost, normalizeFields, type OurMonitor } from "./monitors.ts";
+
+type Probe = { target: string; module: Fields; used: readonly string[] };
+
+export type BlackboxProbe = Probe & { name: string; interval: number };
+
+const addressOf = ({ host, port }: Fields) => `${formatHost(host)}:${String(port)}`;
+const insecure = ({ verifyTls }: Fields) =>
+  verifyTls === false ? { tls_config: { insecure_skip_verify: true } } : {};
+
+const always = ["type", "name", "interval", "timeout", "paused"];
+const ofHost = ["host", "port"];
+
+/** https://github.com/prometheus/blackbox_exporter/blob/master/CONFIGURATION.md */
+const probes: Record<string, (monitor: Fields) => Probe> = {
+  http: buildHttpProbe,
+  tcp: (monitor) => ({
+    target: addressOf(monitor),
+    module: { prober: "tcp", ...buildDialogue(monitor) },
+    used: [...ofHost, "send", "expect"],
+  }),
+  tls: (monitor) => ({
+    target: addressOf(monitor),
+    module: { prober: "tcp", tcp: { tls: true } },
+    used: ofHost,
+  }),
+  smtp: (monitor) => ({
+    target: addressOf(monitor),
+    module: {
+      prober: "tcp",
+      tcp: {
+        ...(monitor["tls"] === "tls" && { tls: true }),
+        query_response: [
+          { expect: "^220" },
+          ...(monitor["tls"] === "starttls"
+            ? [
+                { send: "EHLO prober" },
+                { expect: "^250 " },
+                { send: "STARTTLS" },
+                { expect: "^220" },
+                { starttls: true },
+              ]
+            : []),
+          { send: "QUIT" },
+        ],
+        ...insecure(monitor),
+      },
+    },
+    used: [...ofHost, "tls", "verifyTls"],
+  }),
+  ssh: (monitor) => ({
+    target: addressOf(monitor),
+    module: { prober: "tcp", tcp: { query_response: [{ expect: "^SSH-2.0-" }] } },
+    used: ofHost,
+  }),
+  ping: ({ host }) => ({ target: String(host), module: { prober: "icmp" }, used: ["host"] }),
+  dns: ({ host, recordType, resolver, expected }) => ({
+    target: String(resolver ?? "1.1.1.1"),
+    module: {
+      prober: "dns",
+      dns: {
+        query_name: host,
+        query_type: recordType,
+        ...(Array.isArray(expected) &&
+          expected.length > 0 && {
+            validate_answer_rrs: {
+              fail_if_none_matches_regexp: expected.map((value) => escapeExpression(String(value))),
+            },
+          }),
+      },
+    },
+    used: ["host", "recordType", "resolver", "expected"],
+  }),
+  grpc: (monitor) => ({
+    target: addressOf(monitor),
+    module: {
+      prober: "grpc",
+      grpc: {
+        ...(monitor["service"] != null && { service: monitor["service"] }),
+        tls: monitor["tls"] === true,
+        ...insecure(monitor),
+      },
+    },
+    used: [...ofHost, "service", "tls", "verifyTls"],
+  }),
+};
+
+const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+const buildDialogue = ({ send, expect }: Fields): Fields => {
+  const steps = [
+    ...(send == null ? [] : [{ send }]),
+    ...(expect == null ? [] : [{ expect: escapeExpression(String(expect)) }]),
+  ];
+  return steps.length === 0 ? {} : { tcp: { query_response: steps } };
+};
+
+function buildHttpProbe(monitor: Fields): Probe {
+  const { url, method, headers, body, basicAuth, bearerToken, keyword, keywordAbsent } = monitor;
+  const codes = (monitor["expectedStatus"] as string[]).flatMap((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
+  const signIn = basicAuth as Fields | null;
+  const hasHeaders = Object.keys((headers ?? {}) as Fields).length > 0;
+  const http = {
+    method,
+    // The exporter expects 2xx by default.
+    ...(String(monitor["expectedStatus"]) !== "200-299" && { valid_status_codes: codes }),
+    follow_redirects: monitor["followRedirects"] !== false,
+    ...(hasHeaders && { headers }),
+    ...(body != null && body !== "" && { body }),
+    ...(signIn != null && {
+      basic_auth: { username: signIn["username"], password: signIn["password"] ?? "" },
+    }),
+    ...(bearerToken != null && { authorization: { credentials: bearerToken } }),
+    ...(keyword != null && {
+      fail_if_body_not_matches_regexp: [escapeExpression(String(keyword))],
+    }),
+    ...(keywordAbsent != null && {
+      fail_if_body_matches_regexp: [escapeExpression(String(keywordAbsent))],
+    }),
+    ...insecure(monitor),
+  };
+  return {
+    target: String(url),
+    module: { prober: "http", http },
+    used: "url method headers body bodyType basicAuth bearerToken expectedStatus followRedirects verifyTls".split(
+      " ",
+    ),
+  };
+}
+
+/** Converts a monitor to a probe, with the fields that it lacks; null if there is no such prober. */
+export function toProbe({ fields }: OurMonitor): { probe: BlackboxProbe; lost: string[] } | null {
+  const probe = probes[String(fields["type"])]?.(fields);
+  if (probe === undefined || fields["paused"] === true) return null;
+  const { assertions: _short, ...others } = normalizeFields(fields);
+  const usual = normalizeFields({ ...pickEssential(fields), type: fields["type"] });
+  const lost = Object.keys(others).filter(
+    (name) =>
+      !always.includes(name) &&
+      !probe.used.includes(name) &&
+      JSON.stringify(others[name]) !== JSON.stringify(usual[name]),
+  );
+  if (((fields["assertions"] ?? []) as unknown[]).length > 0) lost.push("assertions");
+  if (fields["jsonPath"] != null) lost.push("jsonPath");
+  const module = { timeout: `${String(fields["timeout"])}s`, ...probe.module };
+  return {
+    probe: { ...probe, module, name: String(fields["name"]), interval: Number(fields["interval"]) },
+    lost,
+  };
+}
+
+const pickEssential = ({ name, url, host, port, domain }: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries({ name, url, host, port, domain }).filter(([, value]) => value != null),
+  );
+
+/** Builds `blackbox.yml` and the jobs of `prometheus.yml`. Equal modules and intervals share a job. */
+export function buildBlackbox(all: readonly BlackboxProbe[]): { modules: Fields; jobs: Fields[] } {
+  const modules = new Map<string, { name: string; module: Fields }>();
+  for (const { module } of all) {
+    const key = JSON.stringify(module);
+    const prober = String(module["prober"]);
+    const count = [...modules.values()].filter((one) => one.module["prober"] === prober).length;
+    if (!modules.has(key)) modules.set(key, { name: `${prober}_${count + 1}`, module });
+  }
+  const nameOf = ({ module }: BlackboxProbe) => modules.get(JSON.stringify(module))?.name ?? "";
+  const jobs = [...Map.groupBy(all, (probe) => `${nameOf(probe)}_${probe.interval}s`)].map(
+    ([job, probes]) => ({
+      job_name: `blackbox_${job}`,
+      metrics_path: "/probe",
+      scrape_interval: `${probes[0]?.interval}s`,
+      params: { module: [probes[0] === undefined ? "" : nameOf(probes[0])] },
+      static_configs: probes.map(({ target, name }) => ({
+        targets: [target],
+        labels: { monitor: name },
+      })),
+      relabel_configs: [
+        { source_labels: ["__address__"], target_label: "__param_target" },
+        { source_labels: ["__param_target"], target_label: "instance" },
+        { target_label: "__address__", replacement: "127.0.0.1:9115" },
+      ],
+    }),
+  );
+  return {
+    modules: Object.fromEntries([...modules.values()].map(({ name, module }) => [name, module])),
+    jobs,
+  };
+}

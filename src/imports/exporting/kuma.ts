@@ -1,0 +1,161 @@
+/** Converts monitors to a JSON backup of Uptime Kuma 1.23: the reverse of `../kuma/monitors.ts`. */
+import type { Fields } from "../../core/collections/objects.ts";
+import { toColumns } from "../kuma/backup.ts";
+import { convertMonitor } from "../kuma/monitors.ts";
+import { kumaTypeOf } from "../kuma/type-names.ts";
+import { formatHost, type Foreign, type OurMonitor } from "./monitors.ts";
+
+const hostAndPort = ({ host, port }: Fields): Fields => ({ hostname: host, port });
+
+const healthCheck =
+  'syntax = "proto3"; package grpc.health.v1; message HealthCheckRequest { string service = 1; } ' +
+  "message HealthCheckResponse { enum ServingStatus { UNKNOWN = 0; SERVING = 1; NOT_SERVING = 2; } ServingStatus status = 1; } " +
+  "service Health { rpc Check(HealthCheckRequest) returns (HealthCheckResponse); }";
+
+/** Fields by monitor type. Types without an entry don't exist in Uptime Kuma 1.23. */
+const types: Record<string, (monitor: Fields) => Fields> = {
+  http: buildHttp,
+  tcp: hostAndPort,
+  // Version 1.23 checks only that these ports accept connections.
+  tls: hostAndPort,
+  smtp: hostAndPort,
+  imap: hostAndPort,
+  pop3: hostAndPort,
+  ssh: hostAndPort,
+  ping: ({ host }) => ({ hostname: host }),
+  dns: ({ host, recordType, resolver }) => ({
+    hostname: host,
+    port: 53,
+    dns_resolve_type: recordType,
+    dns_resolve_server: resolver ?? "1.1.1.1",
+  }),
+  push: ({ pushToken }) => ({ pushToken }),
+  mqtt: (monitor) => {
+    const [assertion] = (monitor["assertions"] ?? []) as Fields[];
+    return {
+      ...hostAndPort(monitor),
+      hostname: `${monitor["tls"] === true ? "mqtts://" : ""}${String(monitor["host"])}`,
+      mqttTopic: monitor["topic"],
+      mqttUsername: monitor["username"],
+      mqttPassword: monitor["password"],
+      mqttSuccessMessage: assertion?.["op"] === "contains" ? assertion["value"] : "",
+    };
+  },
+  postgres: (monitor) => buildDatabase("postgres", monitor),
+  mysql: (monitor) => buildDatabase("mysql", monitor),
+  mongodb: (monitor) => buildDatabase("mongodb", monitor),
+  redis: (monitor) => buildDatabase(monitor["tls"] === true ? "rediss" : "redis", monitor),
+  mssql: ({ host, port }) => ({
+    databaseConnectionString: `Server=${String(host)},${String(port)};Encrypt=false`,
+  }),
+  kafka: ({ host, port, topic, tls }) => ({
+    kafkaProducerBrokers: [`${String(host)}:${String(port)}`],
+    kafkaProducerTopic: topic,
+    kafkaProducerSsl: tls,
+  }),
+  radius: (monitor) => ({
+    ...hostAndPort(monitor),
+    radiusUsername: monitor["username"],
+    radiusPassword: monitor["password"],
+    radiusSecret: monitor["secret"],
+  }),
+  game: (monitor) => ({
+    ...hostAndPort(monitor),
+    game: monitor["protocol"] === "minecraft" ? "minecraft" : "csgo",
+  }),
+  grpc: ({ host, port, tls, service }) => ({
+    grpcUrl: `${formatHost(host)}:${String(port)}`,
+    grpcEnableTls: tls,
+    grpcServiceName: "Health",
+    grpcMethod: "check",
+    grpcProtobuf: healthCheck,
+    grpcBody: JSON.stringify({ service: service ?? "" }),
+    keyword: "SERVING",
+  }),
+  browser: ({ url, keyword }) => ({ url, keyword }),
+};
+
+function buildHttp(monitor: Fields): Fields {
+  const signIn = monitor["basicAuth"] as Fields | null;
+  const oauth2 = monitor["oauth2"] as Fields | null;
+  return {
+    url: monitor["url"],
+    method: monitor["method"],
+    headers: JSON.stringify(monitor["headers"]),
+    body: monitor["body"],
+    httpBodyEncoding: "json",
+    accepted_statuscodes: monitor["expectedStatus"],
+    maxredirects: monitor["followRedirects"] === false ? 0 : 10,
+    ignoreTls: monitor["verifyTls"] === false,
+    expiryNotification: monitor["certificateExpiryDays"] != null,
+    keyword: monitor["keyword"] ?? monitor["keywordAbsent"],
+    invertKeyword: monitor["keywordAbsent"] != null,
+    jsonPath: monitor["jsonPath"],
+    expectedValue: monitor["jsonEquals"],
+    authMethod: signIn != null ? "basic" : oauth2 != null ? "oauth2-cc" : "",
+    basic_auth_user: signIn?.["username"] ?? null,
+    basic_auth_pass: signIn?.["password"] ?? null,
+    oauth_auth_method: "client_secret_basic",
+    oauth_token_url: oauth2?.["tokenUrl"] ?? null,
+    oauth_client_id: oauth2?.["clientId"] ?? null,
+    oauth_client_secret: oauth2?.["clientSecret"] ?? null,
+    oauth_scopes: oauth2?.["scope"] ?? null,
+  };
+}
+
+function buildDatabase(scheme: string, monitor: Fields): Fields {
+  const { host, port, username, password, database, tls, query, authDatabase } = monitor;
+  const encode = (value: unknown) => encodeURIComponent(String(value ?? ""));
+  const user =
+    username == null && password == null ? "" : `${encode(username)}:${encode(password)}@`;
+  const options =
+    tls === true && scheme !== "rediss"
+      ? `?${scheme === "postgres" ? "sslmode=verify-full" : "ssl=true"}`
+      : "";
+  const path = encode(scheme === "mongodb" && authDatabase !== "admin" ? authDatabase : database);
+  return {
+    databaseConnectionString: `${scheme}://${user}${formatHost(host)}:${String(port)}/${path}${options}`,
+    databaseQuery: query ?? null,
+    ignoreTls: monitor["verifyTls"] === false,
+  };
+}
+
+/** Converts a monitor to an entry of `monitorList`; null if Uptime Kuma has no such check. */
+export function toKuma({ fields }: OurMonitor): Foreign | null {
+  const { type, name, description, interval, timeout, retries, retryInterval } = fields;
+  const kumaType =
+    fields["keywordAbsent"] != null
+      ? "keyword"
+      : type === "smtp"
+        ? "port"
+        : kumaTypeOf(String(type), fields);
+  const own = types[String(type)]?.(fields);
+  if (own === undefined || kumaType === null) return null;
+  const reminder = Number(fields["reminderInterval"] ?? 0);
+  return {
+    section: "monitorList",
+    entry: {
+      type: kumaType,
+      name,
+      description,
+      interval,
+      timeout,
+      maxretries: retries,
+      retryInterval,
+      resendInterval: Math.round(reminder / Number(interval)),
+      upsideDown: fields["inverted"],
+      active: fields["paused"] !== true,
+      weight: 2000,
+      ...own,
+    },
+  };
+}
+
+/** Imports a monitor again, so that the report can compare it; null if Uptime Kuma can't check it like this. */
+export async function readKuma({ entry }: Foreign, { fields }: OurMonitor): Promise<Fields | null> {
+  const empty = new Map<number, Fields>();
+  const installation = { proxies: empty, dockerHosts: empty, browsers: empty };
+  const read = convertMonitor(toColumns(entry), installation);
+  // Tags are in lists of their own.
+  return read.isIncomplete ? null : { ...read.fields, tags: fields["tags"] };
+}

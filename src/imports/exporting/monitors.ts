@@ -1,0 +1,109 @@
+/** Reads the monitors of an exported configuration, with all of their fields. */
+import { type Fields, isObject } from "../../core/collections/objects.ts";
+import { NewMonitor } from "../../monitoring/monitors/schema.ts";
+
+/** An exported configuration; a path leads to each omitted secret. */
+export type Exported = {
+  document: Readonly<Record<string, unknown>>;
+  secrets: readonly { path: readonly string[]; variable: string }[];
+};
+
+/** A monitor with the defaults of its type, the name of its group, and variables for its secrets. */
+export type OurMonitor = {
+  fields: Fields;
+  group: string | null;
+  /** Fields whose secrets must be entered again. */
+  secrets: string[];
+};
+
+/** An entry of another program's configuration, and the list that it belongs to. */
+export type Foreign = { section: string; entry: Fields };
+
+export const formatHost = (host: unknown) =>
+  String(host).includes(":") ? `[${String(host)}]` : String(host);
+
+export const entriesOf = ({ document }: Exported, section: string): [string, Fields][] =>
+  Object.entries(isObject(document[section]) ? document[section] : {}).filter(
+    (entry): entry is [string, Fields] => isObject(entry[1]),
+  );
+
+export function listMonitors(exported: Exported): OurMonitor[] {
+  const groups = new Map(
+    entriesOf(exported, "groups").map(([key, { name }]) => [key, name ?? key]),
+  );
+  return entriesOf(exported, "monitors").map(([key, entry]) => {
+    const { group, ...own } = structuredClone(entry);
+    const secrets = exported.secrets.filter(
+      ({ path: [section, owner] }) => section === "monitors" && owner === key,
+    );
+    for (const { path, variable } of secrets) setAt(own, path.slice(2), `\${${variable}}`);
+    return {
+      fields: withDefaults({ name: key, ...own }),
+      group:
+        group === undefined || group === null ? null : String(groups.get(String(group)) ?? group),
+      secrets: [
+        ...secrets.map(({ path }) => path.slice(2).join(".")),
+        ...(own["type"] === "push" ? ["pushToken"] : []),
+      ],
+    };
+  });
+}
+
+function setAt(fields: Fields, path: readonly string[], value: string) {
+  const [name = "", ...rest] = path;
+  if (rest.length === 0) fields[name] = value;
+  else if (isObject(fields[name])) setAt(fields[name], rest, value);
+}
+
+/** References and secrets that need a stored record, which no other program has. */
+const references = ["alertChannels", "escalationPolicy", "dependsOn", "monitors", "members"];
+
+/** Adds defaults. A placeholder can be invalid, such as one for a key in PEM; the field is then left out. */
+export function withDefaults(entry: Fields): Fields {
+  const own = Object.fromEntries(
+    Object.entries(entry).filter(([name]) => !references.includes(name)),
+  );
+  for (;;) {
+    const result = NewMonitor.safeParse(own);
+    if (result.success) return result.data as Fields;
+    const field = String(result.error.issues[0]?.path[0] ?? "");
+    if (!(field in own)) return own;
+    delete own[field];
+  }
+}
+
+/** Fields that describe the record here, not the check. */
+const ownFields =
+  "alertChannelIds groupId escalationPolicyId dependsOn pushToken muted confirmations".split(" ");
+
+/** Reduces fields to comparable ones: short forms of assertions become assertions, and empty values are left out. */
+export function normalizeFields(fields: Fields): Fields {
+  const { keyword, keywordAbsent, jsonPath, jsonEquals, assertions, ...others } =
+    withDefaults(fields);
+  const short: Fields[] = [
+    ...(keyword == null ? [] : [{ source: "body", op: "contains", value: keyword }]),
+    ...(keywordAbsent == null ? [] : [{ source: "body", op: "notContains", value: keywordAbsent }]),
+    ...(jsonPath == null
+      ? []
+      : [
+          jsonEquals == null
+            ? { source: "json", path: jsonPath, op: "exists", value: null }
+            : { source: "json", path: jsonPath, op: "equals", value: jsonEquals },
+        ]),
+  ];
+  const all = [...short, ...((assertions ?? []) as Fields[])].map(({ source, path, op, value }) =>
+    JSON.stringify({ source, path: path ?? null, op, value }),
+  );
+  return {
+    ...Object.fromEntries(
+      Object.entries(others).filter(
+        ([name, value]) =>
+          !ownFields.includes(name) &&
+          value !== null &&
+          value !== "" &&
+          JSON.stringify(value) !== "[]",
+      ),
+    ),
+    ...(all.length > 0 && { assertions: all.sort() }),
+  };
+}

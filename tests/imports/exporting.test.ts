@@ -1,0 +1,201 @@
+/** Exports for other programs, and the way there and back. */
+import { expect, test } from "bun:test";
+import { parse, parseAllDocuments } from "yaml";
+import type { Fields } from "../../src/core/collections/objects.ts";
+import { exportAs } from "../../src/imports/exporting/export.ts";
+import { exportFormats } from "../../src/imports/exporting/formats.ts";
+import { Channels } from "../../src/imports/gatus/channels.ts";
+import { convertEndpoint } from "../../src/imports/gatus/endpoints.ts";
+import { Section } from "../../src/imports/gatus/section.ts";
+import { openBackup } from "../../src/imports/kuma/backup.ts";
+import { convertMonitor } from "../../src/imports/kuma/monitors.ts";
+import { buildKumaPlan } from "../../src/imports/kuma/plan.ts";
+import { testAppliance } from "../support/appliance.ts";
+import { newMonitors } from "../support/samples.ts";
+
+const empty = new Map<number, Fields>();
+const installation = { proxies: empty, dockerHosts: empty, browsers: empty };
+const exportMonitors = (
+  format: (typeof exportFormats)[number],
+  monitors: Record<string, Fields>,
+  more: Fields = {},
+) => exportAs(format, { document: { monitors, ...more }, secrets: [] });
+
+const kumaRows: Fields[] = [
+  {
+    type: "http",
+    url: "https://shop.lan/health",
+    method: "POST",
+    headers: '{"X-Probe":"1"}',
+    body: '{"a":1}',
+    accepted_statuscodes_json: '["200-204","301"]',
+    maxredirects: 0,
+    ignore_tls: true,
+    expiry_notification: true,
+  },
+  { type: "keyword", url: "https://shop.lan/", keyword: "all good", invert_keyword: false },
+  { type: "keyword", url: "https://shop.lan/", keyword: "Fatal error", invert_keyword: true },
+  { type: "json-query", url: "https://shop.lan/", json_path: "$.status", expected_value: "ok" },
+  { type: "port", hostname: "db.lan", port: 5432 },
+  { type: "ping", hostname: "router.lan" },
+  {
+    type: "dns",
+    hostname: "shop.lan",
+    port: 53,
+    dns_resolve_type: "MX",
+    dns_resolve_server: "192.168.1.1",
+  },
+  {
+    type: "mqtt",
+    hostname: "broker.lan",
+    port: 1883,
+    mqtt_topic: "plant/state",
+    mqtt_success_message: "alive",
+  },
+  {
+    type: "postgres",
+    database_connection_string: "postgres://probe:@db.lan:5432/shop",
+    database_query: "select count(*) from orders",
+  },
+  { type: "redis", database_connection_string: "redis://cache.lan:6379/" },
+  { type: "gamedig", hostname: "play.lan", port: 25565, game: "minecraft" },
+  { type: "real-browser", url: "https://shop.lan/login" },
+];
+
+test.each(kumaRows.map((row) => [JSON.stringify(row), row] as const))(
+  "Uptime Kuma → here → Uptime Kuma returns %s",
+  async (_, row) => {
+    const common = {
+      name: "Shop",
+      description: "Its front page",
+      interval: 30,
+      timeout: 20,
+      maxretries: 2,
+      retry_interval: 15,
+      resend_interval: 4,
+      upside_down: true,
+      active: false,
+    };
+    const { fields } = convertMonitor({ ...common, ...row }, installation);
+    const { text } = await exportMonitors("uptime-kuma", { shop: fields });
+    const [monitor = {}] = openBackup(text, "backup.json").rows.monitor;
+    const written = { ...common, ...row };
+    const returned = Object.keys(written).map((name) => [name, monitor[name]]);
+    expect(Object.fromEntries(returned)).toEqual(written);
+  },
+);
+
+const gatusEndpoints = `
+- { url: "https://shop.lan/health", method: POST, headers: { X-Probe: "1" }, body: '{"a":1}',
+    conditions: ["[STATUS] == 200", "[BODY].status == UP", "[BODY].count == 3", "len([BODY].items) > 2",
+      "has([BODY].error) == false", "[BODY] == pat(*welcome*)", "[HEADER].X-Version == 2.x", "[RESPONSE_TIME] < 500"] }
+- { url: "https://shop.lan/", client: { timeout: 5s, insecure: true, ignore-redirect: true },
+    conditions: ["[STATUS] == any(200, 301)", "[BODY].state == any(UP, DEGRADED)", "[CERTIFICATE_EXPIRATION] > 240h"] }
+- { url: "https://shop.lan/?price=$5", conditions: ["[STATUS] >= 200", "[STATUS] <= 299"] }
+- { url: "tcp://db.lan:5432", conditions: ["[CONNECTED] == true"] }
+- { url: "tcp://db.lan:5432", conditions: ["[CONNECTED] == false"] }
+- { url: "icmp://router.lan", conditions: ["[CONNECTED] == true"] }
+- { url: "tls://mail.lan:993", conditions: ["[CONNECTED] == true", "[CERTIFICATE_EXPIRATION] > 48h"] }
+- { url: "starttls://mail.lan:25", conditions: ["[CONNECTED] == true"] }
+- { url: "ssh://jump.lan:22", conditions: ["[CONNECTED] == true"] }
+- { url: "grpcs://orders.lan:443", conditions: ["[CONNECTED] == true"] }
+- { url: "wss://shop.lan/live", body: hello, conditions: ["[CONNECTED] == true"] }
+- { url: "192.168.1.1", dns: { query-name: shop.lan, query-type: A },
+    conditions: ["[DNS_RCODE] == NOERROR", "[BODY] == 10.0.0.5"] }
+- { url: "https://shop.example", conditions: ["[DOMAIN_EXPIRATION] > 720h"] }
+`;
+
+test.each((parse(gatusEndpoints) as Fields[]).map((one) => [JSON.stringify(one), one] as const))(
+  "Gatus → here → Gatus returns %s",
+  async (_, endpoint) => {
+    const common = {
+      name: "Shop",
+      group: "Web",
+      interval: "30s",
+      enabled: false,
+      "extra-labels": { team: "a" },
+      client: { timeout: "10s" },
+    };
+    const written = { ...common, ...endpoint };
+    const texts = parse(JSON.stringify(written), { schema: "failsafe" }) as Fields;
+    const { monitor } = await convertEndpoint(new Section(texts, "endpoint"), {
+      channels: new Channels(new Section({}, "alerting")),
+      readFile: async () => null,
+    });
+    expect(monitor.isIncomplete).toBe(false);
+    const monitors = { shop: { ...monitor.fields, group: "web" } };
+    const { text, report } = await exportMonitors("gatus", monitors, {
+      groups: { web: { name: "Web" } },
+    });
+    const { endpoints } = parse(text.replaceAll("$$", "$")) as { endpoints: Fields[] };
+    expect(endpoints).toEqual([written]);
+    expect(text).not.toMatch(/[^$]\$[^$]/);
+    expect(report).toEqual(["Incidents and history are not exported."]);
+  },
+);
+
+/** Types that can be exported, by format; the report names all others. */
+const exportable = {
+  "uptime-kuma":
+    "http tcp ping dns tls push smtp imap pop3 ssh redis postgres mysql mongodb mssql kafka grpc radius game browser",
+  gatus: "http tcp ping dns tls push smtp ssh websocket grpc domain",
+  "prometheus-blackbox": "http tcp ping dns tls smtp ssh grpc",
+};
+
+test.each(exportFormats)("the report of an export for %s names each other type", async (format) => {
+  const monitors = Object.entries(newMonitors).map(([type, fields]) => [
+    type,
+    { name: type, type, ...fields },
+  ]);
+  const { text, report } = await exportMonitors(format, Object.fromEntries(monitors));
+  const [, named = ""] =
+    /^Not exported: there is no such check\. (.*)$/m.exec(report.join("\n")) ?? [];
+  const left = [...named.matchAll(/“(\w+)”/g)].map(([, type]) => type);
+  expect(Object.keys(newMonitors).filter((type) => !left.includes(type))).toEqual(
+    exportable[format].split(" "),
+  );
+  for (const type of exportable[format].split(" ")) expect(text).toContain(type);
+});
+
+test("an organization is exported with its groups, and the report names its secrets and other records", async () => {
+  const { ours } = await testAppliance();
+  const add = async (path: string, body: object) =>
+    (await ours.api("POST", `/api/v1/${path}`, { body })).json.data.id as string;
+  const id = await add("monitors", {
+    type: "http",
+    name: "Shop",
+    url: "https://shop.lan/",
+    basicAuth: { username: "probe", password: "secret-word" },
+    assertions: [{ source: "json", path: "$.items.length()", op: "lessThan", value: 3 }],
+    tags: ["team: a"],
+  });
+  await add("monitor-groups", { name: "Web", monitorIds: [id] });
+  await add("alert-channels", { type: "ntfy", name: "Phone", topic: "ops" });
+  const exported = (await ours.api("GET", "/api/v1/config")).json.data;
+  const results = await Promise.all(exportFormats.map((format) => exportAs(format, exported)));
+  for (const { text, report } of results) {
+    expect(text).not.toContain("secret-word");
+    expect(report).toContain("Enter its secrets: basicAuth.password. “Shop”");
+    expect(report).toContain("Not exported: 1 alert channel, 1 status page.");
+  }
+  const [kuma, gatus, blackbox] = results;
+  const plan = buildKumaPlan(openBackup(kuma?.text ?? "", "backup.json"), 0);
+  expect(plan.records.map(({ noun, name }) => `${noun} ${name}`)).toEqual([
+    "group Web",
+    "monitor Shop",
+  ]);
+  expect(plan.records[1]?.fields["tags"]).toEqual(["team: a"]);
+  expect(kuma?.report).toContain("Different there: assertions. “Shop”");
+  expect(parse(gatus?.text ?? "").endpoints[0]).toMatchObject({
+    url: "https://probe:${SHOP_BASIC_AUTH_PASSWORD}@shop.lan/",
+    group: "Web",
+    conditions: expect.arrayContaining(["len([BODY].items) < 3"]),
+  });
+  const [modules, prometheus] = parseAllDocuments(blackbox?.text ?? "").map((one) => one.toJS());
+  const [job] = prometheus.scrape_configs;
+  expect(modules.modules[job.params.module[0]].prober).toBe("http");
+  expect(job.static_configs).toEqual([
+    { targets: ["https://shop.lan/"], labels: { monitor: "Shop" } },
+  ]);
+  expect(blackbox?.report.join()).toContain("assertions");
+});
