@@ -131,7 +131,7 @@ function Facts({ channel }: { channel: AlertChannel }) {
   const target = [channel["url"], channel["server"], channel["topic"], channel["chatId"]].filter(
     (text) => typeof text === "string",
   );
-  const to = [channel["to"] ?? []].flat();
+  const to = [channel["to"]].flat().filter((text) => typeof text === "string");
   return (
     <p>
       {describeChannelType(type).name} {to.length > 0 && `to ${to.join(", ")} `}
