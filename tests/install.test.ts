@@ -106,7 +106,7 @@ function createRoot(folder: string) {
   mkdirSync(at("run/systemd/system"), { recursive: true });
   return {
     at,
-    run(...command: string[]) {
+    run: (...command: string[]) => {
       const { exitCode, stdout, stderr } = Bun.spawnSync(command, {
         timeout: 60_000,
         env: { ...process.env, PATH: `${join(folder, "bin")}:${process.env["PATH"]}` },
@@ -114,7 +114,7 @@ function createRoot(folder: string) {
       if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr.toString()}`);
       return stdout.toString();
     },
-    takeCalls() {
+    takeCalls: () => {
       const text = readFileSync(calls, "utf8");
       writeFileSync(calls, "");
       return text.trim().split("\n").filter(Boolean);

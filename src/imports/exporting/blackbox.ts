@@ -1,5 +1,6 @@
 /** Converts monitors to modules of Prometheus' blackbox exporter, and to scrape jobs that use them. */
 import type { Fields } from "../../core/collections/objects.ts";
+import { toText } from "../values.ts";
 import { formatHost, normalizeFields, type OurMonitor } from "./monitors.ts";
 
 type Probe = { target: string; module: Fields; used: readonly string[] };
@@ -57,7 +58,7 @@ const probes: Record<string, (monitor: Fields) => Probe> = {
   }),
   ping: ({ host }) => ({ target: String(host), module: { prober: "icmp" }, used: ["host"] }),
   dns: ({ host, recordType, resolver, expected }) => ({
-    target: String(resolver ?? "1.1.1.1"),
+    target: toText(resolver) || "1.1.1.1",
     module: {
       prober: "dns",
       dns: {
@@ -92,7 +93,7 @@ const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "
 const buildDialogue = ({ send, expect }: Fields): Fields => {
   const steps = [
     ...(send == null ? [] : [{ send }]),
-    ...(expect == null ? [] : [{ expect: escapeExpression(String(expect)) }]),
+    ...(expect == null ? [] : [{ expect: escapeExpression(toText(expect)) }]),
   ];
   return steps.length === 0 ? {} : { tcp: { query_response: steps } };
 };
@@ -117,10 +118,10 @@ function buildHttpProbe(monitor: Fields): Probe {
     }),
     ...(bearerToken != null && { authorization: { credentials: bearerToken } }),
     ...(keyword != null && {
-      fail_if_body_not_matches_regexp: [escapeExpression(String(keyword))],
+      fail_if_body_not_matches_regexp: [escapeExpression(toText(keyword))],
     }),
     ...(keywordAbsent != null && {
-      fail_if_body_matches_regexp: [escapeExpression(String(keywordAbsent))],
+      fail_if_body_matches_regexp: [escapeExpression(toText(keywordAbsent))],
     }),
     ...insecure(monitor),
   };

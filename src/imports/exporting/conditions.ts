@@ -1,9 +1,10 @@
 /** Converts assertions of HTTP monitors to conditions of Gatus: the reverse of `../gatus/assertions.ts`. */
 import type { Fields } from "../../core/collections/objects.ts";
+import { toText } from "../values.ts";
 
 /** An operand that Gatus reads as it is. Functions, placeholders and glob characters need another form. */
-const isPlain = (value: unknown) =>
-  !/[*?\\[\]]|^(?:pat|any|len|has)\(|^\s|\s$|\n/.test(String(value)) && String(value) !== "";
+const isPlain = (value: string) =>
+  !/[*?\\[\]]|^(?:pat|any|len|has)\(|^\s|\s$|\n/.test(value) && value !== "";
 
 const comparisons: Record<string, string> = {
   equals: "==",
@@ -15,15 +16,16 @@ const comparisons: Record<string, string> = {
 };
 
 /** Returns the condition of an assertion; null without an equivalent. */
-export function buildCondition({ source, path, op, value }: Fields): string | null {
-  const subject = buildSubject(String(source), path == null ? null : String(path));
+export function buildCondition({ source, path, op, value: expected }: Fields): string | null {
+  const value = typeof expected === "boolean" ? String(expected) : toText(expected);
+  const subject = buildSubject(String(source), path == null ? null : toText(path));
   if (subject === null) return null;
   if (op === "exists" || op === "notExists")
     return `has(${subject}) == ${op === "exists" ? "true" : "false"}`;
   if (op === "contains" || op === "notContains")
     return isPlain(value) ? `${subject} ${op === "contains" ? "==" : "!="} pat(*${value}*)` : null;
   if (op === "matches" || op === "notMatches")
-    return buildPattern(subject, op === "matches" ? "==" : "!=", String(value));
+    return buildPattern(subject, op === "matches" ? "==" : "!=", value);
   const operator = comparisons[String(op)];
   return operator !== undefined && isPlain(value) ? `${subject} ${operator} ${value}` : null;
 }

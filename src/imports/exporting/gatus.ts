@@ -3,6 +3,7 @@ import type { Fields } from "../../core/collections/objects.ts";
 import { Channels } from "../gatus/channels.ts";
 import { convertEndpoint, convertExternalEndpoint } from "../gatus/endpoints.ts";
 import { Section } from "../gatus/section.ts";
+import { toText } from "../values.ts";
 import { buildCondition, buildStatusConditions } from "./conditions.ts";
 import { formatHost, type Foreign, type OurMonitor } from "./monitors.ts";
 
@@ -13,7 +14,7 @@ const connected = "[CONNECTED] == true";
 const toAddress =
   (scheme: string) =>
   ({ host, port }: Fields): Endpoint => ({
-    url: `${scheme}://${formatHost(host)}${port == null ? "" : `:${port}`}`,
+    url: `${scheme}://${formatHost(host)}${port == null ? "" : `:${toText(port)}`}`,
     conditions: [connected],
   });
 
@@ -25,7 +26,7 @@ const endpoints: Record<string, (monitor: Fields) => Endpoint | null> = {
     ...(monitor["send"] != null && { more: { body: monitor["send"] } }),
     conditions: [
       connected,
-      ...(monitor["expect"] == null ? [] : [`[BODY] == pat(*${monitor["expect"]}*)`]),
+      ...(monitor["expect"] == null ? [] : [`[BODY] == pat(*${toText(monitor["expect"])}*)`]),
     ],
   }),
   ping: ({ host }) => ({ url: `icmp://${formatHost(host)}`, conditions: [connected] }),
@@ -39,7 +40,7 @@ const endpoints: Record<string, (monitor: Fields) => Endpoint | null> = {
     more: { ...(send != null && { body: send }), ...listHeaders(headers) },
   }),
   dns: ({ host, recordType, resolver, expected }) => ({
-    url: String(resolver ?? "1.1.1.1"),
+    url: toText(resolver) || "1.1.1.1",
     conditions: [
       "[DNS_RCODE] == NOERROR",
       ...((expected ?? []) as string[]).map((value) => `[BODY] == ${value}`),
@@ -64,7 +65,8 @@ function buildHttpEndpoint(monitor: Fields): Endpoint {
   ];
   const signIn = basicAuth as { username: string; password: string | null } | null;
   const user = signIn && `${encodeURIComponent(signIn.username)}:${encodeSecret(signIn.password)}@`;
-  const authorization = bearerToken == null ? {} : { Authorization: `Bearer ${bearerToken}` };
+  const authorization =
+    bearerToken == null ? {} : { Authorization: `Bearer ${toText(bearerToken)}` };
   return {
     url: String(url).replace("://", `://${user ?? ""}`),
     conditions: conditions.length === 0 ? [connected] : conditions,
@@ -99,7 +101,7 @@ export function toGatus({ fields, group }: OurMonitor): Foreign | null {
       entry: {
         ...common,
         token: fields["pushToken"] ?? "${TOKEN}",
-        heartbeat: { interval: `${interval}s` },
+        heartbeat: { interval: `${toText(interval)}s` },
       },
     };
   const endpoint = endpoints[String(type)]?.(fields) ?? null;
@@ -110,13 +112,13 @@ export function toGatus({ fields, group }: OurMonitor): Foreign | null {
   const all = [
     ...conditions,
     ...(days == null ? [] : [`[CERTIFICATE_EXPIRATION] > ${Number(days) * 24}h`]),
-    ...(degraded == null || type === "http" ? [] : [`[RESPONSE_TIME] < ${degraded}`]),
+    ...(degraded == null || type === "http" ? [] : [`[RESPONSE_TIME] < ${toText(degraded)}`]),
   ];
   const isInverted = fields["inverted"] === true && all.length === 1 && all[0] === connected;
   const entry = {
     ...common,
     url,
-    interval: `${interval}s`,
+    interval: `${toText(interval)}s`,
     ...more,
     client: buildClient(fields),
     conditions: isInverted ? ["[CONNECTED] == false"] : all,
@@ -128,7 +130,7 @@ function buildClient(fields: Fields): Fields {
   const { timeout, verifyTls, followRedirects, proxyUrl } = fields;
   const oauth2 = fields["oauth2"] as Fields | null | undefined;
   return {
-    timeout: `${timeout}s`,
+    timeout: `${toText(timeout)}s`,
     ...(verifyTls === false && { insecure: true }),
     ...(followRedirects === false && { "ignore-redirect": true }),
     ...(proxyUrl != null && { "proxy-url": proxyUrl }),
@@ -137,9 +139,7 @@ function buildClient(fields: Fields): Fields {
         "token-url": oauth2["tokenUrl"],
         "client-id": oauth2["clientId"],
         "client-secret": oauth2["clientSecret"],
-        scopes: String(oauth2["scope"] ?? "")
-          .split(" ")
-          .filter(Boolean),
+        scopes: toText(oauth2["scope"]).split(" ").filter(Boolean),
       },
     }),
   };

@@ -3,6 +3,7 @@ import type { Fields } from "../../core/collections/objects.ts";
 import { toColumns } from "../kuma/backup.ts";
 import { convertMonitor } from "../kuma/monitors.ts";
 import { kumaTypeOf } from "../kuma/type-names.ts";
+import { toText } from "../values.ts";
 import { formatHost, type Foreign, type OurMonitor } from "./monitors.ts";
 
 const hostAndPort = ({ host, port }: Fields): Fields => ({ hostname: host, port });
@@ -105,7 +106,7 @@ function buildHttp(monitor: Fields): Fields {
 
 function buildDatabase(scheme: string, monitor: Fields): Fields {
   const { host, port, username, password, database, tls, query, authDatabase } = monitor;
-  const encode = (value: unknown) => encodeURIComponent(String(value ?? ""));
+  const encode = (value: unknown) => encodeURIComponent(toText(value));
   const user =
     username == null && password == null ? "" : `${encode(username)}:${encode(password)}@`;
   const options =

@@ -1,5 +1,6 @@
 /** Reads the monitors of an exported configuration, with all of their fields. */
 import { type Fields, isObject } from "../../core/collections/objects.ts";
+import { toText } from "../values.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 
 /** An exported configuration; a path leads to each omitted secret. */
@@ -39,8 +40,7 @@ export function listMonitors(exported: Exported): OurMonitor[] {
     for (const { path, variable } of secrets) setAt(own, path.slice(2), `\${${variable}}`);
     return {
       fields: withDefaults({ name: key, ...own }),
-      group:
-        group === undefined || group === null ? null : String(groups.get(String(group)) ?? group),
+      group: toText(groups.get(toText(group)) ?? group) || null,
       secrets: [
         ...secrets.map(({ path }) => path.slice(2).join(".")),
         ...(own["type"] === "push" ? ["pushToken"] : []),

@@ -24,7 +24,10 @@ const statusNumbers: Record<ShownStatus, number | null> = {
   paused: null,
 };
 
-type Target = { id: string } & Record<"url" | "host" | "port" | "keyword" | "jsonPath", unknown>;
+type Target = { id: string } & Record<
+  "url" | "host" | "port" | "keyword" | "jsonPath",
+  string | number | null
+>;
 
 const targetNames = ["url", "host", "port", "keyword", "jsonPath"];
 const targetsText = `select id, ${targetNames.map((name) => `settings ->> '${name}' as "${name}"`).join(", ")}
