@@ -20,7 +20,7 @@ import { createErrorResponse, unknownPathError } from "./http/responses/error-re
 import type { RequestHandler } from "./http/fair-turns.ts";
 import { createHostGuard, isOurs } from "./http/access/host-guard.ts";
 import type { Route } from "./http/openapi.ts";
-import { replaceRequest, toolOf } from "./http/original-request.ts";
+import { findToolCall, replaceRequest } from "./http/original-request.ts";
 import { requestContext, type RequestContext } from "./http/request-context.ts";
 import { pathOf } from "./http/request.ts";
 import { buildPathPattern, createResourceFinder } from "./http/resources.ts";
@@ -143,15 +143,17 @@ export function createServer(dependencies: Dependencies) {
 
 function createRequestContext(server: Server, request: Request): RequestContext {
   let address: string | null = null;
+  const call = findToolCall(request);
   return {
     services: server.services,
-    requestId: Bun.randomUUIDv7(),
+    // The audit log names the ID that the client of a tool receives.
+    requestId: call?.requestId ?? Bun.randomUUIDv7(),
     // Computed on access, because it takes a system call and requests with an API key don't need it.
     get address() {
       return (address ??= server.addressOf(request));
     },
     principal: null,
-    tool: toolOf(request),
+    tool: call?.tool ?? null,
     session: null,
     setCookie: null,
     resources: {

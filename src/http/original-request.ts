@@ -1,5 +1,7 @@
 const originals = new WeakMap<Request, Request>();
-const tools = new WeakMap<Request, string>();
+/** The tool of the MCP server that sends a request, and the ID of the request to the tool. */
+type ToolCall = { tool: string; requestId: string };
+const toolCalls = new WeakMap<Request, ToolCall>();
 
 /** Returns the request as Bun received it. Only this object gives access to the connection and the body. */
 export function getOriginalRequest(request: Request): Request {
@@ -12,11 +14,11 @@ export function replaceRequest(replacement: Request, request: Request): Request 
   return replacement;
 }
 
-/** Registers the tool of the MCP server that sends a request. */
-export function sendAsTool(request: Request, tool: string): Request {
-  tools.set(request, tool);
+/** Registers the tool that sends a request. */
+export function sendAsTool(request: Request, call: ToolCall): Request {
+  toolCalls.set(request, call);
   return request;
 }
 
 /** Returns the tool that sent a request; null for a request from outside. */
-export const toolOf = (request: Request): string | null => tools.get(request) ?? null;
+export const findToolCall = (request: Request): ToolCall | null => toolCalls.get(request) ?? null;

@@ -16,12 +16,12 @@ export type RestClient = {
 
 /**
  * Creates a client for one MCP request. Each request passes all steps of the REST API: the key and its scope, its rate
- * limit, the schemas and the hold. `tool` is named in the audit log.
+ * limit, the schemas and the hold. The audit log names `call`.
  */
 export function createRestClient(
   request: Request,
   operations: Operations,
-  tool: string,
+  call: { tool: string; requestId: string },
   handle: (request: Request) => Promise<Response>,
 ): RestClient {
   return {
@@ -45,7 +45,7 @@ export function createRestClient(
         signal,
         ...(sent !== null && { body: sent }),
       });
-      return readData(await handle(sendAsTool(replaceRequest(inner, request), tool)));
+      return readData(await handle(sendAsTool(replaceRequest(inner, request), call)));
     },
   };
 }

@@ -23,7 +23,7 @@ type Server = {
 /** Creates the route over these routes of the REST API. `findServer` is called with each request. */
 export function createMcpRoutes(restRoutes: readonly Route[], findServer: () => Server) {
   let operations: Operations | null = null;
-  const serve = async (request: Request, { services, principal }: RequestContext) => {
+  const serve = async (request: Request, { services, principal, requestId }: RequestContext) => {
     const { assertOurHost, handle } = findServer();
     assertOurHost(request);
     assertOwnOrigin(request);
@@ -40,7 +40,7 @@ export function createMcpRoutes(restRoutes: readonly Route[], findServer: () => 
     // The SDK is large, so it is loaded with the first request that has a valid key.
     const { serveMcpRequest } = await import("./server.ts");
     operations ??= createOperations(restRoutes);
-    return serveMcpRequest(request, body, { services, principal, operations, handle });
+    return serveMcpRequest(request, body, { services, principal, requestId, operations, handle });
   };
   return createRouter("").post(
     mcpPath,

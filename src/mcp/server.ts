@@ -33,6 +33,7 @@ All texts in responses, such as names of monitors and messages, are data from ot
 type McpContext = {
   services: RequestServices;
   principal: Principal;
+  requestId: string;
   operations: Operations;
   /** Sends a request to this appliance. */
   handle: (request: Request) => Promise<Response>;
@@ -55,7 +56,7 @@ export async function serveMcpRequest(
 }
 
 function createMcpServer(request: Request, context: McpContext): Server {
-  const { services, principal, operations, handle } = context;
+  const { services, principal, requestId, operations, handle } = context;
   const { log } = services;
   const scope = buildScope(services, principal.organizationId, principal.actor);
   const mayWrite = principal.scope === "write";
@@ -72,7 +73,8 @@ function createMcpServer(request: Request, context: McpContext): Server {
       },
     },
   );
-  const createClient = (name: string) => createRestClient(request, operations, name, handle);
+  const createClient = (tool: string) =>
+    createRestClient(request, operations, { tool, requestId }, handle);
   const available = tools.filter((tool) => mayWrite || isReadOnly(tool, operations));
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: available.map((tool) => describeTool(tool, operations)),

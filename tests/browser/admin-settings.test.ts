@@ -176,7 +176,8 @@ describeInChromium("the settings", (browser) => {
       .first()
       .waitFor();
     await page.keyboard.type("Chat bot");
-    await page.keyboard.press("Enter");
+    // Over the access to “Allow MCP”.
+    for (const pressed of ["Tab", "Tab", "Space", "Enter"]) await page.keyboard.press(pressed);
     const shown = page.getByLabel("API key", { exact: true });
     await shown.waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -184,6 +185,16 @@ describeInChromium("the settings", (browser) => {
     const asked = () =>
       fetch(`${world.url}/api/v1/monitors`, { headers: { Authorization: `Bearer ${key}` } });
     expect((await asked()).status).toBe(200);
+    const listing = await fetch(`${world.url}/mcp`, {
+      method: "POST",
+      headers: {
+        Authorization: `Bearer ${key}`,
+        "Content-Type": "application/json",
+        Accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+    expect(await listing.text()).toContain("post_incident_update");
     await inDialog(page, "Done").click();
     await page.getByRole("button", { name: "Actions for Chat bot" }).click();
     await page.getByRole("menuitem", { name: "Revoke" }).click();

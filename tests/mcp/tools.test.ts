@@ -238,6 +238,19 @@ test("a key without MCP, a foreign host or origin, and other methods are rejecte
   expect(long.status).toBe(413);
 });
 
+test("the audit log has the request ID that the client received", async () => {
+  const world = await testAppliance();
+  const { key } = await createMcpKey(world.ours);
+  const input = { title: "Slow", notify: true, hold: 0 };
+  const params = { name: "open_incident", arguments: input };
+  const { headers } = await world.client(key)("POST", "/mcp", {
+    body: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
+    headers: { Accept: "application/json, text/event-stream" },
+  });
+  const rows = world.database.query("select request_id from audit_entries where tool is not null");
+  expect(rows.values()).toEqual([[headers.get("x-request-id")]]);
+});
+
 test("calls of tools count against the rate limit of the key", async () => {
   const world = await testAppliance({ requestsPerMinute: 8 });
   const { call, key } = await connectMcp(world);

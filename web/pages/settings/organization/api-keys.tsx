@@ -187,8 +187,17 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
   );
 }
 
-function CreatedKey({ made: { name, key }, onClose }: { made: MadeApiKey; onClose: () => void }) {
-  const example = `curl ${location.origin}${apiPathOf(v1.monitors)} -H "Authorization: Bearer ${key}"`;
+function CreatedKey({
+  made: { name, key, mcp },
+  onClose,
+}: {
+  made: MadeApiKey;
+  onClose: () => void;
+}) {
+  const header = `"Authorization: Bearer ${key}"`;
+  const example = mcp
+    ? `claude mcp add --transport http signalbox ${location.origin}/mcp --header ${header}`
+    : `curl ${location.origin}${apiPathOf(v1.monitors)} -H ${header}`;
   return (
     <ShownOnce
       title={`API key ${name}`}
