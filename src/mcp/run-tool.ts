@@ -58,11 +58,10 @@ async function write(
   { name, endpoint, canHold }: Operation,
 ): Promise<Json> {
   const { params, body } = request;
+  // Also validated by the REST API, but a preview is not sent, and recipients are found by valid values.
+  if (endpoint.body !== undefined) parse(endpoint.body, body ?? {});
   const notified = await findNotifiedByTool(context, tool, request);
-  if (options.isPreview) {
-    if (endpoint.body !== undefined) parse(endpoint.body, body ?? {});
-    return { preview: true, changed: false, change: body, notified };
-  }
+  if (options.isPreview) return { preview: true, changed: false, change: body, notified };
   const isHeld = canHold && options.hold > 0;
   const query: Record<string, string> = isHeld ? { hold: String(options.hold) } : {};
   const { data } = await context.rest.send(name, { params, query, body });

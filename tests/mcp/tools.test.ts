@@ -152,14 +152,18 @@ test("planned maintenance is undone before anyone hears of it, and announced lat
   expect(before).not.toContain("Router");
   expect((await call("list_maintenance")).data).toEqual([]);
 
+  await call("schedule_maintenance", { ...plan, title: "Switch", notify: false, hold: 0 });
+  await world.send();
+  expect(world.mails).toEqual([]);
   const again = await call("schedule_maintenance", plan);
   await call("send_change_now", { id: again.data.id });
   await world.held.runOnce();
   await world.send();
   expect(world.mails).toHaveLength(1);
   const [window] = (await call("list_maintenance")).data;
+  expect(window.title).toBe("Router");
   await call("cancel_maintenance", { id: window.id, hold: 0 });
-  expect((await call("list_maintenance")).data).toEqual([]);
+  expect((await call("list_maintenance")).data).toMatchObject([{ title: "Switch" }]);
 });
 
 test("a key that reads sees and can call only tools that read", async () => {
@@ -190,6 +194,10 @@ test("bad input names the field, and unknown fields are rejected", async () => {
   expect(await issue("list_monitors", { detail: "all" })).toContain("detail must be");
   expect(await issue("list_monitors", { status: "broken" })).toContain("status");
   expect(await issue("get_monitor", { id: unknownId })).toContain("no such monitor");
+  const wrong = { title: "Slow", monitorIds: 1, notify: true };
+  expect(await issue("open_incident", wrong)).toContain("monitorIds must be a list");
+  const empty = { id: unknownId, notify: true };
+  expect(await issue("post_incident_update", empty)).toContain("must have at least one of status");
 });
 
 test("tools see and change only their own organization", async () => {
