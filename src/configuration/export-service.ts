@@ -31,6 +31,10 @@ type ExportedRecord = Pick<Current, "section" | "id" | "isDefaultPage" | "fields
 export const exportConfiguration = (scope: Scope): Promise<ConfigExport> =>
   runInConfigurationTurn(scope, () => createExport(scope));
 
+/** Like `exportConfiguration`, but never streams: for callers that do not write a response. */
+export const exportInMemory = (scope: Scope): Promise<ConfigExport> =>
+  runInConfigurationTurn(scope, async () => (await createExportWriter(scope)).exportBuffered());
+
 /** Exports an organization. Large sets of monitors are streamed. Call it only from the organization's queue. */
 export async function createExport(scope: Scope): Promise<ConfigExport> {
   const writer = await createExportWriter(scope);

@@ -71,8 +71,8 @@ function createDataTarget(data: Data, org: string | undefined): ConfigTarget {
       return applyConfiguration(await createScope(organization), document, options);
     },
     async export() {
-      const { exportConfiguration } = await import("../../configuration/export-service.ts");
-      return exportConfiguration(await createScope(null));
+      const { exportInMemory } = await import("../../configuration/export-service.ts");
+      return exportInMemory(await createScope(null));
     },
   };
 }
