@@ -10,7 +10,8 @@ type Action =
   | readonly ["down" | "up", Monitor]
   | readonly ["wait", number]
   | readonly ["hours", number, number]
-  | readonly ["restart" | "kill"];
+  | readonly ["restart"]
+  | readonly ["kill"];
 
 const halfHourMs = 1_800_000;
 /** 21:00 UTC. */
@@ -86,15 +87,14 @@ async function observe(actions: readonly Action[]): Promise<string[][]> {
     time.now = now;
   };
   const perform = async (action: Action) => {
-    const [what, which] = action;
-    if (what === "restart") pager.restart();
-    else if (what === "kill") pager.crashBefore("deliveries");
-    else if (what === "hours")
+    if (action[0] === "restart") pager.restart();
+    else if (action[0] === "kill") pager.crashBefore("deliveries");
+    else if (action[0] === "hours")
       await pager.changeChannel(inbox, { quietHours: buildHours(action[1], action[2]) });
-    else if (what !== "wait" && down.has(which) !== (what === "down")) {
-      await jobs[which].changeState(what);
-      if (what === "down") down.add(which);
-      else down.delete(which);
+    else if (action[0] !== "wait" && down.has(action[1]) !== (action[0] === "down")) {
+      await jobs[action[1]].changeState(action[0]);
+      if (action[0] === "down") down.add(action[1]);
+      else down.delete(action[1]);
     }
   };
   const all: string[][] = [];
@@ -119,7 +119,7 @@ const action = fc.oneof(
   fc.tuple(fc.constantFrom("down" as const, "up" as const), monitor),
   fc.tuple(fc.constant("wait" as const), fc.integer({ min: 1, max: 8 })),
   fc.tuple(fc.constant("hours" as const), clock, clock).filter(([, from, until]) => from !== until),
-  fc.tuple(fc.constantFrom("restart" as const, "kill" as const)),
+  fc.constantFrom<Action>(["restart"], ["kill"]),
 );
 
 test("a channel gets what the documentation of quiet hours says", async () => {
