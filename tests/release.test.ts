@@ -5,7 +5,12 @@ import { dirname, join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 import { audit } from "../release/audit.ts";
 import { builtFrom } from "../release/commit.ts";
-import { allowedLicences, licencesText, shippedPackages } from "../release/packages.ts";
+import {
+  allowedLicences,
+  billOfMaterials,
+  licencesText,
+  shippedPackages,
+} from "../release/packages.ts";
 import { sign } from "../release/sign.ts";
 import { binary, runSignalbox } from "./support/binary.ts";
 import { inRoot, mayChangeRoot } from "./support/change-root.ts";
@@ -39,6 +44,14 @@ test("the bill of materials is CycloneDX and lists every shipped package", async
     `bun@${Bun.version}`,
     ...packages.map(({ name, version }) => `${name}@${version}`),
   ]);
+});
+
+test("the bill of materials of an image also lists its Debian packages", async () => {
+  const versions = { "iputils-ping": "3:20221126-1+deb12u1" };
+  const text = billOfMaterials(packages, null, { architecture: "arm64", versions });
+  const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
+  expect(await validator.validate(text)).toBeNull();
+  expect(text).toContain("pkg:deb/debian/iputils-ping@3%3A20221126-1%2Bdeb12u1?arch=arm64");
 });
 
 test("the executable shows the licences of all of its parts", async () => {
