@@ -99,6 +99,23 @@ export const deletedBounds = {
 } satisfies Section;
 
 /** Request bodies, request rates and queues. */
+export const mcpBounds = {
+  messages: { value: 10, unit: "messages", per: "request", beyond: validationText },
+  listed: { value: 50, unit: "entries", per: "list", beyond: "The entries left out are counted." },
+  response: {
+    value: 40_000,
+    unit: "characters",
+    per: "response",
+    beyond: "Texts and lists are shortened until it fits.",
+  },
+  record: {
+    value: 4 * 1024 * KiB,
+    unit: "bytes",
+    per: "record or list that a tool reads",
+    beyond: "The tool reports an error. The REST API returns the record.",
+  },
+} as const satisfies Section;
+
 export const requestBounds = {
   body: {
     value: 256 * KiB,
@@ -906,6 +923,7 @@ export const bounds = {
   Requests: requestBounds,
   Configurations: configurationBounds,
   Searches: searchBounds,
+  "Programs with AI": mcpBounds,
   "Audit log": auditBounds,
   Incidents: incidentBounds,
   "Monitors and checks": monitorBounds,

@@ -1,4 +1,5 @@
 /** Describes the input of each tool from the schemas of the REST API, and converts it to a REST request. */
+import { mcpBounds } from "../core/limits.ts";
 import { invalidFieldError, validationError } from "../core/validation.ts";
 import type { Field, Json, Operation } from "./operations.ts";
 import type { Tool } from "./tools.ts";
@@ -6,7 +7,7 @@ import type { Tool } from "./tools.ts";
 /** Hold of a change without `hold`, in seconds: the longest one, because a person reads the preview meanwhile. */
 export const usualHold = 60;
 /** Entries of each list in a response. */
-export const listLimits = { usual: 10, most: 50 };
+export const listLimits = { usual: 10, most: mcpBounds.listed.value };
 
 /** A request to the REST API. */
 export type RestRequest = {

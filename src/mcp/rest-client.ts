@@ -1,11 +1,11 @@
 /** Sends requests of tools to the REST API of this process, with the key of the MCP request. */
 import { AppError, type ErrorCode, type ErrorDetail } from "../core/errors.ts";
+import { mcpBounds } from "../core/limits.ts";
 import { replaceRequest, sendAsTool } from "../http/original-request.ts";
 import type { RestRequest } from "./inputs.ts";
 import type { Operations } from "./operations.ts";
 
-/** Maximum length of a response that is read, in bytes. */
-const maxBytes = 4 * 1024 * 1024;
+const maxBytes = mcpBounds.record.value;
 
 type Data = { data: unknown; meta?: unknown };
 

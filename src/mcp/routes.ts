@@ -1,5 +1,6 @@
 /** The route of the MCP server: checks host, origin, key and body, and passes the message to the SDK. */
 import { AppError } from "../core/errors.ts";
+import { mcpBounds } from "../core/limits.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { authorize } from "../http/access/authentication.ts";
 import { parseJson, readBody } from "../http/body.ts";
@@ -11,8 +12,8 @@ import { createOperations, type Operations } from "./operations.ts";
 
 export const mcpPath = "/mcp";
 
-/** Messages in one request. Only the oldest supported revision of the protocol allows several. */
-const maxMessages = 10;
+/** Only the oldest supported revision of the protocol allows several messages in a request. */
+const maxMessages = mcpBounds.messages.value;
 
 type Server = {
   /** Throws MISDIRECTED_REQUEST for a foreign host name. */

@@ -1,11 +1,11 @@
 /** Renders data for a language model: short, bounded, without secrets, and always as quoted JSON. */
 import { isObject } from "../core/collections/objects.ts";
+import { mcpBounds } from "../core/limits.ts";
 
 /** Bounds of a response. */
 type Bounds = { entries: number; characters: number };
 
-/** Length of a whole response, in characters. A response that is longer is shortened again. */
-export const maxResponseCharacters = 40_000;
+const maxResponseCharacters = mcpBounds.response.value;
 
 /** Addresses that work like a password. */
 const secretFields = new Set(["pushUrl", "calendarUrl", "acknowledgeUrl"]);

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
-import { maxResponseCharacters, quoteJson, renderResponse } from "../../src/mcp/rules.ts";
+import { quoteJson, renderResponse } from "../../src/mcp/rules.ts";
 import { isReadOnly } from "../../src/mcp/server.ts";
 import { createOperations } from "../../src/mcp/operations.ts";
 import { tools } from "../../src/mcp/tools.ts";
+import { mcpBounds } from "../../src/core/limits.ts";
 import { listRoutes } from "../../src/api.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { createPublicHandler } from "../../src/server.ts";
@@ -102,7 +103,7 @@ describe("names and messages are data", () => {
       { updates: texts, list: texts },
       { entries: 50, characters: 5_000 },
     );
-    expect(text.length).toBeLessThanOrEqual(maxResponseCharacters);
+    expect(text.length).toBeLessThanOrEqual(mcpBounds.response.value);
     const { updates, list } = JSON.parse(text) as Json;
     expect(updates.at(-1)).toMatchObject({
       index: 499,
