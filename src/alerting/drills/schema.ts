@@ -64,6 +64,7 @@ export const DrillPreview = z
           notifications: [
             {
               at: "2026-12-01T09:02:00.000Z",
+              held: false,
               channel: { id: "01a1fb99-9c31-7e5f-8d6c-7b8a99c7d6e5", name: "Phone" },
               person: { id: "01a1fb99-5e83-7f22-8d4b-6c8e0f2a4b57", name: "Ada Lovelace" },
             },
