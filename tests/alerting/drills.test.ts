@@ -178,6 +178,31 @@ describe("a drill of a person", () => {
     expect(ben.received()).toHaveLength(1);
   });
 
+  test("notifies again after a snooze, and ends when nobody acknowledges it then", async () => {
+    const world = await createWorld();
+    const { ada, api, pass, listDrills, time } = world;
+    const snooze = async () => {
+      const until = new Date(time.now + 3_600_000).toISOString();
+      const path = `/api/v1/alerts/${(await listDrills()).at(-1)?.id}`;
+      expect((await api("POST", `${path}/snooze`, { body: { until } })).status).toBe(200);
+      return path;
+    };
+    await api("POST", `/api/v1/people/${ada.id}/drill`);
+    await pass(1);
+    await snooze();
+    await pass(59);
+    expect(ada.received()).toHaveLength(1);
+    await pass(3);
+    expect(ada.received()).toHaveLength(2);
+    const path = await snooze();
+    await pass(1);
+    expect((await api("POST", `${path}/unacknowledge`)).status).toBe(200);
+    expect((await listDrills()).at(-1)?.status).toBe("open");
+    await pass(5);
+    expect((await listDrills()).at(-1)).toMatchObject({ resolvedBecause: "unacknowledged" });
+    expect(ada.received()).toHaveLength(2);
+  });
+
   test("is for oneself, or for admins; only admins drill policies", async () => {
     const world = await createWorld();
     const { ada, path } = world;

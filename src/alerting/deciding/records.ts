@@ -104,12 +104,18 @@ function findOwnership(
   return { priority: monitor.priority, policyId: idOf(policy) };
 }
 
-/** Starts the escalation of an alert, unless it has no policy, has started, or someone takes care of it. */
+/**
+ * Starts the escalation of an alert, unless it has no policy, has started, or someone takes care of it. The drill of a
+ * person has no policy, and starts at once.
+ */
 export function startEscalation(decision: Deciding, record: OpenRecord, from: number) {
   const policy = decision.snapshot.policies.find(({ id }) => id === record.policyId);
-  if (policy === undefined || record.escalatedFrom !== null || isQuiet(record)) return;
+  const isOfPerson = record.family === "drill" && record.policyId === null;
+  if (policy === undefined && !isOfPerson) return;
+  if (record.escalatedFrom !== null || isQuiet(record)) return;
   const first = { step: 0, round: 0 };
-  const dueAt = computeStageTime(policy, findStage(policy, first), from);
+  const dueAt =
+    policy === undefined ? from : computeStageTime(policy, findStage(policy, first), from);
   advance(decision, record, { ...first, dueAt, escalatedFrom: from });
 }
 

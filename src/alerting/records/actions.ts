@@ -10,7 +10,8 @@ import { commit, commitUnchanged, guardUnconditional } from "../../events/commit
 import { buildScope, type Scope, type ScopeServices } from "../../events/scope.ts";
 import { createNote, hasRoom, insertIncidentNote } from "../../incidents/statements.ts";
 import { findHead } from "../../incidents/store.ts";
-import { computeStageTime, findStage } from "../deciding/escalation-rules.ts";
+import { computeStageTime, findStage, planPersonDrill } from "../deciding/escalation-rules.ts";
+import { loadEscalation } from "../deciding/snapshot.ts";
 import { listPolicies } from "../policies/store.ts";
 import { dropHeldMessages } from "./held-messages.ts";
 import { createLinkKey } from "./links.ts";
@@ -128,12 +129,16 @@ export function unacknowledgeAlert(scope: Scope, id: string): Promise<AlertSumma
 
 /** Returns when the escalation of an alert continues: at the time of its next step, or now if that has passed. */
 async function findNextStepTime(scope: Scope, record: RecordRow): Promise<number | null> {
-  const { policyId, escalatedFrom } = record;
-  if (policyId === null || escalatedFrom === null) return null;
+  const { subjectId, priority, policyId, escalatedFrom } = record;
+  if (escalatedFrom === null) return null;
   const now = scope.clock();
-  const [policy] = await listPolicies(scope, policyId);
-  if (policy === undefined) return now;
-  return Math.max(now, computeStageTime(policy, findStage(policy, record), escalatedFrom));
+  // Only the drill of a person escalates without a policy.
+  const plan =
+    policyId === null
+      ? planPersonDrill(subjectId, priority, (await loadEscalation(scope, [], now))(now))
+      : (await listPolicies(scope, policyId))[0];
+  if (plan === undefined) return now;
+  return Math.max(now, computeStageTime(plan, findStage(plan, record), escalatedFrom));
 }
 
 /**
