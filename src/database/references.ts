@@ -57,7 +57,7 @@ export function overLimitError(limits: Limits, name: LimitName): AppError {
 /** Creates a NOT_FOUND error for a field that refers to an unknown record. */
 export function unknownReferenceError(path: string, noun: string): AppError {
   return new AppError("NOT_FOUND", `${path} names no ${noun} of this organization.`, {
-    details: [{ path, message: `must name only existing ${noun}s` }],
+    details: [{ path, message: `must name only existing ${noun.replace(/y$/, "ie")}s` }],
   });
 }
 
