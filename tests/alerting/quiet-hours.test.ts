@@ -85,6 +85,17 @@ describe("in quiet hours, a channel", () => {
     ]);
   });
 
+  test("is deleted with its held messages, and the timeline says so", async () => {
+    const { api, inbox, job, later, readTimeline } = await createNight();
+    await job.changeState("down");
+    await later();
+    expect((await api("DELETE", `/api/v1/alert-channels/${inbox.id}`)).status).toBe(200);
+    expect(await readTimeline()).toEqual([
+      "21:30 held: Held until 07:00 (Europe/Berlin) by the quiet hours of Office.",
+      "21:30 held: Office was deleted before its quiet hours ended, so the held message is not sent.",
+    ]);
+  });
+
   test("gets critical alerts at once", async () => {
     const { inbox, job, later } = await createNight("22:30", { priority: "critical" });
     await job.changeState("down");

@@ -17,8 +17,9 @@ import { assertTargetsAllowed, type Place, portOf } from "../../core/security/ta
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { type Remover, removeRecords } from "../../database/deleted-records.ts";
 import { findTargetUses, guardNoTarget } from "../../database/escalation-uses.ts";
+import { alertBounds } from "../../core/limits.ts";
 import { guardLimit } from "../../database/references.ts";
-import { retryOnStaleRead, type Statement } from "../../database/store.ts";
+import { type Prepared, retryOnStaleRead, type Statement } from "../../database/store.ts";
 import {
   alertChannels,
   deliveries,
@@ -310,6 +311,7 @@ export function removeChannel(scope: Tenant & Remover, id: string, at: string): 
         where organization_id = ${organizationId} and id in (select ${userId} from ${attached}
           where ${attached.organizationId} = ${organizationId} and ${attached.channelId} = ${id})`,
     ),
+    recordRemoval(organizationId, id, at),
     store.db
       .delete(deliveries)
       .where(
@@ -321,3 +323,22 @@ export function removeChannel(scope: Tenant & Remover, id: string, at: string): 
     ...removeRecords(scope, "alert-channel", [id], at),
   ];
 }
+
+const removalText = `insert into alert_timeline (organization_id, record_id, at, type, message)
+  select distinct ?1, a.record_id, ?3, 'held', iif(p.id is null, c.name, p.name || ': ' || c.name)
+    || ' was deleted before its quiet hours ended, so the held message is not sent.'
+  from deliveries d
+    cross join delivery_alerts t on t.organization_id = ?1 and t.delivery_id = d.id
+      and not t.withheld
+    cross join alerts a on a.organization_id = ?1 and a.id = t.alert_id
+    cross join alert_channels c on c.organization_id = ?1 and c.id = d.receiver_id
+    left join people p on p.id = c.person_id
+  where d.organization_id = ?1 and d.receiver_id = ?2 and d.due_at is not null and d.quiet
+    and a.record_id is not null and (select count(*) from alert_timeline e
+      where e.organization_id = ?1 and e.record_id = a.record_id) < ${alertBounds.entries.value}`;
+
+/** Adds to the timelines that a channel with held messages is deleted. Must precede the deletion. */
+export const recordRemoval = (organizationId: string, channelId: string, at: string): Prepared => ({
+  text: removalText,
+  parameters: [organizationId, channelId, at],
+});

@@ -20,6 +20,7 @@ import {
   createChannelRow,
   openRecord,
   patchChannel,
+  recordRemoval,
   toChannelRecord,
 } from "../channels/service.ts";
 import { messageKinds } from "../channels/routing-schema.ts";
@@ -193,6 +194,7 @@ export function deleteContactMethod(scope: Scope, id: string): Promise<typeof de
       scope,
       [
         ...guardCurrent(scope, alertChannels, await getRow(scope, id)),
+        recordRemoval(scope.organizationId, id, formatTimestamp(scope.clock())),
         ...removeContactMethod(scope, id),
       ],
       { action: "contact-method.deleted", subjectId: id },
