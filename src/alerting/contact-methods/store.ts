@@ -1,7 +1,7 @@
 /** Reads and writes contact methods: alert channels that belong to a person. */
 import { and, asc, eq, isNotNull, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
-import { contactBounds, formatBound } from "../../core/limits.ts";
+import { contactBounds } from "../../core/limits.ts";
 import { matchValues, removeRow, type Tenant } from "../../database/rows.ts";
 import { guard, type Prepared, StaleRead, type Statement } from "../../database/store.ts";
 import { alertChannels, deliveries } from "../../database/tables/alerting.ts";
@@ -51,7 +51,7 @@ export function insertContactMethod({ store }: Tenant, row: ContactRow): Stateme
       () =>
         new AppError(
           "CONFLICT",
-          `A person can have at most ${formatBound(contactBounds.methods)} as contact methods.`,
+          `A person can have at most ${contactBounds.methods.value} contact methods.`,
         ),
     ),
   ];
