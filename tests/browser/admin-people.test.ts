@@ -107,6 +107,7 @@ describeInChromium("people and organizations", (browser) => {
     // Pending undoable actions happen in their organization before the switch.
     await page.keyboard.press("Control+k");
     await page.keyboard.type("switch to acme");
+    await page.getByRole("option", { name: /^Switch to / }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByText("Blog").first().waitFor();
     await page

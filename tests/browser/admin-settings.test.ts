@@ -168,6 +168,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByText("Web shop").first().waitFor();
     await page.keyboard.press("Control+k");
     await page.keyboard.type("create api");
+    await page.getByRole("option", { name: "Create API key" }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Create API key" }).waitFor();
     await page.keyboard.press("Enter");

@@ -1,14 +1,23 @@
 import { Modal } from "@mantine/core";
-import { lazy, Suspense, useState } from "react";
-import { createChunk } from "../data/chunks.ts";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { createChunk, waitUntilIdle } from "../data/chunks.ts";
 import { palette } from "../components/open-dialog.ts";
 import { Finder } from "./finder.tsx";
 
-const CommandFinder = lazy(createChunk(() => import("./commands.tsx")));
+const loadCommands = createChunk(() => import("./commands.tsx"));
+const CommandFinder = lazy(loadCommands);
 
 /** The command palette: finds pages, records and actions by typing. */
 export function Palette({ onHelp }: { onHelp: () => void }) {
   const opened = palette.use();
+  // Before the other parts of the script, because keys open the palette at any time.
+  useEffect(
+    () =>
+      void waitUntilIdle()
+        .then(loadCommands)
+        .catch(() => {}),
+    [],
+  );
   return (
     <Modal
       opened={opened}
