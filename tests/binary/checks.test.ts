@@ -8,7 +8,7 @@ import {
   type ServerClient,
   expectSuccess,
 } from "../support/machine.ts";
-import { hang, replyWithRedirect, startTarget } from "../support/target.ts";
+import { hang, replyWith, replyWithRedirect, startTarget } from "../support/target.ts";
 import type { Json } from "../support/json.ts";
 
 const unlimited = ["--rate-limit", "0"];
@@ -140,17 +140,20 @@ test("a stop during checks exits with 0 and records nothing about their targets"
   await using shop = await startTarget(hang);
   const server = await box.serve({ flags: unlimited });
   const api = createServerClient(server.url, box.key);
-  const ids = [];
   for (let index = 0; index < 30; index++)
-    ids.push((await site(api, shop.at(`/${index}`), { interval: 60, timeout: 60 })).id);
+    await site(api, shop.at(`/${index}`), { interval: 60, timeout: 60 });
   await shop.waitUntilAsked(30);
-  const checking = api("POST", `/api/v1/monitors/${ids[0]}/check`);
-  await api("GET", "/api/v1/monitors");
+  shop.setReply(replyWith(), "/now");
+  const { id } = await site(api, shop.at("/now"), { interval: 3_600, timeout: 60 });
+  await untilIs(api, id, "up");
+  shop.setReply(hang, "/now");
+  const checking = api("POST", `/api/v1/monitors/${id}/check`);
+  await shop.waitUntilAsked(32);
   expect(await server.stop()).toBe(0);
   const { status, json } = await checking;
   expect([status, json.error.code]).toEqual([503, "UNAVAILABLE"]);
-  expect(rows(box, "SELECT count(*) FROM heartbeats")).toEqual([[0]]);
-  expect(rows(box, told)).toEqual([]);
+  expect(rows(box, "SELECT count(*) FROM heartbeats")).toEqual([[1]]);
+  expect(rows(box, told)).toEqual([[expect.any(Number), "monitor.up", id]]);
 });
 
 test("its own port is rejected as a number, and never connected to by name or redirect", async () => {
