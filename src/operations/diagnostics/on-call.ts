@@ -43,11 +43,12 @@ export async function examineOnCall({ store, clock }: Context): Promise<Diagnosi
 
 /** Finds drills that nobody acknowledged. */
 export async function examineDrills({ store }: Context): Promise<Diagnosis[]> {
+  const failed = await listFailedDrills(store, null);
+  if (failed.length === 0) return [];
   const names = await store.query<{ id: string; name: string }>(
     "select id, name from organizations where deleted_at is null",
     [],
   );
-  const failed = await listFailedDrills(store, null);
   return [...Map.groupBy(failed, (one) => one.organizationId)].flatMap(([organizationId, own]) => {
     const organization = names.find(({ id }) => id === organizationId)?.name;
     if (organization === undefined) return [];
