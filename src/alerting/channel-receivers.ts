@@ -13,7 +13,7 @@ import {
   subjectOf,
 } from "./sending/messages.ts";
 import { attemptDelivery, type LinkedRecord, type SendingContext } from "./sending/attempt.ts";
-import { findReachedLimit } from "./sending/daily-limit.ts";
+import { countMessage, findReachedLimit } from "./sending/daily-limit.ts";
 import {
   type Attempt,
   makeDeliveriesDue,
@@ -68,6 +68,7 @@ export function createChannelReceivers(context: SendingContext): Receivers {
           if (facts.isLost) log.warn("an alert channel fails", { channel: channel.id });
           return [
             ...updateChannelState(channel, attempt, facts),
+            ...countMessage(channel, attempt, facts.now),
             ...(facts.isLost ? recordFailure(channel, attempt, facts.now) : []),
             ...(facts.receipt === null
               ? []

@@ -18,7 +18,7 @@ import {
   type SendingContext,
 } from "./sending/attempt.ts";
 import { findSettings, patchSmtp } from "../accounts/settings/service.ts";
-import { findReachedLimit } from "./sending/daily-limit.ts";
+import { countMessage, findReachedLimit } from "./sending/daily-limit.ts";
 import { failFinally } from "./provider.ts";
 import type { Message } from "./sending/messages.ts";
 import type { InvitationMail, SentInvitation } from "../accounts/invitations/schema.ts";
@@ -281,7 +281,7 @@ export async function sendTest(
   return attemptTest(scope, context, channel, createId(now), alert);
 }
 
-/** Sends a test, unless the channel has reached its limit of messages. */
+/** Sends a test, unless the channel has reached its limit of messages. Tests count, too. */
 async function attemptTest(
   scope: Scope,
   context: TestDependencies,
@@ -290,9 +290,12 @@ async function attemptTest(
   alert: Alert,
 ) {
   const limit = await findReachedLimit(scope, channel, scope.clock());
-  return limit === null
-    ? attemptDelivery(context, channel, deliveryId, [alert])
-    : runAttempt(context, { channel: channel.id }, () => Promise.resolve(failFinally(limit)));
+  if (limit !== null)
+    return runAttempt(context, { channel: channel.id }, () => Promise.resolve(failFinally(limit)));
+  const completed = await attemptDelivery(context, channel, deliveryId, [alert]);
+  const counted = countMessage(channel, completed.attempt, scope.clock());
+  if (counted.length > 0) await scope.store.atomic(counted);
+  return completed;
 }
 
 /** Sends a test alert with a channel's unsaved settings, and stores nothing. Throws RATE_LIMITED. */

@@ -27,7 +27,7 @@ import type { Fields } from "../../core/collections/objects.ts";
 import { smsBounds } from "../../core/limits.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
 import { conditionFields } from "../../monitoring/monitors/request-schema.ts";
-import { findSmsPreset, listUnusedSmsFields, smsPlaceholders, smsPresets } from "./sms-rules.ts";
+import { findPreset, listUnusedFields, smsPlaceholders, smsPresets } from "./gateway-rules.ts";
 
 // Chat services include the credential in the webhook URL, so the whole URL is a secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });
@@ -219,10 +219,15 @@ const smsLabels: Readonly<Record<Exclude<keyof typeof smsFields, "template">, Fi
   },
 };
 
+/** Lists the fields of an SMS channel, or of a contact method, that have no effect. */
+export const listUnusedSmsFields = (settings: Fields): readonly string[] =>
+  listUnusedFields("sms", settings, Object.keys(smsFields));
+
 /** Resets fields that another gateway does not use, unless the patch sets them. */
 function clearSms(after: Fields, before: Fields): Fields {
-  if (after["preset"] === before["preset"]) return after;
-  const unused = listUnusedSmsFields(after["preset"]).filter(
+  if (after["preset"] === before["preset"] && after["gatewayId"] === before["gatewayId"])
+    return after;
+  const unused = listUnusedSmsFields(after).filter(
     (name) => JSON.stringify(after[name]) === JSON.stringify(before[name]),
   );
   return { ...after, ...Object.fromEntries(unused.map((name) => [name, initialSmsValueOf(name)])) };
@@ -230,11 +235,11 @@ function clearSms(after: Fields, before: Fields): Fields {
 
 /** Returns the value of a field that was never set. */
 export const initialSmsValueOf = (name: string): unknown =>
-  smsFields[name as keyof typeof smsFields].safeParse(undefined).data;
+  smsFields[name as keyof typeof smsFields].safeParse(undefined).data ?? null;
 
 /** Labels of the account, the secret and the address at a preset, and its help. */
 function adaptSms({ preset }: Readonly<Record<string, unknown>>) {
-  const found = findSmsPreset(preset);
+  const found = findPreset("sms", preset);
   if (found === null) return { labels: {} };
   const { help, account = "", secret, ownUrl = "" } = found;
   const usual = found.url !== null && { hint: `Leave empty for ${found.url}.` };
@@ -449,13 +454,13 @@ export const channelKinds = {
       "headers.*": { url: isSameOrigin },
     },
     cleared: clearSms,
-    address: ({ preset, url }) => url ?? findSmsPreset(preset)?.url ?? "",
+    address: ({ preset, url }) => url ?? findPreset("sms", preset)?.url ?? "",
     ownAddress: "url",
     // Before the gateway is chosen, it is unknown what it needs.
-    unused: ({ preset }) =>
-      preset === undefined
+    unused: (settings) =>
+      settings["preset"] == null && settings["gatewayId"] == null
         ? Object.keys(smsFields).filter((name) => name !== "preset")
-        : listUnusedSmsFields(preset),
+        : listUnusedSmsFields(settings),
     adapt: adaptSms,
   }),
   pagerduty: defineChannelKind({

@@ -10,8 +10,8 @@ import {
   listPlaceholderNames,
 } from "../../core/text/placeholders.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
-import { channelKinds, initialSmsValueOf } from "./kinds-schema.ts";
-import { listRequiredSmsFields, listUnusedSmsFields, smsPlaceholders } from "./sms-rules.ts";
+import { channelKinds, initialSmsValueOf, listUnusedSmsFields } from "./kinds-schema.ts";
+import { listRequiredFields, smsPlaceholders } from "./gateway-rules.ts";
 import { messageKinds, notifyOn, QuietHours, quietHours } from "./routing-schema.ts";
 
 /** Fields of every channel type. */
@@ -73,15 +73,17 @@ function listNtfyIssues({ token, username, password }: Fields): ChannelIssue[] {
 }
 
 function listSmsIssues(channel: Fields): ChannelIssue[] {
-  const { preset, url, headers, method, bodyType, body, jsonPath, jsonEquals } = channel;
+  const { preset, gatewayId = null, url, headers, method, bodyType, body } = channel;
+  const { jsonPath, jsonEquals } = channel;
+  const choice = gatewayId === null ? `preset ${preset as string}` : "a gatewayId";
   const issues: ChannelIssue[] = [];
   const issue = (path: string, message: string) => issues.push({ path, message });
-  for (const path of listRequiredSmsFields(preset))
+  for (const path of listRequiredFields("sms", channel))
     if (channel[path] === null) issue(path, "is required");
-  for (const path of listUnusedSmsFields(preset)) {
+  for (const path of listUnusedSmsFields(channel)) {
     const usual = initialSmsValueOf(path);
     if (JSON.stringify(channel[path]) === JSON.stringify(usual)) continue;
-    issue(path, `must be ${usual === null ? "null" : "absent"} with preset ${preset as string}`);
+    issue(path, `must be ${usual === null ? "null" : "absent"} with ${choice}`);
   }
   if (typeof url === "string" && hasHostPlaceholder(url))
     issue("url", "must not have a placeholder before its path");

@@ -85,6 +85,8 @@ export function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
     notifyOn:
       channel.notifyOn.length === messageKinds.length ? null : JSON.stringify(channel.notifyOn),
     quietHours: channel.quietHours && JSON.stringify(channel.quietHours),
+    // Only contact methods have one.
+    gatewayId: (channel["gatewayId"] ?? null) as string | null,
     settings: JSON.stringify(settings),
     secrets: sealAll(scope.vault, channelPathOf(scope, id), secrets),
   };
@@ -117,6 +119,8 @@ export const newChannelState = {
   codeHash: null,
   codeExpiresAt: null,
   codeAttempts: null,
+  sentOn: null,
+  sentMessages: null,
 };
 
 /** Creates the row of a new channel without storing it. Throws VALIDATION_ERROR. */
@@ -164,19 +168,28 @@ export function openRecord(vault: Vault, row: ChannelRow): OpenedRecord {
     incidents: row.incidents,
     notifyOn: parseNotifyOn(row.notifyOn),
     quietHours: parseQuietHours(row.quietHours),
+    ...(row.personId !== null && { gatewayId: row.gatewayId }),
   });
 }
 
 /**
- * Applies a patch to a channel without storing it. Throws VALIDATION_ERROR for fields that its type
- * does not accept.
+ * Applies a patch to a channel without storing it. `parseWhole` parses a complete channel. Throws
+ * VALIDATION_ERROR for fields that its type does not accept.
  */
-export async function patchChannel(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
+export async function patchChannel(
+  scope: Scope,
+  before: ChannelRow,
+  patch: AlertChannelPatch,
+  parseWhole = parseChannel,
+) {
   if (patch.type !== undefined && patch.type !== before.type)
     throw invalidFieldError("type", "is fixed when the channel is created");
   const current = openRecord(scope.vault, before);
   const isSecretSent = before.type !== "webhook" || patch["secret"] !== undefined;
-  const channel = current.applyPatch(patch, isSecretSent ? parseChannel : parseWithStoredSecret);
+  const channel = current.applyPatch(
+    patch,
+    isSecretSent ? parseWhole : (whole) => parseWithStoredSecret(whole, parseWhole),
+  );
   await assertTargetsAllowed(
     scope.targets,
     targetsOf(channel),
@@ -223,20 +236,23 @@ export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannel
   });
 }
 
-const parseChannel = (whole: Fields) => parse(NewAlertChannel, whole);
+const parseChannel = (whole: Fields): NewAlertChannel => parse(NewAlertChannel, whole);
 
 /**
  * Parses a channel without validating its stored signing secret. Older versions accepted any text,
  * which still works.
  */
-const parseWithStoredSecret = (whole: Fields): NewAlertChannel => ({
-  ...parseChannel({ ...whole, secret: null }),
+const parseWithStoredSecret = (
+  whole: Fields,
+  parseWhole: (whole: Fields) => NewAlertChannel,
+): NewAlertChannel => ({
+  ...parseWhole({ ...whole, secret: null }),
   secret: whole["secret"],
 });
 
 /**
  * Deletes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED, and CONFLICT for
- * a channel that an escalation policy notifies.
+ * a channel that an escalation policy notifies, or whose gateway a contact method uses.
  */
 export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof deletedBody> {
   return retryOnStaleRead(async () => {

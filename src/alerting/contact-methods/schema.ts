@@ -1,13 +1,24 @@
 /** Wire format of contact methods: how one person is reached, and after how many minutes. */
 import { z } from "zod";
-import { bodySchema, Id, integer, line, Timestamp } from "../../core/fields.ts";
+import { bodySchema, Id, integer, line, nullable, Timestamp } from "../../core/fields.ts";
 import { createInputSchema, createPatchSchema, createReadSchema } from "../../core/kinds.ts";
 import { contactBounds } from "../../core/limits.ts";
+import type { Fields } from "../../core/collections/objects.ts";
+import { isGatewayType } from "../channels/gateway-rules.ts";
 import { channelKinds } from "../channels/kinds-schema.ts";
 import { QuietHours, quietHours } from "../channels/routing-schema.ts";
-import { listChannelIssues } from "../channels/schema.ts";
+import { channelFields, listChannelIssues } from "../channels/schema.ts";
 
-const { email, ntfy, pushover, telegram, sms, gotify, webhook } = channelKinds;
+const { email, ntfy, pushover, telegram, gotify, webhook } = channelKinds;
+
+/** Makes the gateway of a type optional, because that of a channel can be used instead. */
+function withOptionalPreset<K extends (typeof channelKinds)["sms"]>(kind: K): K {
+  const preset = nullable(kind.fields.preset);
+  const [fields, shown] = [kind.fields, kind.shown].map((all) => ({ ...all, preset }));
+  return { ...kind, fields, shown };
+}
+
+const sms = withOptionalPreset(channelKinds.sms);
 
 /** Channel types that can reach a single person. */
 export const contactKinds = { email, ntfy, pushover, telegram, sms, gotify, webhook };
@@ -21,9 +32,15 @@ const minutes = (priority: string) =>
       description: `Minutes from the page of an alert ${priority} to the use of this method; null for never.`,
     });
 
+const gatewayId = nullable(Id).meta({
+  description:
+    "An SMS channel of the organization whose gateway sends the messages. The method then has only its number, and needs neither `preset` nor secrets. Null with its own gateway, and for other types.",
+});
+
 export const contactFields = {
   name: line(255).meta({ example: "Phone" }),
   enabled: z.boolean().default(true),
+  gatewayId,
   afterMinutes: minutes("of low or normal priority"),
   criticalAfterMinutes: minutes("of critical priority"),
   quietHours: quietHours.meta({
@@ -54,22 +71,34 @@ const newContactMethod = createInputSchema(
   },
 );
 
-/** Returns the issue of a contact method that would reach several people; null for none. */
-export const findSharedIssue = ({ type, to }: { type: string; to?: unknown }) =>
-  type === "email" && Array.isArray(to) && to.length > 1
-    ? { path: "to", message: "must be one address" }
-    : null;
+/** Finds issues that involve several fields, also of a method that would reach several people. */
+function addContactIssues(method: Fields, context: z.RefinementCtx<unknown>) {
+  const { type, to, gatewayId: gateway } = method as { type: string; to?: unknown } & Fields;
+  const issues = [
+    ...(type === "email" && Array.isArray(to) && to.length > 1
+      ? [{ path: "to", message: "must be one address" }]
+      : []),
+    ...(gateway !== null && !isGatewayType(type)
+      ? [{ path: "gatewayId", message: `must be null with type ${type}` }]
+      : []),
+    ...listChannelIssues(method),
+  ];
+  for (const { path, message } of issues)
+    context.addIssue({ code: "custom", path: [path], message });
+}
 
 export const NewContactMethod = bodySchema(
   [...readOnly, ...timestamps],
-  newContactMethod.superRefine((method, context) => {
-    const shared = findSharedIssue(method);
-    const issues = [...(shared === null ? [] : [shared]), ...listChannelIssues(method)];
-    for (const { path, message } of issues)
-      context.addIssue({ code: "custom", path: [path], message });
-  }),
+  newContactMethod.superRefine(addContactIssues),
 );
 export type NewContactMethod = z.infer<typeof newContactMethod>;
+
+/** A complete contact method as a channel, after a patch. */
+export const PatchedContactMethod = createInputSchema(
+  contactKinds,
+  { ...channelFields, gatewayId },
+  { id: "PatchedContactMethod" },
+).superRefine(addContactIssues);
 
 export const ContactMethodPatch = createPatchSchema(
   contactKinds,
@@ -87,6 +116,7 @@ export const ContactMethod = createReadSchema(
     enabled: z.boolean(),
     afterMinutes: z.int().nullable(),
     criticalAfterMinutes: z.int().nullable(),
+    gatewayId: Id.nullable(),
     quietHours: QuietHours.nullable(),
     verifiedAt: Timestamp.nullable().meta({
       description: "When the person entered the last code. Only verified methods are used.",
@@ -107,6 +137,7 @@ export const ContactMethod = createReadSchema(
       enabled: true,
       afterMinutes: 0,
       criticalAfterMinutes: 0,
+      gatewayId: null,
       quietHours: null,
       to: ["ada@team.example"],
       template: null,

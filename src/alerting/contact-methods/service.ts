@@ -6,10 +6,10 @@ import { createDigits } from "../../core/ids.ts";
 import { deletedBody } from "../../core/paging.ts";
 import { isAtLeast } from "../../core/roles.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
-import { invalidFieldError } from "../../core/validation.ts";
-import { unknownReferenceError } from "../../database/references.ts";
+import { invalidFieldError, parse } from "../../core/validation.ts";
+import { guardExists, unknownReferenceError } from "../../database/references.ts";
 import { assertFound, buildNextVersion } from "../../database/rows.ts";
-import { guardText, retryOnStaleRead } from "../../database/store.ts";
+import { guardText, type Prepared, retryOnStaleRead } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -18,6 +18,7 @@ import {
   changeChannel,
   columnsOf,
   createChannelRow,
+  findOrdinaryChannel,
   openRecord,
   patchChannel,
   recordRemoval,
@@ -32,8 +33,8 @@ import {
   type ContactMethodPatch,
   type ContactMethodQuery,
   type ContactOutcome,
-  findSharedIssue,
   type NewContactMethod,
+  PatchedContactMethod,
 } from "./schema.ts";
 import {
   type ContactRow,
@@ -124,7 +125,11 @@ export async function createContactMethod(scope: Scope, input: NewContactMethod)
   };
   return commit(
     scope,
-    [guardMember(scope, personId), ...insertContactMethod(scope, row)],
+    [
+      guardMember(scope, personId),
+      ...(await guardGateway(scope, row)),
+      ...insertContactMethod(scope, row),
+    ],
     { action: "contact-method.created", subjectId: row.id },
     toRecord(row),
   );
@@ -135,6 +140,25 @@ const guardMember = ({ organizationId }: Scope, personId: string) => ({
   parameters: [organizationId, personId],
   otherwise: () => unknownReferenceError("personId", "person"),
 });
+
+const unknownGatewayError = () => unknownReferenceError("gatewayId", "alert channel");
+
+/** Guards that the gateway of a contact method is a channel of its type. Throws NOT_FOUND, VALIDATION_ERROR. */
+async function guardGateway(scope: Scope, { type, gatewayId }: ContactRow): Promise<Prepared[]> {
+  if (gatewayId === null) return [];
+  const gateway = await findOrdinaryChannel(scope, gatewayId);
+  if (gateway === null) throw unknownGatewayError();
+  if (gateway.type !== type)
+    throw invalidFieldError("gatewayId", `must name an alert channel of type ${type}`);
+  const { organizationId } = scope;
+  return guardExists(
+    alertChannels,
+    organizationId,
+    [gatewayId],
+    unknownGatewayError,
+    "person_id is null",
+  );
+}
 
 /** Fields that don't change where a message is sent. */
 const harmlessFields = new Set([
@@ -154,9 +178,9 @@ export function updateContactMethod(scope: Scope, id: string, patch: ContactMeth
   const { afterMinutes, criticalAfterMinutes, ...ofChannel } = patch;
   return retryOnStaleRead(async () => {
     const before = await getRow(scope, id);
-    const channel = await patchChannel(scope, before, ofChannel);
-    const issue = findSharedIssue(channel);
-    if (issue !== null) throw invalidFieldError(issue.path, issue.message);
+    const channel = await patchChannel(scope, before, ofChannel, (whole) =>
+      parse(PatchedContactMethod, whole),
+    );
     const changes = openRecord(scope.vault, before).listChanges(channel);
     const isMoved = changes.some(
       (one) => !harmlessFields.has(typeof one === "string" ? one : one.field),
@@ -171,7 +195,11 @@ export function updateContactMethod(scope: Scope, id: string, patch: ContactMeth
     };
     return commit(
       scope,
-      [...guardCurrent(scope, alertChannels, before), changeChannel(scope, after)],
+      [
+        ...guardCurrent(scope, alertChannels, before),
+        ...(after.gatewayId === before.gatewayId ? [] : await guardGateway(scope, after)),
+        changeChannel(scope, after),
+      ],
       {
         action: "contact-method.updated",
         subjectId: id,

@@ -1,5 +1,5 @@
 /** The request of each SMS preset, and what its responses mean, as the vendors document them. */
-import type { SmsPreset } from "../channels/sms-rules.ts";
+import type { SmsPreset } from "../channels/gateway-rules.ts";
 
 /** What a rejection means. All but `busy` need a person: the message is not, or not for long, sent again. */
 export type Rejection = "number" | "sender" | "credentials" | "credit" | "barred" | "busy";

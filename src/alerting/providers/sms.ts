@@ -1,6 +1,6 @@
 /** Sends short text messages through the HTTP interface of a gateway. */
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
-import { findSmsPreset, smsPresets, type SmsPlaceholder } from "../channels/sms-rules.ts";
+import { findPreset, smsPresets, type SmsPlaceholder } from "../channels/gateway-rules.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { formatStatus } from "../../core/outgoing/http/response.ts";
 import { parseJsonOrNull } from "../../core/collections/objects.ts";
@@ -120,7 +120,7 @@ function describeRequest(settings: Settings) {
   }
   const gateway = smsGateways[settings.preset];
   const { method, path, headers = {}, bodyType, body, encodings } = gateway;
-  const server = joinUrl(settings.url ?? findSmsPreset(settings.preset)?.url ?? "", "");
+  const server = joinUrl(settings.url ?? findPreset("sms", settings.preset)?.url ?? "", "");
   return {
     url: `${server.replace(/\/$/, "")}${path}`,
     method,

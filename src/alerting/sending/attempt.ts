@@ -1,6 +1,7 @@
 /** Attempts a delivery once and judges the result. */
 import type { ChannelSettings, ChannelType } from "../channels/kinds-schema.ts";
-import { type ChannelRow, settingsOf } from "../channels/service.ts";
+import { findGateway, resolveSettings } from "../channels/gateways.ts";
+import type { ChannelRow } from "../channels/service.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { Log } from "../../core/log.ts";
@@ -82,11 +83,15 @@ export function attemptDelivery(
   const { cancelled = new AbortController().signal, progress = null } = options;
   const { problem = null, missed = [], records = new Map<string, LinkedRecord>() } = options;
   return runAttempt(context, { channel: channel.id }, async () => {
-    const settings = settingsOf(context.vault, channel);
+    const { store, vault } = context;
+    const { organizationId } = channel;
+    const gateway = await findGateway({ store, organizationId }, channel);
+    if (gateway === null) return failPermanently("Its gateway was deleted.");
+    const settings = resolveSettings(vault, channel, gateway);
     const template = typeof settings["template"] === "string" ? settings["template"] : null;
     const origin = context.origin();
     const linkOrigin = context.linkOrigin?.() ?? origin;
-    const links = buildLinks(context.vault, linkOrigin, channel, records);
+    const links = buildLinks(vault, linkOrigin, channel, records);
     const messageTo = createMessageLookup(alerts, missed, (all, id) =>
       buildMessage(`${deliveryId}${id}`, all, origin, template, problem, links),
     );

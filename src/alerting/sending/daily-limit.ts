@@ -1,34 +1,49 @@
-/** Limits the messages of an SMS channel per day in UTC. Counts its stored attempts, so that a restart forgets none. */
+/** Limits the messages of a gateway per day in UTC. Its channel counts them, for all contact methods that use it. */
+import { findGateway } from "../channels/gateways.ts";
+import { isGatewayType } from "../channels/gateway-rules.ts";
 import type { ChannelRow } from "../channels/service.ts";
 import { channelKinds } from "../channels/kinds-schema.ts";
 import { parseSettings } from "../../core/kinds.ts";
-import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { formatCount } from "../../core/text/formatting.ts";
 import type { Tenant } from "../../database/rows.ts";
+import type { Statement } from "../../database/store.ts";
+import type { Attempt } from "./queue.ts";
 
-/** Longest time from the creation of a delivery to its last attempt, which is 24 hours, rounded up. */
-const maxAgeMs = 2 * dayMs;
-
-/**
- * Counts accepted messages. After a timeout, it is unknown whether the gateway has accepted the message, and so whether
- * it costs something.
- */
-const sentText = `select count(*) as sent from deliveries d
-    cross join delivery_attempts a on a.organization_id = d.organization_id and a.delivery_id = d.id
-  where d.organization_id = ? and d.receiver_id = ? and d.created_at >= ? and a.at >= ?
-    and (a.delivered or a.message like 'Timed out % response.')`;
+const dateOf = (now: number) => formatTimestamp(now).slice(0, 10);
 
 /** Returns why a channel sends no more messages today, as a sentence; null if it can send one. */
 export async function findReachedLimit(
-  { store, organizationId }: Tenant,
-  { id, type, settings }: Pick<ChannelRow, "id" | "type" | "settings">,
+  tenant: Tenant,
+  channel: ChannelRow,
   now: number,
 ): Promise<string | null> {
-  const limit = parseSettings(channelKinds, type, settings)["dailyLimit"];
-  if (typeof limit !== "number") return null;
-  const today = formatTimestamp(now).slice(0, 10);
-  const created = formatTimestamp(now - maxAgeMs);
-  const [row] = await store.query<{ sent: number }>(sentText, [organizationId, id, created, today]);
-  if ((row?.sent ?? 0) < limit) return null;
+  if (!isGatewayType(channel.type)) return null;
+  const gateway = await findGateway(tenant, channel);
+  if (gateway === null) return null;
+  const limit = parseSettings(channelKinds, gateway.type, gateway.settings)["dailyLimit"];
+  const sent = gateway.sentOn === dateOf(now) ? (gateway.sentMessages ?? 0) : 0;
+  if (typeof limit !== "number" || sent < limit) return null;
   return `The limit of ${formatCount(limit)} ${limit === 1 ? "message" : "messages"} per day is reached. It ends at midnight UTC.`;
+}
+
+/**
+ * Counts a message that the gateway accepted. After a timeout, it is unknown whether the gateway has accepted it, and
+ * so whether it costs something.
+ */
+export function countMessage(
+  { organizationId, id, type, gatewayId }: ChannelRow,
+  { delivered, message }: Attempt,
+  now: number,
+): Statement[] {
+  const mayCost = delivered || /^Timed out .* response\.$/.test(message);
+  if (!isGatewayType(type) || !mayCost) return [];
+  return [
+    {
+      text: `update alert_channels
+        set sent_messages = iif(sent_on = ?1, sent_messages, 0) + 1, sent_on = ?1
+        where organization_id = ?2 and id = ?3`,
+      parameters: [dateOf(now), organizationId, gatewayId ?? id],
+    },
+  ];
 }

@@ -53,6 +53,11 @@ export const alertChannels = sqliteTable(
     codeExpiresAt: integer("code_expires_at"),
     /** Number of wrong codes since the code was sent. */
     codeAttempts: integer("code_attempts"),
+    /** Channel whose gateway sends the messages of a contact method; null if it has its own. */
+    gatewayId: text("gateway_id"),
+    /** Messages that the channel's gateway accepted on a day in UTC, such as `2026-11-20`; null before the first one. */
+    sentOn: text("sent_on"),
+    sentMessages: integer("sent_messages"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
@@ -437,6 +442,9 @@ export const deliveries = sqliteTable(
     quiet: flag("quiet"),
     /** How the delivery changes an open case. Null if it opens or closes the case. */
     caseChange: text("case_change", { enum: ["acknowledge", "unacknowledge"] }),
+    /** Whether the message reached the recipient, as a sentence, and since when; null while that is unknown. */
+    receipt: text("receipt"),
+    receiptAt: text("receipt_at"),
   },
   (t) => [
     uniqueIndex("deliveries_by_id").on(t.organizationId, t.id),

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChannelSettings } from "../../../src/alerting/channels/kinds-schema.ts";
 import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
-import { type SmsPreset, smsPresets } from "../../../src/alerting/channels/sms-rules.ts";
+import { type SmsPreset, smsPresets } from "../../../src/alerting/channels/gateway-rules.ts";
 import type { Alert } from "../../../src/alerting/alert.ts";
 import type { Provider, Verdict } from "../../../src/alerting/provider.ts";
 import { sms } from "../../../src/alerting/providers/sms.ts";

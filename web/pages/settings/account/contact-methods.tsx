@@ -10,7 +10,9 @@ import {
   type NewContactMethod,
 } from "../../../../src/alerting/contact-methods/schema.ts";
 import type { z } from "zod";
+import { isGatewayType, recipientFields } from "../../../../src/alerting/channels/gateway-rules.ts";
 import { formatDuration } from "../../../../src/core/text/formatting.ts";
+import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../../data/client.ts";
 import { listKey } from "../../../data/keys.ts";
 import { createDataQuery, queryClient } from "../../../data/query.ts";
@@ -235,6 +237,10 @@ const minuteChoices = [
   })),
 ];
 
+/** Alert channels whose gateway a contact method of this type can use. */
+const useGateways = (type: ContactType) =>
+  useAlertChannels().data?.filter((one) => isGatewayType(type) && one.type === type) ?? [];
+
 function useContactForm(
   type: ContactType,
   method: ContactMethod | null,
@@ -242,6 +248,7 @@ function useContactForm(
   onTheirs?: () => void,
 ) {
   const { person } = useSignedInPerson();
+  const [gateway] = useGateways(type);
   const start: Values =
     method === null
       ? {
@@ -250,6 +257,7 @@ function useContactForm(
           afterMinutes: 0,
           criticalAfterMinutes: 0,
           ...(type === "email" && { to: [person.email] }),
+          ...(gateway !== undefined && { gatewayId: gateway.id }),
         }
       : pickFields(method, [...commonFields, ...Object.keys(contactKinds[type].fields)]);
   return useForm(
@@ -300,6 +308,7 @@ function Fields({
         {...form.input("name")}
         value={typeof values["name"] === "string" ? values["name"] : ""}
       />
+      <GatewayField type={type} form={form} />
       <TypeFields type={type} channel={method ?? undefined} form={form} />
       {minutes("afterMinutes", "Use", "From the time at which you are paged.")}
       {minutes(
@@ -310,6 +319,38 @@ function Fields({
       <QuietHoursField form={form} />
       <Switch label="Enabled" {...form.toggle("enabled")} />
     </>
+  );
+}
+
+/** Chooses the alert channel whose gateway sends the messages, or an own gateway. */
+function GatewayField({
+  type,
+  form: { values, set, errorOf },
+}: {
+  type: ContactType;
+  form: ReturnType<typeof useContactForm>;
+}) {
+  const gateways = useGateways(type);
+  const { gatewayId } = values;
+  if (gateways.length === 0) return null;
+  return (
+    <Select
+      label="Send through"
+      description="With the gateway of an alert channel, you only need your number."
+      data={[
+        ...gateways.map(({ id, name }) => ({ value: id, label: name })),
+        { value: "", label: "My own gateway" },
+      ]}
+      allowDeselect={false}
+      value={typeof gatewayId === "string" ? gatewayId : ""}
+      error={errorOf("gatewayId")}
+      onChange={(next) => {
+        set("gatewayId", next === "" ? null : next);
+        // The server resets fields without effect.
+        for (const name of Object.keys(contactKinds[type].fields))
+          if (!recipientFields.includes(name)) set(name, undefined);
+      }}
+    />
   );
 }
 

@@ -1,4 +1,4 @@
-/** The SMS gateways that a channel can use by name: what a person enters for each, and where to get it. */
+/** The gateways that a channel can use by name: what a person enters for each, and where to get it. */
 
 type Preset = {
   name: string;
@@ -100,11 +100,17 @@ export const smsPresets = {
 
 export type SmsPreset = keyof typeof smsPresets;
 
-/** Returns a preset; null for `custom`. */
-export const findSmsPreset = (name: unknown): Preset | null =>
-  typeof name === "string" && Object.hasOwn(smsPresets, name)
-    ? smsPresets[name as SmsPreset]
-    : null;
+const presets: Readonly<Record<string, Readonly<Record<string, Preset>>>> = { sms: smsPresets };
+
+/** Channel types whose messages a gateway sends. A contact method can use the gateway of such a channel. */
+export type GatewayType = "sms";
+export const isGatewayType = (type: string): type is GatewayType => Object.hasOwn(presets, type);
+
+/** Returns a preset; null for `custom`, and before one is chosen. */
+export function findPreset(type: GatewayType, name: unknown): Preset | null {
+  const all = presets[type] ?? {};
+  return typeof name === "string" && Object.hasOwn(all, name) ? (all[name] ?? null) : null;
+}
 
 /** Fields that only a custom gateway uses, because a preset decides them. */
 const ofCustom = [
@@ -118,9 +124,20 @@ const ofCustom = [
   "jsonEquals",
 ] as const;
 
-/** Lists the fields that a gateway does not use. */
-export function listUnusedSmsFields(preset: unknown): readonly string[] {
-  const found = findSmsPreset(preset);
+/** Fields of a contact method that uses the gateway of a channel. All others are those of the channel. */
+export const recipientFields: readonly string[] = ["to", "template"];
+
+/** The settings that decide which fields a gateway needs. */
+type GatewayChoice = { preset?: unknown; gatewayId?: unknown };
+
+/** Lists the fields without effect, among `names`. */
+export function listUnusedFields(
+  type: GatewayType,
+  { preset, gatewayId = null }: GatewayChoice,
+  names: readonly string[],
+): readonly string[] {
+  if (gatewayId !== null) return names.filter((name) => !recipientFields.includes(name));
+  const found = findPreset(type, preset);
   if (found === null) return [];
   return [
     ...ofCustom,
@@ -130,9 +147,14 @@ export function listUnusedSmsFields(preset: unknown): readonly string[] {
   ];
 }
 
-/** Lists the fields that a gateway requires. */
-export function listRequiredSmsFields(preset: unknown): readonly string[] {
-  const found = findSmsPreset(preset);
+/** Lists the required fields. */
+export function listRequiredFields(
+  type: GatewayType,
+  { preset, gatewayId = null }: GatewayChoice,
+): readonly string[] {
+  if (gatewayId !== null) return [];
+  if (preset === null) return ["preset"];
+  const found = findPreset(type, preset);
   if (found === null) return ["url"];
   return [
     ...(found.account === undefined ? [] : ["account"]),

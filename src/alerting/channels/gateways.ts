@@ -1,0 +1,19 @@
+import type { Tenant } from "../../database/rows.ts";
+import type { Vault } from "../../core/security/secrets.ts";
+import { recipientFields } from "./gateway-rules.ts";
+import { type ChannelRow, findOrdinaryChannel, settingsOf } from "./service.ts";
+
+/** Finds the channel whose gateway sends the messages of a channel: itself, unless a contact method names another one. */
+export const findGateway = async (
+  tenant: Tenant,
+  channel: ChannelRow,
+): Promise<ChannelRow | null> =>
+  channel.gatewayId === null ? channel : findOrdinaryChannel(tenant, channel.gatewayId);
+
+/** Returns the settings with which a message is sent, with decrypted secrets: those of the gateway, for the channel's recipient. */
+export function resolveSettings(vault: Vault, channel: ChannelRow, gateway: ChannelRow) {
+  const settings = settingsOf(vault, gateway);
+  if (gateway.id === channel.id) return settings;
+  const own = settingsOf(vault, channel);
+  return { ...settings, ...Object.fromEntries(recipientFields.map((name) => [name, own[name]])) };
+}
