@@ -42,6 +42,30 @@ describeInChromium("contact methods", (browser) => {
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
+  test("with an SMS channel, a person enters only a number", async () => {
+    const sms = { type: "sms", name: "On-call SMS", preset: "custom", to: "+491701234567" };
+    const url = world.site.at("/sms?to={{to}}&text={{text}}");
+    await world.ask("POST", "/api/v1/alert-channels", { ...sms, url, method: "GET" });
+    await using open = await world.open(browser, "/settings/contact-methods");
+    const { page } = open;
+    await page.getByRole("button", { name: "Add contact method" }).click();
+    const adding = page.getByRole("dialog", { name: "Add contact method" });
+    await adding.getByLabel("Type").first().click();
+    await page.getByRole("option", { name: "SMS" }).click();
+    const through = adding.getByRole("combobox", { name: "Send through" });
+    expect(await through.inputValue()).toBe("On-call SMS");
+    expect(await adding.getByLabel("URL", { exact: true }).count()).toBe(0);
+    await adding.getByLabel("To", { exact: true }).fill("+491709999999");
+    await storePicture(page, "contact-methods-gateway.png");
+    await adding.getByRole("button", { name: "Add and verify" }).click();
+    const verifying = page.getByRole("dialog", { name: "Verify SMS" });
+    await verifying.getByRole("button", { name: "Send code" }).click();
+    await verifying.getByText("A code was sent.").waitFor();
+    const sent = world.site.asked.findLast(({ path }) => path.startsWith("/sms"));
+    expect(sent?.path).toContain("to=%2B491709999999");
+    expect(selectPageFaults(open.faults)).toEqual([]);
+  });
+
   test.each([390, 1440])(
     "at %i px, Verify and the menu of a method are side by side",
     async (width) => {

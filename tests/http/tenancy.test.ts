@@ -37,7 +37,11 @@ const nounNamed: Record<string, string> = {
   escalationPolicyId: "escalation-policies",
   personId: "people",
   dependsOn: "monitors",
+  gatewayId: "alert-channels",
 };
+
+/** A contact method that can use the gateway of a channel. */
+const phone = { type: "sms", name: "Phone", to: "+491701234567" };
 
 const document = buildOpenApi(apiRoutes, "1.0.0");
 
@@ -106,6 +110,9 @@ async function neighbours() {
   ] as const)
     ids!["contact-methods"] = await createSampleRecord(api, "contact-methods", {
       personId: ids!["people"],
+      ...phone,
+      preset: "custom",
+      url: "http://sms.lan/send",
     });
   foreign!["held-changes"] = await createSampleRecord(appliance.theirs.api, "held-changes");
   const before = dumpTables(appliance);
@@ -158,6 +165,10 @@ test("in every body another organization's id is like an unknown one", async () 
   for (const { route, name, isList } of positions) {
     const named = nounNamed[name] ?? "";
     const path = fillIds(route.path, mine[nounOf(route.path)] ?? "");
+    const body =
+      name === "gatewayId" && route.method === "POST"
+        ? { ...phone, personId: mine["people"] }
+        : buildRouteBody(route);
     const lists = (id: string) => [[id], [mine[named], id], [id, unknownId]];
     const values = (id: string) => (isList ? lists(id) : [id]);
     const ask = (id: string) =>
@@ -165,7 +176,7 @@ test("in every body another organization's id is like an unknown one", async () 
         values(id).map(async (value) =>
           told(
             await ours.api(route.method, path, {
-              body: { ...buildRouteBody(route), [name]: value },
+              body: { ...body, [name]: value },
             }),
           ),
         ),
