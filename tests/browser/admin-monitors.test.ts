@@ -956,37 +956,37 @@ describeInChromium("the Monitors page", (browser) => {
     const waits = "Will be saved once the connection is back";
     await using open = await world.open(browser, `/incidents/${incident.id}`, { preloads: true });
     const { page } = open;
-    const back = async () => {
-      await page.context().setOffline(false);
-      await page.getByText(waits).first().waitFor({ state: "detached" });
+    const waitForMessage = async () => {
+      const message = page.locator(".toast:not([data-seen])", { hasText: waits });
+      await message.evaluate((toast) => toast.setAttribute("data-seen", ""));
     };
     await page.getByLabel("Message").fill("We exchange them.");
     await page.context().setOffline(true);
     await page.getByRole("button", { name: /^Post to/ }).click();
-    await page.getByText(waits).waitFor();
-    await back();
+    await waitForMessage();
+    await page.context().setOffline(false);
     await sendHeldNow(page);
     const updated = await pollUntil(
       () => world.ask("GET", path),
       ({ updates }) => updates.length > 1,
     );
     expect(updated.updates).toMatchObject([{}, { message: "We exchange them." }]);
+    // Resolving an older state of the incident would be a conflict.
+    await page.getByRole("listitem").filter({ hasText: "We exchange them." }).waitFor();
     await page.getByRole("button", { name: "Resolve" }).waitFor();
     await page.context().setOffline(true);
     await page.getByRole("button", { name: "Resolve" }).click();
-    await page.getByText(waits).waitFor();
-    await back();
+    await waitForMessage();
+    await page.context().setOffline(false);
     await page.getByText("Resolution", { exact: true }).waitFor();
     await page.context().setOffline(true);
     await page.keyboard.press("Control+z");
-    await page.locator(".toast", { hasText: waits }).evaluate((toast) => {
-      toast.setAttribute("data-seen", "");
-    });
+    await waitForMessage();
     await page.keyboard.press("Control+k");
     await page.keyboard.type(world.site.at("/printers"));
     await page.getByRole("option", { name: /^Create monitor: / }).click();
-    await page.locator(".toast:not([data-seen])", { hasText: waits }).waitFor();
-    await back();
+    await waitForMessage();
+    await page.context().setOffline(false);
     await page.getByText(/^Created /).waitFor();
     await pollUntil(
       () => world.ask("GET", path),

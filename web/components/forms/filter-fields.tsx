@@ -34,14 +34,8 @@ export function SearchField({
   onChange: (text: string) => void;
   box: RefObject<HTMLInputElement | null>;
 }) {
-  const [text, setText] = useState(value);
+  const { text, setText, report } = useReportedText(value, onChange);
   const goToFirst = useFirstRow(box, text === value && !isStale);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text === value) return;
-    const timer = setTimeout(() => onChange(text), 120);
-    return () => clearTimeout(timer);
-  }, [text]);
   return (
     <label className="filter-search">
       <Icon name="search" size={14} />
@@ -59,12 +53,37 @@ export function SearchField({
           const opens = event.key === "Enter" && text.trim() !== "";
           if (!opens && event.key !== "ArrowDown") return;
           event.preventDefault();
-          if (text !== value) onChange(text);
+          if (text !== value) report(text);
           goToFirst(opens ? "open" : "focus");
         }}
       />
     </label>
   );
+}
+
+/** The text of a field, reported after a pause in typing. `value` follows later, when the URL has changed. */
+function useReportedText(value: string, onChange: (text: string) => void) {
+  const [text, setText] = useState(value);
+  /** Texts that `value` has not reached yet. They must not replace what was typed since. */
+  const reported = useRef<string[]>([]);
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  function report(wanted: string) {
+    if (reported.current.at(-1) !== wanted) reported.current.push(wanted);
+    latest.current(wanted);
+  }
+  useEffect(() => {
+    const at = reported.current.lastIndexOf(value);
+    reported.current = at === -1 ? [] : reported.current.slice(at + 1);
+    if (at === -1) setText(value);
+  }, [value]);
+  // A timer that outlives its report would take the person back from a row that Enter opened.
+  useEffect(() => {
+    if (text === value) return;
+    const timer = setTimeout(() => report(text), 120);
+    return () => clearTimeout(timer);
+  }, [text, value]);
+  return { text, setText, report };
 }
 
 /** Opens or focuses the first row below the field, as soon as the rows match the text. */
