@@ -223,6 +223,8 @@ function buildEntry(
       if (fields["passwordHash"] !== null) secrets.push([name]);
       continue;
     }
+    // A pause with an end is not part of a configuration.
+    if (section === "monitors" && name === "paused" && fields["pausedUntil"] !== null) continue;
     const value = toEntryValue(fields[references[name]?.as ?? name], name);
     if (value !== undefined && !isUsual(name, value)) entry[name] = value;
   }

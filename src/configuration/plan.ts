@@ -252,6 +252,8 @@ async function planStep(
   const decided = Object.fromEntries(
     Object.entries(input).filter(([name]) => name in sent || !alone.has(name)),
   );
+  // As long as a person's pause replaces it, the entry's own value counts as applied.
+  if (section === "monitors" && "paused" in sent) decided["paused"] = sent["paused"];
   // Only the hash of a page's password is stored. The last applied password is copied; otherwise it
   // would be lost.
   if (!("password" in sent) && typeof fields["passwordHash"] === "string")

@@ -51,6 +51,7 @@ import {
   type StoredWindow,
 } from "../monitoring/maintenance/store.ts";
 import { buildColumns, openMonitor } from "../monitoring/monitors/record.ts";
+import { keepTemporaryPause } from "../monitoring/monitors/pause-rules.ts";
 import { NewMonitor } from "../monitoring/monitors/schema.ts";
 import { applyMonitorPatch, assertCheckable } from "../monitoring/monitors/service.ts";
 import {
@@ -209,10 +210,15 @@ const monitorResource = defineResource<MonitorWithLinks, NewMonitor>({
       dependsOn: row.dependsOn,
     })),
   async read(scope, row, entry) {
+    // A person's pause with an end stays.
+    const pause = row === null ? {} : keepTemporaryPause(row, entry["paused"] === true);
     const input =
       row !== null && row.type === entry["type"]
-        ? await applyMonitorPatch(scope, row, buildPatch("monitors", row.type, entry))
-        : parse(NewMonitor, entry);
+        ? await applyMonitorPatch(scope, row, {
+            ...buildPatch("monitors", row.type, entry),
+            ...pause,
+          })
+        : parse(NewMonitor, { ...entry, ...pause });
     if (row?.type !== input.type) await assertCheckable(scope, input);
     if (row === null) return input;
     const { alertChannelIds, escalationPolicyId } = row;

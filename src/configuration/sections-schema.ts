@@ -54,6 +54,9 @@ const escalationPolicy: Reference = {
 
 const { monitorIds: _members, ...ofGroup } = groupFields;
 
+/** A file pauses without an end. An end in a file would pass, and then reject the whole file. */
+const { pausedUntil: _end, ...ofMonitor } = monitorFields;
+
 /** The sections of a configuration. */
 export const sections: Readonly<Record<SectionName, Section>> = {
   alertChannels: {
@@ -97,14 +100,14 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     naming: "name",
     limit: "monitors",
     kinds: monitorKinds,
-    common: monitorFields,
+    common: ofMonitor,
     references: {
       group: { as: "groupId", to: "groups", many: false },
       alertChannels,
       escalationPolicy,
       dependsOn,
     },
-    kept: ["paused", "muted", "alertChannelIds", "escalationPolicyId"],
+    kept: ["paused", "pausedUntil", "muted", "alertChannelIds", "escalationPolicyId"],
   },
   maintenanceWindows: {
     noun: "maintenance-window",

@@ -394,6 +394,12 @@ export const monitorBounds = {
     per: "organization",
     beyond: "Settings, secrets and descriptions of all monitors. More is rejected: 409.",
   },
+  pause: {
+    value: 365 * 24 * 3_600,
+    unit: "seconds",
+    per: "monitor",
+    beyond: "A later `pausedUntil` is rejected: 422.",
+  },
   responseBody: {
     value: MiB,
     unit: "bytes",

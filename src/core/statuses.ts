@@ -11,6 +11,21 @@ export type Priority = (typeof priorities)[number];
 
 export const incidentStatuses = ["investigating", "identified", "monitoring", "resolved"] as const;
 
+/**
+ * Types of actors of changes. A `link` is one in a message. Its actor is the channel that received it. The `system` is
+ * this appliance, such as when a pause ends.
+ */
+export const actorTypes = [
+  "person",
+  "api-key",
+  "command-line",
+  "monitor",
+  "visitor",
+  "link",
+  "system",
+] as const;
+export type ActorType = (typeof actorTypes)[number];
+
 /** Results of a check. */
 export const checkStatuses = ["up", "degraded", "down", "unknown"] as const;
 

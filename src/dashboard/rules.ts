@@ -26,6 +26,7 @@ const defaultRow = {
   uptime30d: 1,
   since: null,
   paused: false,
+  pausedUntil: null,
   muted: false,
   target: null,
   day: "u".repeat(24),
@@ -39,7 +40,8 @@ export function compactMonitor(
   folderId: string | null = null,
 ): CompactMonitor {
   const { id, name, type, groupId, tags, status, statusSince, day, month } = row;
-  const { lastMessage, latencyMs, uptime24h, uptime30d, since, paused, muted, target, spark } = row;
+  const { lastMessage, latencyMs, uptime24h, uptime30d, since, muted, target, spark } = row;
+  const { paused, pausedUntil } = row;
   return {
     id,
     name,
@@ -54,6 +56,7 @@ export function compactMonitor(
     ...(uptime30d !== defaultRow.uptime30d && { uptime30d }),
     ...(since !== null && { since }),
     ...(paused && { paused }),
+    ...(pausedUntil !== null && { pausedUntil }),
     ...(muted && { muted }),
     ...(target !== null && { target }),
     ...(day !== defaultRow.day && { day }),

@@ -38,6 +38,7 @@ export const OverviewMonitor = z.object({
   /** Start of the measurements, if they don't cover the last 30 days. */
   since: Timestamp.nullable(),
   paused: z.boolean(),
+  pausedUntil: Timestamp.nullable(),
   muted: z.boolean(),
   target: z.string().nullable(),
   /** One letter per hour of the last 24 hours. */
@@ -77,7 +78,7 @@ export type Overview = {
 /** A row of a response, without the default values in `rules.ts`. */
 const { type, groupId, tags, status, lastMessage, latencyMs, uptime24h, uptime30d } =
   OverviewMonitor.shape;
-const { since, paused, muted, target, day, month, spark } = OverviewMonitor.shape;
+const { since, paused, pausedUntil, muted, target, day, month, spark } = OverviewMonitor.shape;
 export const CompactMonitor = OverviewMonitor.extend({
   type: type.exactOptional(),
   groupId: groupId.exactOptional(),
@@ -89,6 +90,7 @@ export const CompactMonitor = OverviewMonitor.extend({
   uptime30d: uptime30d.exactOptional(),
   since: since.exactOptional(),
   paused: paused.exactOptional(),
+  pausedUntil: pausedUntil.exactOptional(),
   muted: muted.exactOptional(),
   target: target.exactOptional(),
   day: day.exactOptional(),

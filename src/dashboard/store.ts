@@ -36,7 +36,7 @@ export async function findOverviewGroups({
 
 const monitorColumns = `s.key, m.id, m.name, m.type, m.group_id as groupId, m.tags,
   case when s.paused then 'paused' else s.status end as status, s.since as statusSince,
-  s.last_message as lastMessage, s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs, m.paused, m.muted,
+  s.last_message as lastMessage, s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs, m.paused, m.paused_until as pausedUntil, m.muted,
   m.settings ->> 'url' as url, ${watchedSql} as watched, m.settings ->> 'port' as port, m.created_at as createdAt`;
 
 const someText = `select ${monitorColumns} from json_each(?) wanted
@@ -95,6 +95,7 @@ export async function findOverviewMonitors(
       lastMessage: hasMessage(status) ? row.lastMessage : null,
       latencyMs: row.latencyMs,
       paused: row.paused === 1,
+      pausedUntil: row.pausedUntil,
       muted: row.muted === 1,
       target: formatTarget(row),
       ...recentOf(row.key, row.createdAt),

@@ -1,5 +1,6 @@
 /** Defines the scope in which use cases run. */
 import type { Clock } from "../core/time/clock.ts";
+import type { ActorType } from "../core/statuses.ts";
 import type { OwnHosts } from "../core/security/own-hosts.ts";
 import type { Limits } from "../core/limits.ts";
 import type { Vault } from "../core/security/secrets.ts";
@@ -7,8 +8,7 @@ import type { TargetGuard } from "../core/security/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
 
 export type Actor = {
-  /** A `link` is one in a message. Its actor is the channel that received it. */
-  type: "api-key" | "person" | "command-line" | "monitor" | "visitor" | "link";
+  type: ActorType;
   /** ID of the actor's record; null if there is none, as for the command line. */
   id: string | null;
   name: string;
@@ -16,6 +16,9 @@ export type Actor = {
 
 /** The actor of commands. */
 export const commandLine: Actor = { type: "command-line", id: null, name: "command line" };
+
+/** The actor of changes that are due at a time. */
+export const system: Actor = { type: "system", id: null, name: "Signalbox" };
 
 /** Context of a use case: organization, actor, store and clock. */
 export type Scope = {

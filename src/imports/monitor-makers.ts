@@ -29,6 +29,7 @@ import {
 } from "../monitoring/groups/store.ts";
 import { listTargets } from "../monitoring/monitors/rules.ts";
 import { assertMonitorFits } from "../monitoring/monitors/input-service.ts";
+import { keepTemporaryPause } from "../monitoring/monitors/pause-rules.ts";
 import { NewMonitor } from "../monitoring/monitors/schema.ts";
 import {
   changeMonitor,
@@ -206,11 +207,14 @@ export const monitorMaker: Maker = {
     if (stored === null) return null;
     const before = stored.monitor;
     const { pushToken: _token, ...ofRecord } = changed.fields;
+    // A person's pause with an end stays.
+    const pause = keepTemporaryPause(before, ofRecord["paused"] === true);
+    const patch = { ...ofRecord, ...pause };
     const patched = changed.has("type")
       ? { whole: fields, notes: [] }
-      : patchOrReplace(NewMonitor, openMonitor(scope, before), ofRecord, fields);
+      : patchOrReplace(NewMonitor, openMonitor(scope, before), patch, fields);
     const { input, token, notes, isIncomplete } = await parseMonitorInput(
-      { ...patched.whole, pushToken: fields["pushToken"] },
+      { ...patched.whole, ...pause, pushToken: fields["pushToken"] },
       making,
       before.pushTokenHash,
     );
@@ -266,7 +270,7 @@ async function parseMonitorInput(
     token = undefined;
   }
   return {
-    input: refusal === null ? input : { ...input, paused: true },
+    input: refusal === null ? input : { ...input, paused: true, pausedUntil: null },
     token,
     notes,
     isIncomplete: refusal !== null,

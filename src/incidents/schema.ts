@@ -1,5 +1,5 @@
 /** Wire format of incidents, their timelines, notes and postmortems. */
-import { incidentStatuses } from "../core/statuses.ts";
+import { actorTypes, incidentStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import {
   bodySchema,
@@ -46,7 +46,7 @@ export const Postmortem = z
 export type Postmortem = z.infer<typeof Postmortem>;
 
 const Author = z.object({
-  type: z.enum(["api-key", "person", "command-line", "monitor", "visitor", "link"]),
+  type: z.enum(actorTypes),
   id: z.string().nullable(),
   name: z.string(),
 });

@@ -18,6 +18,7 @@ test("the page restores everything that an overview omits", () => {
     latencyMs: fc.option(fc.nat()),
     uptime24h: fc.option(fc.constantFrom(0, 0.5, 1)),
     paused: fc.boolean(),
+    pausedUntil: fc.option(fc.constant("2026-11-20T18:40:00.000Z")),
     muted: fc.boolean(),
     target: fc.option(text),
     uptime30d: fc.option(fc.constantFrom(0, 0.5, 1)),

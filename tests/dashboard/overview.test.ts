@@ -75,6 +75,7 @@ describe("the Monitors page in one response", () => {
       statusSince: record.statusSince,
       lastMessage: null,
       paused: false,
+      pausedUntil: null,
       muted: true,
       target: new URL(shop.at()).host,
       uptime30d: 1,

@@ -197,7 +197,14 @@ export function createAppliance(
   });
   const events = new EventReader(store, log);
   const signals = createSignals();
-  const maintenance = new MaintenanceWatch({ ...data, events, log });
+  const maintenance = new MaintenanceWatch({
+    ...data,
+    targets,
+    ownHosts,
+    limits: { ...defaultLimits, ...limits },
+    events,
+    log,
+  });
   const { of: maintenanceOf } = maintenance;
   const engine = new CheckEngine({
     ...data,

@@ -47,6 +47,7 @@ const monitor = (id: string, groupId: string | null, more: Partial<OverviewMonit
   latencyMs: 1,
   uptime24h: 1,
   paused: false,
+  pausedUntil: null,
   muted: false,
   target: `${id}.lan`,
   uptime30d: 1,

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Id, instant, paragraphs, Timestamp } from "../../core/fields.ts";
 import { pageFields } from "../../core/paging.ts";
-import { priorities } from "../../core/statuses.ts";
+import { actorTypes, priorities } from "../../core/statuses.ts";
 import { AlertType, Delivery, deliveryExample } from "../schema.ts";
 import { alertStatuses, endings } from "./rules.ts";
 
@@ -37,7 +37,7 @@ export const AlertQuery = z.strictObject({
 export type AlertQuery = z.output<typeof AlertQuery>;
 
 const AlertActor = z.object({
-  type: z.enum(["api-key", "person", "command-line", "monitor", "visitor", "link"]),
+  type: z.enum(actorTypes),
   id: z.string().nullable(),
   name: z.string(),
 });

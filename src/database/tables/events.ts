@@ -1,6 +1,7 @@
 /** Tables of the audit log, events and idempotent responses. */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { actorTypes } from "../../core/statuses.ts";
 import { oneOf, organizationId } from "./columns.ts";
 
 /** Audit log. Entries are appended in the same write as the change. */
@@ -10,9 +11,7 @@ export const auditEntries = sqliteTable(
     seq: integer("seq").primaryKey({ autoIncrement: true }),
     organizationId: organizationId(),
     at: text("at").notNull(),
-    actorType: text("actor_type", {
-      enum: ["api-key", "person", "command-line", "monitor", "visitor", "link"],
-    }).notNull(),
+    actorType: text("actor_type", { enum: actorTypes }).notNull(),
     actorId: text("actor_id"),
     actorName: text("actor_name").notNull(),
     action: text("action").notNull(),
@@ -93,9 +92,7 @@ export const heldChanges = sqliteTable(
     /** ID of the changed record; null for a new record until the change is sent. */
     subjectId: text("subject_id"),
     title: text("title"),
-    actorType: text("actor_type", {
-      enum: ["api-key", "person", "command-line", "monitor", "visitor", "link"],
-    }).notNull(),
+    actorType: text("actor_type", { enum: actorTypes }).notNull(),
     actorId: text("actor_id"),
     actorName: text("actor_name").notNull(),
     requestId: text("request_id"),

@@ -64,6 +64,8 @@ export const monitors = sqliteTable(
     successThreshold: integer("success_threshold").notNull().default(1),
     inverted: flag("inverted").notNull().default(false),
     paused: flag("paused").notNull(),
+    /** End of the pause; null while it has none. */
+    pausedUntil: text("paused_until"),
     muted: flag("muted").notNull(),
     autoIncidentSeverity: text("auto_incident_severity"),
     reminderIntervalSeconds: integer("reminder_interval_seconds"),
@@ -86,6 +88,9 @@ export const monitors = sqliteTable(
     index("monitors_by_policy")
       .on(t.organizationId, t.escalationPolicyId)
       .where(sql`escalation_policy_id is not null`),
+    index("monitors_by_pause_end")
+      .on(t.organizationId, t.pausedUntil)
+      .where(sql`paused_until is not null`),
     index("monitors_with_secrets")
       .on(t.organizationId, t.id)
       .where(sql`secrets <> '{}'`),

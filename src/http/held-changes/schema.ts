@@ -1,4 +1,5 @@
 /** Wire format of held changes, and the query parameter that holds a request. */
+import { actorTypes } from "../../core/statuses.ts";
 import { z } from "zod";
 import { Id, Timestamp } from "../../core/fields.ts";
 import { pageFields, pageSchema, WholeNumber } from "../../core/paging.ts";
@@ -41,7 +42,7 @@ export const HeldChange = z
     title: z.string().nullable().meta({ description: "Title of the record." }),
     change: z.record(z.string(), z.unknown()).meta({ description: "Body of the held request." }),
     author: z.object({
-      type: z.enum(["api-key", "person", "command-line", "monitor", "visitor", "link"]),
+      type: z.enum(actorTypes),
       id: z.string().nullable(),
       name: z.string(),
     }),

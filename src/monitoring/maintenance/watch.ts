@@ -1,15 +1,17 @@
-/** Tracks which monitors are in maintenance, and appends an event when a window starts or ends. */
+/** Tracks which monitors are in maintenance, records when a window starts or ends, and ends pauses that are over. */
 import { type Lease, type Leases, LeaseLost, guardStoreWithLease } from "../../cluster/leases.ts";
-import { type Clock, formatTimestamp, dayMs } from "../../core/time/clock.ts";
+import { formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { mapYielding } from "../../core/time/event-loop.ts";
 import { guardVersion } from "../../database/references.ts";
-import { StaleRead, type Statement, type Store } from "../../database/store.ts";
+import { StaleRead, type Statement } from "../../database/store.ts";
 import { maintenanceWindows } from "../../database/tables/monitoring.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { appendEvent, findLastSeq, readSince } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
+import type { ScopeServices } from "../../events/scope.ts";
 import { concernOf } from "../monitors/events.ts";
+import { resumeDueMonitors } from "../monitors/resume-service.ts";
 import { type Occurrence, listOccurrences, computeSituation } from "./rules.ts";
 import {
   clearMark,
@@ -26,9 +28,7 @@ import {
 /** Maximum delay of the event for a start or end. The effect on checks is exact to the millisecond. */
 const tickMs = 1_000;
 
-type Dependencies = {
-  store: Store;
-  clock: Clock;
+type Dependencies = ScopeServices & {
   leases: Leases;
   events: EventReader;
   log: Log;
@@ -61,7 +61,10 @@ export class MaintenanceWatch {
     this.subscription = events.subscribe("maintenance", await this.load(), (added) =>
       this.handleEvents(added),
     );
-    this.timer = setInterval(() => void this.tick(), tickMs);
+    this.timer = setInterval(() => {
+      void this.tick();
+      void this.endPauses();
+    }, tickMs);
   }
 
   async stop() {
@@ -71,8 +74,8 @@ export class MaintenanceWatch {
   }
 
   /**
-   * Loads the windows at the first call; then reads new events and records due starts and ends. Tests use it instead of
-   * `start`.
+   * Loads the windows at the first call; then reads new events, records due starts and ends, and ends pauses. Tests use
+   * it instead of `start`.
    */
   async runOnce() {
     if (this.cursor === null) {
@@ -82,6 +85,7 @@ export class MaintenanceWatch {
     const events = await readSince(this.dependencies.store, this.cursor, 10_000);
     this.cursor = events.at(-1)?.seq ?? this.cursor;
     await this.handleEvents(events);
+    await this.endPauses();
   }
 
   /** Returns the effect of the current maintenance on a monitor; null outside maintenance. */
@@ -158,13 +162,32 @@ export class MaintenanceWatch {
 
   /** Records starts and ends one after another, because each write depends on the marks of the previous one. */
   private tick(): Promise<void> {
-    this.pending = this.pending
-      .then(() => this.recordChanges())
-      .catch((error: unknown) => {
-        const cause = String(error);
-        this.dependencies.log.error("starts and ends of maintenance can't be recorded", { cause });
-      });
+    const recorded = this.enqueue("starts and ends of maintenance can't be recorded", () =>
+      this.recordChanges(),
+    );
     this.announce();
+    return recorded;
+  }
+
+  /** Resumes monitors at the end of their pause, if this node has the lease. */
+  private endPauses(): Promise<void> {
+    return this.enqueue("pauses that are over can't be ended", async () => {
+      const { store, leases, log } = this.dependencies;
+      const lease = leases.findNamed("maintenance");
+      if (lease === null) return;
+      const guarded = guardStoreWithLease(store, lease);
+      await resumeDueMonitors({ ...this.dependencies, store: guarded }, log).catch(
+        (error: unknown) => {
+          if (!(error instanceof LeaseLost)) throw error;
+        },
+      );
+    });
+  }
+
+  private enqueue(failure: string, work: () => Promise<void>): Promise<void> {
+    this.pending = this.pending.then(work).catch((error: unknown) => {
+      this.dependencies.log.error(failure, { cause: String(error) });
+    });
     return this.pending;
   }
 

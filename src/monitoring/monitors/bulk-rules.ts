@@ -3,6 +3,7 @@ import type { Severity } from "../../core/fields.ts";
 import { type ChangedField, listChangedFields } from "../../core/field-changes.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import type { MonitorGroup } from "../groups/schema.ts";
+import { computePause } from "./pause-rules.ts";
 import { mergeChannels } from "./rules.ts";
 import {
   type BulkPreview,
@@ -24,11 +25,13 @@ export type BulkFields = {
   alertChannelIds: string[];
   escalationPolicyId: string | null;
   paused: boolean;
+  pausedUntil: string | null;
   muted: boolean;
 };
 
 const bulkFields = [
   "paused",
+  "pausedUntil",
   "muted",
   "interval",
   "timeout",
@@ -42,7 +45,7 @@ const bulkFields = [
 ] as const satisfies readonly (keyof BulkFields)[];
 
 /** Fields that people can change although a configuration manages the monitor. */
-const operatingFields: ReadonlySet<string> = new Set(["paused", "muted"]);
+const operatingFields: ReadonlySet<string> = new Set(["paused", "pausedUntil", "muted"]);
 
 /** A monitor as a bulk change finds it. */
 export type BulkMonitor = BulkFields & {
@@ -106,6 +109,7 @@ export function computeBulkFields(
   const joined = isJoining ? group : undefined;
   return {
     ...wanted,
+    ...computePause(before, change),
     tags: [...new Set([...without(wanted.tags, removeTags), ...addTags])],
     alertChannelIds: mergeChannels(
       without(wanted.alertChannelIds, removeAlertChannelIds),
@@ -133,6 +137,13 @@ export function planChange(
   const refusal = findRefusal(before, after, fields, limits, change);
   if (refusal === null) plan.changed.push({ before, after, position, fields });
   else plan.refused.push({ ...refusal, path: `${path}.${refusal.path}`, monitor: before });
+}
+
+/** Plans the end of a pause. A monitor resumes although other fields would be rejected today. */
+export function planResumption(plan: BulkPlan, before: BulkMonitor) {
+  const after = computeBulkFields(before, { paused: false }, undefined);
+  const fields = listChangedFields(before, after, bulkFields);
+  plan.changed.push({ before, after, position: null, fields });
 }
 
 export const nameOfField = (field: ChangedField) =>

@@ -1,14 +1,23 @@
 /** Wire format of bulk changes of monitors: the request, its preview, and its result with the undo. */
 import { z } from "zod";
-import { Id, idSet, integer, line, Severity, Tags, toPatchShape } from "../../core/fields.ts";
-import { monitorFields, monitorIds } from "./schema.ts";
+import {
+  Id,
+  idSet,
+  integer,
+  line,
+  Severity,
+  Tags,
+  Timestamp,
+  toPatchShape,
+} from "../../core/fields.ts";
+import { monitorFields, monitorIds, refinePause } from "./schema.ts";
 
 /** Maximum number of monitors of one request. */
 export const maxMonitorsInBulk = 5_000;
 
 const isGiven = (value: unknown) => value !== undefined;
 
-const { interval, timeout, retries, degradedAfterMs, autoIncidentSeverity } =
+const { pausedUntil, interval, timeout, retries, degradedAfterMs, autoIncidentSeverity } =
   toPatchShape(monitorFields);
 
 /** Lists that can be replaced, or changed by entries, but not both. */
@@ -21,6 +30,7 @@ const lists = [
 export const ChangeOfMany = z
   .strictObject({
     paused: z.boolean().optional(),
+    pausedUntil,
     muted: z.boolean().optional(),
     interval,
     timeout,
@@ -44,6 +54,7 @@ export const ChangeOfMany = z
   })
   .refine((change) => Object.values(change).some(isGiven), "must change something")
   .superRefine((change, context) => {
+    refinePause(change, context);
     for (const [whole, ...parts] of lists)
       for (const part of parts)
         if (isGiven(change[whole]) && isGiven(change[part]))
@@ -198,6 +209,7 @@ export type BulkPreview = z.infer<typeof BulkPreview>;
 /** Values before a change, as in a request. */
 const ValuesBefore = z.object({
   paused: z.boolean().optional(),
+  pausedUntil: Timestamp.nullable().optional(),
   muted: z.boolean().optional(),
   interval: z.int().optional(),
   timeout: z.int().optional(),

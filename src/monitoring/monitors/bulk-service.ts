@@ -33,6 +33,7 @@ import {
   matchesBulkTag,
   nameOfField,
   planChange,
+  planResumption,
   type PlannedChange,
   refuseManaged,
   summarizePlan,
@@ -45,6 +46,7 @@ import {
   restorePositions,
   updateMonitors,
 } from "./bulk-store.ts";
+import { assertPauseEnd } from "./input-service.ts";
 import { removeMonitors } from "./store.ts";
 
 type Prepared = {
@@ -85,6 +87,7 @@ async function prepare(scope: Scope, many: ManyMonitors): Promise<Prepared> {
   const ids = many.changes?.flatMap((part) => part.monitorIds) ?? monitorIds;
   const found = await findBulkMonitors(scope, ids);
   if (found.size < ids.length) throw unknownReferenceError("monitorIds", "monitor");
+  for (const { change, path } of parts) assertPauseEnd(scope, change, `${path}.pausedUntil`);
   const groups = await findGroups(scope, parts);
   const plan: BulkPlan = { changed: [], refused: [], same: [] };
   const prepared = { monitors: [...found.values()], parts, groups, plan };
@@ -221,6 +224,23 @@ function changeInBulk(scope: Scope, prepared: Prepared): Promise<BulkResult> {
     },
     answer,
   );
+}
+
+/**
+ * Resumes those of the monitors whose pause is over, in one atomic write. Monitors that a person resumed or paused for
+ * longer meanwhile stay unchanged.
+ */
+export function resumeMonitors(scope: Scope, monitorIds: readonly string[]) {
+  return retryOnStaleRead(async () => {
+    const found = await findBulkMonitors(scope, monitorIds);
+    const at = formatTimestamp(scope.clock());
+    const monitors = [...found.values()].filter(
+      ({ pausedUntil }) => pausedUntil !== null && pausedUntil <= at,
+    );
+    const plan: BulkPlan = { changed: [], refused: [], same: [] };
+    for (const before of monitors) planResumption(plan, before);
+    return changeInBulk(scope, { monitors, parts: [], groups: new Map(), plan });
+  });
 }
 
 const changesGroup = ({ before, after }: PlannedChange) => before.groupId !== after.groupId;

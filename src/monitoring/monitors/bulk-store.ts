@@ -14,7 +14,7 @@ import type { BulkMonitor, PlannedChange } from "./bulk-rules.ts";
 const stride = 500;
 
 const monitorsText = `select m.id, m.name, m.version, m.updated_at as updatedAt, m.position, m.paused,
-    m.muted, m.group_id as groupId, m.tags, m.interval_seconds as interval,
+    m.paused_until as pausedUntil, m.muted, m.group_id as groupId, m.tags, m.interval_seconds as interval,
     m.timeout_seconds as timeout, m.retries, m.degraded_after_ms as degradedAfterMs,
     m.auto_incident_severity as autoIncidentSeverity,
     m.escalation_policy_id as escalationPolicyId,
@@ -74,7 +74,7 @@ const updateText = `with wanted as materialized (select value ->> 0 as id, value
     retries = wanted.value ->> 3, degraded_after_ms = wanted.value ->> 4,
     auto_incident_severity = wanted.value ->> 5, tags = wanted.value ->> 6,
     paused = wanted.value ->> 7, muted = wanted.value ->> 8,
-    escalation_policy_id = wanted.value ->> 9
+    escalation_policy_id = wanted.value ->> 9, paused_until = wanted.value ->> 10
   from wanted where monitors.organization_id = ?3 and monitors.id = wanted.id`;
 
 /** Writes all fields but the group and the channels. */
@@ -95,6 +95,7 @@ export const updateMonitors = (
       after.paused,
       after.muted,
       after.escalationPolicyId,
+      after.pausedUntil,
     ]);
     return [{ text: updateText, parameters: [JSON.stringify(rows), at, organizationId] }];
   });

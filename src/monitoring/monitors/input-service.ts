@@ -5,6 +5,7 @@ import { findExpressionIssue } from "../../core/text/expressions.ts";
 import { findPingCommand } from "../../core/system/ping-command.ts";
 import { assertTargetsAllowed, type TargetGuard } from "../../core/security/target-guard.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
+import { computePause, findPauseEndIssue, type GivenPause } from "./pause-rules.ts";
 import { openMonitor } from "./record.ts";
 import { credentialFields, listExpressions, listTargets, findUnusedCredential } from "./rules.ts";
 import { type MonitorPatch, NewMonitor } from "./schema.ts";
@@ -20,7 +21,9 @@ export async function applyMonitorPatch(
   if (patch.type !== undefined && patch.type !== before.type)
     throw invalidFieldError("type", "is fixed when the monitor is created");
   const current = openMonitor(scope, before);
-  const input = current.applyPatch(patch, (whole) => parse(NewMonitor, whole));
+  const pause = computePause(before, patch);
+  if (pause.pausedUntil !== before.pausedUntil) assertPauseEnd(scope, pause);
+  const input = current.applyPatch({ ...patch, ...pause }, (whole) => parse(NewMonitor, whole));
   await assertTargetsAllowed(
     scope.targets,
     listTargets(input),
@@ -37,6 +40,16 @@ export async function applyMonitorPatch(
   const proof = current.derive(proofOf);
   if (proofOf(input).some((part, index) => part !== proof[index])) assertClientCertificate(input);
   return input;
+}
+
+/** Throws VALIDATION_ERROR if a pause ends in the past or too far in the future. `path` names the field. */
+export function assertPauseEnd(
+  { clock }: Pick<Scope, "clock">,
+  { pausedUntil }: GivenPause,
+  path = "pausedUntil",
+) {
+  const issue = pausedUntil == null ? null : findPauseEndIssue(pausedUntil, clock());
+  if (issue !== null) throw invalidFieldError(path, issue);
 }
 
 /** Throws VALIDATION_ERROR for a monitor that is too large, unless its fields did not grow. */

@@ -8,6 +8,7 @@ import {
   integer,
   line,
   optionalParagraphs,
+  InputTimestamp,
   searchText,
   Severity,
   Tags,
@@ -17,9 +18,11 @@ import {
 import { createInputSchema, createPatchSchema, createReadSchema } from "../../core/kinds.ts";
 import { alertBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
+import { isObject } from "../../core/collections/objects.ts";
 import { DependsOn } from "../dependencies/schema.ts";
 import { detailsOfTypes } from "./details-rules.ts";
 import { monitorKinds } from "./kinds-schema.ts";
+import { findPauseConflict, type GivenPause } from "./pause-rules.ts";
 import { type HttpRequests, listRequestIssues } from "./request-schema.ts";
 
 const defaultTimeout = 10;
@@ -59,7 +62,13 @@ export const monitorFields = {
   inverted: z.boolean().default(false).meta({
     description: "Up when the check fails, down when it succeeds, also when that is slow.",
   }),
-  paused: z.boolean().default(false),
+  paused: z.boolean().default(false).meta({
+    description: "Not checked. `true` without `pausedUntil` has no end, and `false` ends it.",
+  }),
+  pausedUntil: nullable(InputTimestamp).meta({
+    description:
+      "When it resumes by itself, at most 365 days from now; pauses the monitor. Null for a pause without an end.",
+  }),
   muted: z.boolean().default(false).meta({ description: "Checked, but sends no alerts." }),
   alertChannelIds: idSet(500).default([]),
   dependsOn: DependsOn,
@@ -111,15 +120,29 @@ const whole = createInputSchema(monitorKinds, monitorFields, {
   example: { type: "http", name: "Intranet", url: "http://intranet.lan/health" },
 });
 
+/** Rejects an end of a pause together with `paused: false`. */
+export function refinePause(change: GivenPause, context: z.RefinementCtx) {
+  const message = findPauseConflict(change);
+  if (message !== null) context.addIssue({ code: "custom", path: ["pausedUntil"], message });
+}
+
 type ParsedMonitor = z.infer<typeof whole>;
 export type NewMonitor = ParsedMonitor & { timeout: number };
 
+/** Pauses a new monitor whose pause has an end, unless the client says otherwise. */
+const pauseUntilEnd = (body: z.input<typeof whole>) =>
+  isObject(body) && body["paused"] === undefined && typeof body["pausedUntil"] === "string"
+    ? { ...body, paused: true }
+    : body;
+
 export const NewMonitor = bodySchema(
   readOnly,
-  whole
+  z
+    .preprocess(pauseUntilEnd, whole)
     .superRefine((monitor, context) => {
       const addIssue = (path: string, message: string) =>
         context.addIssue({ code: "custom", path: [path], message });
+      refinePause(monitor, context);
       if ((monitor.timeout ?? 0) > monitor.interval)
         addIssue("timeout", `must be at most the interval, ${monitor.interval} s`);
       if (monitor.type === "composite") {
@@ -149,7 +172,7 @@ export const NewMonitor = bodySchema(
 export const MonitorPatch = createPatchSchema(monitorKinds, monitorFields, readOnly, {
   id: "MonitorPatch",
   example: { paused: true },
-});
+}).superRefine(refinePause);
 export type MonitorPatch = z.infer<typeof MonitorPatch>;
 
 const MonitorStatus = z.enum(monitorStatuses).meta({ id: "MonitorStatus" });
@@ -173,6 +196,7 @@ export const Monitor = createReadSchema(
     successThreshold: z.int().min(1),
     inverted: z.boolean(),
     paused: z.boolean(),
+    pausedUntil: Timestamp.nullable(),
     muted: z.boolean(),
     alertChannelIds: z.array(Id),
     dependsOn: z.array(Id),
@@ -222,6 +246,7 @@ export const Monitor = createReadSchema(
       successThreshold: 1,
       inverted: false,
       paused: false,
+      pausedUntil: null,
       muted: false,
       alertChannelIds: [],
       dependsOn: [],

@@ -33,7 +33,7 @@ import {
   touchGroup,
 } from "../groups/store.ts";
 import { replaceDependencies } from "../dependencies/service.ts";
-import { applyMonitorPatch, assertCheckable } from "./input-service.ts";
+import { applyMonitorPatch, assertCheckable, assertPauseEnd } from "./input-service.ts";
 import { listMonitorPage } from "./list-store.ts";
 import { buildColumns, type MonitorRecord, openMonitor, toMonitorRecord } from "./record.ts";
 import { chooseChannels, mergeChannels } from "./rules.ts";
@@ -85,6 +85,7 @@ export function createMonitor(scope: Scope, given: NewMonitor): Promise<MonitorR
   const { organizationId, limits } = scope;
   return retryOnStaleRead(async () => {
     await assertCheckable(scope, given);
+    assertPauseEnd(scope, given);
     const now = scope.clock();
     const at = formatTimestamp(now);
     const id = createId(now);

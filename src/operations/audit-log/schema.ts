@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Id, instant, Timestamp } from "../../core/fields.ts";
+import { actorTypes } from "../../core/statuses.ts";
 import { FieldChange } from "../../core/field-changes.ts";
 import { searchBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
@@ -12,16 +13,6 @@ export const auditNouns = Object.keys(auditVerbs) as NounOf<AuditAction>[];
 export const listActionsOf = (noun: NounOf<AuditAction>): AuditAction[] =>
   auditVerbs[noun].map((verb) => `${noun}.${verb}` as AuditAction);
 
-/** Types of actors. */
-export const auditActors = [
-  "person",
-  "api-key",
-  "command-line",
-  "monitor",
-  "visitor",
-  "link",
-] as const;
-
 const filters = {
   /** Searches the sentence of an entry, its action, and its subject's name. */
   q: z.string().trim().min(1).max(searchBounds.text.value).optional(),
@@ -29,7 +20,7 @@ const filters = {
   action: z.enum(auditNouns.flatMap(listActionsOf)).optional(),
   /** Record that was changed, also if it was deleted. */
   subjectId: Id.optional(),
-  actor: z.enum(auditActors).optional(),
+  actor: z.enum(actorTypes).optional(),
   /** Person or API key that made the change. */
   actorId: Id.optional(),
   from: instant.optional(),

@@ -21,6 +21,7 @@ const common = {
   successThreshold: 1,
   inverted: false,
   paused: false,
+  pausedUntil: null,
   muted: false,
   notJudgedSince: null,
   alertChannelIds: [],

@@ -59,6 +59,7 @@ export async function addMonitor(target: Target, groupId: string | null = null):
     uptime30d: null,
     since: null,
     paused: false,
+    pausedUntil: null,
     muted: false,
     target: (target.type === "http" ? target.url : target.host).replace(/^https?:\/\//, ""),
     day: "",

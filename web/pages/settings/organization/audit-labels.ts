@@ -1,5 +1,6 @@
 import type { AuditAction, auditVerbs } from "../../../../src/events/catalogue.ts";
-import type { auditActors, AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
+import type { ActorType } from "../../../../src/core/statuses.ts";
+import type { AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
 import { describeAction } from "../../../../src/operations/audit-log/sentence-rules.ts";
 
 /** Labels of the subjects that the audit log can be filtered by. */
@@ -24,13 +25,14 @@ export const nounLabels: Record<keyof typeof auditVerbs, string> = {
   backup: "Backups",
 };
 
-export const actorLabels: Record<(typeof auditActors)[number], string> = {
+export const actorLabels: Record<ActorType, string> = {
   person: "People",
   "api-key": "API keys",
   "command-line": "Command line",
   monitor: "Monitors",
   visitor: "Visitors",
   link: "Links in messages",
+  system: "Signalbox itself",
 };
 
 const pageOf: Record<string, string> = {
