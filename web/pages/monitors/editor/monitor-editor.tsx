@@ -101,6 +101,13 @@ function buildMonitorBody(values: Values): Body {
   return { type, ...selectSentValues(describeTypeFields(type), values) } as Body;
 }
 
+/** The pause of a copy. An edited monitor keeps its own, which has no field here and can end meanwhile. */
+function startPause(monitor: Monitor, isNew: boolean): Values {
+  const { paused, pausedUntil } = monitor;
+  const isOver = pausedUntil !== null && Date.parse(pausedUntil) <= Date.now();
+  return isNew && !isOver ? { paused, pausedUntil } : { paused: undefined, pausedUntil: undefined };
+}
+
 type Props = {
   monitor: Monitor | undefined;
   isNew: boolean;
@@ -111,7 +118,9 @@ type Props = {
 /** A copy starts with the values of its original. */
 function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
   const edited = isNew ? undefined : monitor;
-  const start: Values = monitor ? { ...monitor } : { groupId, type: "http" };
+  const start: Values = monitor
+    ? { ...monitor, ...startPause(monitor, isNew) }
+    : { groupId, type: "http" };
   if (isNew && monitor) start["name"] = `Copy of ${monitor.name}`;
   return useForm(
     start,
