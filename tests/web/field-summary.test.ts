@@ -49,6 +49,7 @@ test("each field is in one place of its editor, and never closed if it is requir
       "alertChannelIds",
       "escalationPolicyId",
       "paused",
+      "pausedUntil",
       ...scheduleFieldsOf(type),
       ...sections.flatMap(({ fields }) => fields),
       ...(without[type] ?? []),
