@@ -67,7 +67,7 @@ export const monitorFields = {
   }),
   pausedUntil: nullable(InputTimestamp).meta({
     description:
-      "When it resumes by itself, at most 365 days from now; pauses the monitor. Null for a pause without an end.",
+      "When it resumes automatically, at most 365 days from now; pauses the monitor. Null for a pause without an end.",
   }),
   muted: z.boolean().default(false).meta({ description: "Checked, but sends no alerts." }),
   alertChannelIds: idSet(500).default([]),
