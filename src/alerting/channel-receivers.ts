@@ -1,9 +1,6 @@
 /** Alert channels as receivers of deliveries: reads their alerts and settings, and records their state. */
-import { type ChannelRow, findChannel } from "./channels/service.ts";
-import { formatTimestamp } from "../core/time/clock.ts";
+import { findChannel } from "./channels/service.ts";
 import type { Tenant } from "../database/rows.ts";
-import type { Statement } from "../database/store.ts";
-import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
 import { isOfCertificate, problemOf } from "./deciding/cases.ts";
 import {
@@ -14,13 +11,9 @@ import {
 } from "./sending/messages.ts";
 import { attemptDelivery, type LinkedRecord, type SendingContext } from "./sending/attempt.ts";
 import { countMessage, findReachedLimit } from "./sending/daily-limit.ts";
-import {
-  type Attempt,
-  makeDeliveriesDue,
-  type ReceiverKey,
-  type Receivers,
-} from "./sending/queue.ts";
-import { insertReceipt } from "./sending/receipts.ts";
+import { recordFailure, recordSkip, updateChannelState } from "./sending/channel-state.ts";
+import type { Receivers } from "./sending/queue.ts";
+import { insertReceipt, isAwaited } from "./sending/receipts.ts";
 import type { Progress } from "./deciding/rules.ts";
 
 /** Creates the receivers of type `channel`. */
@@ -67,7 +60,10 @@ export function createChannelReceivers(context: SendingContext): Receivers {
         after(attempt, facts) {
           if (facts.isLost) log.warn("an alert channel fails", { channel: channel.id });
           return [
-            ...updateChannelState(channel, attempt, facts),
+            ...updateChannelState(channel, attempt, {
+              ...facts,
+              isOpen: isAwaited(channel, facts),
+            }),
             ...countMessage(channel, attempt, facts.now),
             ...(facts.isLost ? recordFailure(channel, attempt, facts.now) : []),
             ...(facts.receipt === null
@@ -78,53 +74,6 @@ export function createChannelReceivers(context: SendingContext): Receivers {
       };
     },
   };
-}
-
-/** Notifies the other channels of a failing channel, once until it works again. */
-function recordFailure(
-  { organizationId, id, failingSince }: ChannelRow,
-  { message }: Attempt,
-  now: number,
-): Statement[] {
-  if (failingSince !== null) return [];
-  const at = formatTimestamp(now);
-  const data = { message };
-  return [appendEvent({ organizationId, at, type: "channel.failed", subjectId: id, data })];
-}
-
-/** Reports a channel that sends nothing more today, as if its last attempt had failed. */
-function recordSkip(channel: ChannelRow, message: string, now: number): Statement[] {
-  const attempt = { at: formatTimestamp(now), durationMs: 0, delivered: false, message };
-  return [
-    ...updateChannelState(channel, attempt, { note: null, isLost: true, now }),
-    ...recordFailure(channel, attempt, now),
-  ];
-}
-
-/** Updates a channel after an attempt. A success ends its failure and makes waiting deliveries due. */
-export function updateChannelState(
-  { organizationId, id }: Pick<ChannelRow, "organizationId" | "id">,
-  attempt: Attempt,
-  { note, isLost, now }: { note: string | null; isLost: boolean; now: number },
-): Statement[] {
-  if (!attempt.delivered)
-    return [
-      {
-        text: `update alert_channels set last_error = ?,
-          failing_since = case when ? then coalesce(failing_since, ?) else failing_since end
-          where organization_id = ? and id = ?`,
-        parameters: [attempt.message, isLost ? 1 : 0, attempt.at, organizationId, id],
-      },
-    ];
-  const key: ReceiverKey = { organizationId, receiverType: "channel", receiverId: id };
-  return [
-    {
-      text: `update alert_channels set last_delivery_at = ?, last_error = ?, failing_since = null
-        where organization_id = ? and id = ?`,
-      parameters: [attempt.at, note, organizationId, id],
-    },
-    makeDeliveriesDue(key, now),
-  ];
 }
 
 /** Returns the subjects of each delivery: monitors, incidents, problems, and the cases that it opens or closes. */

@@ -18,8 +18,38 @@ import type { SmtpSettings } from "../accounts/settings/schema.ts";
  */
 type Failure = "passing" | "looks-permanent" | "final";
 
-/** The service's ID of an emergency, and when it stops repeating it, in Unix milliseconds. */
-export type EmergencyReceipt = { id: string; expiresAt: number };
+/**
+ * The service's ID of a message whose receipt is read later, and when that stops, in Unix milliseconds: for an
+ * emergency, when the service stops repeating it.
+ */
+export type MessageReceipt = { id: string; expiresAt: number };
+
+/**
+ * What a service knows about a message. `over` means that nothing more is to come. `arrived` and `lost` say how it
+ * ended, as a sentence.
+ */
+export type ReceiptState =
+  | "waiting"
+  | "over"
+  | "acknowledged"
+  | { arrived: string }
+  | {
+      lost: string;
+      /** Whether the person did not react. Then the channel itself works. */
+      isUnanswered?: true;
+    };
+
+/** The requests with which a channel type finds out what became of its messages. */
+export type ProviderReceipts<S> = {
+  /** Interval between two requests, in milliseconds. */
+  pollMs: (receipt: { now: number; expiresAt: number }) => number;
+  read(settings: S, receipt: string, context: DeliveryContext): Promise<ReceiptState>;
+  /**
+   * Stops the repetition of a message, because none of its alerts is left. Returns whether that succeeded. Absent if
+   * messages are not repeated, and their receipts are read to the end.
+   */
+  cancel?(settings: S, deliveryId: string, context: DeliveryContext): Promise<boolean>;
+};
 
 /** Outcome of an attempt. A reason is one sentence of ours, without secrets or text from the response. */
 export type Verdict =
@@ -31,8 +61,8 @@ export type Verdict =
       detail?: string;
       /** Recipients that have the message, if the provider reports them. Absent if all have it. */
       progress?: Progress;
-      /** Set for an emergency, which the service repeats until someone confirms it. */
-      receipt?: EmergencyReceipt;
+      /** Set if the service reports later what became of the message. */
+      receipt?: MessageReceipt;
     }
   | {
       outcome: "failed";
@@ -73,6 +103,7 @@ export type Provider<T extends ChannelType> = {
   reopensCases?: boolean;
   /** Size limit of a digest. Absent if the provider shortens digests itself. */
   digestLimit?: DigestLimit;
+  receipts?: ProviderReceipts<ChannelSettings<T>>;
   /** Sends a message. Throws TargetFailure and OwnTrouble, which are retried. */
   deliver(
     settings: ChannelSettings<T>,

@@ -57,6 +57,8 @@ export const deliveryExample = {
   nextAttemptAt: "2026-11-20T23:02:10.161Z",
   createdAt: "2026-11-20T23:02:00.102Z",
   deliveredAt: null,
+  receipt: null,
+  receiptAt: null,
 };
 
 export const Delivery = z
@@ -77,6 +79,11 @@ export const Delivery = z
     nextAttemptAt: Timestamp.nullable().meta({ description: "Null unless it is pending." }),
     createdAt: Timestamp,
     deliveredAt: Timestamp.nullable(),
+    receipt: z.string().nullable().meta({
+      description:
+        "Whether a text message reached the phone, as a sentence. Null while that is unknown, and for gateways and channels without receipts.",
+    }),
+    receiptAt: Timestamp.nullable(),
   })
   .meta({
     id: "Delivery",

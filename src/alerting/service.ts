@@ -29,7 +29,8 @@ import type { MailStyle } from "./providers/email-mail.ts";
 import type { Alert } from "./alert.ts";
 import { createAlert } from "./deciding/decide.ts";
 import type { Attempt } from "./sending/queue.ts";
-import { updateChannelState } from "./channel-receivers.ts";
+import { updateChannelState } from "./sending/channel-state.ts";
+import { insertReceipt, isAwaited } from "./sending/receipts.ts";
 import { findQuietEnd, formatQuietEnd } from "./channels/rules.ts";
 import type { QuietHours } from "./channels/routing-schema.ts";
 import { computeEnd, type Plan, planEscalation } from "./deciding/escalation-rules.ts";
@@ -210,12 +211,16 @@ export async function testReceiver(
     nextAttemptAt: null,
     createdAt: formatTimestamp(now),
     deliveredAt: isDelivered ? attempt.at : null,
+    receipt: null,
+    receiptAt: null,
   };
-  const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
+  const { note = null, receipt = null } = verdict.outcome === "delivered" ? verdict : {};
+  const isOpen = isAwaited(channel, { receipt });
   await store.atomic([
     ...guardExists(alertChannels, organizationId, [channelId], createNoSuchChannelError),
     ...insertTest({ organizationId, delivery, alert, attempt, now }),
-    ...updateChannelState(channel, attempt, { note, isLost: false, now: scope.clock() }),
+    ...updateChannelState(channel, attempt, { note, isLost: false, now: scope.clock(), isOpen }),
+    ...(receipt === null ? [] : [insertReceipt(organizationId, deliveryId, receipt, now)]),
   ]);
   context.signals.emit("deliveries", organizationId);
   return delivery;

@@ -82,6 +82,8 @@ export async function addAttempts(
       nextAttemptAt: isPending && row.dueAt !== null ? formatTimestamp(row.dueAt) : null,
       createdAt: row.createdAt,
       deliveredAt: row.deliveredAt,
+      receipt: row.receipt,
+      receiptAt: row.receiptAt,
     } as Delivery;
   });
 }

@@ -55,6 +55,8 @@ describe("the log of a channel's deliveries", () => {
       nextAttemptAt: at(5),
       createdAt: at(0),
       deliveredAt: null,
+      receipt: null,
+      receiptAt: null,
     };
     expect(await deliveriesOf(hook)).toEqual([waiting]);
     await later(10);

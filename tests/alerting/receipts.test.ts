@@ -173,6 +173,7 @@ describe("of many receipts", () => {
     organizationId: "o",
     deliveryId: String(number),
     channelId: "a",
+    channelType: "pushover",
     receipt: "r",
     polledAt: now - 60_000 + number,
     expiresAt: now,

@@ -48,6 +48,8 @@ describe("a test alert", () => {
       nextAttemptAt: null,
       createdAt: at,
       deliveredAt: at,
+      receipt: null,
+      receiptAt: null,
     });
     expect(hook.received()).toMatchObject([
       {

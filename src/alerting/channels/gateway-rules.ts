@@ -122,6 +122,11 @@ const ofCustom = [
   "keyword",
   "jsonPath",
   "jsonEquals",
+  "receiptIdPath",
+  "receiptUrl",
+  "receiptStatePath",
+  "receiptDelivered",
+  "receiptFailed",
 ] as const;
 
 /** Fields of a contact method that uses the gateway of a channel. All others are those of the channel. */
@@ -176,4 +181,14 @@ export const smsPlaceholders = [
   "basic",
   "id",
 ] as const;
-export type SmsPlaceholder = (typeof smsPlaceholders)[number];
+
+/** Placeholders in the URL of a custom gateway's receipts: `{{receipt}}` is the ID of the message. */
+export const receiptPlaceholders = [
+  "receipt",
+  "account",
+  "secret",
+  "basic",
+  "to",
+  "toDigits",
+  "from",
+] as const;

@@ -27,7 +27,13 @@ import type { Fields } from "../../core/collections/objects.ts";
 import { smsBounds } from "../../core/limits.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
 import { conditionFields } from "../../monitoring/monitors/request-schema.ts";
-import { findPreset, listUnusedFields, smsPlaceholders, smsPresets } from "./gateway-rules.ts";
+import {
+  findPreset,
+  listUnusedFields,
+  receiptPlaceholders,
+  smsPlaceholders,
+  smsPresets,
+} from "./gateway-rules.ts";
 
 // Chat services include the credential in the webhook URL, so the whole URL is a secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });
@@ -125,6 +131,37 @@ const regionLabels = {
 const { expectedStatus, keyword, jsonPath, jsonEquals } = conditionFields;
 const smsPlaceholderHint = `Placeholders: ${formatPlaceholders(smsPlaceholders).join(" ")}.`;
 
+const receiptWords = z.array(line(100)).max(20).default([]);
+
+/** Fields with which a custom gateway reports whether its messages arrived. */
+const receiptFields = {
+  receiptIdPath: jsonPath.meta({
+    description:
+      "JSON path of the message's ID in the response, for `receiptUrl`. Null if the gateway has no receipts.",
+    example: "$.id",
+  }),
+  receiptUrl: nullable(
+    limitPlaceholders(HttpUrl, receiptPlaceholders).meta({ format: undefined }),
+  ).meta({
+    description:
+      "URL that returns the state of a message, on the server of `url`. It is requested with the same headers, until the state is in one of the lists.",
+    example: "http://sms.lan/messages/{{receipt}}",
+  }),
+  receiptStatePath: jsonPath.meta({
+    description: "JSON path of the state in that response. Null if its whole text is the state.",
+    example: "$.state",
+  }),
+  receiptDelivered: receiptWords.meta({
+    description: "States of a message that reached the phone, in any case.",
+    example: ["delivered"],
+  }),
+  receiptFailed: receiptWords.meta({
+    description:
+      "States of a message that will not reach the phone. It counts as a failed delivery.",
+    example: ["undelivered", "expired"],
+  }),
+};
+
 const smsFields = {
   preset: z.enum([...(Object.keys(smsPresets) as (keyof typeof smsPresets)[]), "custom"]).meta({
     description:
@@ -157,6 +194,7 @@ const smsFields = {
   keyword,
   jsonPath,
   jsonEquals,
+  ...receiptFields,
   maxParts: integer(1, smsBounds.parts.value).default(2).meta({
     description:
       "Parts after which a text is cut. One part has 160 characters, or 70 if one of them is outside GSM-7.",
@@ -209,6 +247,26 @@ const smsLabels: Readonly<Record<Exclude<keyof typeof smsFields, "template">, Fi
     mono: true,
   },
   jsonEquals: { label: "Value at the JSON path", hint: "Leave empty to accept any value." },
+  receiptIdPath: {
+    label: "JSON path of the message’s ID",
+    placeholder: "$.id",
+    hint: "In the response, for the receipt. Optional.",
+    mono: true,
+  },
+  receiptUrl: {
+    label: "URL of the receipt",
+    placeholder: "http://sms.lan/messages/{{receipt}}",
+    hint: "Returns whether the message arrived. {{receipt}} is the message’s ID. Optional.",
+    mono: true,
+  },
+  receiptStatePath: {
+    label: "JSON path of the state",
+    placeholder: "$.state",
+    hint: "In the receipt. Leave empty if its whole text is the state.",
+    mono: true,
+  },
+  receiptDelivered: { label: "States of a delivered message", hint: "Such as delivered." },
+  receiptFailed: { label: "States of a failed message", hint: "Such as undelivered or expired." },
   maxParts: {
     label: "Parts per message",
     hint: "A longer text is cut. One part has 160 characters, or 70 with emojis or other scripts.",

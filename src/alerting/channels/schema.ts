@@ -9,6 +9,7 @@ import {
   isJson,
   listPlaceholderNames,
 } from "../../core/text/placeholders.ts";
+import { isSameOrigin } from "../../core/security/destinations.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
 import { channelKinds, initialSmsValueOf, listUnusedSmsFields } from "./kinds-schema.ts";
 import { listRequiredFields, smsPlaceholders } from "./gateway-rules.ts";
@@ -101,6 +102,30 @@ function listSmsIssues(channel: Fields): ChannelIssue[] {
     issue("body", "must be JSON, because bodyType is json");
   if (jsonPath === null && jsonEquals !== null)
     issue("jsonPath", "is required where jsonEquals is given");
+  return [...issues, ...listReceiptIssues(channel)];
+}
+
+/** Finds issues of a custom gateway's receipts. Its secrets are sent only to the server of `url`. */
+function listReceiptIssues({ url, ...channel }: Fields): ChannelIssue[] {
+  const { receiptIdPath, receiptUrl, receiptStatePath } = channel;
+  const delivered = channel["receiptDelivered"] as readonly string[];
+  const failed = channel["receiptFailed"] as readonly string[];
+  if (receiptUrl === null)
+    return [
+      ...(receiptIdPath === null ? [] : ["receiptIdPath"]),
+      ...(receiptStatePath === null ? [] : ["receiptStatePath"]),
+      ...(delivered.length === 0 ? [] : ["receiptDelivered"]),
+      ...(failed.length === 0 ? [] : ["receiptFailed"]),
+    ].map((path) => ({ path, message: "requires a receiptUrl" }));
+  const issues: ChannelIssue[] = [];
+  if (receiptIdPath === null)
+    issues.push({ path: "receiptIdPath", message: "is required with a receiptUrl" });
+  if (delivered.length === 0)
+    issues.push({ path: "receiptDelivered", message: "is required with a receiptUrl" });
+  if (hasHostPlaceholder(receiptUrl as string) || !isSameOrigin(url, receiptUrl))
+    issues.push({ path: "receiptUrl", message: "must be on the server of url" });
+  if (!listPlaceholderNames(receiptUrl as string).includes("receipt"))
+    issues.push({ path: "receiptUrl", message: "must contain {{receipt}}" });
   return issues;
 }
 

@@ -10,6 +10,7 @@ import {
   type Provider,
   failTemporarily,
   type ProviderRequest,
+  type ReceiptState,
   type Verdict,
   parseFields,
 } from "../provider.ts";
@@ -24,6 +25,8 @@ type Settings = ChannelSettings<"pushover">;
  */
 export const pushover: Provider<"pushover"> = {
   digests: true,
+  // Pushover allows a request every 5 s.
+  receipts: { pollMs: () => 30_000, read: readReceipt, cancel: cancelEmergencies },
   deliver: (settings, message, context) =>
     sendProviderRequest(buildPushoverRequest(settings, message), context, (answer) =>
       addReceipt(judgePushoverResponse(answer), answer, context.now + settings.expire * 1_000),
@@ -48,11 +51,11 @@ function addReceipt(verdict: Verdict, answer: ShortAnswer, expiresAt: number): V
  * periodically poll our receipts API”, “no faster than once every 5 seconds”, “up to 1 week after your
  * notification has been received”: https://pushover.net/api/receipts
  */
-export async function readReceipt(
+async function readReceipt(
   { apiToken }: Settings,
   receipt: string,
   context: DeliveryContext,
-): Promise<"acknowledged" | "waiting" | "over"> {
+): Promise<ReceiptState> {
   const url = new URL(`${origins.pushover}/1/receipts/${receipt}.json`);
   url.searchParams.set("token", apiToken);
   const request = { url, method: "GET", headers: {}, body: null, verifyTls: true };
@@ -69,7 +72,7 @@ export async function readReceipt(
  * Stops the repetition of the emergencies with this tag. Returns whether none is left, also if the
  * tag is unknown.
  */
-export async function cancelEmergencies(
+async function cancelEmergencies(
   { apiToken }: Settings,
   tag: string,
   context: DeliveryContext,

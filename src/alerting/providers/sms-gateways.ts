@@ -1,26 +1,6 @@
 /** The request of each SMS preset, and what its responses mean, as the vendors document them. */
 import type { SmsPreset } from "../channels/gateway-rules.ts";
-
-/** What a rejection means. All but `busy` need a person: the message is not, or not for long, sent again. */
-export type Rejection = "number" | "sender" | "credentials" | "credit" | "barred" | "busy";
-
-type Gateway = {
-  method: "POST" | "GET";
-  /** Path below the address of the gateway, with placeholders. */
-  path: string;
-  headers?: Readonly<Record<string, string>>;
-  bodyType: "json" | "form";
-  body: string | null;
-  /** Values of `{{encoding}}` for GSM-7 and UCS-2. */
-  encodings?: readonly [string, string];
-  /** Path of the code in a JSON response; absent if the whole text is the code. */
-  code?: string;
-  /** The code of an accepted message, if its status alone does not tell. */
-  accepted?: string;
-  rejections?: Readonly<Record<string, Rejection>>;
-  /** Maximum parts of a message, if the gateway does not split it. */
-  maxParts?: number;
-};
+import type { Gateway } from "./gateway.ts";
 
 const basic = { Authorization: "Basic {{basic}}" };
 
@@ -40,6 +20,20 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
       21211: "number",
       21606: "sender",
       21614: "number",
+    },
+    // https://www.twilio.com/docs/messaging/api/message-resource#fetch-a-message-resource
+    receipt: {
+      id: "$.sid",
+      path: "/2010-04-01/Accounts/{{account}}/Messages/{{receipt}}.json",
+      state: "$.status",
+      endings: {
+        delivered: "delivered",
+        read: "delivered",
+        undelivered: "undelivered",
+        failed: "failed",
+        canceled: "failed",
+      },
+      code: "$.error_code",
     },
   },
   // https://developer.vonage.com/en/api/sms and https://developer.vonage.com/en/api-errors/sms
@@ -72,6 +66,19 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
     headers: basic,
     bodyType: "json",
     body: '{"src":"{{fromDigits}}","dst":"{{toDigits}}","text":"{{text}}"}',
+    // https://www.plivo.com/docs/sms/api/message/retrieve-a-message/
+    receipt: {
+      id: "$.message_uuid[0]",
+      path: "/v1/Account/{{account}}/Message/{{receipt}}/",
+      state: "$.message_state",
+      endings: {
+        delivered: "delivered",
+        undelivered: "undelivered",
+        rejected: "rejected",
+        failed: "failed",
+      },
+      code: "$.error_code",
+    },
   },
   // https://developers.telnyx.com/api-reference/messages/send-a-message
   // https://support.telnyx.com/en/articles/6505121-telnyx-messaging-error-codes
@@ -89,6 +96,19 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
       10010: "credentials",
       10011: "busy",
       10016: "number",
+    },
+    // https://developers.telnyx.com/api-reference/messages/retrieve-a-message
+    receipt: {
+      id: "$.data.id",
+      path: "/v2/messages/{{receipt}}",
+      state: "$.data.to[0].status",
+      endings: {
+        delivered: "delivered",
+        delivery_failed: "undelivered",
+        sending_failed: "failed",
+        expired: "expired",
+      },
+      code: "$.data.errors[0].code",
     },
   },
   // https://docs.seven.io/en/rest-api/endpoints/sms. Errors have status 200, and can be plain text.
@@ -110,6 +130,19 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
       902: "credentials",
       903: "credentials",
     },
+    // https://docs.seven.io/en/rest-api/endpoints/status-reports: “use the Query logbook with the ID of the message”
+    receipt: {
+      id: "$.messages[0].id",
+      path: "/api/journal/outbound?id={{receipt}}",
+      state: "$[0].dlr",
+      endings: {
+        DELIVERED: "delivered",
+        NOTDELIVERED: "undelivered",
+        EXPIRED: "expired",
+        REJECTED: "rejected",
+        FAILED: "failed",
+      },
+    },
   },
   // https://46elks.com/docs/send-sms
   "46elks": {
@@ -118,6 +151,13 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
     headers: basic,
     bodyType: "form",
     body: "from={{from}}&to={{to}}&message={{text}}",
+    // https://46elks.com/docs/show-sms-id
+    receipt: {
+      id: "$.id",
+      path: "/a1/sms/{{receipt}}",
+      state: "$.status",
+      endings: { delivered: "delivered", failed: "undelivered" },
+    },
   },
   // https://developers.messagebird.com/api/sms-messaging/#send-outbound-sms and /api/#errors
   messagebird: {
@@ -128,6 +168,14 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
     body: '{"originator":"{{from}}","recipients":["{{toDigits}}"],"body":"{{text}}","datacoding":"auto"}',
     code: "$.errors[0].code",
     rejections: { 2: "credentials", 25: "credit" },
+    // https://developers.messagebird.com/api/sms-messaging/#view-outbound-sms
+    receipt: {
+      id: "$.id",
+      path: "/messages/{{receipt}}",
+      state: "$.recipients.items[0].status",
+      endings: { delivered: "delivered", delivery_failed: "undelivered", expired: "expired" },
+      code: "$.recipients.items[0].statusErrorCode",
+    },
   },
   // https://www.smseagle.eu/docs/apiv2/#tag/Send-messages
   smseagle: {
@@ -157,5 +205,12 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
     headers: basic,
     bodyType: "json",
     body: '{"textMessage":{"text":"{{text}}"},"phoneNumbers":["{{to}}"],"priority":100}',
+    // https://docs.sms-gate.app/features/status-tracking
+    receipt: {
+      id: "$.id",
+      path: "/messages/{{receipt}}",
+      state: "$.state",
+      endings: { Delivered: "delivered", Failed: "failed" },
+    },
   },
 };

@@ -185,10 +185,16 @@ function listDeliveryEntries({ delivery, message, channelName }: Sent): Timeline
     channel,
     message: change === null ? title : `${change}: ${title}`,
   });
-  const { status, lastAttemptAt, createdAt, deliveredAt, error } = delivery;
+  const { status, lastAttemptAt, createdAt, deliveredAt, error, receipt, receiptAt } = delivery;
   if (status === "gathering" || status === "sending") return [sent];
   const ended = lastAttemptAt === null ? createdAt : formatTimestamp(lastAttemptAt);
-  return [sent, createEntry(deliveredAt ?? ended, status, { channel, message: error })];
+  const end = (at: string, message: string | null) => createEntry(at, status, { channel, message });
+  if (status === "failed") return [sent, end(receiptAt ?? ended, error)];
+  return [
+    sent,
+    end(deliveredAt ?? ended, error),
+    ...(receiptAt === null ? [] : [end(receiptAt, receipt)]),
+  ];
 }
 
 const sortByTime = (entries: readonly TimelineEntry[]) =>

@@ -14,7 +14,7 @@ import {
   type Progress,
   type Queued,
 } from "../deciding/rules.ts";
-import type { EmergencyReceipt, Verdict } from "../provider.ts";
+import type { MessageReceipt, Verdict } from "../provider.ts";
 import { hurryEscalation } from "../records/store.ts";
 import { insertAttempt } from "../store.ts";
 
@@ -351,7 +351,7 @@ export type Receiver = {
       isLost: boolean;
       now: number;
       deliveryId: string;
-      receipt: EmergencyReceipt | null;
+      receipt: MessageReceipt | null;
     },
   ): Statement[];
 };

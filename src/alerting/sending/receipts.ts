@@ -1,4 +1,4 @@
-/** Follows emergencies at Pushover: a confirmation there acknowledges the alerts, and the end of all its alerts cancels it. */
+/** Follows sent messages at their services: whether they arrived, and emergencies until someone confirms them. */
 import {
   createLeaseValue,
   guardStoreWithLease,
@@ -8,16 +8,17 @@ import {
 import { createInsert, type Statement, type Store } from "../../database/store.ts";
 import { alertReceipts } from "../../database/tables/alerting.ts";
 import type { ScopeServices } from "../../events/scope.ts";
-import type { ChannelSettings } from "../channels/kinds-schema.ts";
-import { findChannel, settingsOf } from "../channels/service.ts";
-import { cancelEmergencies, readReceipt } from "../providers/pushover.ts";
-import type { EmergencyReceipt } from "../provider.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
+import { findGateway, resolveSettings } from "../channels/gateways.ts";
+import type { ChannelSettings, ChannelType } from "../channels/kinds-schema.ts";
+import { type ChannelRow, findChannel } from "../channels/service.ts";
+import type { MessageReceipt, Provider, ProviderReceipts, ReceiptState } from "../provider.ts";
+import { providers } from "../providers.ts";
 import { acknowledgeAsChannel } from "../records/actions.ts";
-import { findLinkedAlert } from "../records/store.ts";
+import { findLinkedAlert, hurryEscalation } from "../records/store.ts";
 import { createDeliveryContext, type SendingContext } from "./attempt.ts";
+import { recordFailure, updateChannelState } from "./channel-state.ts";
 
-/** Interval at which one receipt is requested. Pushover allows 5 s. */
-const pollMs = 30_000;
 /** Minimum time between two requests of a channel, and before a cancellation is tried again. */
 const spacingMs = 5_000;
 /** Maximum simultaneous requests. */
@@ -27,19 +28,31 @@ const perTick = 1_000;
 
 const putReceipt = createInsert(alertReceipts, "insert or replace");
 
-/** Stores the receipt of a delivered emergency. */
+/** Stores that a receipt of a delivery is read later. */
 export const insertReceipt = (
   organizationId: string,
   deliveryId: string,
-  { id, expiresAt }: EmergencyReceipt,
+  { id, expiresAt }: MessageReceipt,
   now: number,
 ): Statement => putReceipt({ organizationId, deliveryId, receipt: id, polledAt: now, expiresAt });
+
+/** Returns the requests for receipts of a channel type; null if it has none. */
+const findReceipts = (type: string | null): ProviderReceipts<unknown> | null =>
+  (providers[type as ChannelType] as Provider<ChannelType> | undefined)?.receipts ?? null;
+
+/** Whether only a receipt tells if the message arrived. An emergency has arrived when it waits for a confirmation. */
+export const isAwaited = (
+  { type }: Pick<ChannelRow, "type">,
+  { receipt }: { receipt: MessageReceipt | null },
+): boolean => receipt !== null && findReceipts(type)?.cancel === undefined;
 
 /** A receipt, and the alerts of its message that are neither acknowledged, snoozed nor over. */
 export type Receipt = {
   organizationId: string;
   deliveryId: string;
   channelId: string;
+  /** Null after the channel was deleted. */
+  channelType: string | null;
   receipt: string;
   polledAt: number;
   expiresAt: number;
@@ -55,14 +68,20 @@ export function selectDueReceipts(receipts: readonly Receipt[], now: number): Re
   const due: Receipt[] = [];
   for (const one of receipts) {
     if (due.length === atOnce) break;
-    const isOver = one.recordIds.length === 0;
-    if (isRecent(one, isOver ? spacingMs : pollMs)) continue;
+    const requests = findReceipts(one.channelType);
+    const isOver = requests === null || isCanceled(one);
+    const ms = isOver ? spacingMs : requests.pollMs({ now, expiresAt: one.expiresAt });
+    if (isRecent(one, ms)) continue;
     if (!isOver && busyChannels.has(one.channelId)) continue;
     if (!isOver) busyChannels.add(one.channelId);
     due.push(one);
   }
   return due;
 }
+
+/** Whether no alert is left for which the message should be repeated. */
+const isCanceled = ({ channelType, recordIds }: Receipt): boolean =>
+  recordIds.length === 0 && findReceipts(channelType)?.cancel !== undefined;
 
 type Dependencies = SendingContext & ScopeServices;
 
@@ -113,29 +132,42 @@ class ReceiptPolling {
     const due = selectDueReceipts(await listReceipts(store), now);
     if (due.length === 0) return;
     await store.atomic(due.map((one) => recordPoll(one, now)));
-    const ended = await Promise.all(due.map((one) => this.#isEnded(one)));
-    const removed = due.filter((one, index) => ended[index] === true || now > one.expiresAt);
-    if (removed.length > 0) await store.atomic(removed.map(removeReceipt));
+    const ended = await Promise.all(due.map((one) => this.#read(one, now)));
+    const statements = ended.flat();
+    if (statements.length > 0) await store.atomic(statements);
   }
 
-  /** Reads or cancels an emergency. Returns whether it is over. */
-  async #isEnded(one: Receipt): Promise<boolean> {
-    const { store, vault, log } = this.#dependencies;
-    const { organizationId, channelId, deliveryId, recordIds } = one;
+  /** Reads a receipt, or cancels its message. Returns the statements that record the end; none before it. */
+  async #read(one: Receipt, now: number): Promise<Statement[]> {
+    const { store } = this.#dependencies;
+    const { organizationId, channelId } = one;
     const channel = await findChannel({ store, organizationId }, channelId);
-    if (channel?.type !== "pushover") return true;
-    const settings = settingsOf(vault, channel) as ChannelSettings<"pushover">;
+    const state = channel === null ? "over" : await this.#findState(one, channel);
+    if (state === "acknowledged") await this.#acknowledge(one);
+    const isExpired = now > one.expiresAt;
+    if (state === "waiting" && !isExpired) return [];
+    return [removeReceipt(one), ...(channel === null ? [] : recordEnd(one, channel, state, now))];
+  }
+
+  async #findState(one: Receipt, channel: ChannelRow): Promise<ReceiptState> {
+    const { store, vault, log } = this.#dependencies;
+    const { organizationId, deliveryId } = one;
+    const requests = findReceipts(channel.type);
+    if (requests === null) return "over";
     const context = createDeliveryContext(this.#dependencies, this.#canceled, null);
     try {
-      if (recordIds.length === 0) return await cancelEmergencies(settings, deliveryId, context);
-      const state = await readReceipt(settings, one.receipt, context);
-      if (state === "acknowledged") await this.#acknowledge(one);
-      return state !== "waiting";
+      const gateway = await findGateway({ store, organizationId }, channel);
+      if (gateway === null) return "over";
+      const settings = resolveSettings(vault, channel, gateway) as ChannelSettings<ChannelType>;
+      if (!isCanceled(one)) return await requests.read(settings, one.receipt, context);
+      return (await requests.cancel?.(settings, deliveryId, context)) === false
+        ? "waiting"
+        : "over";
     } catch (error) {
       // A service that does not respond is asked again. The error could contain the token.
       const cause = error instanceof Error ? error.name : typeof error;
-      log.info("a receipt could not be read", { channel: channelId, cause });
-      return false;
+      log.info("a receipt could not be read", { channel: channel.id, cause });
+      return "waiting";
     }
   }
 
@@ -148,6 +180,56 @@ class ReceiptPolling {
     }
   }
 }
+
+/** Returns statements that record what became of a message. One that did not arrive counts as a failed delivery. */
+function recordEnd(
+  { organizationId, deliveryId }: Receipt,
+  channel: ChannelRow,
+  state: ReceiptState,
+  now: number,
+): Statement[] {
+  const at = formatTimestamp(now);
+  const target = { organizationId, deliveryId, at };
+  if (state === "waiting")
+    return findReceipts(channel.type)?.cancel === undefined
+      ? [noteReceipt(target, "No receipt arrived within 24 hours.")]
+      : [];
+  if (typeof state === "string") return [];
+  const attempt = { at, durationMs: 0, delivered: "arrived" in state };
+  if ("arrived" in state) {
+    const message = state.arrived;
+    const facts = { note: null, isLost: false, now };
+    return [
+      noteReceipt(target, message),
+      ...updateChannelState(channel, { ...attempt, message }, facts),
+    ];
+  }
+  const { lost: message, isUnanswered = false } = state;
+  const failed = { ...attempt, message };
+  const facts = { note: null, isLost: true, now };
+  return [
+    failDelivery(target, message),
+    hurryEscalation(organizationId, deliveryId, now),
+    ...(isUnanswered
+      ? []
+      : [...updateChannelState(channel, failed, facts), ...recordFailure(channel, failed, now)]),
+  ];
+}
+
+type Target = { organizationId: string; deliveryId: string; at: string };
+
+const noteReceipt = ({ organizationId, deliveryId, at }: Target, message: string): Statement => ({
+  text: `update deliveries set receipt = ?, receipt_at = ?
+    where organization_id = ? and id = ? and status = 'delivered'`,
+  parameters: [message, at, organizationId, deliveryId],
+});
+
+const failDelivery = ({ organizationId, deliveryId, at }: Target, message: string): Statement => ({
+  text: `update deliveries set status = 'failed', error = ?1, delivered_at = null, receipt = ?1,
+      receipt_at = ?2
+    where organization_id = ?3 and id = ?4 and status = 'delivered'`,
+  parameters: [message, at, organizationId, deliveryId],
+});
 
 async function listReceipts(store: Store): Promise<Receipt[]> {
   type Row = Omit<Receipt, "recordIds"> & { recordIds: string };
@@ -169,7 +251,7 @@ const removeReceipt = ({ organizationId, deliveryId }: Receipt): Statement => ({
 });
 
 const receiptsText = `select t.organization_id as organizationId, t.delivery_id as deliveryId,
-    d.receiver_id as channelId, t.receipt, t.polled_at as polledAt, t.expires_at as expiresAt,
+    d.receiver_id as channelId, h.type as channelType, t.receipt, t.polled_at as polledAt, t.expires_at as expiresAt,
     (select json_group_array(distinct r.id) from delivery_alerts x
        join alerts a on a.organization_id = x.organization_id and a.id = x.alert_id
        join alert_records r on r.organization_id = a.organization_id and r.id = a.record_id
@@ -178,4 +260,5 @@ const receiptsText = `select t.organization_id as organizationId, t.delivery_id 
        and r.snoozed_until is null) as recordIds
   from alert_receipts t
     cross join deliveries d on d.organization_id = t.organization_id and d.id = t.delivery_id
+    left join alert_channels h on h.organization_id = d.organization_id and h.id = d.receiver_id
   order by t.polled_at limit ?`;

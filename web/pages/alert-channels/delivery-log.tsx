@@ -44,7 +44,7 @@ export function DeliveryLog({ id, onTest }: { id: string; onTest: (() => unknown
 }
 
 function DeliveryLine({ delivery }: { delivery: Delivery }) {
-  const { type, caseChange, status, attempts, error, nextAttemptAt, createdAt, alertIds } =
+  const { type, caseChange, status, attempts, error, receipt, nextAttemptAt, createdAt, alertIds } =
     delivery;
   const [open, setOpen] = useState(false);
   const { state, word } = states[status];
@@ -70,6 +70,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
           {attempts.length > 0 && <Icon name={open ? "down" : "right"} size={12} />}
         </button>
         {error !== null && <p className="delivery-why">{error}</p>}
+        {error === null && receipt !== null && <p className="delivery-why">{receipt}</p>}
         {nextAttemptAt !== null && (
           <p className="delivery-why">
             <Due at={nextAttemptAt} again={attempts.length > 0} />

@@ -1,0 +1,314 @@
+/** Sends messages and calls through the HTTP interface of a gateway, and reads whether they arrived. */
+import { findPreset, type GatewayType } from "../channels/gateway-rules.ts";
+import type { ChannelSettings } from "../channels/kinds-schema.ts";
+import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import { formatStatus } from "../../core/outgoing/http/response.ts";
+import { parseJsonOrNull } from "../../core/collections/objects.ts";
+import { fillJson, fillPlaceholders, fillUrl } from "../../core/text/placeholders.ts";
+import { buildConditions, isFulfilled } from "../../monitoring/checks/protocols/assertions.ts";
+import { findValue } from "../../monitoring/checks/protocols/json-path.ts";
+import {
+  type DeliveryContext,
+  delivered,
+  failFinally,
+  failPermanently,
+  failTemporarily,
+  judgeStatus,
+  type ProviderReceipts,
+  type ProviderRequest,
+  type ReceiptState,
+  sendProviderRequest,
+  type Verdict,
+} from "../provider.ts";
+import { joinUrl } from "./formatting.ts";
+
+/** What a rejection means. All but `busy` need a person: the message is not, or not for long, sent again. */
+export type Rejection = "number" | "sender" | "credentials" | "credit" | "barred" | "busy";
+
+/** How a message ended, by the words of a gateway. */
+type Ending = "delivered" | "undelivered" | "expired" | "rejected" | "failed";
+
+/** How a gateway reports whether a message arrived, if it documents a request for it. */
+type Receipt = {
+  /** Path of the message's ID in the response to an accepted message. */
+  id: string;
+  /** Path below the address of the gateway, with `{{receipt}}` for the ID. */
+  path: string;
+  /** Path of the state in the response. Other states than those in `endings` are not final. */
+  state: string;
+  endings: Readonly<Record<string, Ending>>;
+  /** Path of a numeric code that explains a failure. */
+  code?: string;
+};
+
+/** The requests of a vendor, as its documentation describes them. */
+export type Gateway = {
+  method: "POST" | "GET";
+  /** Path below the address of the gateway, with placeholders. */
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  bodyType: "json" | "form";
+  body: string | null;
+  /** Values of `{{encoding}}` for GSM-7 and UCS-2. */
+  encodings?: readonly [string, string];
+  /** Path of the code in a JSON response; absent if the whole text is the code. */
+  code?: string;
+  /** The code of an accepted message, if its status alone does not tell. */
+  accepted?: string;
+  rejections?: Readonly<Record<string, Rejection>>;
+  /** Maximum parts of a message, if the gateway does not split it. */
+  maxParts?: number;
+  receipt?: Receipt;
+};
+
+type Settings = Omit<ChannelSettings<"sms">, "preset" | "maxParts"> & { preset: string };
+
+/** A vendor with its name for people, or a custom gateway. */
+export type GatewayChoice = { type: GatewayType; name: string; gateway: Gateway | null };
+
+type Values = Readonly<Record<string, string | boolean>>;
+type GatewayRequest = GatewayChoice & { settings: Settings; values: Values };
+
+/** Sends one request, and judges the response. A response with an ID starts the wait for a receipt. */
+export async function sendThroughGateway(
+  request: GatewayRequest,
+  context: DeliveryContext,
+): Promise<Verdict> {
+  const built = buildRequest(request);
+  if (built === null) return failFinally("The account leads to another URL of the gateway.");
+  return sendProviderRequest(built, context, (answer) => {
+    const verdict = judgeResponse(request, answer);
+    const id = verdict.outcome === "delivered" ? findReceiptId(request, answer) : null;
+    return id === null ? verdict : { ...verdict, receipt: { id, expiresAt: context.now + waitMs } };
+  });
+}
+
+const contentTypes = {
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+  text: "text/plain; charset=utf-8",
+};
+
+/** Builds the request of a gateway; null if a value would change the folder of its URL. */
+function buildRequest({ values, ...request }: GatewayRequest): ProviderRequest | null {
+  const { method, url, headers, bodyType, body } = describeRequest(request);
+  const valueOf = (name: string) => values[name] ?? "";
+  const address = fillUrl(url, "", valueOf);
+  if (address === null) return null;
+  return {
+    url: address.href,
+    method,
+    headers: {
+      ...(body !== null && { "Content-Type": contentTypes[bodyType] }),
+      ...fillHeaders(headers, valueOf),
+    },
+    body: body === null ? null : fillBody(bodyType, body, valueOf),
+  };
+}
+
+type ValueOf = Parameters<typeof fillPlaceholders>[1];
+
+const fillHeaders = (headers: Readonly<Record<string, string>>, valueOf: ValueOf) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      /^content-type$/i.test(name) ? "Content-Type" : name,
+      fillPlaceholders(value, valueOf),
+    ]),
+  );
+
+/** Returns the request template of a preset or of a custom gateway. */
+function describeRequest({ type, gateway, settings }: Omit<GatewayRequest, "values">) {
+  if (gateway === null) {
+    const { url, method, headers, bodyType, body } = settings;
+    return { url: url ?? "", method, headers, bodyType, body };
+  }
+  const { method, path, headers = {}, bodyType, body } = gateway;
+  return { url: `${findServer(type, settings)}${path}`, method, headers, bodyType, body };
+}
+
+const findServer = (type: GatewayType, { preset, url }: Settings): string =>
+  joinUrl(url ?? findPreset(type, preset)?.url ?? "", "").replace(/\/$/, "");
+
+/** Returns the values of the placeholders that requests of all gateways can have. */
+export function createRequestValues(
+  { account, secret, from, to }: Pick<Settings, "account" | "secret" | "from" | "to">,
+  id: string,
+  text: string,
+): Values {
+  const pair = `${account ?? ""}:${secret ?? ""}`;
+  return {
+    to,
+    toDigits: to.slice(1),
+    from: from ?? "",
+    fromDigits: from?.replace(/^\+/, "") ?? "",
+    text,
+    account: account ?? "",
+    secret: secret ?? "",
+    basic: Buffer.from(pair).toString("base64"),
+    id,
+  };
+}
+
+function fillBody(bodyType: Settings["bodyType"], body: string, valueOf: ValueOf): string {
+  if (bodyType === "json") return fillJson(body, valueOf);
+  if (bodyType === "text") return fillPlaceholders(body, valueOf);
+  return fillPlaceholders(body, (name) => encodeURIComponent(String(valueOf(name))));
+}
+
+/** Judges the response of a gateway. A response whose body stalls counts by its status. */
+function judgeResponse({ gateway, name, settings }: GatewayRequest, answer: ShortAnswer): Verdict {
+  if (gateway === null) return judgeCustomResponse(settings, answer);
+  const { code, accepted, rejections = {} } = gateway;
+  const found = findCode(answer, code);
+  const rejection = found === null ? undefined : rejections[found];
+  if (rejection !== undefined) return reject(name, rejection);
+  const verdict = judgeStatus(answer);
+  if (verdict.outcome === "failed" || accepted === undefined || found === accepted) return verdict;
+  if (found === null) return answer.isUnfinished === true ? delivered : failUnconfirmed(answer);
+  // Other texts of the response are not shown.
+  const number = /^\d{1,6}$/.test(found) ? ` with code ${found}` : "";
+  return failTemporarily(`${name} rejected the message${number}.`);
+}
+
+/** Returns the code in a response, which is its whole text if it is not JSON; null if there is none. */
+function findCode({ body }: ShortAnswer, path: string | undefined): string | null {
+  const json = parseJsonOrNull(body);
+  const isStructured = typeof json === "object" && json !== null;
+  const value = isStructured && path !== undefined ? findValue(json, path) : body.trim();
+  return (typeof value === "string" && value !== "") || typeof value === "number"
+    ? String(value)
+    : null;
+}
+
+const failUnconfirmed = ({ status }: ShortAnswer) =>
+  failTemporarily(
+    `The receiver responded with ${formatStatus(status)}, but did not confirm the message.`,
+  );
+
+const reasons: Record<Rejection, readonly [(reason: string) => Verdict, string]> = {
+  number: [failFinally, "the number of the recipient is not valid"],
+  barred: [failPermanently, "the account must not send to this number"],
+  sender: [failPermanently, "the account must not send from this sender"],
+  credentials: [failPermanently, "the account or its secret is not valid"],
+  credit: [failPermanently, "the account has too little credit"],
+  busy: [failTemporarily, "it can't accept the message at present"],
+};
+
+const reject = (name: string, rejection: Rejection): Verdict => {
+  const [fail, reason] = reasons[rejection];
+  return fail(`${name} reports that ${reason}.`);
+};
+
+/** Judges the response of a custom gateway by its conditions. */
+function judgeCustomResponse(settings: Settings, answer: ShortAnswer): Verdict {
+  const { expectedStatus, keyword, jsonPath, jsonEquals } = settings;
+  const [status, ...others] = buildConditions({
+    expectedStatus,
+    keyword,
+    keywordAbsent: null,
+    jsonPath,
+    jsonEquals,
+    assertions: [],
+  });
+  if (status !== undefined && !isFulfilled(status, answer.status)) {
+    const verdict = judgeStatus(answer);
+    return verdict.outcome === "failed" ? verdict : failUnconfirmed(answer);
+  }
+  const isConfirmed = others.every((condition) =>
+    isFulfilled(
+      condition,
+      condition.source === "json"
+        ? findValue(parseJsonOrNull(answer.body), condition.path ?? "$")
+        : answer.body,
+    ),
+  );
+  return isConfirmed || answer.isUnfinished === true ? delivered : failUnconfirmed(answer);
+}
+
+/** How long the receipt of a message is awaited. */
+const waitMs = 24 * 3_600_000;
+
+/** Interval between two requests for a receipt: short at first, because failures come early. */
+const computePollMs = (ageMs: number) => Math.min(Math.max(10_000, ageMs / 4), 600_000);
+
+/** Returns the ID with which the receipt of an accepted message is requested; null if there is none. */
+function findReceiptId({ gateway, settings }: GatewayRequest, { body }: ShortAnswer) {
+  const path = gateway === null ? settings.receiptIdPath : (gateway.receipt?.id ?? null);
+  const value = path === null ? null : findValue(parseJsonOrNull(body), path);
+  const id = typeof value === "number" ? String(value) : value;
+  return typeof id === "string" && /^[\w.:@+=-]{1,200}$/.test(id) ? id : null;
+}
+
+/** Creates the requests with which a channel type finds out whether its messages arrived. */
+export const createReceipts = <S extends Settings>(
+  choose: (settings: S) => GatewayChoice,
+): ProviderReceipts<S> => ({
+  pollMs: ({ now, expiresAt }) => computePollMs(now - (expiresAt - waitMs)),
+  read: (settings, receipt, context) =>
+    readReceipt({ ...choose(settings), settings }, receipt, context),
+});
+
+/** Reads whether a message arrived. A response that is not understood ends nothing. */
+async function readReceipt(
+  request: Omit<GatewayRequest, "values">,
+  id: string,
+  context: DeliveryContext,
+): Promise<ReceiptState> {
+  const { type, gateway, settings, name } = request;
+  const template =
+    gateway === null
+      ? settings.receiptUrl
+      : gateway.receipt && `${findServer(type, settings)}${gateway.receipt.path}`;
+  if (template == null) return "over";
+  const values = { ...createRequestValues(settings, "", ""), receipt: id };
+  const valueOf = (key: string) => values[key as keyof typeof values] ?? "";
+  const url = fillUrl(template, "", valueOf);
+  if (url === null) return "over";
+  const headers = fillHeaders(
+    gateway === null ? settings.headers : (gateway.headers ?? {}),
+    valueOf,
+  );
+  const { "Content-Type": _type, ...sent } = headers;
+  const answer = await context.exchange(
+    { url, method: "GET", headers: sent, body: null, verifyTls: true },
+    context,
+  );
+  if (judgeStatus(answer).outcome === "failed") return "waiting";
+  const ending = findEnding(request, answer);
+  if (ending === null) return "waiting";
+  return ending === "delivered"
+    ? { arrived: "Delivered to the phone." }
+    : { lost: `${name} reports that ${endings[ending]}${findFailureCode(gateway, answer)}.` };
+}
+
+const endings: Record<Exclude<Ending, "delivered">, string> = {
+  undelivered: "the phone did not get the message",
+  expired: "the phone could not be reached in time",
+  rejected: "the network rejected the message",
+  failed: "the message could not be sent",
+};
+
+/** Returns how a message ended; null while that is unknown. */
+function findEnding(
+  { gateway, settings }: Omit<GatewayRequest, "values">,
+  { body }: ShortAnswer,
+): Ending | null {
+  const json = parseJsonOrNull(body);
+  if (gateway !== null) {
+    const state = gateway.receipt && findValue(json, gateway.receipt.state);
+    return gateway.receipt?.endings[String(state)] ?? null;
+  }
+  const { receiptStatePath, receiptDelivered, receiptFailed } = settings;
+  const state = receiptStatePath === null ? body.trim() : findValue(json, receiptStatePath);
+  const isOneOf = (words: readonly string[]) =>
+    words.some((word) => word.toLowerCase() === String(state).toLowerCase());
+  if (isOneOf(receiptDelivered)) return "delivered";
+  return isOneOf(receiptFailed) ? "undelivered" : null;
+}
+
+/** Returns the numeric code of a failure as a part of a sentence. Other texts of the response are not shown. */
+function findFailureCode(gateway: Gateway | null, { body }: ShortAnswer): string {
+  const path = gateway?.receipt?.code;
+  const code = path === undefined ? null : findValue(parseJsonOrNull(body), path);
+  return /^[1-9]\d{0,5}$/.test(String(code)) ? `, with code ${String(code)}` : "";
+}
