@@ -25,8 +25,8 @@ type Failure = "passing" | "looks-permanent" | "final";
 export type MessageReceipt = { id: string; expiresAt: number };
 
 /**
- * What a service knows about a message. `over` means that nothing more is to come. `arrived` and `lost` say how it
- * ended, as a sentence.
+ * State of a message at its service. `over` means that no further state will follow. `arrived` and `lost` contain the
+ * final state as a sentence.
  */
 export type ReceiptState =
   | "waiting"
