@@ -31,6 +31,16 @@ type OfMonitor = {
   downSeconds?: number;
   /** Number of other monitors that depend on this one, whose alerts are held while it is down. */
   behind?: number;
+  /** Other monitors with the same cause, which have no alert of their own. */
+  joined?: JoinedMonitors;
+};
+
+export type JoinedMonitors = {
+  /** What all have in common, such as “on db1.lan”. */
+  place: string;
+  count: number;
+  /** The first ones. */
+  monitors: { id: string; name: string }[];
 };
 
 type OfIncident = {

@@ -241,6 +241,17 @@ const monitorData = {
     description:
       "Number of other monitors that depend on this one, whose alerts are held while it is down.",
   }),
+  joined: z
+    .object({
+      place: z.string().meta({ example: "on db1.lan" }),
+      count: z.int(),
+      monitors: z.array(z.object({ id: Id, name: z.string() })),
+    })
+    .optional()
+    .meta({
+      description:
+        "Other monitors that are down for the same cause, and have no alert of their own: what all have in common, their number, and the first ones.",
+    }),
   acknowledgedBy,
   escalation,
   url,

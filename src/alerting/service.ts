@@ -27,7 +27,7 @@ import type { SmtpSettings } from "../accounts/settings/schema.ts";
 import { sendAsMail } from "./providers/email.ts";
 import type { MailStyle } from "./providers/email-mail.ts";
 import type { Alert } from "./alert.ts";
-import { createAlert } from "./deciding/decide.ts";
+import { createAlert } from "./deciding/records.ts";
 import type { Attempt } from "./sending/queue.ts";
 import { updateChannelState } from "./sending/channel-state.ts";
 import { insertReceipt, isAwaited } from "./sending/receipts.ts";

@@ -1,4 +1,5 @@
 /** Lists all event types with their data, and maps events to their effects on followers. */
+import type { Cause } from "../core/causes.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
@@ -114,6 +115,8 @@ type StateChange = {
   since: string;
   message: string;
   latencyMs: number | null;
+  /** What an outage can have in common with others, the most specific first. Absent if nothing is known. */
+  causes?: readonly Cause[];
 };
 
 type TimelineChange = {

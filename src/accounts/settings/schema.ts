@@ -157,6 +157,11 @@ const keepDeletedDays = z.int().min(0).max(365).meta({
     "Days for which deleted records can be restored. With 0 they are removed within a minute.",
 });
 
+const oneAlertPerCause = z.boolean().meta({
+  description:
+    "Whether monitors that go down within a minute for the same cause, such as an unreachable host, are reported in one alert.",
+});
+
 export const SettingsPatch = bodySchema(
   ["secretsSet", "updatedAt"],
   z
@@ -167,6 +172,7 @@ export const SettingsPatch = bodySchema(
           "Certificates of additional authorities, in PEM, one after the other; null for none.",
       }),
       keepDeletedDays: keepDeletedDays.optional(),
+      oneAlertPerCause: oneAlertPerCause.optional(),
     })
     .meta({
       id: "SettingsPatch",
@@ -201,6 +207,7 @@ export const Settings = z
         "Certificates of authorities, in PEM, that the checks of all monitors trust in addition to the public ones; null for none.",
     }),
     keepDeletedDays,
+    oneAlertPerCause,
     secretsSet: z.array(z.string()).meta({
       description: "Paths of the secret fields that are set; their values are never shown.",
     }),
@@ -222,6 +229,7 @@ export const Settings = z
       },
       certificateAuthorities: null,
       keepDeletedDays: 30,
+      oneAlertPerCause: true,
       secretsSet: ["smtp.password"],
       updatedAt: "2026-11-20T23:02:00.000Z",
     },

@@ -49,12 +49,14 @@ export async function listAuthorities(scope: Scope): Promise<TrustedAuthority[]>
 }
 
 function toSettingsRecord(row: SettingsRow): SettingsRecord {
-  const { id, smtp, certificateAuthorities, keepDeletedDays, secrets, version, updatedAt } = row;
+  const { id, smtp, certificateAuthorities, keepDeletedDays, oneAlertPerCause } = row;
+  const { secrets, version, updatedAt } = row;
   return {
     id,
     smtp: smtp === null ? null : { ...addedDefaults, ...(JSON.parse(smtp) as StoredSmtp) },
     certificateAuthorities,
     keepDeletedDays,
+    oneAlertPerCause,
     secretsSet: listSecretPaths(settingsKinds, kind, secrets),
     version,
     updatedAt,
@@ -96,7 +98,7 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
 /** Lists the changed settings, for the audit log. */
 export const listChanges = ({ vault }: Scope, before: SettingsRow, after: SettingsRow) => [
   ...openSettings(vault, before).listChanges({ smtp: openSmtp(vault, after) }),
-  ...listChangedFields(before, after, ["certificateAuthorities"]),
+  ...listChangedFields(before, after, ["certificateAuthorities", "oneAlertPerCause"]),
 ];
 
 const openSettings = (vault: Vault, row: SettingsRow) =>
@@ -119,6 +121,7 @@ export async function patchSettings(
     smtp: smtp === null ? null : JSON.stringify(settings["smtp"]),
     certificateAuthorities,
     keepDeletedDays: patch.keepDeletedDays ?? before.keepDeletedDays,
+    oneAlertPerCause: patch.oneAlertPerCause ?? before.oneAlertPerCause,
     secrets: sealAll(vault, settingsPathOf(organizationId), secrets),
     ...buildNextVersion(before, formatTimestamp(scope.clock())),
   };

@@ -1,8 +1,7 @@
 /** Applies the alerting rules to events and timers of one organization, and fills its outbox. */
 import { formatUtcMinute, formatTimestamp } from "../../core/time/clock.ts";
-import { createId } from "../../core/ids.ts";
 import { type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
-import type { Alert, AlertData } from "../alert.ts";
+import type { AlertData } from "../alert.ts";
 import type { Outbox, Part } from "../sending/outbox.ts";
 import {
   stepAfterChange,
@@ -19,20 +18,32 @@ import {
 import { isOfCertificate, canOpenCases } from "./cases.ts";
 import type { AlertType } from "../schema.ts";
 import {
+  audienceOf,
   buildAlertedMonitor,
-  emptyMemory,
   type HeldOutage,
+  listNotified,
   listOrdinaryChannels,
-  type StoredMemory,
+  memoryOf,
+  reminderMsOf,
   type Snapshot,
   type WatchedMonitor,
 } from "./snapshot.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 import { isQuiet, type OpenRecord } from "../records/rules.ts";
 import { addEntry, guardRecord, setDueAt } from "../records/store.ts";
+import type { CauseMemory } from "./cause-memory.ts";
 import { decideHold } from "./holding.ts";
+import { describeJoined, joinOutage, notifyOfJoined, recordJoined, stayJoined } from "./joining.ts";
+import { describeCause, isJoinedDue } from "./joining-rules.ts";
 import { wakeHeldAlerts } from "../store.ts";
-import { endSnooze, findRecord, openRecord, resolveRecord, startEscalation } from "./records.ts";
+import {
+  createAlert,
+  endSnooze,
+  findRecord,
+  openRecord,
+  resolveRecord,
+  startEscalation,
+} from "./records.ts";
 
 /**
  * Events that can cause an alert, close a case or announce a new channel. After a `reopening`
@@ -83,6 +94,8 @@ export type Timer = {
   organizationId: string;
   /** The subject of an alert, a policy to drill, or a schedule with notices; otherwise a monitor. */
   monitorId: string;
+  /** The monitor to whose alert that of this one belongs; null or absent for none. */
+  leaderId?: string | null;
   /** The alert whose timer is due; otherwise absent. */
   recordId?: string;
   /** The channel of a planned notification, and its step; otherwise absent. */
@@ -102,6 +115,8 @@ export type Decision = {
    * the current state.
    */
   runningSince?: number;
+  /** Outages that were reported lately, by their possible causes. */
+  causes: CauseMemory;
 };
 
 /** Delay of a due reminder while the monitor's checks have no verdict. */
@@ -115,6 +130,8 @@ export type DecisionScope = {
   escalates?: boolean;
   /** Schedules whose shifts are examined for notices. */
   scheduleIds?: readonly string[];
+  /** Whether alerts can belong to those of other monitors. */
+  joins?: boolean;
   rows: number;
   part: Part | null;
 };
@@ -200,7 +217,13 @@ function applyMonitorChange(
   const ended = to !== "down" && downSince !== undefined;
   const length = ended && { downSeconds: secondsBetween(downSince, at) };
   const about = { since: at, message, latencyMs, ...length };
-  applyStep(decision, monitor, step, to, at, about, findHold(decision, monitor, to, at));
+  const { causes = [] } = data;
+  const isFlapping = step.memory.flappingSince !== null;
+  const hold =
+    findHold(decision, monitor, to, at) ??
+    joinOutage(decision, monitor, { at, causes, isFlapping });
+  if (to !== "down") recordJoined(decision, subjectId, at);
+  applyStep(decision, monitor, step, to, at, about, hold);
   decideHeldBehind(decision, subjectId);
   if (to === "maintenance")
     resolveRecord(decision, subjectId, "state", { because: "maintenance", at });
@@ -218,7 +241,7 @@ function findHold(
   const checkedAt = lastCheckedAt === null ? 0 : Date.parse(lastCheckedAt);
   const outage = { since: Date.parse(since), lastCheckedAt: checkedAt, successes, patienceMs };
   const hold = decideHold(outage, ancestors, now);
-  return hold && { since: outage.since, ...hold };
+  return hold && { since: outage.since, ...hold, cause: null };
 }
 
 /** Decides at once about the alerts that are held behind a monitor whose state changed. */
@@ -228,7 +251,7 @@ function decideHeldBehind({ snapshot, out, now }: Decision, monitorId: string) {
 }
 
 /** Decides again about an alert that is held. */
-function applyHeldOutage(decision: Decision, monitor: WatchedMonitor, { since }: HeldOutage) {
+function applyHeldOutage(decision: Decision, monitor: WatchedMonitor, held: HeldOutage) {
   const { snapshot, now } = decision;
   const { id, status, lastMessage, latencyMs, paused, groupPaused } = monitor;
   const state = paused || groupPaused ? "pending" : status;
@@ -241,7 +264,9 @@ function applyHeldOutage(decision: Decision, monitor: WatchedMonitor, { since }:
     reminderMsOf(monitor),
   );
   const about = { since: monitor.since, message: lastMessage ?? "", latencyMs };
-  const hold = findHold(decision, monitor, state, formatTimestamp(since));
+  const hold =
+    findHold(decision, monitor, state, formatTimestamp(held.since)) ??
+    stayJoined(decision, monitor, state, held);
   applyStep(decision, monitor, step, state, at, about, hold);
 }
 
@@ -266,10 +291,12 @@ function applyStep(
   const { id } = monitor;
   const { memory, alert, notifiedState, isOver } = held === null ? whole : withhold(whole);
   const behind = state === "down" ? snapshot.dependents.get(id) : undefined;
+  const joined = state === "down" ? describeJoined(snapshot, id) : undefined;
   const data = {
     monitor: buildAlertedMonitor(monitor),
     ...about,
     ...(behind !== undefined && { behind }),
+    ...(joined !== undefined && { joined }),
     ...(memory.flappingSince !== null && { changes: memory.changes.length }),
   };
   const problem = audienceOf(snapshot, monitor).muted ? null : problemOf(memory, state);
@@ -298,9 +325,17 @@ function applyStep(
 
 /** Adds to the timeline of an alert why it is held. */
 function recordHold({ snapshot, out }: Decision, record: OpenRecord, held: HeldOutage, at: string) {
-  const cause = snapshot.ancestors.get(record.subjectId)?.find(({ id }) => id === held.behind);
-  if (cause === undefined) return;
-  const message = `${cause.name} is down, on which it depends.`;
+  const { behind, cause } = held;
+  const known: Pick<WatchedMonitor, "id" | "name">[] =
+    cause === null
+      ? [...(snapshot.ancestors.get(record.subjectId) ?? [])]
+      : [...snapshot.monitors.values()];
+  const name = known.find(({ id }) => id === behind)?.name;
+  if (name === undefined) return;
+  const message =
+    cause === null
+      ? `${name} is down, on which it depends.`
+      : `${name} is down, too, ${describeCause(cause)}: its alert covers both.`;
   out.write(addEntry(snapshot.organizationId, record.id, { at, type: "held", message }));
 }
 
@@ -409,6 +444,8 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const about = { since, message: lastMessage ?? "", latencyMs };
   const at = formatTimestamp(now);
   if (memory.held !== null) return applyHeldOutage(decision, monitor, memory.held);
+  if (memory.joinedDueAt !== null && isJoinedDue(memory.joinedDueAt, now))
+    return notifyOfJoined(decision, monitor);
   const steady = stepAfterFlapping(memory, notified, state, audience, now);
   if (steady !== null) return applyStep(decision, monitor, steady, state, at, about);
   if (!isReminderDue(memory, reminderMsOf(monitor), now)) return;
@@ -626,15 +663,6 @@ function applyProblemEnd(
   resolveRecord(decision, subjectId, "problem", { because: "recovered", at });
 }
 
-export function createAlert(type: AlertType, at: string, data: object, now: number): Alert {
-  return { id: createId(now), type, at, data } as Alert;
-}
-
-function audienceOf(snapshot: Snapshot, { muted, groupMuted, channelIds }: WatchedMonitor) {
-  const channels = channelIds.filter((id) => snapshot.channels.get(id)?.enabled === true);
-  return { muted: muted || groupMuted, channels };
-}
-
 /** Recipients of a state. The end of a problem is also sent to those whom a policy notified. */
 function audienceIn(state: StoredStatus, snapshot: Snapshot, monitor: WatchedMonitor) {
   const audience = audienceOf(snapshot, monitor);
@@ -648,18 +676,6 @@ function audienceIn(state: StoredStatus, snapshot: Snapshot, monitor: WatchedMon
 const addNotified = (snapshot: Snapshot, subjectId: string, channelIds: readonly string[]) => [
   ...new Set([...channelIds, ...listNotified(snapshot, subjectId)]),
 ];
-
-/** Returns the enabled channels that were notified of a subject. */
-const listNotified = ({ notified, channels }: Snapshot, subjectId: string) =>
-  [...(notified.get(subjectId)?.keys() ?? [])].filter((id) => channels.get(id)?.enabled === true);
-
-function memoryOf(snapshot: Snapshot, monitorId: string): StoredMemory {
-  return snapshot.memories.get(monitorId) ?? emptyMemory;
-}
-
-function reminderMsOf({ reminderSeconds }: WatchedMonitor): number | null {
-  return reminderSeconds === null ? null : reminderSeconds * 1000;
-}
 
 function secondsBetween(from: string, to: string): number {
   return Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));

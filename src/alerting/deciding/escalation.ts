@@ -4,13 +4,7 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import type { EscalationStep } from "../policies/schema.ts";
 import { isQuiet, type OpenRecord } from "../records/rules.ts";
 import { addEntry, guardRecord, planNotification, removeNotification } from "../records/store.ts";
-import {
-  applySnoozeEnd,
-  createAlert,
-  type Decision,
-  recordNotifiedAgain,
-  type Timer,
-} from "./decide.ts";
+import { applySnoozeEnd, type Decision, recordNotifiedAgain, type Timer } from "./decide.ts";
 import {
   computeStageTime,
   findStage,
@@ -21,7 +15,7 @@ import {
   reachesNobody,
   type Stage,
 } from "./escalation-rules.ts";
-import { advance, resolveRecord } from "./records.ts";
+import { advance, createAlert, resolveRecord } from "./records.ts";
 import { selectChannelsForProblems } from "./rules.ts";
 import { listOrdinaryChannels } from "./snapshot.ts";
 

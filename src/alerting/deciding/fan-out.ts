@@ -13,6 +13,7 @@ import {
   canReopen,
   isAboutAlert,
 } from "./decide.ts";
+import { CauseMemory } from "./cause-memory.ts";
 import { Outbox, type Part } from "../sending/outbox.ts";
 import { type OutboxRoom, createOutboxRoom, buildStatements } from "../sending/outbox-room.ts";
 import { loadSnapshot } from "./snapshot.ts";
@@ -36,6 +37,7 @@ export class AlertFanOut {
   readonly #dependencies: Dependencies;
   readonly #room: OutboxRoom;
   readonly #timers: AlertTimers;
+  readonly #causes = new CauseMemory();
   /** The last outbox of the current write, and whether an earlier one has deliveries. */
   #outbox: Outbox | null = null;
   #hasDeliveries = false;
@@ -85,18 +87,30 @@ export class AlertFanOut {
     const out = new Outbox(snapshot, now, { budget, origin: origin(), part });
     this.#hasDeliveries ||= this.#outbox?.hasDeliveries() ?? false;
     this.#outbox = out;
-    return { snapshot, out, now, runningSince: runningSince?.() ?? -Infinity };
+    return {
+      snapshot,
+      out,
+      now,
+      runningSince: runningSince?.() ?? -Infinity,
+      causes: this.#causes,
+    };
   }
 
   async #decide(work: Work<AlertingEvent, EventPart>): Promise<Outcome<EventPart>> {
     const { organizationId, events, part, rows } = work;
     const resumed = part !== null && part.event?.seq === events[0]?.seq ? part.event : null;
+    const causes = events.flatMap(
+      (event) => (event.type === "monitor.down" && event.data.causes) || [],
+    );
+    const leaders = this.#causes.find(organizationId, causes);
     const subjects = [
       ...events.map(({ subjectId }) => subjectId),
+      ...leaders.map(({ monitorId }) => monitorId),
       ...(await findReopenedMonitors(this.#dependencies.store, organizationId, events)),
       ...(await findSubjectsOfAlerts(this.#dependencies.store, organizationId, events)),
     ];
-    const scope = { monitorIds: subjects, incidentIds: subjects, rows, part: resumed };
+    const joins = causes.length > 0;
+    const scope = { monitorIds: subjects, incidentIds: subjects, joins, rows, part: resumed };
     const decision = await this.#begin(organizationId, scope);
     let finished = 0;
     let rest: EventPart | null = null;

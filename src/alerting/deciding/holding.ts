@@ -38,7 +38,7 @@ const maxWaitMs = 300_000;
 /** Time between two decisions while checks are awaited. */
 const lookMs = 2_000;
 /** Time between two decisions while another monitor is down. Its recovery leads to one at once. */
-const idleLookMs = 300_000;
+export const idleLookMs = 300_000;
 
 /**
  * Returns how an alert is held: behind the monitor that went down first, or until those without a

@@ -6,7 +6,8 @@ import type { AlertData } from "../alert.ts";
 import { planContactMethods } from "../contact-methods/rules.ts";
 import { findNotices, findUpcoming, type ShiftStart } from "../schedules/rules.ts";
 import { delayNotices, insertNotice, type TimedSchedule } from "../schedules/store.ts";
-import { createAlert, type Decision, type Timer } from "./decide.ts";
+import type { Decision, Timer } from "./decide.ts";
+import { createAlert } from "./records.ts";
 
 /** Announces the next shifts of a schedule, and plans when to examine it again. */
 export function announceShifts(decision: Decision, { monitorId: id, dueAt = 0 }: Timer) {

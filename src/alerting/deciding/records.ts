@@ -1,5 +1,7 @@
 /** Opens, changes and ends alerts within a decision, in the same write as its deliveries. */
 import { formatTimestamp } from "../../core/time/clock.ts";
+import { createId } from "../../core/ids.ts";
+import type { Alert } from "../alert.ts";
 import type { AlertType } from "../schema.ts";
 import { findPolicyOfIncident, findPolicyOfMonitor } from "../policies/rules.ts";
 import type { PolicyRecord } from "../policies/store.ts";
@@ -16,7 +18,7 @@ import {
   returnRecord,
 } from "../records/store.ts";
 import type { Outbox } from "../sending/outbox.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot, WatchedMonitor } from "./snapshot.ts";
 
 type Deciding = { snapshot: Snapshot; out: Outbox; now: number };
 
@@ -33,6 +35,10 @@ export type NewProblem = {
   /** Whether a monitor opened the incident. Then the policy of the monitor counts. */
   isAutomatic?: boolean;
 };
+
+export function createAlert(type: AlertType, at: string, data: object, now: number): Alert {
+  return { id: createId(now), type, at, data } as Alert;
+}
 
 /** Returns the open alert about a subject, if there is one. */
 export function findRecord(
@@ -84,7 +90,7 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
   return record;
 }
 
-/** Returns the priority of a new alert, and its escalation policy. A policy without steps exempts from the default one. */
+/** Returns the priority of a new alert, and its escalation policy. */
 function findOwnership(
   { monitors, incidents, policies }: Snapshot,
   family: Family,
@@ -92,17 +98,23 @@ function findOwnership(
 ): Pick<OpenRecord, "priority" | "policyId"> {
   const monitor = monitors.get(subjectId);
   const incident = incidents.get(subjectId);
-  const idOf = (policy: PolicyRecord | null) =>
-    policy === null || policy.steps.length === 0 ? null : policy.id;
   if (family === "incident" && incident !== undefined)
     return {
       priority: incident.severity === "critical" ? "critical" : "normal",
       policyId: isAutomatic ? null : idOf(findPolicyOfIncident(policies, incident.severity)),
     };
   if (monitor === undefined) return { priority: "normal", policyId: null };
-  const policy = family === "state" ? findPolicyOfMonitor(policies, monitor) : null;
-  return { priority: monitor.priority, policyId: idOf(policy) };
+  const policyId = family === "state" ? findPolicyId(policies, monitor) : null;
+  return { priority: monitor.priority, policyId };
 }
+
+/** Returns the escalation policy of a monitor's outages; null for none. */
+export const findPolicyId = (policies: Snapshot["policies"], monitor: WatchedMonitor) =>
+  idOf(findPolicyOfMonitor(policies, monitor));
+
+/** A policy without steps exempts from the default one. */
+const idOf = (policy: PolicyRecord | null) =>
+  policy === null || policy.steps.length === 0 ? null : policy.id;
 
 /**
  * Starts the escalation of an alert, unless it has no policy, has started, or someone takes care of it. The drill of a
@@ -135,10 +147,20 @@ function updateRecord(
 ): OpenRecord {
   const { organizationId } = snapshot;
   if (open.family === "state" && open.type === type) return open;
-  out.write(changeRecord(organizationId, open.id, { type, at, data: JSON.stringify(data) }));
   if (open.family === "state")
     out.write(addEntry(organizationId, open.id, { at, type: "changed", message: type }));
-  const changed = { ...open, type, data: JSON.stringify(data), version: open.version + 1 };
+  return changeContent({ snapshot, out }, open, { type, at, data });
+}
+
+/** Stores the type and content of a newer message about an open alert. Returns the alert. */
+export function changeContent(
+  { snapshot, out }: Pick<Deciding, "snapshot" | "out">,
+  open: OpenRecord,
+  { type, at, data }: Pick<NewProblem, "type" | "at" | "data">,
+): OpenRecord {
+  const content = { type, at, data: JSON.stringify(data) };
+  out.write(changeRecord(snapshot.organizationId, open.id, content));
+  const changed = { ...open, type, data: content.data, version: open.version + 1 };
   replaceRecord(snapshot, changed);
   return changed;
 }

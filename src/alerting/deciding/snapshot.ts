@@ -1,4 +1,5 @@
 /** Reads the database state on which decisions about one organization are based. */
+import type { Cause } from "../../core/causes.ts";
 import type { Store } from "../../database/store.ts";
 import type { alertChannels } from "../../database/tables/alerting.ts";
 import { parseNotifyOn, parseQuietHours } from "../channels/rules.ts";
@@ -53,8 +54,15 @@ export type Snapshot = {
   /** Number of monitors that depend on each monitor, directly or over others. */
   dependents: ReadonlyMap<string, number>;
   /** Monitors behind which alerts are held. */
-  holding: ReadonlySet<string>;
+  holding: Set<string>;
+  /** Monitors whose alerts belong to that of another one, by that monitor. */
+  joined: Map<string, JoinedMonitor[]>;
+  /** Whether outages with a common cause are one alert. */
+  canJoin: boolean;
 };
+
+/** A monitor whose alert belongs to that of another one, and what both have in common. */
+export type JoinedMonitor = { id: string; name: string; cause: Cause };
 
 export type WatchedMonitor = Required<AlertedMonitor> & {
   muted: boolean;
@@ -65,6 +73,8 @@ export type WatchedMonitor = Required<AlertedMonitor> & {
   since: string;
   lastMessage: string | null;
   lastCheckedAt: string | null;
+  /** Number of consecutive failed checks. */
+  failures: number;
   /** Number of consecutive successful checks while the monitor is still down. */
   successes: number;
   /** Longest time in milliseconds until its checks show a change. */
@@ -125,8 +135,11 @@ export type StoredMemory = Memory & {
   certificate: CertificateMemory;
   /** The start of an outage whose alert is held, in Unix milliseconds, and behind what. */
   held: HeldOutage | null;
+  /** When the channels are notified of the alerts that belong to this one, in Unix milliseconds. */
+  joinedDueAt: number | null;
 };
-export type HeldOutage = Hold & { since: number };
+/** `cause` is what both have in common if the alert belongs to the other one; null for a dependency. */
+export type HeldOutage = Hold & { since: number; cause: Cause | null };
 
 export type PendingDigest = {
   id: string;
@@ -162,7 +175,7 @@ const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name 
     m.description, m.settings ->> 'url' as url, ${watchedSql} as watched,
     m.settings ->> 'port' as port, m.muted,
     coalesce(g.muted, 0) as groupMuted, m.paused, coalesce(g.paused, 0) as groupPaused, s.status,
-    s.since, s.last_message as lastMessage, s.last_checked_at as lastCheckedAt, s.successes,
+    s.since, s.last_message as lastMessage, s.last_checked_at as lastCheckedAt, s.failures, s.successes,
     ${patienceSql} as patienceMs,
     s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs,
     m.reminder_interval_seconds as reminderSeconds, m.priority,
@@ -216,6 +229,15 @@ const dependentsText = `with recursive down (start, id) as (
 const holdingText = `select distinct a.held_behind as id from json_each(?) w cross join alert_memory a
   on a.organization_id = ? and a.held_behind = w.value`;
 
+const joinedText = `select a.held_behind as leaderId, a.held_cause as cause, m.id, m.name
+  from json_each(?) w cross join alert_memory a on a.organization_id = ? and a.held_behind = w.value
+    and a.held_cause is not null
+  cross join monitors m on m.organization_id = a.organization_id and m.id = a.monitor_id
+  order by a.held_since, m.id`;
+
+const canJoinText = `select one_alert_per_cause as canJoin from organization_settings
+  where organization_id = ?`;
+
 const attachedText = `select c.monitor_id as monitorId, c.channel_id as channelId
   from json_each(?) wanted cross join monitor_channels c
     on c.organization_id = ? and c.monitor_id = wanted.value
@@ -236,7 +258,8 @@ const notifiedSql = `select o.subject_id as subjectId, o.channel_id as channelId
 
 const memoryText = `select a.monitor_id as monitorId, a.changes, a.flapping_since as flappingSince,
     a.remind_at as remindAt, a.certificate_expires_at as expiresAt, a.certificate_days as days,
-    a.held_since as heldSince, a.held_behind as heldBehind, a.held_until as heldUntil
+    a.held_since as heldSince, a.held_behind as heldBehind, a.held_until as heldUntil,
+    a.held_cause as heldCause, a.joined_due_at as joinedDueAt
   from json_each(?) wanted cross join alert_memory a
     on a.organization_id = ? and a.monitor_id = wanted.value`;
 
@@ -294,6 +317,8 @@ type Wanted = {
   /** Whether steps of policies are due at `now`, in Unix milliseconds. */
   escalates?: boolean;
   scheduleIds?: readonly string[];
+  /** Whether alerts can belong to those of other monitors. */
+  joins?: boolean;
   now?: number;
 };
 type QueryRows = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
@@ -302,7 +327,7 @@ type QueryRows = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
 export async function loadSnapshot(
   store: Store,
   organizationId: string,
-  { monitorIds, incidentIds, escalates = false, scheduleIds = [], now = 0 }: Wanted,
+  { monitorIds, incidentIds, escalates = false, scheduleIds = [], joins = false, now = 0 }: Wanted,
 ): Promise<Snapshot> {
   // A batch often has several events about one subject. Each subject is read once.
   const queryRows: QueryRows = (text, ids) =>
@@ -325,8 +350,9 @@ export async function loadSnapshot(
       queryRows<RecordRow>(recordsText, subjectIds),
       readDependencies(queryRows, monitorIds),
       listPolicies({ store, organizationId }),
+      joins ? queryRows<{ canJoin: number }>(canJoinText) : [],
     ]);
-  const [dependencies, policies] = others;
+  const [dependencies, policies, [setting]] = others;
   return {
     organizationId,
     monitors: indexById(monitors),
@@ -350,6 +376,7 @@ export async function loadSnapshot(
       ? (await loadEscalation({ store, organizationId }, policies, now))(now)
       : noEscalation,
     shifts: await loadUpcomingShifts({ store, organizationId }, scheduleIds, now),
+    canJoin: setting?.canJoin === 1,
     ...dependencies,
   };
 }
@@ -418,11 +445,14 @@ type AncestorRow = Omit<Ancestor, "since" | "lastCheckedAt" | "notifies"> & {
   notifies: number;
 };
 
+type JoinedRow = { leaderId: string; id: string; name: string; cause: string };
+
 async function readDependencies(read: QueryRows, monitorIds: readonly string[]) {
-  const [ancestors, dependents, holding] = await Promise.all([
+  const [ancestors, dependents, holding, joined] = await Promise.all([
     read<AncestorRow>(ancestorsText, monitorIds),
     read<{ id: string; number: number }>(dependentsText, monitorIds),
     read<{ id: string }>(holdingText, monitorIds),
+    read<JoinedRow>(joinedText, monitorIds),
   ]);
   const parsed = ancestors.map(({ start, since, lastCheckedAt, notifies, ...row }) => ({
     start,
@@ -435,6 +465,12 @@ async function readDependencies(read: QueryRows, monitorIds: readonly string[]) 
     ancestors: Map.groupBy(parsed, ({ start }) => start),
     dependents: new Map(dependents.map(({ id, number }) => [id, number])),
     holding: new Set(holding.map(({ id }) => id)),
+    joined: new Map(
+      [...Map.groupBy(joined, ({ leaderId }) => leaderId)].map(([leaderId, rows]) => [
+        leaderId,
+        rows.map(({ id, name, cause }) => ({ id, name, cause: JSON.parse(cause) as Cause })),
+      ]),
+    ),
   };
 }
 
@@ -574,6 +610,8 @@ type MemoryRow = {
   heldSince: number | null;
   heldBehind: string | null;
   heldUntil: number | null;
+  heldCause: string | null;
+  joinedDueAt: number | null;
 };
 
 function parseMemory({
@@ -585,16 +623,25 @@ function parseMemory({
   heldSince,
   heldBehind,
   heldUntil,
+  heldCause,
+  joinedDueAt,
 }: MemoryRow): StoredMemory {
   const certificate = expiresAt === null || days === null ? null : { expiresAt, days };
+  const cause = heldCause === null ? null : (JSON.parse(heldCause) as Cause);
   const held =
     heldSince === null || heldUntil === null
       ? null
-      : { since: heldSince, behind: heldBehind, until: heldUntil };
-  return { changes: JSON.parse(changes) as number[], flappingSince, remindAt, certificate, held };
+      : { since: heldSince, behind: heldBehind, until: heldUntil, cause };
+  const history = { changes: JSON.parse(changes) as number[], flappingSince, remindAt };
+  return { ...history, certificate, held, joinedDueAt };
 }
 
-export const emptyMemory: StoredMemory = { ...emptyHistory, certificate: null, held: null };
+export const emptyMemory: StoredMemory = {
+  ...emptyHistory,
+  certificate: null,
+  held: null,
+  joinedDueAt: null,
+};
 
 /** Maximum characters of a description and of a target in an alert. */
 const maxLength = 500;
@@ -605,4 +652,28 @@ export function buildAlertedMonitor(monitor: WatchedMonitor): Required<AlertedMo
   const target = monitor.target && cutText(monitor.target, maxLength);
   const description = cutText(monitor.description, maxLength);
   return { id, name, type, groupId, groupName, target, tags, description };
+}
+
+/** Returns the enabled channels of a monitor, and whether it is muted. */
+export function audienceOf(snapshot: Snapshot, { muted, groupMuted, channelIds }: WatchedMonitor) {
+  const channels = channelIds.filter((id) => snapshot.channels.get(id)?.enabled === true);
+  return { muted: muted || groupMuted, channels };
+}
+
+/** Returns the enabled channels that were notified of a subject, as of this state if one is given. */
+export const listNotified = (
+  { notified, channels }: Snapshot,
+  subjectId: string,
+  state: NotifiedState | null = null,
+) =>
+  [...(notified.get(subjectId) ?? [])].flatMap(([id, known]) =>
+    channels.get(id)?.enabled === true && (state === null || known.state === state) ? [id] : [],
+  );
+
+export function memoryOf(snapshot: Snapshot, monitorId: string): StoredMemory {
+  return snapshot.memories.get(monitorId) ?? emptyMemory;
+}
+
+export function reminderMsOf({ reminderSeconds }: WatchedMonitor): number | null {
+  return reminderSeconds === null ? null : reminderSeconds * 1000;
 }

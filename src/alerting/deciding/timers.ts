@@ -16,6 +16,7 @@ import {
 } from "./decide.ts";
 import { startMonthlyDrill } from "./drills.ts";
 import { applyRecordTimer, sendPlanned } from "./escalation.ts";
+import { joinedNoticeMs } from "./joining-rules.ts";
 import { announceShifts } from "./notices.ts";
 import type { Part } from "../sending/outbox.ts";
 import { type OutboxRoom, buildStatements } from "../sending/outbox-room.ts";
@@ -132,7 +133,8 @@ export class AlertTimers {
     const portion = timers.slice(0, maxTimersPerDecision);
     const [first] = portion;
     const resumed = first !== undefined && timerNameOf(first) === part?.timer ? part : null;
-    const monitorIds = portion.map(({ monitorId }) => monitorId);
+    const leaderIds = portion.flatMap(({ leaderId }) => leaderId ?? []);
+    const monitorIds = [...portion.map(({ monitorId }) => monitorId), ...leaderIds];
     const incidentIds = portion
       .filter(({ kind }) => kind === "record" || kind === "notification")
       .map(({ monitorId }) => monitorId);
@@ -140,7 +142,8 @@ export class AlertTimers {
       .filter(({ kind }) => kind === "notice")
       .map(({ monitorId }) => monitorId);
     const escalates = incidentIds.length + scheduleIds.length > 0;
-    const scope = { monitorIds, incidentIds, escalates, scheduleIds, rows, part: resumed };
+    const joins = leaderIds.length > 0;
+    const scope = { monitorIds, incidentIds, escalates, scheduleIds, joins, rows, part: resumed };
     const decision = await this.#dependencies.begin(organizationId, scope);
     let finished = 0;
     let next: TimerPart | null = null;
@@ -234,7 +237,12 @@ export class AlertTimers {
     this.#lastNow = now;
     if (!this.#mayBeAhead) return [];
     const { store } = this.#dependencies;
-    const rows = await store.query<Timer>(aheadText, [now, steadyMs, timersPerQuery]);
+    const rows = await store.query<Timer>(aheadText, [
+      now,
+      steadyMs,
+      timersPerQuery,
+      joinedNoticeMs,
+    ]);
     this.#mayBeAhead = rows.length > 0;
     return rows;
   }
@@ -331,7 +339,8 @@ const dueText = `with recursive o(id) as (
       from alert_memory indexed by alert_memory_due_of_organization
       where due_at is not null and organization_id > o.id)
     from o where o.id is not null)
-  select 'memory' as kind, o.id as organizationId, a.monitor_id as monitorId
+  select 'memory' as kind, o.id as organizationId, a.monitor_id as monitorId,
+    iif(a.held_cause is null, null, a.held_behind) as leaderId
   from o cross join alert_memory a on a.organization_id = o.id and a.monitor_id in (
     select monitor_id from alert_memory indexed by alert_memory_due_of_organization
     where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
@@ -379,11 +388,12 @@ const dueNoticesText = `select 'notice' as kind, s.organization_id as organizati
 
 /** Selects timers farther ahead than any interval allows: they were set while the clock was ahead. */
 const aheadText = `select 'memory' as kind, a.organization_id as organizationId,
-    a.monitor_id as monitorId
+    a.monitor_id as monitorId, iif(a.held_cause is null, null, a.held_behind) as leaderId
   from alert_memory a
     join monitors m on m.organization_id = a.organization_id and m.id = a.monitor_id
   where a.due_at > ?1 and (a.remind_at > ?1 + m.reminder_interval_seconds * 1000
-    or a.flapping_since is not null and a.due_at > ?1 + ?2)
+    or a.flapping_since is not null and a.due_at > ?1 + ?2
+    or a.joined_due_at > ?1 + ?4)
   limit ?3`;
 
 /** Selects certificates that expire soon, and whether the monitor has an enabled alert channel. */

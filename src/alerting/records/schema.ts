@@ -146,6 +146,7 @@ export const timelineTypes = [
   "returned",
   "noted",
   "held",
+  "joined",
   "escalated",
   "links-revoked",
   "resolved",

@@ -11,7 +11,7 @@ import {
   formatLatencies,
   normalizeLineBreaks,
 } from "../../core/text/formatting.ts";
-import type { Alert, EscalationData } from "../alert.ts";
+import type { Alert, AlertData, EscalationData } from "../alert.ts";
 import type { AlertType } from "../schema.ts";
 import { problemTitles } from "../deciding/problem-titles.ts";
 
@@ -224,13 +224,13 @@ function pickLoudest(all: readonly Tone[]): Tone {
 export function composeAlertTitle({ type, data }: Alert): string {
   switch (type) {
     case "monitor.down":
-      return `${data.monitor.name} is down`;
+      return `${composeSubject(data)} down`;
     case "monitor.up":
       return `${data.monitor.name} is up again`;
     case "monitor.degraded":
       return `${data.monitor.name} is degraded`;
     case "monitor.reminder":
-      return `${data.monitor.name} is still down`;
+      return `${composeSubject(data)} still down`;
     case "monitor.flapping":
       return `${data.monitor.name} is flapping`;
     case "certificate.expiring":
@@ -256,6 +256,13 @@ export function composeAlertTitle({ type, data }: Alert): string {
   }
 }
 
+/** Returns the start of a title, such as `Shop is` or `7 monitors on db1.lan are`. */
+function composeSubject({ monitor, joined }: AlertData["monitor.down"]): string {
+  return joined === undefined
+    ? `${monitor.name} is`
+    : `${formatCount(joined.count + 1)} monitors ${joined.place} are`;
+}
+
 function describeExpiry(days: number): string {
   if (days < 0) return "has expired";
   if (days === 0) return "expires within a day";
@@ -264,7 +271,7 @@ function describeExpiry(days: number): string {
 
 function buildFacts(alert: Alert): Fact[] {
   const { type, data } = alert;
-  const facts = [buildMessageFact(alert), ...buildBehindFacts(alert)];
+  const facts = [buildMessageFact(alert), ...buildJoinedFacts(alert), ...buildBehindFacts(alert)];
   const add = (label: string, value: string | null) => {
     if (value !== null) facts.push({ label, value });
   };
@@ -299,8 +306,9 @@ export function composeLine(alert: Alert): string {
   const { acknowledgedBy = [] } = alert.data;
   const owners =
     acknowledgedBy.length === 0 ? "" : ` Acknowledged by ${acknowledgedBy.join(", ")}.`;
-  const behind = buildBehindFacts(alert).map(({ value }) => ` ${value}`);
-  return `${composeAlertTitle(alert)}. ${buildMessageFact(alert).value}${behind.join("")}${owners}`;
+  const others = [...buildJoinedFacts(alert), ...buildBehindFacts(alert)];
+  const more = others.map(({ value }) => ` ${value}`).join("");
+  return `${composeAlertTitle(alert)}. ${buildMessageFact(alert).value}${more}${owners}`;
 }
 
 function describeEscalation({ policy, step, steps }: EscalationData): string {
@@ -308,6 +316,20 @@ function describeEscalation({ policy, step, steps }: EscalationData): string {
   return step === null
     ? `Nobody acknowledged the alert${name}.`
     : `Step ${step} of ${steps}${name}`;
+}
+
+/** Names the monitors that are down for the same cause, without an alert of their own. */
+function buildJoinedFacts({ data }: Alert): Fact[] {
+  if (!("monitor" in data) || data.joined === undefined) return [];
+  const { monitor, joined } = data;
+  const names = [monitor, ...joined.monitors].map(({ name }) => name);
+  return [{ label: "", value: `Down: ${listNames(names, joined.count + 1)}.` }];
+}
+
+/** Lists names, and the number of those left out. */
+export function listNames(names: readonly string[], count: number): string {
+  const more = count - names.length;
+  return names.join(", ") + (more > 0 ? ` and ${formatCount(more)} more` : "");
 }
 
 /** Says how many monitors are affected by an outage without an alert of their own. */
@@ -378,7 +400,7 @@ function fillTemplate(template: string, alert: Alert, origin: string): string {
   const { type, data } = alert;
   if (!("monitor" in data)) return template;
   const values: Record<Placeholder, string> = {
-    monitor: data.monitor.name,
+    monitor: composeName(data),
     status: statusWords[type] ?? describeExpiry("daysLeft" in data ? data.daysLeft : 0),
     message: formatLatencies(data.message, " "),
     since: formatUtc(data.since),
@@ -392,6 +414,11 @@ function fillTemplate(template: string, alert: Alert, origin: string): string {
   };
   return fillTemplateText(template, values);
 }
+
+const composeName = ({ monitor, joined }: AlertData["monitor.down"]): string =>
+  joined === undefined
+    ? monitor.name
+    : `${monitor.name} and ${formatCount(joined.count)} more ${joined.place}`;
 
 /** Characters reserved for a last line such as `… and 12 more`. */
 const moreLength = 24;

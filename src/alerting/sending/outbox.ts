@@ -237,8 +237,10 @@ export class Outbox {
     if (this.#rest !== null) return;
     const { organizationId, memories } = this.#snapshot;
     memories.set(monitorId, memory);
-    const { changes, flappingSince, remindAt, certificate, held } = memory;
-    const dueTimes = [nextDueAt(memory), held?.until ?? null].filter((time) => time !== null);
+    const { changes, flappingSince, remindAt, certificate, held, joinedDueAt } = memory;
+    const dueTimes = [nextDueAt(memory), held?.until ?? null, joinedDueAt].filter(
+      (time) => time !== null,
+    );
     this.#write(
       putMemory({
         organizationId,
@@ -250,6 +252,8 @@ export class Outbox {
         heldSince: held?.since ?? null,
         heldBehind: held?.behind ?? null,
         heldUntil: held?.until ?? null,
+        heldCause: held === null || held.cause === null ? null : JSON.stringify(held.cause),
+        joinedDueAt,
         certificateExpiresAt: certificate?.expiresAt ?? null,
         certificateDays: certificate?.days ?? null,
       }),

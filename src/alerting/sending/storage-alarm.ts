@@ -8,7 +8,7 @@ import { findStorageProblem } from "../../events/problems.ts";
 import type { Alert } from "../alert.ts";
 import { attemptDelivery, type SendingContext } from "./attempt.ts";
 import { findChannel } from "../channels/service.ts";
-import { createAlert } from "../deciding/decide.ts";
+import { createAlert } from "../deciding/records.ts";
 import {
   selectChannelsForProblems,
   type Progress,

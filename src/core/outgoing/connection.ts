@@ -5,7 +5,7 @@ import { toAsciiName } from "../security/destinations.ts";
 import { createRecentSet } from "../collections/recent-set.ts";
 import { type JudgedCertificate, judgeCertificate } from "./certificates/judgement.ts";
 import type { Address, OutgoingContext } from "./context.ts";
-import { TargetFailure } from "./failures.ts";
+import { ConnectFailure, TargetFailure } from "./failures.ts";
 import { raceAttempts } from "./race-attempts.ts";
 import { explainRefusal } from "./reachability.ts";
 import { explainTlsAlert, classifyFailure, explainErrorCode } from "./failure-reasons.ts";
@@ -85,7 +85,7 @@ async function attemptConnection(
   const startedAt = performance.now();
   try {
     if (silentDestinations.has(destination)) await probeDestination(address, port, context.signal);
-    if (context.signal.aborted) throw new TargetFailure("No connection could be established.");
+    if (context.signal.aborted) throw new ConnectFailure();
     return await new SocketConnection(destination, tls, context).connect({
       hostname: address,
       port,
@@ -109,7 +109,7 @@ function probeDestination(host: string, port: number, signal: AbortSignal): Prom
     resolve();
   });
   socket.on("error", reject);
-  socket.on("close", () => reject(new TargetFailure("No connection could be established.")));
+  socket.on("close", () => reject(new ConnectFailure()));
   return promise;
 }
 
@@ -203,7 +203,7 @@ class SocketConnection implements Connection {
     this.#isClosed = true;
     this.#unread = [];
     if (this.#socket === null) silentDestinations.add(this.#destination);
-    this.#opened.reject(new TargetFailure("No connection could be established."));
+    this.#opened.reject(new ConnectFailure());
     this.#socket?.resume();
     // Skips the closing message of TLS, which a peer that doesn't read would delay forever.
     if (this.#isSecure) this.#socket?.terminate();

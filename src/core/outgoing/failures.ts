@@ -13,6 +13,27 @@ export class TargetFailure extends Error {
   }
 }
 
+/** No connection could be established. */
+export class ConnectFailure extends TargetFailure {
+  constructor(message = "No connection could be established.") {
+    super(message);
+  }
+}
+
+/** A name server that the target names does not respond. */
+export class ResolverFailure extends TargetFailure {}
+
+/** The certificate of the target is not trusted. */
+export class CertificateFailure extends TargetFailure {
+  /** SHA-256 of the certificate. */
+  readonly fingerprint: string;
+
+  constructor({ issue, fingerprint }: { issue: string; fingerprint: string }) {
+    super(issue);
+    this.fingerprint = fingerprint;
+  }
+}
+
 /** The target guard does not allow this target or proxy. */
 export class BlockedTarget extends TargetFailure {
   /** The blocked address; null if the name itself is blocked. */

@@ -4,7 +4,7 @@
  */
 import { isIPv6 } from "node:net";
 import { isLoopback } from "../security/target-guard.ts";
-import { LocalFailure, TargetFailure } from "./failures.ts";
+import { ConnectFailure, LocalFailure } from "./failures.ts";
 import { hasFileHandles, noFileHandles } from "./file-handles.ts";
 
 /** Time to wait for the error of an unused LAN address. ARP and neighbor discovery give up after 3 s. */
@@ -31,7 +31,7 @@ export async function explainRefusal(
   const found = await probeByDatagram(address, port, isSlow ? neighborMs : errorWindowMs, signal);
   if (found !== null && unreachable.has(found)) return Object.assign(new Error(), { code: found });
   return isSlow && found === null
-    ? new TargetFailure("The connection was refused, or the host can't be reached.")
+    ? new ConnectFailure("The connection was refused, or the host can't be reached.")
     : error;
 }
 

@@ -31,6 +31,8 @@ export const organizationSettings = sqliteTable(
     certificateAuthorities: text("certificate_authorities"),
     /** Days for which deleted records can be restored. */
     keepDeletedDays: integer("keep_deleted_days").notNull().default(30),
+    /** Whether outages with a common cause are one alert. */
+    oneAlertPerCause: flag("one_alert_per_cause").notNull().default(true),
     version: integer("version").notNull(),
     updatedAt: text("updated_at").notNull(),
   },

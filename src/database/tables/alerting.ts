@@ -182,6 +182,10 @@ export const alertMemory = sqliteTable(
     heldBehind: text("held_behind"),
     /** When to decide again. */
     heldUntil: integer("held_until"),
+    /** JSON of the cause that both have in common, if the alert belongs to that of the other monitor; null for a dependency. */
+    heldCause: text("held_cause"),
+    /** When the channels are notified of the alerts that belong to this monitor's. */
+    joinedDueAt: integer("joined_due_at"),
     remindAt: integer("remind_at"),
     /** Time of the next timer: a reminder, or the end of flapping. Null for none. */
     dueAt: integer("due_at"),

@@ -1,4 +1,5 @@
 /** Types and helpers of all checks: their input, their context, their result, and warnings about certificates. */
+import type { Cause } from "../../core/causes.ts";
 import type { Details, DetailsOf, FoundDetails } from "../monitors/details-rules.ts";
 import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
@@ -23,6 +24,8 @@ export type CheckResult<D extends FoundDetails = Details> = {
   final?: boolean;
   /** JPEG of the page when the check failed. */
   screenshot?: Uint8Array;
+  /** What the failure can have in common with failures of other monitors, the most specific first. */
+  causes?: readonly Cause[];
 };
 
 /** Organization of a check on demand, and the person or API key that requested it. */

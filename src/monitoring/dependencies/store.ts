@@ -50,13 +50,15 @@ export async function listAncestorIds({ store, organizationId }: Tenant, ids: re
   return rows.map(({ id }) => id);
 }
 
-/** Lists the monitors with a problem that depend directly on these. */
+/** Lists the monitors with a problem that depend directly on these, or whose alerts belong to theirs. */
 export async function listFailingDependentIds(
   { store, organizationId }: Tenant,
   ids: readonly string[],
 ) {
   const rows = await store.query<{ id: string }>(
-    `select d.id from (${dependentsText}) d join monitor_states s
+    `select d.id from (${dependentsText}
+      union select a.monitor_id from json_each(?1) w join alert_memory a
+        on a.organization_id = ?2 and a.held_behind = w.value) d join monitor_states s
       on s.organization_id = ?2 and s.monitor_id = d.id
     where s.status in ('down', 'degraded') and not s.paused`,
     [JSON.stringify(ids), organizationId],

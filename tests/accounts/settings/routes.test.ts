@@ -15,6 +15,7 @@ test("a new organization has no mail server", async () => {
       smtp: null,
       certificateAuthorities: null,
       keepDeletedDays: 30,
+      oneAlertPerCause: true,
       secretsSet: [],
       updatedAt: "2026-11-20T10:00:00.000Z",
     },

@@ -54,6 +54,7 @@ describe("over TLS", () => {
         expires: "certificate",
         version: "1.3",
         issuer: issuers[which as keyof typeof issues],
+        fingerprint: expect.stringMatching(/^[0-9A-F:]{95}$/),
       });
       end();
       await server.waitUntilAllClosed();

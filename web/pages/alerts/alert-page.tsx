@@ -122,6 +122,7 @@ const words: Record<TimelineEntry["type"], string> = {
   opened: "Opened",
   changed: "Changed",
   held: "Held",
+  joined: "Joined",
   sent: "Sent",
   delivered: "Delivered",
   failed: "Failed",

@@ -27,7 +27,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Organization",
         icon: "folder",
         role: "viewer",
-        settings: ["Name", "Time zone", "SLA target in percent"],
+        settings: ["Name", "Time zone", "SLA target in percent", "One alert per cause"],
         page: lazy(createChunk(() => import("./organization/general.tsx"))),
       },
       {

@@ -16,9 +16,11 @@ export type JudgedCertificate = {
   issue: string | null;
   /** Name of the issuer, from the certificate. */
   issuer: string | null;
+  /** SHA-256 of the server's certificate. */
+  fingerprint: string;
 };
 
-type Judgement = Omit<JudgedCertificate, "issue"> & { pathIssue: string | null };
+type Judgement = Omit<JudgedCertificate, "issue" | "fingerprint"> & { pathIssue: string | null };
 
 /** Errors of the TLS library that disappear if another path is valid. */
 const pathCodes = new Set([
@@ -51,7 +53,8 @@ export function judgeCertificate(
   const leaf = socket.getPeerX509Certificate() as X509Certificate | undefined;
   if (leaf === undefined) return null;
   const { pathIssue, ...judged } = getJudgement(socket, leaf, target, code, authorities);
-  return { ...judged, issue: pathIssue ?? findNameIssue(leaf, name) };
+  const issue = pathIssue ?? findNameIssue(leaf, name);
+  return { ...judged, issue, fingerprint: leaf.fingerprint256 };
 }
 
 function getJudgement(

@@ -4,6 +4,7 @@ import { portOf } from "../../security/target-guard.ts";
 import { dial, type Tls } from "../connection.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
+import { assertTrusted } from "./wire.ts";
 import { readHttpResponse } from "./response.ts";
 import {
   connectToProxy,
@@ -63,8 +64,7 @@ export async function send(request: HttpRequest, context: OutgoingContext) {
       : isForwarded
         ? await connectToProxy(proxy, family, context)
         : await openTunnel(proxy, family, { host: name, port }, tls, context);
-  const issue = connection.secured?.issue ?? null;
-  if (verifyTls && issue !== null) throw new TargetFailure(issue);
+  assertTrusted(connection.secured, verifyTls);
   context.step = "waiting for the response";
   const answering = readHttpResponse(connection, method, context.memory);
   connection.write(buildRequestHead(request, isForwarded ? proxy : null));

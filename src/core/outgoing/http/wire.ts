@@ -1,7 +1,7 @@
 /** Reads a connection in the units of a protocol, such as lines or blocks of a given length. */
 import type { Connection, Tls } from "../connection.ts";
 import type { OutgoingContext } from "../context.ts";
-import { TargetFailure } from "../failures.ts";
+import { CertificateFailure, TargetFailure } from "../failures.ts";
 import { yieldToEventLoop } from "../../time/event-loop.ts";
 import { createGrowingBuffer } from "../memory.ts";
 
@@ -161,6 +161,6 @@ class BufferedWire implements Wire {
 
 /** Throws TargetFailure for an untrusted certificate if `verify` is set. */
 export function assertTrusted(secured: Connection["secured"], verify: boolean) {
-  const issue = secured?.issue ?? null;
-  if (verify && issue !== null) throw new TargetFailure(issue);
+  if (verify && secured !== null && secured.issue !== null)
+    throw new CertificateFailure({ ...secured, issue: secured.issue });
 }

@@ -149,5 +149,6 @@ function buildResult(
     certificateExpiresAt: monitor.certificateExpiresAt,
     details: details === undefined ? null : JSON.stringify(details),
     screenshot: status === "down" ? (screenshot ?? null) : null,
+    ...(outcome.causes && { causes: outcome.causes }),
   };
 }

@@ -20,6 +20,7 @@ import {
   insertHeartbeats,
   putScreenshot,
 } from "../../uptime/store.ts";
+import type { Cause } from "../../../core/causes.ts";
 import type { MonitorState } from "../rules.ts";
 import { findBegunStates, type Watched } from "./watched-monitors.ts";
 
@@ -53,6 +54,8 @@ export type Result = {
   details: string | null;
   /** JPEG of a failed browser check. */
   screenshot: Uint8Array | null;
+  /** What the failure can have in common with others. */
+  causes?: readonly Cause[];
 };
 
 type Dependencies = { store: Store; log: Log; signals: Signals; leases: Leases };
@@ -375,7 +378,7 @@ const stateChangeGuard = guardText(
 
 /** Creates the statements of a state change: a guard, the event and the incident. */
 async function buildChangeStatements(store: Store, result: Result): Promise<Statement[]> {
-  const { monitor, heartbeat, checkedAt, before, after, reason } = result;
+  const { monitor, heartbeat, checkedAt, before, after, reason, causes = [] } = result;
   const message = result.message ?? reason;
   const { organizationId, id, key, epoch } = monitor;
   const event = {
@@ -383,7 +386,13 @@ async function buildChangeStatements(store: Store, result: Result): Promise<Stat
     at: checkedAt,
     type: `monitor.${after.status}` as const,
     subjectId: id,
-    data: { before: before.status, since: before.since, message, latencyMs: heartbeat.latencyMs },
+    data: {
+      before: before.status,
+      since: before.since,
+      message,
+      latencyMs: heartbeat.latencyMs,
+      ...(after.status === "down" && causes.length > 0 && { causes }),
+    },
   };
   return [
     {

@@ -18,6 +18,7 @@ import { type CheckContext, type CheckKind, type CheckResult, CheckTimeout } fro
 import { excerptText, notJudgedPrefix } from "../../../core/text/formatting.ts";
 import { splitSecrets } from "../../../core/security/kind-secrets.ts";
 import { isPlainHeader, createSecretFinder } from "../protocols/assertions.ts";
+import { listCauses } from "../cause-rules.ts";
 import { findBrowser } from "../protocols/chromium.ts";
 import { checkKinds } from "../kinds.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
@@ -79,6 +80,8 @@ class CheckRun {
   private readonly context: CheckContext;
   /** Addresses of the last resolved host. */
   private reached: string[] = [];
+  /** The last host and its addresses; null if a proxy connects to it. */
+  private destination: { host: string; addresses: string[] } | null = null;
 
   constructor(target: CheckTarget, dependencies: EngineDependencies) {
     this.target = target;
@@ -143,8 +146,11 @@ class CheckRun {
       memory: dependencies.memory,
       authorities: dependencies.authorities ?? null,
       addressesOf: async (host, port, lookup) => {
+        const isTarget = lookup?.as === undefined || lookup.as === "target";
+        this.destination = isTarget ? { host, addresses: [] } : null;
         const found = await resolveAllowedAddresses(targets, host, port, lookup);
         this.reached = found.map(({ address }) => address);
+        if (this.destination !== null) this.destination.addresses = this.reached;
         return found;
       },
       async commandFolder() {
@@ -180,7 +186,10 @@ class CheckRun {
     const lacked = reason instanceof BlockedTarget ? null : this.findLackedResource();
     if (lacked !== null) return createUnknownResult(lacked);
     const { message, said, final } = reason;
-    const { part, screenshot } = this.context;
+    const { part, screenshot, step } = this.context;
+    const { destination, target } = this;
+    const isTimeout = error instanceof CheckTimeout;
+    const causes = listCauses(error, { type: target.type, step, isTimeout, destination });
     const where = part === null ? "" : `${part}: `;
     return {
       status: "down",
@@ -189,6 +198,7 @@ class CheckRun {
       final,
       ...(said !== undefined && { said: `${where}${said}` }),
       ...(screenshot !== null && { screenshot }),
+      ...(causes.length > 0 && { causes }),
     };
   }
 

@@ -2,7 +2,7 @@
 import { Resolver } from "node:dns/promises";
 import { canReachNameServers, silentNameServersError } from "../../../core/outgoing/addresses.ts";
 import { parseResolver } from "../../monitors/rules.ts";
-import { LocalFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { LocalFailure, ResolverFailure, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { classifyFailure } from "../../../core/outgoing/failure-reasons.ts";
 import { toAsciiName } from "../../../core/security/destinations.ts";
 import { excerptText } from "../../../core/text/formatting.ts";
@@ -104,7 +104,7 @@ function toFailure(error: unknown, type: string): unknown {
     case "ETIMEOUT":
     case "ECONNREFUSED":
     case "ECANCELLED":
-      return new TargetFailure("The name server does not respond.");
+      return new ResolverFailure("The name server does not respond.");
     case "ESERVFAIL":
       return new TargetFailure("The name server failed (SERVFAIL).");
     case "EREFUSED":

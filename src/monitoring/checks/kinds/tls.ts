@@ -1,4 +1,5 @@
 import { type CheckKind, describeExpiry, expirySubjects, measureElapsedMs } from "../check.ts";
+import type { Cause } from "../../../core/causes.ts";
 import { formatUtcMinute } from "../../../core/time/clock.ts";
 import { buildSecuredDetails } from "../protocols/conversation.ts";
 import { dial } from "../../../core/outgoing/connection.ts";
@@ -16,7 +17,10 @@ export const checkTls: CheckKind<"tls"> = async (settings, context) => {
   if (secured === null || certificateExpiresAt === null)
     throw new TargetFailure("The server sent no certificate.");
   const found = { latencyMs, certificateExpiresAt, details: buildSecuredDetails(secured) };
-  if (secured.issue !== null) return { status: "down", message: secured.issue, ...found };
+  if (secured.issue !== null) {
+    const causes: Cause[] = [{ kind: "certificate", value: secured.fingerprint }];
+    return { status: "down", message: secured.issue, ...found, causes };
+  }
   const expiry = describeExpiry(
     certificateExpiresAt,
     certificateExpiryDays,

@@ -61,6 +61,7 @@ describe("with a trusted authority", () => {
           certificateExpiresAt: end,
           latencyMs,
           details,
+          causes: [{ kind: "certificate", value: expect.any(String) }],
         });
         const url = `https://localhost:${port}/`;
         expect(await trusting(site.ca, "http", { url })).toMatchObject({ status: "down", message });
@@ -82,6 +83,7 @@ defineTestWith(
       latencyMs,
       certificateExpiresAt: end,
       details: { ...details, issuer: "selfSigned" },
+      causes: [{ kind: "certificate", value: expect.any(String) }],
     });
   },
 );

@@ -1,16 +1,17 @@
-/** Settings: name, time zone and SLA target of the organization. */
-import { Select, TextInput } from "@mantine/core";
+/** Settings: name, time zone and SLA target of the organization, and how its alerts are joined. */
+import { Select, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { OrganizationRecord } from "../../../../src/accounts/organizations/schema.ts";
-import { dashboard, unwrapData, withIfMatch } from "../../../data/client.ts";
+import type { Settings } from "../../../../src/accounts/settings/schema.ts";
+import { dashboard, unwrapData, v1, withIfMatch } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { formatAbsolute, useNow, listZones } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
-import { createOrganizationQuery } from "../data.ts";
+import { createOrganizationQuery, createSettingsQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
 
 export default function Organization() {
@@ -21,13 +22,16 @@ export default function Organization() {
     <Loaded query={query} what="The organization">
       {(record) =>
         atLeast("admin") ? (
-          <Panel>
-            <Fields
-              key={opened}
-              record={record}
-              onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
-            />
-          </Panel>
+          <>
+            <Panel>
+              <Fields
+                key={opened}
+                record={record}
+                onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
+              />
+            </Panel>
+            <AlertSettings organizationId={organization.id} />
+          </>
         ) : (
           <Panel>
             <Facts
@@ -110,3 +114,50 @@ const parsePercent = (percent: string) =>
 const NowIn = ({ zone }: { zone: string }) => (
   <>All times are shown in this time zone. Now: {formatAbsolute(useNow(), zone)}</>
 );
+
+function AlertSettings({ organizationId }: { organizationId: string }) {
+  const query = useQuery(createSettingsQuery(organizationId));
+  const [opened, setOpened] = useState(0);
+  return (
+    <Loaded query={query} what="The settings of alerts">
+      {(settings) => (
+        <Panel title="Alerts">
+          <AlertFields
+            key={opened}
+            settings={settings}
+            organizationId={organizationId}
+            onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
+          />
+        </Panel>
+      )}
+    </Loaded>
+  );
+}
+
+type AlertFieldsProps = { organizationId: string; settings: Settings; onTheirs: () => void };
+
+function AlertFields({ organizationId, settings, onTheirs }: AlertFieldsProps) {
+  const form = useForm(
+    { oneAlertPerCause: settings.oneAlertPerCause },
+    async (body, force, once) => {
+      const saved = await unwrapData(
+        v1.settings.patch(body, withIfMatch(force ? undefined : settings, once)),
+      );
+      queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
+      notify("Saved");
+    },
+    onTheirs,
+    { key: "alert-settings" },
+  );
+  const { values, set } = form;
+  return (
+    <FormFrame form={form} submit="Save" disabled={!form.dirty}>
+      <Switch
+        label="One alert per cause"
+        description="Monitors that go down within a minute because of the same host, address, name server or certificate are one alert. The first is sent at once, and one update names the others."
+        checked={values.oneAlertPerCause}
+        onChange={(event) => set("oneAlertPerCause", event.currentTarget.checked)}
+      />
+    </FormFrame>
+  );
+}
