@@ -200,7 +200,9 @@ function watchFolders(folders: readonly string[]) {
 async function buildWeb({ isQuick = false } = {}) {
   const fonts = await addFonts();
   const icon = await addAsset("mark.svg", Bun.file("web/mark.svg"));
-  await buildAdmin(fonts, icon);
+  const maskable = await addAsset("maskable-512.png", Bun.file("web/icons/maskable-512.png"));
+  await buildAdmin(fonts, icon, maskable);
+  await buildApplication(icon, maskable);
   await buildReference(icon);
   await addAsset("public/status.js", Bun.file("web/status/status.js"));
   await addAsset("public/status.css", await statusStyles(fonts));
@@ -266,7 +268,7 @@ async function buildReference(icon: string) {
 }
 
 /** Builds the admin page: `index.html`, its scripts and its styles. */
-async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string) {
+async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string, maskable: string) {
   const assets = `${plain}/assets`;
   const { outputs } = await Bun.build({
     entrypoints: ["web/main.tsx", "web/theme/styles.css"],
@@ -304,6 +306,7 @@ async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string) {
   await Bun.write(`${assets}/${script}`, `//# allFunctionsCalledOnLoad\n${code}`);
   await writePage("index.html", "web/index.html", {
     icon,
+    maskable,
     font: fonts.get("inter-latin.woff2") ?? "",
     script: `/assets/${script}`,
     styles,
@@ -311,6 +314,22 @@ async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string) {
     worker: `/assets/${nameOf(/live-worker-\w+\.js$/)}`,
   });
   console.log(`admin page  first script load ${await firstLoad(assets, script)} kB as gzip`);
+}
+
+/** Builds the files with which browsers install the admin page and show its notifications. */
+async function buildApplication(icon: string, maskable: string) {
+  const icon192 = await addAsset("icon-192.png", Bun.file("web/icons/icon-192.png"));
+  const icon512 = await addAsset("icon-512.png", Bun.file("web/icons/icon-512.png"));
+  const icons = { icon, icon192, icon512, maskable };
+  await writePage("manifest.webmanifest", "web/manifest.webmanifest", icons);
+  await Bun.build({
+    entrypoints: ["web/service-worker.ts"],
+    outdir: plain,
+    target: "browser",
+    format: "iife",
+    minify: true,
+    define: { ICON_PATH: JSON.stringify(icon192) },
+  });
 }
 
 /** Writes a page after replacing each `{name}` with the path of that name. */

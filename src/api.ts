@@ -15,7 +15,11 @@ import { createContactMethodRoutes } from "./alerting/contact-methods/routes.ts"
 import { escalationPolicyRoutes } from "./alerting/policies/routes.ts";
 import { mailInvitation } from "./alerting/service.ts";
 import { checkDashboardRoutes } from "./monitoring/checks/dashboard-routes.ts";
-import { createTestMailRoutes, createTryChannelRoutes } from "./alerting/dashboard-routes.ts";
+import {
+  createTestMailRoutes,
+  createTryChannelRoutes,
+  webPushRoutes,
+} from "./alerting/dashboard-routes.ts";
 import { apiKeyRoutes } from "./accounts/api-keys/routes.ts";
 import { auditLogRoutes } from "./operations/audit-log/routes.ts";
 import { deletedRecordRoutes } from "./operations/deleted-records/routes.ts";
@@ -116,6 +120,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(auditLogRoutes)
     .use(createTestMailRoutes(dependencies))
     .use(createTryChannelRoutes(dependencies))
+    .use(webPushRoutes)
     .use(createBackupRoutes(dependencies))
     .use(createImportRoutes(dependencies))
     .use(configDashboardRoutes)

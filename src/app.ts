@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { measureDisk } from "./operations/diagnostics/disk.ts";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { channelKinds } from "./alerting/channels/kinds-schema.ts";
+import { receiverKinds } from "./alerting/channels/kinds-schema.ts";
 import { createAlertEngine } from "./alerting/deciding/engine.ts";
 import { createPublicLinkRoutes } from "./alerting/records/routes.ts";
 import { StorageAlarm } from "./alerting/sending/storage-alarm.ts";
@@ -224,7 +224,7 @@ function joinCluster({
 async function prepareData(data: Core["data"], log: Core["log"], clock: Clock) {
   const records = await sealPlainSecrets(data, [
     { name: "monitors", noun: "monitor", kinds: monitorKinds },
-    { name: "alert_channels", noun: "alert-channel", kinds: channelKinds },
+    { name: "alert_channels", noun: "alert-channel", kinds: receiverKinds },
   ]);
   if (records > 0)
     log.info("encrypted secrets that an older version stored in plain text", { records });

@@ -43,8 +43,10 @@ import { renderMetrics } from "./operations/metrics/organization.ts";
 import { renderKumaMetrics } from "./operations/metrics/uptime-kuma.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
 
-/** Files for tools and editors. They need no key, because they contain no data of organizations. */
+/** Files for tools, editors and browsers. They need no key, because they contain no data of organizations. */
 const documents = new Map([
+  ["/manifest.webmanifest", "manifest.webmanifest"],
+  ["/service-worker.js", "service-worker.js"],
   ["/api/v1/openapi.json", "openapi.json"],
   ["/api/v1/config.schema.json", "config.schema.json"],
 ]);

@@ -256,10 +256,10 @@ test("a start loads only the libraries of its first response, and small ones", a
 });
 
 test("the admin page reaches the server only through its typed client", async () => {
-  // Exceptions: requests before the client is loaded, and addresses outside its routes, such as
-  // health and the page itself.
+  // Exceptions: requests before the client is loaded or without it, as in the service worker, and
+  // addresses outside its routes, such as health and the page itself.
   const mayFetch =
-    /^web\/(data\/(client|early-requests|connection|shared-streams)|pages\/wall\/upgrades)\.ts$/;
+    /^web\/(service-worker|data\/(client|early-requests|connection|push-subscription|shared-streams)|pages\/wall\/upgrades)\.ts$/;
   const wrong: string[] = [];
   for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
     const text = await Bun.file(join(root, file)).text();

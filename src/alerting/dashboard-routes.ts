@@ -2,8 +2,9 @@ import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import { AlertChannelPatch, NewAlertChannel } from "./channels/schema.ts";
 import { patchChannelRow, createChannelRow } from "./channels/service.ts";
-import { NewTestMail, TestOutcome } from "./schema.ts";
+import { NewTestMail, TestOutcome, WebPushKey } from "./schema.ts";
 import { sendTestMail, type TestDependencies, tryChannel } from "./service.ts";
+import { deriveVapidKeys } from "./vapid.ts";
 
 const timeoutSeconds = 30;
 
@@ -20,6 +21,18 @@ export const createTestMailRoutes = (dependencies: TestDependencies) =>
       handle: ({ scope, body }) => sendTestMail(scope, dependencies, body),
     }),
   );
+
+/** The key with which a browser subscribes to messages of this appliance. */
+export const webPushRoutes = createRouter("/web-push").get(
+  ...defineEndpoint("/", {
+    name: "getWebPushKey",
+    access: "read",
+    summary: "Get the public key for Web Push",
+    data: WebPushKey,
+    handle: ({ scope: { vault } }) =>
+      Promise.resolve({ publicKey: deriveVapidKeys(vault).publicKey }),
+  }),
+);
 
 /** Route of “Send test” for a channel that is not saved. */
 export const createTryChannelRoutes = (dependencies: TestDependencies) =>

@@ -1,7 +1,7 @@
 /** Prometheus metrics of deliveries and of the outbox. */
 import { createCounter, createFamily, type Family, createHistogram } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
-import { channelKinds } from "./channels/kinds-schema.ts";
+import { receiverKinds } from "./channels/kinds-schema.ts";
 import type { ReceiverType } from "./sending/queue.ts";
 
 type DeliveryOutcome = "delivered" | "failed" | "skipped";
@@ -28,7 +28,7 @@ export function createDeliveryMetrics() {
     ["receiver", "type", "outcome"],
     bounds,
   );
-  const types = Object.keys(channelKinds).map((type) => ["channel", type] as const);
+  const types = Object.keys(receiverKinds).map((type) => ["channel", type] as const);
   for (const to of [...types, ["subscriber", "email"], ["subscriber", "webhook"]] as const)
     for (const outcome of ["delivered", "failed", "skipped"]) deliveries.withLabels(...to, outcome);
   return {

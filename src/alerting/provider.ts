@@ -1,7 +1,7 @@
 /** Defines providers and the verdict on an attempt, with helpers for services over HTTP. */
 import { alertBounds } from "../core/limits.ts";
 import { type Fields, parseObject } from "../core/collections/objects.ts";
-import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
+import type { ChannelSettings, ReceiverType } from "./channels/kinds-schema.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
 import type { Exchange, ExchangeContext, ShortAnswer } from "../core/outgoing/http/exchange.ts";
 import { formatStatus } from "../core/outgoing/http/response.ts";
@@ -9,6 +9,7 @@ import { parseRetryAfterHeader } from "../core/outgoing/http/retry-after.ts";
 import type { Alert } from "./alert.ts";
 import type { Message } from "./sending/messages.ts";
 import type { Progress } from "./deciding/rules.ts";
+import type { VapidKeys } from "./vapid.ts";
 import type { SmtpSettings } from "../accounts/settings/schema.ts";
 
 /**
@@ -86,6 +87,8 @@ export type DeliveryContext = ExchangeContext & {
   /** The organization's mail server; null if none is set. */
   smtp: SmtpSettings | null;
   accessTokens: AccessTokens;
+  /** The keys with which this appliance identifies itself to push services; null for other types. */
+  vapid: VapidKeys | null;
   /** Progress of earlier attempts; null if there is none. */
   progress: Progress | null;
   /**
@@ -96,7 +99,7 @@ export type DeliveryContext = ExchangeContext & {
 };
 
 /** The code that sends messages to one channel type. */
-export type Provider<T extends ChannelType> = {
+export type Provider<T extends ReceiverType> = {
   /** Whether simultaneous alerts are joined into a digest. False if each opens and closes its own case. */
   digests: boolean;
   /** Whether an acknowledged case can be opened again. Otherwise it is replaced by a new one. */
@@ -119,15 +122,15 @@ type DigestLimit = {
   bytesOf(alert: Alert, origin: string): number;
 };
 
-/** An HTTP request. A body that is an object is sent as JSON; null is none. */
+/** An HTTP request. A body that is an object, except bytes, is sent as JSON; null is none. */
 export type ProviderRequest = {
   url: string;
   method?: string;
   headers?: Record<string, string>;
-  body: object | string | null;
+  body: object | string | Uint8Array | null;
 };
 
-type HttpProviderOptions<T extends ChannelType> = {
+type HttpProviderOptions<T extends ReceiverType> = {
   digests?: boolean;
   reopensCases?: boolean;
   digestLimit?: DigestLimit;
@@ -136,7 +139,7 @@ type HttpProviderOptions<T extends ChannelType> = {
 };
 
 /** Creates a provider that sends one HTTP request per message. */
-export function createHttpProvider<T extends ChannelType>({
+export function createHttpProvider<T extends ReceiverType>({
   digests = true,
   reopensCases = false,
   digestLimit,
@@ -169,7 +172,7 @@ export async function sendProviderRequest(
         }),
         ...headers,
       },
-      body: isText || body === null ? body : JSON.stringify(body),
+      body: isText || body === null || body instanceof Uint8Array ? body : JSON.stringify(body),
       verifyTls: true,
     },
     { ...context, bodyMs: alertBounds.responseBody.value },

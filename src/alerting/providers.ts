@@ -1,4 +1,4 @@
-import type { ChannelType } from "./channels/kinds-schema.ts";
+import type { ReceiverType } from "./channels/kinds-schema.ts";
 import type { Provider } from "./provider.ts";
 import { apprise } from "./providers/apprise.ts";
 import { discord } from "./providers/discord.ts";
@@ -15,9 +15,10 @@ import { slack } from "./providers/slack.ts";
 import { teams } from "./providers/teams.ts";
 import { telegram } from "./providers/telegram.ts";
 import { webhook } from "./providers/webhook.ts";
+import { webpush } from "./providers/webpush.ts";
 
-/** The provider of each channel type. */
-export const providers: { [T in ChannelType]: Provider<T> } = {
+/** The provider of each type of channels and contact methods. */
+export const providers: { [T in ReceiverType]: Provider<T> } = {
   webhook,
   email,
   slack,
@@ -34,4 +35,5 @@ export const providers: { [T in ChannelType]: Provider<T> } = {
   jsm,
   opsgenie,
   apprise,
+  webpush,
 };

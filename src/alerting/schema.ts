@@ -338,5 +338,8 @@ export const NewTestMail = z.strictObject({ to: EmailAddress, smtp: SmtpPatch.op
 export type NewTestMail = z.output<typeof NewTestMail>;
 
 /** Outcome of a test, with a sentence that explains it. */
+/** The key with which a browser subscribes to messages of this appliance, as Base64url (RFC 8292). */
+export const WebPushKey = z.object({ publicKey: z.string() });
+
 export const TestOutcome = z.object({ delivered: z.boolean(), message: z.string() });
 export type TestOutcome = z.infer<typeof TestOutcome>;

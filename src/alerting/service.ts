@@ -27,6 +27,7 @@ import type { SmtpSettings } from "../accounts/settings/schema.ts";
 import { sendAsMail } from "./providers/email.ts";
 import type { MailStyle } from "./providers/email-mail.ts";
 import type { Alert } from "./alert.ts";
+import type { Verification } from "./pushed-message.ts";
 import { createAlert } from "./deciding/records.ts";
 import type { Attempt } from "./sending/queue.ts";
 import { updateChannelState } from "./sending/channel-state.ts";
@@ -280,10 +281,11 @@ export async function sendTest(
   context: TestDependencies,
   channel: ChannelRow,
   message?: string,
+  verification?: Verification,
 ) {
   const now = scope.clock();
   const alert = testAlert(channel, now, message);
-  return attemptTest(scope, context, channel, createId(now), alert);
+  return attemptTest(scope, context, channel, createId(now), alert, verification);
 }
 
 /** Sends a test, unless the channel has reached its limit of messages. Tests count, too. */
@@ -293,11 +295,18 @@ async function attemptTest(
   channel: ChannelRow,
   deliveryId: string,
   alert: Alert,
+  verification?: Verification,
 ) {
   const limit = await findReachedLimit(scope, channel, scope.clock());
   if (limit !== null)
     return runAttempt(context, { channel: channel.id }, () => Promise.resolve(failFinally(limit)));
-  const completed = await attemptDelivery(context, channel, deliveryId, [alert]);
+  const completed = await attemptDelivery(
+    context,
+    channel,
+    deliveryId,
+    [alert],
+    verification && { verification },
+  );
   const counted = countMessage(channel, completed.attempt, scope.clock());
   if (counted.length > 0) await scope.store.atomic(counted);
   return completed;

@@ -104,6 +104,8 @@ const urlSchema = (schemes: readonly string[], example: string, ...issues: Issue
 
 export const HttpUrl = urlSchema(["http", "https"], "https://intranet.example/health");
 
+export const HttpsUrl = urlSchema(["https"], "https://intranet.example/health");
+
 /** URL of a WebSocket. */
 export const WebSocketUrl = urlSchema(["ws", "wss"], "wss://intranet.example/live");
 

@@ -1,15 +1,100 @@
 /** Own contact methods in the settings: added, verified by a code, and their look. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createAdminWorld, selectPageFaults } from "../support/admin-world.ts";
+import type { Page } from "playwright-core";
+import type { PushedMessage } from "../../src/alerting/pushed-message.ts";
+import { createAdminWorld, owner, selectPageFaults, signInAs } from "../support/admin-world.ts";
 import { findLookFlaws } from "../support/admin-looks.ts";
-import { describeInChromium, storePicture } from "../support/browser.ts";
+import {
+  describeInChromium,
+  findViolations,
+  launchChromium,
+  lanName,
+  storePicture,
+  visitPage,
+  wholeChromium,
+} from "../support/browser.ts";
+import { startPushService } from "../support/push-service.ts";
+
+type Subscription = { endpoint: string; publicKey: string; auth: string };
+
+/** Runs in the page: subscribes to our push service, because Chromium can't reach a real one. */
+function replacePushManager({ endpoint, publicKey, auth }: Subscription) {
+  const decode = (text: string) =>
+    Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (byte) =>
+      byte.charCodeAt(0),
+    ).buffer;
+  let current: object | null = null;
+  const unsubscribe = async () => {
+    current = null;
+    return true;
+  };
+  const getKey = (name: string) => decode(name === "auth" ? auth : publicKey);
+  Object.assign(PushManager.prototype, {
+    subscribe: async (options: object) => (current = { endpoint, options, getKey, unsubscribe }),
+    getSubscription: async () => current,
+  });
+}
+
+/** Returns a function that delivers a message to the page's service worker, as the browser would. */
+async function createPushDelivery(page: Page, origin: string) {
+  const session = await page.context().newCDPSession(page);
+  const registered = Promise.withResolvers<string>();
+  session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations: [first] }) => {
+    if (first !== undefined) registered.resolve(first.registrationId);
+  });
+  await session.send("ServiceWorker.enable");
+  const registrationId = await registered.promise;
+  return (message: PushedMessage) =>
+    session.send("ServiceWorker.deliverPushMessage", {
+      origin,
+      registrationId,
+      data: JSON.stringify(message),
+    });
+}
+
+type Worker = { registration: ServiceWorkerRegistration };
+
+/** Runs in the service worker: waits for the last notification, and clicks one of its buttons. */
+async function clickNotification(action: string) {
+  const { registration } = globalThis as unknown as Worker;
+  for (;;) {
+    const notification = (await registration.getNotifications()).find(({ title }) =>
+      title.startsWith("Drill"),
+    );
+    if (notification === undefined) continue;
+    const event = new Event("notificationclick");
+    // Only the browser can create an event that waits.
+    dispatchEvent(Object.assign(event, { action, notification, waitUntil: () => {} }));
+    return;
+  }
+}
+
+/** Runs in the service worker: waits for a notification, and returns the titles of those with the same start. */
+async function waitForNotification(start: string) {
+  const { registration } = globalThis as unknown as Worker;
+  for (;;) {
+    const titles = (await registration.getNotifications()).map(({ title }) => title);
+    if (titles.some((title) => title.startsWith(start)))
+      return titles.filter((title) => title.includes("Drill"));
+  }
+}
+
+const { email, password } = owner;
 
 describeInChromium("contact methods", (browser) => {
   let world: Awaited<ReturnType<typeof createAdminWorld>>;
+  let push: Awaited<ReturnType<typeof startPushService>>;
+  // The headless shell shows no notifications.
+  const whole = launchChromium(wholeChromium);
   beforeAll(async () => {
-    world = await createAdminWorld();
+    push = await startPushService();
+    world = await createAdminWorld(push.env);
   });
-  afterAll(() => world[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await whole.close();
+    await world[Symbol.asyncDispose]();
+    await push[Symbol.asyncDispose]();
+  });
 
   test("a person adds one, receives a code and verifies it", async () => {
     await using open = await world.open(browser, "/settings/contact-methods");
@@ -86,4 +171,61 @@ describeInChromium("contact methods", (browser) => {
       expect(menu.y + menu.height).toBeGreaterThan(verify.y);
     },
   );
+
+  test("this browser verifies itself, acknowledges from a notification, and is left at sign-out", async () => {
+    const ada = await signInAs(world.url, { email, password });
+    const { cookies } = ada.storageState;
+    const address = `${world.url}/settings/contact-methods`;
+    await using open = await visitPage(whole, address, { cookies }, async (page) => {
+      await page.context().grantPermissions(["notifications"], { origin: world.url });
+      await page.addInitScript(replacePushManager, push.subscription);
+    });
+    const { page } = open;
+    await page.getByRole("button", { name: "This browser" }).click();
+    const dialog = page.getByRole("dialog", { name: "This browser" });
+    await storePicture(page, "contact-methods-browser.png");
+    await dialog.getByRole("button", { name: "Allow notifications" }).click();
+    const deliver = await createPushDelivery(page, world.url);
+    await deliver(await push.waitFor(({ verification }) => verification !== null));
+    const row = page.getByRole("listitem").filter({ hasText: "(this one)" });
+    await row.getByText("Verified").waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await storePicture(page, "contact-methods-browser-verified.png");
+    expect(await page.getByRole("button", { name: "This browser" }).count()).toBe(0);
+
+    const { person } = await ada.ask("GET", "/session");
+    const drill = await ada.ask("POST", `/api/v1/people/${person.id}/drill`);
+    await deliver(await push.waitFor(({ title }) => title.startsWith("Drill")));
+    const worker = page.context().serviceWorkers()[0];
+    if (worker === undefined) throw new Error("There is no service worker.");
+    await worker.evaluate(clickNotification, "acknowledge");
+    const notifications = await worker.evaluate(waitForNotification, "Acknowledged: Drill");
+    expect(notifications).toEqual(["Acknowledged: Drill: Ada Lovelace"]);
+    const { acknowledgments } = await ada.ask("GET", `/api/v1/alerts/${drill.id}`);
+    expect(acknowledgments).toMatchObject([{ type: "link", name: owner.name }]);
+
+    await page.getByRole("button", { name: "Organization and account" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    const leaving = page.getByRole("dialog", { name: "Sign out?" });
+    await leaving.getByText("It will be deleted").waitFor();
+    await storePicture(page, "contact-methods-browser-sign-out.png");
+    await leaving.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    const left: { type: string }[] = await world.ask("GET", "/api/v1/contact-methods");
+    expect(left.filter(({ type }) => type === "webpush")).toEqual([]);
+    expect(selectPageFaults(open.faults)).toEqual([]);
+  });
+
+  test("over plain HTTP on the LAN, the page explains why this browser can't be used", async () => {
+    const cookies = (await signInAs(world.url, { email, password })).storageState.cookies;
+    const lan = world.url.replace("127.0.0.1", lanName);
+    await using open = await visitPage(browser, `${lan}/settings/contact-methods`, {
+      cookies: cookies.map((cookie) => ({ ...cookie, domain: lanName })),
+    });
+    await open.page.getByRole("button", { name: "This browser" }).click();
+    await open.page.getByText("Browsers show notifications only for pages over HTTPS.").waitFor();
+    await storePicture(open.page, "contact-methods-browser-http.png");
+    expect(await findViolations(open.page)).toEqual([]);
+    expect(await open.page.getByRole("button", { name: "Allow notifications" }).count()).toBe(0);
+  });
 });

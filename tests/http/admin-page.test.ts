@@ -48,8 +48,14 @@ test("browsers cache the page's files for a year, and get all of them gzipped", 
   const { text } = await stranger("GET", "/");
   const named = text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g);
   const files = new Set([...named].map(([, path = ""]) => path));
-  expect(files.size).toBe(5);
-  const types = { css: "text/css", js: "text/javascript", svg: "image/svg", woff2: "font/woff2" };
+  expect(files.size).toBe(6);
+  const types = {
+    css: "text/css",
+    js: "text/javascript",
+    png: "image/png",
+    svg: "image/svg",
+    woff2: "font/woff2",
+  };
   for (const path of files)
     for (const accepted of ["gzip, deflate, br, zstd", "identity"]) {
       const { status, headers } = await stranger("GET", path, {
@@ -61,4 +67,29 @@ test("browsers cache the page's files for a year, and get all of them gzipped", 
       const type = types[path.split(".").pop() as keyof typeof types];
       expect([path, headers.get("content-type")]).toEqual([path, expect.stringContaining(type)]);
     }
+});
+
+test("browsers can install the page, and check for a new service worker at each start", async () => {
+  const { stranger } = await testAppliance();
+  const read = async (path: string, type: string) => {
+    const { status, headers, text } = await stranger("GET", path);
+    expect([path, status]).toEqual([path, 200]);
+    expect(headers.get("content-type")).toStartWith(type);
+    return { headers, text };
+  };
+  const page = await read("/", "text/html");
+  expect(page.text).toContain('<link rel="manifest" href="/manifest.webmanifest" />');
+  expect(page.headers.get("content-security-policy")).toContain("manifest-src 'self'");
+  const manifest = await read("/manifest.webmanifest", "application/manifest+json");
+  const { scope, display, icons } = JSON.parse(manifest.text) as {
+    scope: string;
+    display: string;
+    icons: { src: string; type: string }[];
+  };
+  expect([scope, display]).toEqual(["/", "standalone"]);
+  for (const { src, type } of icons) await read(src, type);
+  const worker = await read("/service-worker.js", "text/javascript");
+  expect(worker.headers.get("cache-control")).toBe("no-cache");
+  // It stores nothing, and changes no request of the page.
+  expect(worker.text).not.toMatch(/caches|indexedDB|"fetch"|ICON_PATH/);
 });

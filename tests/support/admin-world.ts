@@ -15,17 +15,17 @@ export const owner = {
 };
 
 /** A fresh machine before its set-up. */
-export async function startFreshMachine() {
+export async function startFreshMachine(env: Record<string, string> = {}) {
   const box = createMachine();
   const flags = ["--rate-limit", "0", "--allowed-host", lanName];
-  const server = await box.serve({ flags });
+  const server = await box.serve({ flags, env });
   const token = readFileSync(join(box.dataDir, "set-up-token"), "utf8").trim();
   return { ...server, box, flags, token, [Symbol.asyncDispose]: () => box[Symbol.asyncDispose]() };
 }
 
 /** A machine after its set-up, and a client of its owner. */
-export async function startOwnedMachine() {
-  const fresh = await startFreshMachine();
+export async function startOwnedMachine(env?: Record<string, string>) {
+  const fresh = await startFreshMachine(env);
   const { url, token } = fresh;
   return { ...fresh, ...(await createPersonClient(url, "/set-up", { ...owner, token })) };
 }
@@ -78,9 +78,9 @@ function parseCookie(header: string): Cookie[] {
   return [{ name, value, ...about, sameSite: "Strict" }];
 }
 
-/** An owned machine with two groups of monitors of our target. */
-export async function createAdminWorld() {
-  const owned = await startOwnedMachine();
+/** An owned machine with two groups of monitors of our target. `env` are variables of the server. */
+export async function createAdminWorld(env?: Record<string, string>) {
+  const owned = await startOwnedMachine(env);
   const { url, ask, open } = owned;
   const site = await startTarget(replyWith(200));
   const createGroup = (name: string, color: string) =>

@@ -1,13 +1,19 @@
 /** Sends messages through real providers to a receiver on loopback. */
 import { expect } from "bun:test";
-import type { ChannelSettings, ChannelType } from "../../src/alerting/channels/kinds-schema.ts";
+import type {
+  ChannelSettings,
+  ChannelType,
+  ReceiverType,
+} from "../../src/alerting/channels/kinds-schema.ts";
 import type { Alert, AlertData, AlertType, AlertedMonitor } from "../../src/alerting/alert.ts";
 import { type Message, buildMessage } from "../../src/alerting/sending/messages.ts";
 import type { DeliveryContext, Provider, Verdict } from "../../src/alerting/provider.ts";
+import { createVault } from "../../src/core/security/secrets.ts";
+import { deriveVapidKeys } from "../../src/alerting/vapid.ts";
 import { createTargetGuard } from "../../src/core/security/target-guard.ts";
 import { createAccessTokenCache } from "../../src/core/outgoing/access-tokens.ts";
 import { exchange } from "../../src/core/outgoing/http/exchange.ts";
-import { NewAlertChannel } from "../../src/alerting/channels/schema.ts";
+import { NewAlertChannel, PersonalChannel } from "../../src/alerting/channels/schema.ts";
 import { providers } from "../../src/alerting/providers.ts";
 import { newChannels } from "./samples.ts";
 import { replyWith, type RecordedRequest, type Reply, startTarget } from "./target.ts";
@@ -148,6 +154,7 @@ export async function startReceiver(usually?: Reply) {
     cancelled: new AbortController().signal,
     smtp: null,
     accessTokens: createAccessTokenCache(),
+    vapid: deriveVapidKeys(createVault(new Uint8Array(32))),
     progress: null,
     messageTo: null,
     exchange(request, context) {
@@ -163,7 +170,7 @@ export async function startReceiver(usually?: Reply) {
     /** The intended URLs, in the order of the requests. */
     urls,
     /** Sends a message through the real code. */
-    deliver: <T extends ChannelType>(
+    deliver: <T extends ReceiverType>(
       provider: Provider<T>,
       settings: ChannelSettings<T>,
       message: Message,
@@ -184,10 +191,19 @@ export async function startReceiver(usually?: Reply) {
   };
 }
 
-/** A provider by its name, and the settings of a new channel of its type. */
+/** A browser: the example of RFC 8291. */
+const webpush = {
+  endpoint: "https://push.example/send/4f2c9e",
+  publicKey:
+    "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+  auth: "BTBZMqHH6r4Tts7J_aSIgg",
+};
+
+/** A provider by its name, and the settings of a new channel or contact method of its type. */
 export function createChannel(type: string) {
-  const { secrets, others } = newChannels[type] ?? { secrets: {}, others: {} };
-  const settings = NewAlertChannel.parse({ type, name: type, ...others, ...secrets });
+  const { secrets, others } = newChannels[type] ?? { secrets: {}, others: webpush };
+  const schema = type === "webpush" ? PersonalChannel : NewAlertChannel;
+  const settings = schema.parse({ type, name: type, ...others, ...secrets });
   return {
     provider: providers[type as ChannelType] as Provider<ChannelType>,
     settings: settings as unknown as ChannelSettings<ChannelType>,

@@ -34,7 +34,9 @@ export type Dialog =
   | { kind: "edit-schedule"; id: string }
   /** `like` is the ID of a policy to copy. */
   | { kind: "create-policy"; like?: string }
-  | { kind: "edit-policy"; id: string };
+  | { kind: "edit-policy"; id: string }
+  /** Confirms that this browser no longer shows the person's alerts. */
+  | { kind: "sign-out" };
 
 const openStore = createStore<Dialog | null>(null);
 

@@ -11,6 +11,7 @@ const CreateChannel = lazy(createChunk(() => import("../pages/alert-channels/cre
 const CreateIncident = lazy(createChunk(() => import("../pages/incidents/create-incident.tsx")));
 const ScheduleDialog = lazy(createChunk(() => import("../pages/on-call/schedule-editor.tsx")));
 const PolicyDialog = lazy(createChunk(() => import("../pages/on-call/policy-editor.tsx")));
+const SignOutDialog = lazy(createChunk(() => import("./sign-out-dialog.tsx")));
 const MaintenanceDialog = lazy(createChunk(() => import("../pages/maintenance/window-editor.tsx")));
 
 /** The open editor dialog, on top of any page. Its script loads when first needed. */
@@ -45,6 +46,8 @@ function renderEditor(dialog: Dialog) {
     case "create-policy":
     case "edit-policy":
       return <PolicyDialog what={dialog} />;
+    case "sign-out":
+      return <SignOutDialog />;
     default:
       return <MaintenanceDialog what={dialog} />;
   }

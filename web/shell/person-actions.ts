@@ -1,6 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { RecordAction } from "../components/menus.tsx";
 import { notifyError } from "../components/toasts.tsx";
+import { openDialog } from "../components/open-dialog.ts";
+import { readBrowserKey } from "../data/browser-key.ts";
 import { signOut } from "../data/session.ts";
 
 /** Actions that belong to no page, for the person menu and the command palette. */
@@ -19,6 +21,13 @@ export function usePersonActions(onHelp: () => void) {
       icon: "person",
       run: () => void navigate({ href: "/settings/profile" }),
     },
-    signOut: { label: "Sign out", icon: "exit", run: () => void signOut().catch(notifyError) },
+    signOut: {
+      label: "Sign out",
+      icon: "exit",
+      run: () =>
+        readBrowserKey() === null
+          ? void signOut().catch(notifyError)
+          : openDialog({ kind: "sign-out" }),
+    },
   } satisfies Record<string, RecordAction>;
 }

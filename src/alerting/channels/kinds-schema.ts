@@ -10,6 +10,7 @@ import {
 import {
   EmailAddress,
   Headers,
+  HttpsUrl,
   HttpUrl,
   integer,
   line,
@@ -311,7 +312,7 @@ function adaptSms({ preset }: Readonly<Record<string, unknown>>) {
   };
 }
 
-/** All channel types with their fields and texts. `alerting/providers` sends to them. */
+/** Types of alert channels, with their fields and texts. */
 export const channelKinds = {
   webhook: defineChannelKind({
     name: "Webhook",
@@ -590,9 +591,49 @@ export const channelKinds = {
 
 export type ChannelType = keyof typeof channelKinds;
 
-/** Settings of a channel type, secrets included. */
-export type ChannelSettings<T extends ChannelType> = z.output<
-  z.ZodObject<(typeof channelKinds)[T]["fields"]>
+/** Types that only contact methods can have. */
+export const personalKinds = {
+  webpush: defineChannelKind({
+    name: "This browser",
+    summary: "Notifications of one browser, also while Signalbox is closed in it",
+    help: "Web Push. The browser creates the subscription.",
+    fields: {
+      endpoint: HttpsUrl.meta({
+        writeOnly: true,
+        description: "`endpoint` of the browser's `PushSubscription`.",
+        example: "https://push.example/send/4f2c9e",
+      }),
+      publicKey: z
+        .string()
+        .regex(/^B[-_A-Za-z0-9]{86}$/, "must be the Base64url of an uncompressed P-256 key")
+        .meta({
+          description:
+            "`p256dh` of the subscription, by which a browser recognizes its own. Base64url.",
+          example: `B${"x".repeat(86)}`,
+        }),
+      auth: z
+        .string()
+        .regex(/^[-_A-Za-z0-9]{22}$/, "must be the Base64url of 16 bytes")
+        .meta({ writeOnly: true, description: "`auth` of the subscription. Base64url." }),
+    },
+    labels: {
+      endpoint: { label: "Endpoint" },
+      publicKey: { label: "Public key" },
+      auth: { label: "Secret" },
+    },
+    secrets: { endpoint: selfDestination, auth: { endpoint: isSameValue } },
+    address: "endpoint",
+  }),
+};
+
+/** All types that `alerting/providers` sends to. */
+export const receiverKinds = { ...channelKinds, ...personalKinds };
+
+export type ReceiverType = keyof typeof receiverKinds;
+
+/** Settings of a type, secrets included. */
+export type ChannelSettings<T extends ReceiverType> = z.output<
+  z.ZodObject<(typeof receiverKinds)[T]["fields"]>
 >;
 
 /**
@@ -603,7 +644,7 @@ export function addressOf(
   type: string,
   settings: Readonly<Record<string, unknown>>,
 ): { path: string | null; url: URL } | null {
-  const { address, ownAddress = null } = channelKinds[type as ChannelType];
+  const { address, ownAddress = null } = receiverKinds[type as ReceiverType];
   const hasOwn = ownAddress !== null && typeof settings[ownAddress] === "string";
   const path = typeof address === "string" ? address : hasOwn ? ownAddress : null;
   const text = typeof address === "function" ? address(settings as never) : settings[path ?? ""];

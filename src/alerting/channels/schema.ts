@@ -11,7 +11,12 @@ import {
 } from "../../core/text/placeholders.ts";
 import { isSameOrigin } from "../../core/security/destinations.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
-import { channelKinds, initialSmsValueOf, listUnusedSmsFields } from "./kinds-schema.ts";
+import {
+  channelKinds,
+  initialSmsValueOf,
+  listUnusedSmsFields,
+  personalKinds,
+} from "./kinds-schema.ts";
 import { listRequiredFields, smsPlaceholders } from "./gateway-rules.ts";
 import { messageKinds, notifyOn, QuietHours, quietHours } from "./routing-schema.ts";
 
@@ -137,6 +142,11 @@ export const NewAlertChannel = bodySchema(
   }),
 );
 export type NewAlertChannel = z.infer<typeof newChannelSchema>;
+
+/** A channel of a type that only contact methods can have. */
+export const PersonalChannel = createInputSchema(personalKinds, channelFields, {
+  id: "PersonalChannel",
+});
 
 export const AlertChannelPatch = createPatchSchema(channelKinds, channelFields, readOnly, {
   id: "AlertChannelPatch",

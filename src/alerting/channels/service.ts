@@ -26,8 +26,13 @@ import {
   monitorChannels,
   monitorGroupChannels,
 } from "../../database/tables/alerting.ts";
-import { type AlertChannel, type AlertChannelPatch, NewAlertChannel } from "./schema.ts";
-import { addressOf, channelKinds } from "./kinds-schema.ts";
+import {
+  type AlertChannel,
+  type AlertChannelPatch,
+  NewAlertChannel,
+  PersonalChannel,
+} from "./schema.ts";
+import { addressOf, channelKinds, receiverKinds } from "./kinds-schema.ts";
 import { messageKinds } from "./routing-schema.ts";
 import { parseNotifyOn, parseQuietHours } from "./rules.ts";
 import { and, desc, isNotNull, isNull, sql } from "drizzle-orm";
@@ -64,18 +69,18 @@ export function toChannelRecord({
   ...row
 }: ChannelRow): AlertChannelRecord {
   return {
-    ...parseSettings(channelKinds, row.type, settings),
+    ...parseSettings(receiverKinds, row.type, settings),
     ...row,
     default: isDefault,
     notifyOn: parseNotifyOn(notifyOn),
     quietHours: parseQuietHours(quietHours),
-    secretsSet: listSecretPaths(channelKinds, row.type, secrets),
+    secretsSet: listSecretPaths(receiverKinds, row.type, secrets),
   };
 }
 
 /** Returns the columns of a complete, parsed channel, with sealed secrets. */
 export function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
-  const { settings, secrets } = splitSecrets(channelKinds, channel.type, channel);
+  const { settings, secrets } = splitSecrets(receiverKinds, channel.type, channel);
   return {
     name: channel.name,
     type: channel.type,
@@ -98,8 +103,8 @@ export function settingsOf(
   row: Pick<ChannelRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
 ): Record<string, unknown> {
   const secrets = openAll(vault, channelPathOf(row, row.id), row.secrets);
-  const settings = parseSettings(channelKinds, row.type, row.settings);
-  return joinSecrets(channelKinds, row.type, settings, secrets);
+  const settings = parseSettings(receiverKinds, row.type, row.settings);
+  return joinSecrets(receiverKinds, row.type, settings, secrets);
 }
 
 function channelPathOf({ organizationId }: { organizationId: string }, id: string): string {
@@ -159,7 +164,7 @@ export const guardFewDefaults = (scope: Scope) =>
 
 /** Returns the channel as a client would send it, with decrypted secrets. */
 export function openRecord(vault: Vault, row: ChannelRow): OpenedRecord {
-  return new OpenedRecord(channelKinds, row.type, {
+  return new OpenedRecord(receiverKinds, row.type, {
     ...settingsOf(vault, row),
     name: row.name,
     type: row.type,
@@ -236,7 +241,8 @@ export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannel
   });
 }
 
-const parseChannel = (whole: Fields): NewAlertChannel => parse(NewAlertChannel, whole);
+const parseChannel = (whole: Fields): NewAlertChannel =>
+  parse((whole["type"] as string) in channelKinds ? NewAlertChannel : PersonalChannel, whole);
 
 /**
  * Parses a channel without validating its stored signing secret. Older versions accepted any text,

@@ -5,7 +5,7 @@ import { createInputSchema, createPatchSchema, createReadSchema } from "../../co
 import { contactBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { isGatewayType } from "../channels/gateway-rules.ts";
-import { channelKinds } from "../channels/kinds-schema.ts";
+import { channelKinds, personalKinds } from "../channels/kinds-schema.ts";
 import { QuietHours, quietHours } from "../channels/routing-schema.ts";
 import { channelFields, listChannelIssues } from "../channels/schema.ts";
 
@@ -21,7 +21,16 @@ function withOptionalPreset<K extends (typeof channelKinds)["sms"]>(kind: K): K 
 const sms = withOptionalPreset(channelKinds.sms);
 
 /** Channel types that can reach a single person. */
-export const contactKinds = { email, ntfy, pushover, telegram, sms, gotify, webhook };
+export const contactKinds = {
+  ...personalKinds,
+  email,
+  ntfy,
+  pushover,
+  telegram,
+  sms,
+  gotify,
+  webhook,
+};
 export type ContactType = keyof typeof contactKinds;
 
 const minutes = (priority: string) =>

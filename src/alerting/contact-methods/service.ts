@@ -252,7 +252,8 @@ export async function sendCode(
     }),
   ]);
   const message = `${code} is the code that verifies the contact method ${row.name}. It is valid for 15 minutes.`;
-  const { attempt } = await sendTest(scope, dependencies, row, message);
+  const verification = { organizationId: scope.organizationId, contactMethodId: id, code };
+  const { attempt } = await sendTest(scope, dependencies, row, message, verification);
   return { delivered: attempt.delivered, message: attempt.message };
 }
 

@@ -1,5 +1,5 @@
 /** Manages the cases that channels open at external services, one per problem, and finds cases to close. */
-import type { ChannelType } from "../channels/kinds-schema.ts";
+import type { ReceiverType } from "../channels/kinds-schema.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import type { openCases } from "../../database/tables/alerting.ts";
@@ -19,7 +19,7 @@ export type Problem = Pick<OpenCase, "subjectId" | "problem">;
 
 /** Whether channels of this type open a case per problem, and must close it. */
 export function canOpenCases(type: string): boolean {
-  return !providers[type as ChannelType].digests;
+  return !providers[type as ReceiverType].digests;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Attempts a delivery once and judges the result. */
-import type { ChannelSettings, ChannelType } from "../channels/kinds-schema.ts";
+import type { ChannelSettings, ReceiverType } from "../channels/kinds-schema.ts";
 import { findGateway, resolveSettings } from "../channels/gateways.ts";
 import type { ChannelRow } from "../channels/service.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
@@ -28,6 +28,8 @@ import {
 import { providers } from "../providers.ts";
 import type { CompletedAttempt } from "./queue.ts";
 import type { Progress } from "../deciding/rules.ts";
+import type { Verification } from "../pushed-message.ts";
+import { deriveVapidKeys } from "../vapid.ts";
 
 /** Default timeout of one attempt, in milliseconds. */
 export const defaultAttemptMs = 10_000;
@@ -67,6 +69,8 @@ type AttemptOptions = {
   missed?: readonly MissedAlert[];
   /** The open alert to which each message belongs, by the message's ID. */
   records?: ReadonlyMap<string, LinkedRecord>;
+  /** Set if the message contains a code that verifies its contact method. */
+  verification?: Verification;
 };
 
 /** An alert with the random part of the key that signs its links. */
@@ -82,6 +86,7 @@ export function attemptDelivery(
 ): Promise<CompletedAttempt> {
   const { cancelled = new AbortController().signal, progress = null } = options;
   const { problem = null, missed = [], records = new Map<string, LinkedRecord>() } = options;
+  const { verification } = options;
   return runAttempt(context, { channel: channel.id }, async () => {
     const { store, vault } = context;
     const { organizationId } = channel;
@@ -92,13 +97,16 @@ export function attemptDelivery(
     const origin = context.origin();
     const linkOrigin = context.linkOrigin?.() ?? origin;
     const links = buildLinks(vault, linkOrigin, channel, records);
-    const messageTo = createMessageLookup(alerts, missed, (all, id) =>
-      buildMessage(`${deliveryId}${id}`, all, origin, template, problem, links),
-    );
-    const provider = providers[channel.type as ChannelType] as Provider<ChannelType>;
+    const messageTo = createMessageLookup(alerts, missed, (all, id) => ({
+      ...buildMessage(`${deliveryId}${id}`, all, origin, template, problem, links),
+      ...(verification && { verification }),
+    }));
+    const provider = providers[channel.type as ReceiverType] as Provider<ReceiverType>;
     const smtp = channel.type === "email" ? await findMailServer(context, channel) : null;
-    const outside = { ...createDeliveryContext(context, cancelled, smtp), progress, messageTo };
-    return provider.deliver(settings as ChannelSettings<ChannelType>, messageTo(null), outside);
+    const vapid = channel.type === "webpush" ? deriveVapidKeys(vault) : null;
+    const common = createDeliveryContext(context, cancelled, smtp);
+    const outside = { ...common, vapid, progress, messageTo };
+    return provider.deliver(settings as ChannelSettings<ReceiverType>, messageTo(null), outside);
   });
 }
 
@@ -170,6 +178,7 @@ export function createDeliveryContext(
     exchange: context.exchange ?? exchange,
     smtp,
     accessTokens: context.accessTokens,
+    vapid: null,
     progress: null,
     messageTo: null,
   };

@@ -2,7 +2,7 @@
 import { findGateway } from "../channels/gateways.ts";
 import { isGatewayType } from "../channels/gateway-rules.ts";
 import type { ChannelRow } from "../channels/service.ts";
-import { channelKinds } from "../channels/kinds-schema.ts";
+import { receiverKinds } from "../channels/kinds-schema.ts";
 import { parseSettings } from "../../core/kinds.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { formatCount } from "../../core/text/formatting.ts";
@@ -21,7 +21,7 @@ export async function findReachedLimit(
   if (!isGatewayType(channel.type)) return null;
   const gateway = await findGateway(tenant, channel);
   if (gateway === null) return null;
-  const limit = parseSettings(channelKinds, gateway.type, gateway.settings)["dailyLimit"];
+  const limit = parseSettings(receiverKinds, gateway.type, gateway.settings)["dailyLimit"];
   const sent = gateway.sentOn === dateOf(now) ? (gateway.sentMessages ?? 0) : 0;
   if (typeof limit !== "number" || sent < limit) return null;
   return `The limit of ${formatCount(limit)} ${limit === 1 ? "message" : "messages"} per day is reached. It ends at midnight UTC.`;

@@ -13,6 +13,7 @@ import {
 } from "../../core/text/formatting.ts";
 import type { Alert, AlertData, EscalationData } from "../alert.ts";
 import type { AlertType } from "../schema.ts";
+import type { Verification } from "../pushed-message.ts";
 import { problemTitles } from "../deciding/problem-titles.ts";
 
 /** `down` and `degraded` need attention, `up` is a recovery, `info` is neither. */
@@ -42,6 +43,8 @@ export type Message = {
   /** Case that the message opens, changes or closes, with one key from the outage to its end; null for a digest. */
   problem: MessageCase | null;
   alerts: readonly Alert[];
+  /** Set if the message contains a code that verifies its contact method. */
+  verification?: Verification;
 };
 
 export type MessageCase = {

@@ -1,5 +1,5 @@
 /** Collects the deliveries and memories of one decision about an organization, as statements of one write. */
-import type { ChannelType } from "../channels/kinds-schema.ts";
+import type { ReceiverType } from "../channels/kinds-schema.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
 import { alertBounds } from "../../core/limits.ts";
@@ -314,8 +314,8 @@ export class Outbox {
     this.#budget.left -= statements.length;
   }
 
-  #typeOf(channelId: string): ChannelType {
-    return this.#snapshot.channels.get(channelId)?.type as ChannelType;
+  #typeOf(channelId: string): ReceiverType {
+    return this.#snapshot.channels.get(channelId)?.type as ReceiverType;
   }
 
   /** Channels that open cases accept only alerts that open or close a case. */

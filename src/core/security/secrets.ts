@@ -42,6 +42,10 @@ export function createVault(key: Uint8Array) {
       const number = Number(block.readBigUInt64BE());
       return buildNumberBlock(number, place).equals(block) ? number : null;
     },
+    /** Derives secret bytes for a purpose (HKDF, RFC 5869): the same after a restore, and on all nodes of a cluster. */
+    derive(purpose: string, length: number): Buffer {
+      return Buffer.from(hkdfSync("sha256", key, "", purpose, length));
+    },
     /** Signs a text with HMAC-SHA256. Only this appliance can verify the signature. */
     sign(text: string): Buffer {
       return createHmac("sha256", signingKey).update(text).digest();

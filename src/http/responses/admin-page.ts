@@ -39,6 +39,8 @@ const buildPolicy = (nonce: string) =>
     "img-src 'self' data: blob:",
     "font-src 'self'",
     "connect-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
     "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",

@@ -9,7 +9,9 @@ import { createBodyResponse, type Pieces, createSharedBody } from "./large-bodie
 
 const types: Record<string, string> = {
   html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
   json: "application/json",
+  webmanifest: "application/manifest+json",
 };
 
 const securityHeaders = {

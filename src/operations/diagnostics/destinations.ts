@@ -2,7 +2,11 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { openSmtp } from "../../accounts/settings/service.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
-import { addressOf, channelKinds, type ChannelType } from "../../alerting/channels/kinds-schema.ts";
+import {
+  addressOf,
+  receiverKinds,
+  type ReceiverType,
+} from "../../alerting/channels/kinds-schema.ts";
 import { settingsOf } from "../../alerting/channels/service.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { Store } from "../../database/store.ts";
@@ -69,4 +73,4 @@ export async function findDestinations(store: Store, vault: Vault): Promise<Dest
   return { hosts: [...hosts.values()], mailServers, sealed };
 }
 
-const kindOf = (type: string) => channelKinds[type as ChannelType];
+const kindOf = (type: string) => receiverKinds[type as ReceiverType];

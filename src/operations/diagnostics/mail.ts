@@ -37,6 +37,7 @@ export async function examineMailServer(
     exchange,
     smtp,
     accessTokens: createAccessTokenCache(),
+    vapid: null,
     progress: null,
     messageTo: null,
   };

@@ -101,6 +101,7 @@ describe("each type of channel", () => {
           cancelled: new AbortController().signal,
           smtp: null,
           accessTokens: createAccessTokenCache(),
+          vapid: null,
           progress: null,
           messageTo: null,
           exchange: async ({ url }) => {

@@ -1,10 +1,10 @@
-import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import type { ReceiverType } from "../../../src/alerting/channels/kinds-schema.ts";
 
 const webhook =
   "M9 16.5a3.5 3.5 0 1 1-3.8-3.5M12 4.5a3.5 3.5 0 0 0-2 6.4L7.2 16M12 4.5a3.5 3.5 0 0 1 3.4 4.3M13 8l3.2 5.4a3.6 3.6 0 1 1-2.6 5.8M10.5 16.8H16";
 
 /** Icon paths in a 24 × 24 box, drawn with a single stroke. Other types share the webhook icon. */
-const marks: Partial<Record<ChannelType, string>> = {
+const marks: Partial<Record<ReceiverType, string>> = {
   webhook,
   email: "M3 6h18v12H3zM3.5 6.5 12 13l8.5-6.5",
   slack:
@@ -26,7 +26,9 @@ const marks: Partial<Record<ChannelType, string>> = {
   jsm: "M12 3a4 4 0 0 0-4 4v1H4.5v12h15V8H16V7a4 4 0 0 0-4-4M8 8h8M12 11.5v3M12 17h.01",
   opsgenie:
     "M12 3a4 4 0 1 0 0 8 4 4 0 0 0 0-8M5 14c4.5 2 9.5 2 14 0-1.5 3.5-4 6-7 7-3-1-5.5-3.5-7-7",
+  webpush:
+    "M3 5h18v14H3zM3 9h18M6 7h.01M8.5 7h.01M12 11.5a2.5 2.5 0 0 0-2.5 2.5v1.5h5V14a2.5 2.5 0 0 0-2.5-2.5M11 17h2",
   apprise: "M4 10v4h3l8 4.5v-13L7 10zM18 9a4 4 0 0 1 0 6M8 14l1.5 6H12",
 };
 
-export const markOf = (type: string): string => marks[type as ChannelType] ?? webhook;
+export const markOf = (type: string): string => marks[type as ReceiverType] ?? webhook;

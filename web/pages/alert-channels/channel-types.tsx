@@ -1,9 +1,14 @@
 import { markOf } from "./channel-marks.ts";
-import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import {
+  channelKinds,
+  type ChannelType,
+  receiverKinds,
+  type ReceiverType,
+} from "../../../src/alerting/channels/kinds-schema.ts";
 
 /** Display name of a channel type. Types that this page does not know show their technical name. */
 export const describeChannelType = (type: string): { name: string } =>
-  type in channelKinds ? channelKinds[type as ChannelType] : { name: type };
+  type in receiverKinds ? receiverKinds[type as ReceiverType] : { name: type };
 
 /** Icon of a channel type, shown next to the name. */
 export function ChannelMark({ type }: { type: string }) {

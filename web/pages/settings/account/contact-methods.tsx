@@ -1,12 +1,13 @@
 /** Settings: how the signed-in person is reached when they are paged. */
 import { Button, Modal, Select, Switch, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import {
   type ContactMethod,
   contactKinds,
   type ContactType,
   contactFields,
+  type ContactOutcome,
   type NewContactMethod,
 } from "../../../../src/alerting/contact-methods/schema.ts";
 import type { z } from "zod";
@@ -28,8 +29,10 @@ import { notify, notifyError } from "../../../components/toasts.tsx";
 import { Help, omitEmpty, pickFields, TypeFields } from "../../alert-channels/channel-editor.tsx";
 import { ChannelMark } from "../../alert-channels/channel-types.tsx";
 import { describeQuietHours, QuietHoursField } from "../../alert-channels/routing-fields.tsx";
+import { endUnusedSubscription } from "../../../data/push-subscription.ts";
 import { useCreateDialog } from "../create-dialog.ts";
 import { Entry } from "../entry.tsx";
+import { isThisBrowser, ThisBrowserButton } from "./this-browser.tsx";
 
 const route = v1["contact-methods"];
 const contactsQuery = createDataQuery(listKey("contact-method"), (options) =>
@@ -37,7 +40,7 @@ const contactsQuery = createDataQuery(listKey("contact-method"), (options) =>
 );
 const refresh = () => queryClient.invalidateQueries({ queryKey: listKey("contact-method") });
 
-type Open = { what: "edit" | "verify" | "delete"; method: ContactMethod };
+type Open = { what: "edit" | "verify" | "delete"; method: ContactMethod; sent?: ContactOutcome };
 
 /** The person's own contact methods, in the order of their use. */
 export default function ContactMethods() {
@@ -57,7 +60,18 @@ export default function ContactMethods() {
     <>
       <div className="settings-head">
         <p className="quiet">How escalation policies reach you. Only verified ones are used.</p>
-        <CreateButton onClick={create}>Add contact method</CreateButton>
+        <div className="flex flex-wrap gap-8">
+          {query.isSuccess && (
+            <ThisBrowserButton
+              methods={query.data}
+              onEnabled={({ method, sent }) => {
+                setOpen({ what: "verify", method, sent });
+                void refresh();
+              }}
+            />
+          )}
+          <CreateButton onClick={create}>Add contact method</CreateButton>
+        </div>
       </div>
       <Loaded query={query} what="Your contact methods">
         {(methods) =>
@@ -92,10 +106,11 @@ export default function ContactMethods() {
 function OpenDialog({
   what,
   method,
+  sent,
   onClose,
   onOpen,
 }: Open & { onClose: () => void; onOpen: (what: Open["what"], method: ContactMethod) => void }) {
-  if (what === "verify") return <VerifyDialog method={method} onClose={onClose} />;
+  if (what === "verify") return <VerifyDialog method={method} sent={sent} onClose={onClose} />;
   if (what === "edit")
     return (
       <EditDialog
@@ -114,6 +129,7 @@ function OpenDialog({
       onClose={onClose}
       onConfirm={async () => {
         await unwrapData(route({ id: method.id }).delete(undefined, withIfMatch(method)));
+        if (isThisBrowser(method)) await endUnusedSubscription(method["publicKey"] as string);
         await refresh();
       }}
     >
@@ -125,7 +141,7 @@ function OpenDialog({
 const NoMethods = () => (
   <Panel>
     <EmptyState icon={<Icon name="phone" size={28} />} title="No one can page you yet">
-      Add a push service or your mail address, and verify it with a code.
+      Add this browser, a push service or your mail address, and verify it.
     </EmptyState>
   </Panel>
 );
@@ -140,6 +156,18 @@ function describeState({ verifiedAt, enabled, lastError }: ContactMethod) {
   if (!enabled) return "Disabled";
   if (lastError !== null) return "Failing";
   return "Verified";
+}
+
+function MethodState({ method }: { method: ContactMethod }) {
+  const { verifiedAt, lastError } = method;
+  const words = describeState(method);
+  if (lastError !== null) return `${words}: ${lastError}`;
+  if (verifiedAt === null) return words;
+  return (
+    <>
+      {words} <Time at={verifiedAt} />
+    </>
+  );
 }
 
 /** Sends a test alert, and reports its outcome. */
@@ -172,25 +200,18 @@ function MethodEntry({
   method: ContactMethod;
   onOpen: (what: Open["what"], method: ContactMethod) => void;
 }) {
-  const { id, name, type, verifiedAt, lastError } = method;
-  const words = describeState(method);
+  const { id, name, type, verifiedAt } = method;
   const test = useMethodTest(id, name);
   return (
     <Entry
       mark={<ChannelMark type={type} />}
-      title={name}
-      note={
+      title={
         <>
-          {words}
-          {lastError !== null && `: ${lastError}`}
-          {lastError === null && verifiedAt !== null && (
-            <>
-              {" "}
-              <Time at={verifiedAt} />
-            </>
-          )}
+          {name}
+          {isThisBrowser(method) && <span className="up"> (this one)</span>}
         </>
       }
+      note={<MethodState method={method} />}
       facts={listFacts(method)}
       action={
         verifiedAt === null ? (
@@ -225,7 +246,11 @@ function MethodEntry({
 
 type Values = Record<string, unknown>;
 type Body = z.input<typeof NewContactMethod>;
-const types = Object.entries(contactKinds).map(([value, { name }]) => ({ value, label: name }));
+/** Types whose fields a person enters. A browser creates its own. */
+type EnteredType = Exclude<ContactType, "webpush">;
+const types = Object.entries(contactKinds)
+  .filter(([type]) => type !== "webpush")
+  .map(([value, { name }]) => ({ value, label: name }));
 const commonFields = Object.keys(contactFields);
 
 /** Minutes until a method is used. An empty choice means never. */
@@ -259,7 +284,10 @@ function useContactForm(
           ...(type === "email" && { to: [person.email] }),
           ...(gateway !== undefined && { gatewayId: gateway.id }),
         }
-      : pickFields(method, [...commonFields, ...Object.keys(contactKinds[type].fields)]);
+      : pickFields(method, [
+          ...commonFields,
+          ...(type === "webpush" ? [] : Object.keys(contactKinds[type].fields)),
+        ]);
   return useForm(
     start,
     async (values, force, once) => {
@@ -302,14 +330,14 @@ function Fields({
   );
   return (
     <>
-      <Help type={type} values={values} />
+      {type !== "webpush" && <Help type={type} values={values} />}
       <TextInput
         label="Name"
         {...form.input("name")}
         value={typeof values["name"] === "string" ? values["name"] : ""}
       />
       <GatewayField type={type} form={form} />
-      <TypeFields type={type} channel={method ?? undefined} form={form} />
+      {type !== "webpush" && <TypeFields type={type} channel={method ?? undefined} form={form} />}
       {minutes("afterMinutes", "Use", "From the time at which you are paged.")}
       {minutes(
         "criticalAfterMinutes",
@@ -367,7 +395,7 @@ function CreateDialog({
   onClose: () => void;
   onCreated: (method: ContactMethod) => void;
 }) {
-  const [type, setType] = useState<ContactType>("email");
+  const [type, setType] = useState<EnteredType>("email");
   return (
     <Modal opened onClose={onClose} title="Add contact method" size={560}>
       <Select
@@ -377,7 +405,7 @@ function CreateDialog({
         allowDeselect={false}
         data-autofocus
         mb="md"
-        onChange={(next) => setType((next ?? "email") as ContactType)}
+        onChange={(next) => setType((next ?? "email") as EnteredType)}
       />
       <NewMethodForm key={type} type={type} onClose={onClose} onCreated={onCreated} />
     </Modal>
@@ -438,8 +466,34 @@ function EditDialog({
   );
 }
 
-/** Sends a code when the person asks for it, and verifies the method with the code. */
-function VerifyDialog({ method, onClose }: { method: ContactMethod; onClose: () => void }) {
+/** Calls `onVerified` once the method is verified: here, or by the browser that received the code. */
+function useVerification({ id, verifiedAt }: ContactMethod, onVerified: () => void) {
+  const current = useQuery(contactsQuery).data?.find((one) => one.id === id);
+  const isVerified = current !== undefined && current.verifiedAt !== verifiedAt;
+  useEffect(() => {
+    if (isVerified) onVerified();
+  }, [isVerified]);
+}
+
+function describeSending({ type }: ContactMethod, sent: ContactOutcome | undefined): string {
+  if (sent === undefined)
+    return "Send a code through this contact method, and enter it here. It is valid for 15 minutes.";
+  if (!sent.delivered) return `The code did not arrive. ${sent.message}`;
+  return type === "webpush"
+    ? "A code was sent. This browser enters it when the notification arrives."
+    : "A code was sent. It is valid for 15 minutes.";
+}
+
+/** Sends a code when the person asks for it, and verifies the method with the code. A browser verifies itself. */
+function VerifyDialog({
+  method,
+  sent: first,
+  onClose,
+}: {
+  method: ContactMethod;
+  sent: ContactOutcome | undefined;
+  onClose: () => void;
+}) {
   const { id, name } = method;
   const sending = useMutation({
     mutationFn: () => unwrapData(route({ id }).code.post()),
@@ -450,12 +504,14 @@ function VerifyDialog({ method, onClose }: { method: ContactMethod; onClose: () 
     async ({ code }) => {
       await unwrapData(route({ id }).verify.post({ code: code.trim() }));
       await refresh();
-      notify(`${name} is verified.`);
-      onClose();
     },
     undefined,
   );
-  const { data: sent } = sending;
+  const { data: sent = first } = sending;
+  useVerification(method, () => {
+    notify(`${name} is verified.`);
+    onClose();
+  });
   return (
     <Modal opened onClose={onClose} title={`Verify ${name}`} size={460}>
       <FormFrame
@@ -470,11 +526,7 @@ function VerifyDialog({ method, onClose }: { method: ContactMethod; onClose: () 
         }
       >
         <p className="quiet" role="status">
-          {sent === undefined
-            ? "Send a code through this contact method, and enter it here. It is valid for 15 minutes."
-            : sent.delivered
-              ? "A code was sent. It is valid for 15 minutes."
-              : `The code did not arrive. ${sent.message}`}
+          {describeSending(method, sent)}
         </p>
         <TextInput
           label="Code"

@@ -9,6 +9,7 @@ import { Time } from "../../../components/display/time.tsx";
 import { notifyError, notify } from "../../../components/toasts.tsx";
 import { sessionsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
+import { describeBrowser } from "./browser-name.ts";
 
 export function Sessions() {
   const query = useQuery(sessionsQuery);
@@ -83,34 +84,4 @@ async function endOtherSessions() {
   const left = await unwrapData(dashboard.sessions["end-others"].post());
   queryClient.setQueryData(sessionsQuery.queryKey, left);
   notify("Signed out everywhere else");
-}
-
-// Specific browsers first: most user agents also contain the names of other browsers.
-const browsers: [RegExp, string][] = [
-  [/Edg(e|A|iOS)?\//, "Edge"],
-  [/OPR\//, "Opera"],
-  [/Firefox\/|FxiOS\//, "Firefox"],
-  [/HeadlessChrome|Chrome\/|CriOS\//, "Chrome"],
-  [/Safari\//, "Safari"],
-  [/^curl\//, "curl"],
-];
-
-const systems: [RegExp, string][] = [
-  [/iPhone/, "an iPhone"],
-  [/iPad/, "an iPad"],
-  [/Android/, "Android"],
-  [/Windows/, "Windows"],
-  [/Mac OS X|Macintosh/, "a Mac"],
-  [/CrOS/, "ChromeOS"],
-  [/Linux/, "Linux"],
-];
-
-const findFirstMatch = (names: [RegExp, string][], text: string) =>
-  names.find(([pattern]) => pattern.test(text))?.[1];
-
-/** Browser and system from the user agent, such as `Firefox on Linux`. */
-function describeBrowser(userAgent: string): string {
-  const browser = findFirstMatch(browsers, userAgent) ?? "A browser";
-  const system = findFirstMatch(systems, userAgent);
-  return system === undefined ? browser : `${browser} on ${system}`;
 }

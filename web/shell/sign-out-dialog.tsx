@@ -1,0 +1,23 @@
+import { Confirm } from "../components/confirm.tsx";
+import { closeDialog } from "../components/open-dialog.ts";
+import { readBrowserKey } from "../data/browser-key.ts";
+import { endSubscription } from "../data/push-subscription.ts";
+import { signOut } from "../data/session.ts";
+
+/** Confirms a sign-out from a browser that shows the person's alerts. */
+export default function SignOutDialog() {
+  return (
+    <Confirm
+      title="Sign out?"
+      verb="Sign out"
+      onClose={closeDialog}
+      onConfirm={async () => {
+        await endSubscription(readBrowserKey() ?? "");
+        await signOut();
+      }}
+    >
+      This browser is one of your contact methods. It will be deleted, and this browser no longer
+      shows your alerts.
+    </Confirm>
+  );
+}
