@@ -532,7 +532,12 @@ describeInChromium("the Monitors page", (browser) => {
     const bar = page.getByRole("toolbar", { name: "Change the selected monitors" });
     await bar.getByRole("button", { name: "Edit" }).press("Enter");
     await page.getByRole("combobox", { name: "Tags" }).waitFor();
+    await page.getByRole("combobox", { name: "Checks" }).click();
+    await page.getByRole("option", { name: "Paused until…" }).click();
+    await page.getByRole("combobox", { name: "Paused until" }).waitFor();
     expect(await findViolations(page)).toEqual([]);
+    await page.getByRole("combobox", { name: "Checks" }).click();
+    await page.getByRole("option", { name: "Unchanged" }).click();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
     await page.keyboard.type("nothing is called so");
@@ -853,6 +858,7 @@ describeInChromium("the Monitors page", (browser) => {
     // Every action with a button, and what it acts on.
     for (const [text, name] of [
       ["pause shop", "Pause Web shop Monitor"],
+      ["pause shop 8", "Pause Web shop for 8 hours Monitor"],
       ["mute shop", "Mute Web shop Monitor"],
       ["check shop now", "Check Web shop now Monitor"],
       ["mute office", "Mute Office Group"],
@@ -903,6 +909,12 @@ describeInChromium("the Monitors page", (browser) => {
     await page.keyboard.press("Control+z");
     await page.getByText("Paused Checkout").waitFor({ state: "detached" });
     await checkout.getByRole("img", { name: "Up", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Actions for Checkout" }).click();
+    await page.getByRole("menuitem", { name: "Pause until…" }).click();
+    await page.getByRole("button", { name: "Pause 1 monitor" }).click();
+    await checkout.getByText(/Paused until \d\d:\d\d/).waitFor();
+    await page.getByRole("button", { name: /^Undo/ }).click();
+    await checkout.getByRole("img", { name: "Up", exact: true }).waitFor();
     expect(open.faults).toEqual([]);
   });
 
@@ -922,7 +934,7 @@ describeInChromium("the Monitors page", (browser) => {
     }, parts);
     await page.context().setOffline(true);
     await page.getByRole("button", { name: "Actions for NAS" }).click();
-    await page.getByRole("menuitem", { name: "Pause" }).click();
+    await page.getByRole("menuitem", { name: "Pause", exact: true }).click();
     await page.getByText("Will be saved once the connection is back").waitFor();
     await page.getByText(/Reconnecting…/).waitFor();
     await page.getByRole("link", { name: "Incidents", exact: true }).click();

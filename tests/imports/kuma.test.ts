@@ -354,7 +354,16 @@ test("with --paused nothing is checked until it is imported without", async () =
   expect(new Set((await monitorsOf(appliance)).map(({ status }) => status))).toEqual(
     new Set(["paused"]),
   );
+  // Someone has looked at the import meanwhile, and paused one of its monitors for a day.
+  const { api } = appliance.ours;
+  const { id } = named(await monitorsOf(appliance), "Version JSON");
+  const pausedUntil = new Date(appliance.time.now + 86_400_000).toISOString();
+  await api("PATCH", `/api/v1/monitors/${String(id)}`, { body: { pausedUntil } });
   await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"));
+  expect(named(await monitorsOf(appliance), "Version JSON")).toMatchObject({
+    paused: true,
+    pausedUntil,
+  });
   expect(named(await monitorsOf(appliance), "Acme website")["paused"]).toBe(false);
   expect(named(await monitorsOf(appliance), "Staging site")["paused"]).toBe(true);
 });

@@ -13,7 +13,7 @@ export type Dialog =
   | {
       kind: "change-monitors";
       monitorIds: readonly string[];
-      change?: Pick<ChangeOfMany, "paused" | "muted"> | "delete";
+      change?: Pick<ChangeOfMany, "paused" | "pausedUntil" | "muted"> | "delete";
     }
   /** Without `monitorIds`, the monitors that are down are preselected. */
   | { kind: "create-incident"; monitorIds?: readonly string[] }

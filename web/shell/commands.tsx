@@ -37,7 +37,11 @@ import {
   useAlerts,
 } from "../pages/alerts/data.ts";
 import { addMonitor } from "../pages/monitors/actions.ts";
-import { getGroupActions, getMonitorActions } from "../pages/monitors/record-actions.ts";
+import {
+  getGroupActions,
+  getMonitorActions,
+  listPauses,
+} from "../pages/monitors/record-actions.ts";
 import { parseTarget } from "../pages/monitors/quick-add.ts";
 import { sections } from "../pages/settings/sections.ts";
 import { buildPageUrl } from "../pages/status-pages/labels.tsx";
@@ -221,6 +225,7 @@ function useKnownMonitors(text: string) {
 /** Commands for monitors, groups and tags. A group is before a monitor that matches as well. */
 function useMonitorCommands({ text, goTo }: Search): Command[] {
   const { mayWrite } = useSignedInPerson();
+  const zone = useZone();
   const { overview, monitors } = useKnownMonitors(text);
   const groups = overview?.groups ?? [];
   const tagged = [...(overview?.monitors ?? []), ...groups];
@@ -246,7 +251,7 @@ function useMonitorCommands({ text, goTo }: Search): Command[] {
       }),
     ),
     // After the records, so that a name alone with Enter opens the record.
-    ...(mayWrite && hasActions(text) ? listMonitorActions(groups, monitors, text) : []),
+    ...(mayWrite && hasActions(text) ? listMonitorActions(groups, monitors, text, zone) : []),
   ];
 }
 
@@ -254,13 +259,19 @@ function listMonitorActions(
   groups: readonly OverviewGroup[],
   monitors: readonly Parameters<typeof getMonitorActions>[0][],
   text: string,
+  zone: string,
 ): Command[] {
+  const chosen = selectForActions(monitors, text);
   return [
     ...selectForActions(groups, text).flatMap((group) =>
       createActionCommands(group, Object.values(getGroupActions(group)), "Group"),
     ),
-    ...selectForActions(monitors, text).flatMap((monitor) =>
+    ...chosen.flatMap((monitor) =>
       createActionCommands(monitor, Object.values(getMonitorActions(monitor)), "Monitor"),
+    ),
+    // After all others, because there are several per monitor.
+    ...chosen.flatMap((monitor) =>
+      createActionCommands(monitor, listPauses(monitor, zone), "Monitor"),
     ),
   ];
 }

@@ -70,12 +70,15 @@ export function DateTimeField({
   onChange,
   from,
   choices = from === undefined ? starts : ends,
+  placeholder = "26 Nov 19:00",
   error,
 }: FieldProps & {
   zone: string;
   /** The start of the period that this field ends, local like the value. */
   from?: string;
   choices?: readonly string[];
+  /** What an empty field means, if it can stay empty. */
+  placeholder?: string;
 }) {
   const parse = (text: string) => parseDateTime(text, { now: Date.now(), zone, from });
   const field = useWritten({ value, choices, format: formatLocal, parse, onChange });
@@ -85,7 +88,7 @@ export function DateTimeField({
       label={label}
       description={<Meaning zone={zone} value={value} from={from} />}
       inputWrapperOrder={["label", "input", "description", "error"]}
-      placeholder="26 Nov 19:00"
+      placeholder={placeholder}
       error={error}
     />
   );

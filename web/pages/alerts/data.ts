@@ -1,8 +1,7 @@
 /** Queries and writes of the alert pages. */
 import { useQuery } from "@tanstack/react-query";
 import type { AlertSummary, AlertWithDeliveries } from "../../../src/alerting/records/schema.ts";
-import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
-import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
+import { listReturnTimes } from "../../components/return-times.ts";
 import { notify, notifyError } from "../../components/toasts.tsx";
 import { retryUntilConnected, unwrapData, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
@@ -83,19 +82,11 @@ export const revokeLinks = (alert: Alert) =>
   );
 
 /** The times for which an alert can be snoozed, to choose from. */
-export function listSnoozes(alert: Alert, zone: string) {
-  const untilMorning = () => {
-    const today = Math.floor(toLocal(Date.now(), zone) / dayMs) * dayMs;
-    return toInstant(today + dayMs + 9 * hourMs, zone);
-  };
-  const choices: [label: string, until: () => number][] = [
-    ["for 1 hour", () => Date.now() + hourMs],
-    ["for 8 hours", () => Date.now() + 8 * hourMs],
-    ["until tomorrow, 09:00", untilMorning],
-    ["for 1 week", () => Date.now() + 7 * dayMs],
-  ];
-  return choices.map(([label, until]) => ({ label, run: () => void snooze(alert, until()) }));
-}
+export const listSnoozes = (alert: Alert, zone: string) =>
+  listReturnTimes(zone).map(({ label, getEnd }) => ({
+    label,
+    run: () => void snooze(alert, getEnd()),
+  }));
 
 const snooze = (alert: Alert, until: number) =>
   perform(alert, `Snoozed: ${alert.title}`, () =>

@@ -111,10 +111,26 @@ async function changeOptimistically(
 
 type NamedMonitor = Pick<OverviewMonitor, "id" | "name">;
 
-export async function pauseMonitor({ id, name, paused }: NamedMonitor & { paused: boolean }) {
-  const set = (paused: boolean) =>
-    patchMonitor(id, { paused }, { status: paused ? "paused" : "pending" });
-  if (await set(!paused)) notifyDone(`${paused ? "Resumed" : "Paused"} ${name}`, () => set(paused));
+type Pause = Pick<OverviewMonitor, "paused" | "pausedUntil">;
+
+/** Resumes a paused monitor, and pauses a running one. */
+export const switchPause = (monitor: NamedMonitor & Pause) =>
+  monitor.paused
+    ? setPause(monitor, { paused: false, pausedUntil: null }, `Resumed ${monitor.name}`)
+    : setPause(monitor, { paused: true, pausedUntil: null }, `Paused ${monitor.name}`);
+
+/** Pauses a monitor until a time; `words` such as `for 1 hour` name it. */
+export const pauseUntil = (monitor: NamedMonitor & Pause, end: number, words: string) =>
+  setPause(
+    monitor,
+    { paused: true, pausedUntil: new Date(end).toISOString() },
+    `Paused ${monitor.name} ${words}`,
+  );
+
+async function setPause({ id, ...before }: NamedMonitor & Pause, after: Pause, done: string) {
+  const set = ({ paused, pausedUntil }: Pause) =>
+    patchMonitor(id, { paused, pausedUntil }, { status: paused ? "paused" : "pending" });
+  if (await set(after)) notifyDone(done, () => set(before));
 }
 
 export async function muteMonitor({ id, name, muted }: NamedMonitor & { muted: boolean }) {
@@ -124,7 +140,7 @@ export async function muteMonitor({ id, name, muted }: NamedMonitor & { muted: b
 
 const patchMonitor = (
   id: string,
-  change: { paused: boolean } | { muted: boolean },
+  change: Pause | { muted: boolean },
   /** Further effects to show at once, such as the new state. */
   effect: Partial<OverviewMonitor> = {},
 ) =>

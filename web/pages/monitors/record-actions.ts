@@ -1,9 +1,11 @@
 /** The actions on a monitor and on a group, for their menus, buttons and the command palette. */
+import { hourMs } from "../../../src/core/time/clock.ts";
 import type { OverviewGroup, OverviewMonitor } from "../../data/overview.ts";
 import type { RecordAction } from "../../components/menus.tsx";
 import { openDialog } from "../../components/open-dialog.ts";
 import { notify, notifyError } from "../../components/toasts.tsx";
-import { actOnGroup, checkNow, muteMonitor, pauseMonitor } from "./actions.ts";
+import { listReturnTimes } from "../../components/return-times.ts";
+import { actOnGroup, checkNow, muteMonitor, pauseUntil, switchPause } from "./actions.ts";
 
 type ActionsOf<Name extends string> = Record<Name, RecordAction>;
 
@@ -19,12 +21,17 @@ const labelMute = ({ muted }: Switch) =>
     ? ({ label: "Unmute", icon: "sound" } as const)
     : ({ label: "Mute", icon: "mute" } as const);
 
-type Monitor = Pick<OverviewMonitor, "id" | "name" | "type" | "status" | "paused" | "muted">;
+type Monitor = Pick<
+  OverviewMonitor,
+  "id" | "name" | "type" | "status" | "paused" | "pausedUntil" | "muted"
+>;
 
 /** The actions of people who can change monitors. A monitor without checks of its own has no check. */
-export function getMonitorActions(
-  monitor: Monitor,
-): ActionsOf<"pause" | "mute" | "edit" | "duplicate"> & { check: RecordAction | null } {
+export function getMonitorActions(monitor: Monitor): ActionsOf<
+  "pause" | "pauseUntil" | "mute" | "edit" | "duplicate"
+> & {
+  check: RecordAction | null;
+} {
   const { id, name, type, status } = monitor;
   const check = () =>
     void checkNow(id)
@@ -40,7 +47,14 @@ export function getMonitorActions(
             run: check,
             phrase: (name) => `Check ${name} now`,
           },
-    pause: { ...labelPause(monitor), run: () => void pauseMonitor(monitor) },
+    pause: { ...labelPause(monitor), run: () => void switchPause(monitor) },
+    pauseUntil: {
+      label: "Pause until…",
+      icon: "clock",
+      run: () =>
+        openDialog({ kind: "change-monitors", monitorIds: [id], change: pauseForAnHour() }),
+      phrase: (name) => `Pause ${name} until…`,
+    },
     mute: { ...labelMute(monitor), run: () => void muteMonitor(monitor) },
     edit: { label: "Edit", icon: "edit", run: () => openDialog({ kind: "edit-monitor", id }) },
     duplicate: {
@@ -50,6 +64,20 @@ export function getMonitorActions(
     },
   };
 }
+
+const pauseForAnHour = () => ({
+  paused: true,
+  pausedUntil: new Date(Date.now() + hourMs).toISOString(),
+});
+
+/** The actions that pause a monitor until one of the usual times. */
+export const listPauses = (monitor: Monitor, zone: string): RecordAction[] =>
+  listReturnTimes(zone).map(({ label, getEnd }) => ({
+    label,
+    icon: "pause",
+    run: () => void pauseUntil(monitor, getEnd(), label),
+    phrase: (name) => `Pause ${name} ${label}`,
+  }));
 
 /** The actions of people who can change groups. */
 export function getGroupActions(

@@ -1,5 +1,5 @@
 /** The page of a monitor: description, figures, latency chart, panels and actions. */
-import { Button } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { Monitor as MonitorRecord } from "../../../../src/monitoring/monitors/schema.ts";
@@ -15,10 +15,10 @@ import { ActionItem, MoreActions, RecordItems } from "../../../components/menus.
 import { Loaded, PageHeader } from "../../../components/page.tsx";
 import { useShortcuts } from "../../../components/shortcuts.ts";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
-import { durationInWords, Time } from "../../../components/display/time.tsx";
+import { durationInWords, Time, useZone } from "../../../components/display/time.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
 import { checkNow, deleteMonitors } from "../actions.ts";
-import { getMonitorActions } from "../record-actions.ts";
+import { getMonitorActions, listPauses } from "../record-actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "../data.ts";
 import { CausesPanel, useCauses } from "./causes-panel.tsx";
 import { Figures } from "./figures.tsx";
@@ -76,7 +76,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
             ? [{ to: `/monitors?q=${encodeURIComponent(group.name)}`, label: group.name }]
             : []),
         ]}
-        below={<Facts monitor={monitor} />}
+        below={<Facts monitor={monitor} isGroupPaused={group?.paused === true} />}
         managed={{ section: "monitors", id }}
       >
         <Actions monitor={monitor} />
@@ -125,13 +125,21 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
 }
 
 /** Type, target, interval and state in one line, which is cut where the page is too narrow. */
-function Facts({ monitor }: { monitor: MonitorRecord }) {
-  const { muted, status, statusSince, type, interval, lastCheckedAt } = monitor;
+function Facts({ monitor, isGroupPaused }: { monitor: MonitorRecord; isGroupPaused: boolean }) {
+  const { muted, status, pausedUntil, statusSince, type, interval, lastCheckedAt } = monitor;
   const target = formatFullTarget(monitor);
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
   return (
     <p>
-      {stateLabels[status]} for <Time at={statusSince} as="for" />
+      {pausedUntil === null || isGroupPaused ? (
+        <>
+          {stateLabels[status]} for <Time at={statusSince} as="for" />
+        </>
+      ) : (
+        <>
+          Paused until <Time at={pausedUntil} as="short" />
+        </>
+      )}
       {lastCheckedAt !== null && (
         <>
           {dot}
@@ -148,9 +156,32 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
   );
 }
 
+/** How long to pause: for one of the usual times, until another one, or without an end. */
+function PauseMenu({ monitor }: { monitor: MonitorRecord }) {
+  const zone = useZone();
+  const { pause, pauseUntil } = getMonitorActions(monitor);
+  return (
+    <Menu position="bottom-end" width={200}>
+      <Menu.Target>
+        <Button>{pause.label}</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {listPauses(monitor, zone).map(({ label, run }) => (
+          <Menu.Item key={label} onClick={run}>
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Item onClick={pauseUntil.run}>until…</Menu.Item>
+        <Menu.Divider />
+        <Menu.Item onClick={pause.run}>without an end</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
 function Actions({ monitor }: { monitor: MonitorRecord }) {
   const { id, type, paused } = monitor;
-  const { pause, mute, edit, duplicate } = getMonitorActions(monitor);
+  const { pause, pauseUntil, mute, edit, duplicate } = getMonitorActions(monitor);
   const { mayWrite } = useSignedInPerson();
   const navigate = useNavigate();
   const { mutate, isPending } = useMutation({
@@ -166,13 +197,18 @@ function Actions({ monitor }: { monitor: MonitorRecord }) {
           <BusyButton onClick={check} loading={isPending} disabled={paused || type === "push"}>
             Check now
           </BusyButton>
-          <Button onClick={pause.run}>{pause.label}</Button>
+          {paused ? (
+            <Button onClick={pause.run}>{pause.label}</Button>
+          ) : (
+            <PauseMenu monitor={monitor} />
+          )}
           <Button onClick={edit.run}>{edit.label}</Button>
         </>
       )}
       <MoreActions>
         {mayWrite && (
           <>
+            {paused && <ActionItem action={pauseUntil} />}
             <ActionItem action={mute} />
             <ActionItem action={duplicate} />
           </>

@@ -10,6 +10,9 @@ import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { ApiError, v1 } from "../../../data/client.ts";
 import { listKnownMonitors, overviewQuery } from "../../../data/overview.ts";
 import { pluralize } from "../../../components/display/format.ts";
+import { useZone } from "../../../components/display/time.tsx";
+import { DateTimeField } from "../../../components/forms/date-time-field.tsx";
+import { toClock, toInstantText } from "../../../components/forms/date-time-rules.ts";
 import { FormDialog, type Form, useForm } from "../../../components/forms/form.tsx";
 import { RecordsField } from "../../../components/forms/records-field.tsx";
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
@@ -23,6 +26,9 @@ type ListMode = "add" | "remove" | "replace";
 
 /** Fields of the dialog. An empty one stays unchanged. */
 type Values = {
+  pause: "" | "off" | "on" | "until";
+  /** End of the pause in the person's zone, such as `2026-11-22T02:00`; empty for none. */
+  pausedUntil: string;
   interval: number | "";
   timeout: number | "";
   retries: number | "";
@@ -37,6 +43,8 @@ type Values = {
 };
 
 const unchanged: Values = {
+  pause: "",
+  pausedUntil: "",
   interval: "",
   timeout: "",
   retries: "",
@@ -59,9 +67,17 @@ function buildList(name: "tags" | "alertChannelIds", mode: ListMode, entries: st
   return entries.length === 0 ? {} : { [`${mode}${capitalize(name)}`]: entries };
 }
 
-function buildChange(values: Values): BulkChange {
+/** Returns the request field of a pause's end. The server rejects a text that is not understood. */
+const buildEnd = (local: string, zone: string) =>
+  local === "" ? {} : { pausedUntil: toInstantText(local, zone) ?? local };
+
+const pauses = { "": {}, off: { paused: false }, on: { paused: true }, until: {} };
+
+function buildChange(values: Values, zone: string): BulkChange {
   const { interval, timeout, retries, slow, degradedAfterMs, severity, groupId } = values;
   return {
+    ...pauses[values.pause],
+    ...(values.pause === "until" && buildEnd(values.pausedUntil, zone)),
     ...(interval !== "" && { interval }),
     ...(timeout !== "" && { timeout }),
     ...(retries !== "" && { retries }),
@@ -86,9 +102,18 @@ function verbOf({ change }: What): string {
   return change.muted === true ? "Mute" : "Unmute";
 }
 
-function buildBody({ monitorIds, change: chosen }: What, values: Values): Many | null {
+function buildBody(
+  { monitorIds, change: chosen }: What,
+  values: Values,
+  zone: string,
+): Many | null {
   if (chosen === "delete") return { monitorIds: [...monitorIds], delete: true };
-  const change = chosen ?? buildChange(values);
+  const change: BulkChange =
+    chosen === undefined
+      ? buildChange(values, zone)
+      : chosen.paused === true
+        ? { paused: true, ...buildEnd(values.pausedUntil, zone) }
+        : chosen;
   return Object.keys(change).length === 0 ? null : { monitorIds: [...monitorIds], change };
 }
 
@@ -110,9 +135,24 @@ function useCurrentPreview(body: Many | null) {
   };
 }
 
+const isPause = ({ change }: What) => typeof change === "object" && change.paused === true;
+
+/** The suggested end of a pause, for the field. */
+function startEnd({ change }: What, zone: string): string {
+  const end = typeof change === "object" ? change.pausedUntil : null;
+  return end == null ? "" : toClock(Date.parse(end), zone);
+}
+
+/** The name of a single monitor, or the number of monitors. */
+function nameSubject({ monitorIds }: What): string {
+  const [only] = monitorIds.length === 1 ? findKnownMonitors(new Set(monitorIds)) : [];
+  return only?.name ?? pluralize(monitorIds.length, "monitor");
+}
+
 export default function BulkDialog({ what }: { what: What }) {
-  const form = useForm<Values>(unchanged, save);
-  const text = JSON.stringify(buildBody(what, form.values));
+  const zone = useZone();
+  const form = useForm<Values>({ ...unchanged, pausedUntil: startEnd(what, zone) }, save);
+  const text = JSON.stringify(buildBody(what, form.values, zone));
   const body = useMemo(() => JSON.parse(text) as Many | null, [text]);
   const preview = useCurrentPreview(body);
   async function save(_values: Values, _force: boolean, once: string) {
@@ -126,7 +166,7 @@ export default function BulkDialog({ what }: { what: What }) {
           throw new Error(error.message);
         },
       );
-    selection.clear();
+    if (what.monitorIds.every((id) => selection.get().has(id))) selection.clear();
     closeDialog();
   }
   const count = preview.data?.changed ?? 0;
@@ -134,7 +174,7 @@ export default function BulkDialog({ what }: { what: What }) {
   return (
     <FormDialog
       form={form}
-      title={`${verb} ${pluralize(what.monitorIds.length, "monitor")}`}
+      title={`${verb} ${nameSubject(what)}`}
       size={620}
       submit={count === 0 ? verb : `${verb} ${pluralize(count, "monitor")}`}
       disabled={!preview.isCurrent || count === 0}
@@ -142,6 +182,7 @@ export default function BulkDialog({ what }: { what: What }) {
       curl={() => ({ method: "POST", route: v1.monitors.bulk, body: body ?? {} })}
     >
       {what.change === undefined && <Fields form={form} errorOf={preview.errorOf} />}
+      {isPause(what) && <PauseEnd form={form} errorOf={preview.errorOf} placeholder="No end" />}
       <div aria-live="polite" className="bulk-preview">
         {preview.rest !== null && <p className="down">{preview.rest.message}</p>}
         {preview.data !== undefined && <BulkEffects preview={preview.data} />}
@@ -175,6 +216,10 @@ const Fields = (props: FieldsProps) => (
     <div className="field-row">
       <SeverityChoice {...props} />
       <GroupChoice {...props} />
+    </div>
+    <div className="field-row">
+      <Choice {...props} name="pause" label="Checks" options={pauseOptions} />
+      {props.form.values.pause === "until" ? <PauseEnd {...props} /> : <span />}
     </div>
     <Lists {...props} />
   </>
@@ -214,7 +259,7 @@ function Choice({
   label,
   options,
 }: FieldsProps & {
-  name: "severity" | "groupId" | "slow";
+  name: "severity" | "groupId" | "slow" | "pause";
   label: string;
   options: Readonly<Record<string, string>>;
 }) {
@@ -245,6 +290,24 @@ const SlowFields = (props: FieldsProps) => (
     )}
   </div>
 );
+
+const pauseOptions = { off: "Running", on: "Paused", until: "Paused until…" };
+const pauseEnds = ["in 1 h", "in 8 h", "tomorrow 09:00", "in 7 d"];
+
+function PauseEnd({ form, errorOf, placeholder }: FieldsProps & { placeholder?: string }) {
+  const zone = useZone();
+  return (
+    <DateTimeField
+      label="Paused until"
+      zone={zone}
+      choices={pauseEnds}
+      value={form.values.pausedUntil}
+      onChange={(local) => form.set("pausedUntil", local)}
+      error={errorOf("pausedUntil")}
+      {...(placeholder !== undefined && { placeholder })}
+    />
+  );
+}
 
 const severityOptions = {
   [none]: "None",

@@ -1,9 +1,11 @@
 /** The preview of a bulk change: which value changes to which, for how many monitors, and who stays unchanged. */
 import { useQuery } from "@tanstack/react-query";
 import { formatDuration } from "../../../../src/core/text/formatting.ts";
+import { formatDateTime } from "../../../../src/core/time/times.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { overviewQuery } from "../../../data/overview.ts";
 import { formatLatency, pluralize } from "../../../components/display/format.ts";
+import { useZone } from "../../../components/display/time.tsx";
 import { Names, shortenNames } from "../../../components/display/name-list.tsx";
 import type { BulkPreview } from "../../../../src/monitoring/monitors/bulk-schema.ts";
 
@@ -11,9 +13,14 @@ type NamesById = ReadonlyMap<string, string>;
 
 const fields: Record<
   string,
-  { label: string; format: (value: unknown, names: NamesById) => string }
+  { label: string; format: (value: unknown, names: NamesById, zone: string) => string }
 > = {
   paused: { label: "Checks", format: (value) => (value === true ? "paused" : "running") },
+  pausedUntil: {
+    label: "Paused until",
+    format: (value, _names, zone) =>
+      value === null ? "no end" : formatDateTime(zone, Date.parse(value as string), Date.now()),
+  },
   muted: { label: "Alerts", format: (value) => (value === true ? "muted" : "on") },
   interval: { label: "Interval", format: (value) => formatDuration(value as number) },
   timeout: { label: "Timeout", format: (value) => formatDuration(value as number) },
@@ -70,6 +77,7 @@ export function BulkEffects({ preview }: { preview: BulkPreview }) {
   const names = new Map(
     [...channels, ...(overview?.groups ?? [])].map(({ id, name }) => [id, name]),
   );
+  const zone = useZone();
   const { changes, unchanged } = preview;
   const others = changes.length - maxListed;
   return (
@@ -82,8 +90,8 @@ export function BulkEffects({ preview }: { preview: BulkPreview }) {
               <li key={index}>
                 <b>{field?.label ?? change.field}</b>
                 <span>
-                  {field?.format(change.before, names)} <span aria-label="to">→</span>{" "}
-                  {field?.format(change.after, names)}
+                  {field?.format(change.before, names, zone)} <span aria-label="to">→</span>{" "}
+                  {field?.format(change.after, names, zone)}
                 </span>
                 <span className="num nowrap">{pluralize(change.count, "monitor")}</span>
                 <SomeNames some={change} />

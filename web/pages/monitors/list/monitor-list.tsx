@@ -18,7 +18,7 @@ import { createStore } from "../../../data/store.ts";
 import { pluralize } from "../../../components/display/format.ts";
 import { useRowKeys } from "../../../components/row-keys.ts";
 import { isSecondKey, singleKeys, useShortcuts } from "../../../components/shortcuts.ts";
-import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "../actions.ts";
+import { muteMonitor, switchPause, stepGroup, stepMonitor } from "../actions.ts";
 import { handleDragOver, handleDrop } from "./drag-and-drop.ts";
 import { GroupHead } from "./group-head.tsx";
 import { foldedGroups, selection } from "./list-state.ts";
@@ -315,7 +315,7 @@ function actOnItem(
   if (key === "enter") openMonitor(monitor.id);
   else if (!mayWrite) return false;
   else if (key === "x") selection.toggle(monitor.id);
-  else if (key === "p") void pauseMonitor(monitor);
+  else if (key === "p") void switchPause(monitor);
   else if (key === "m") void muteMonitor(monitor);
   else if (key === "e") openDialog({ kind: "edit-monitor", id: monitor.id });
   else return false;

@@ -20,7 +20,7 @@ import { endDrag, startDrag } from "./drag-and-drop.ts";
 import { nameOfType } from "../type-names.ts";
 import { RecentBars, Spark } from "./day-bar.tsx";
 import { selection } from "./list-state.ts";
-import { useZone } from "../../../components/display/time.tsx";
+import { Time, useZone } from "../../../components/display/time.tsx";
 
 type Props = {
   monitor: OverviewMonitor;
@@ -115,7 +115,7 @@ const Grip = ({ id, order }: { id: string; order: readonly string[] }) => (
 );
 
 function NameLink({ monitor, active }: { monitor: OverviewMonitor; active: boolean }) {
-  const { id, name, status, target, type, lastMessage, muted } = monitor;
+  const { id, name, status, target, type, lastMessage, muted, pausedUntil } = monitor;
   const address =
     target === null ? nameOfType(type) : type === "http" ? target : `${type} ${target}`;
   const message = hasReason(monitor) ? lastMessage : null;
@@ -138,6 +138,11 @@ function NameLink({ monitor, active }: { monitor: OverviewMonitor; active: boole
         )}
       </b>
       <span title={reason}>
+        {pausedUntil !== null && (
+          <>
+            Paused until <Time at={pausedUntil} as="short" /> ·{" "}
+          </>
+        )}
         {message !== null && <em className={toneOfReason(status, message)}>{reason} · </em>}
         {address}
       </span>
@@ -206,11 +211,12 @@ export function MonitorMenu({
 }
 
 function ChangeItems({ monitor }: { monitor: OverviewMonitor }) {
-  const { check, pause, mute, edit, duplicate } = getMonitorActions(monitor);
+  const { check, pause, pauseUntil, mute, edit, duplicate } = getMonitorActions(monitor);
   return (
     <>
       {check !== null && <ActionItem action={check} />}
       <ActionItem action={pause} />
+      <ActionItem action={pauseUntil} />
       <ActionItem action={mute} />
       <ActionItem action={edit} />
       <ActionItem action={duplicate} />

@@ -1,0 +1,19 @@
+import { dayMs, hourMs } from "../../src/core/time/clock.ts";
+import { toInstant, toLocal } from "../../src/core/time/time-zones.ts";
+
+/** A choice of a time, counted from the click. */
+type ReturnTime = { label: string; getEnd: () => number };
+
+/** Returns the choices of when a snoozed alert or a paused monitor returns. */
+export function listReturnTimes(zone: string): ReturnTime[] {
+  const untilMorning = () => {
+    const today = Math.floor(toLocal(Date.now(), zone) / dayMs) * dayMs;
+    return toInstant(today + dayMs + 9 * hourMs, zone);
+  };
+  return [
+    { label: "for 1 hour", getEnd: () => Date.now() + hourMs },
+    { label: "for 8 hours", getEnd: () => Date.now() + 8 * hourMs },
+    { label: "until tomorrow, 09:00", getEnd: untilMorning },
+    { label: "for 1 week", getEnd: () => Date.now() + 7 * dayMs },
+  ];
+}
