@@ -21,6 +21,7 @@ type ChangeEvent = LastingEvent & {
 type OpenPage = { url: string; focus(): Promise<unknown> };
 
 const worker = self as unknown as {
+  skipWaiting(): Promise<void>;
   registration: ServiceWorkerRegistration;
   clients: {
     matchAll(options: { type: "window"; includeUncontrolled: true }): Promise<OpenPage[]>;
@@ -29,12 +30,16 @@ const worker = self as unknown as {
 };
 
 /** Without buttons, as in Safari, a click opens the page that acknowledges. */
-const hasButtons = ((Notification as { maxActions?: number }).maxActions ?? 0) > 0;
+const hasButtons =
+  ((globalThis as { Notification?: { maxActions?: number } }).Notification?.maxActions ?? 0) > 0;
 
 /** Adds a listener that the browser waits for. */
 function listen<E extends LastingEvent>(type: string, handle: (event: E) => Promise<unknown>) {
   addEventListener(type, (event) => (event as E).waitUntil(handle(event as E)));
 }
+
+// A new version must not wait until all pages are closed: it belongs to the messages of the server.
+listen<LastingEvent>("install", () => worker.skipWaiting());
 
 listen<PushEvent>("push", async ({ data }) => {
   if (data === null) return;

@@ -54,6 +54,15 @@ async function createPushDelivery(page: Page, origin: string) {
 
 type Worker = { registration: ServiceWorkerRegistration };
 
+/** Runs in the service worker: replaces the subscription, as a browser does when it expires. */
+async function changeSubscription() {
+  const { registration } = globalThis as unknown as Worker;
+  const subscription = await registration.pushManager.subscribe();
+  const event = new Event("pushsubscriptionchange");
+  const changed = { oldSubscription: subscription, newSubscription: subscription };
+  dispatchEvent(Object.assign(event, { ...changed, waitUntil: () => {} }));
+}
+
 /** Runs in the service worker: waits for the last notification, and clicks one of its buttons. */
 async function clickNotification(action: string) {
   const { registration } = globalThis as unknown as Worker;
@@ -186,28 +195,38 @@ describeInChromium("contact methods", (browser) => {
     await storePicture(page, "contact-methods-browser.png");
     await dialog.getByRole("button", { name: "Allow notifications" }).click();
     const deliver = await createPushDelivery(page, world.url);
-    await deliver(await push.waitFor(({ verification }) => verification !== null));
+    const first = await push.waitFor(({ verification }) => verification !== null);
+    await deliver(first);
     const row = page.getByRole("listitem").filter({ hasText: "(this one)" });
-    await row.getByText("Verified").waitFor();
+    await row.getByText(/^Verified/).waitFor();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await storePicture(page, "contact-methods-browser-verified.png");
     expect(await page.getByRole("button", { name: "This browser" }).count()).toBe(0);
 
+    const worker = page.context().serviceWorkers()[0];
+    if (worker === undefined) throw new Error("There is no service worker.");
+    const endpoint = `${push.subscription.endpoint}/new`;
+    await worker.evaluate(replacePushManager, { ...push.subscription, endpoint });
+    await worker.evaluate(changeSubscription);
+    const isSecond = ({ verification }: PushedMessage) =>
+      verification !== null && verification.code !== first.verification?.code;
+    await deliver(await push.waitFor(isSecond));
+    await row.getByText(/^Verified/).waitFor();
+
     const { person } = await ada.ask("GET", "/session");
     const drill = await ada.ask("POST", `/api/v1/people/${person.id}/drill`);
     await deliver(await push.waitFor(({ title }) => title.startsWith("Drill")));
-    const worker = page.context().serviceWorkers()[0];
-    if (worker === undefined) throw new Error("There is no service worker.");
     await worker.evaluate(clickNotification, "acknowledge");
     const notifications = await worker.evaluate(waitForNotification, "Acknowledged: Drill");
     expect(notifications).toEqual(["Acknowledged: Drill: Ada Lovelace"]);
+    expect(push.last().url).toBe(endpoint);
     const { acknowledgments } = await ada.ask("GET", `/api/v1/alerts/${drill.id}`);
     expect(acknowledgments).toMatchObject([{ type: "link", name: owner.name }]);
 
     await page.getByRole("button", { name: "Organization and account" }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     const leaving = page.getByRole("dialog", { name: "Sign out?" });
-    await leaving.getByText("It will be deleted").waitFor();
+    await leaving.getByText("its contact method is deleted").waitFor();
     await storePicture(page, "contact-methods-browser-sign-out.png");
     await leaving.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("button", { name: "Sign in" }).waitFor();

@@ -88,6 +88,7 @@ export async function endUnusedSubscription(publicKey: string) {
 async function unsubscribe() {
   const registration = await navigator.serviceWorker.getRegistration();
   const subscription = await registration?.pushManager.getSubscription();
-  await subscription?.unsubscribe();
+  // Without the push service, the browser can't unsubscribe. Nothing is sent to it any more.
+  await subscription?.unsubscribe().catch(() => false);
   rememberBrowserKey(null);
 }

@@ -16,8 +16,8 @@ export default function SignOutDialog() {
         await signOut();
       }}
     >
-      This browser is one of your contact methods. It will be deleted, and this browser no longer
-      shows your alerts.
+      This browser shows alerts. That ends now, and its contact method is deleted, so it no longer
+      reaches you.
     </Confirm>
   );
 }
