@@ -480,7 +480,7 @@ function describeSending({ type }: ContactMethod, sent: ContactOutcome | undefin
     return "Send a code through this contact method, and enter it here. It is valid for 15 minutes.";
   if (!sent.delivered) return `The code did not arrive. ${sent.message}`;
   return type === "webpush"
-    ? "A code was sent. This browser enters it when the notification arrives."
+    ? "A code was sent. The browser enters it when the notification arrives."
     : "A code was sent. It is valid for 15 minutes.";
 }
 
