@@ -10,7 +10,7 @@ import {
   subjectOf,
 } from "./sending/messages.ts";
 import { attemptDelivery, type LinkedRecord, type SendingContext } from "./sending/attempt.ts";
-import { countMessage, findReachedLimit } from "./sending/daily-limit.ts";
+import { reserveMessage, sendReserved } from "./sending/daily-limit.ts";
 import { recordFailure, recordSkip, updateChannelState } from "./sending/channel-state.ts";
 import type { Receivers } from "./sending/queue.ts";
 import { insertReceipt, isAwaited } from "./sending/receipts.ts";
@@ -41,19 +41,21 @@ export function createChannelReceivers(context: SendingContext): Receivers {
               ? "All problems were over before the quiet hours ended."
               : "This channel was not alerted when the monitor went down, so the recovery is not sent.";
           if (alerts.length === 0) return { statements, nothing };
-          const limit = await findReachedLimit(tenant, channel, clock());
-          if (limit !== null) {
-            const state = recordSkip(channel, limit, clock());
-            return { statements: [...statements, ...state], nothing: limit };
-          }
           const problem = await findCase(tenant, deliveryId);
           const missed = await findMissed(tenant, deliveryId, alerts);
           const records = selectRecords(all);
+          const reserved = await reserveMessage(tenant, channel, clock());
+          if (typeof reserved === "string") {
+            const state = recordSkip(channel, reserved, clock());
+            return { statements: [...statements, ...state], nothing: reserved };
+          }
           return {
             statements,
             send: (cancelled, progress) => {
               const runAttempt = { cancelled, progress, problem, missed, records };
-              return attemptDelivery(context, channel, deliveryId, alerts, runAttempt);
+              const attempt = () =>
+                attemptDelivery(context, channel, deliveryId, alerts, runAttempt);
+              return sendReserved(reserved, attempt, cancelled);
             },
           };
         },
@@ -64,7 +66,6 @@ export function createChannelReceivers(context: SendingContext): Receivers {
               ...facts,
               isOpen: isAwaited(channel, facts),
             }),
-            ...countMessage(channel, attempt, facts.now),
             ...(facts.isLost ? recordFailure(channel, attempt, facts.now) : []),
             ...(facts.receipt === null
               ? []

@@ -18,7 +18,7 @@ import {
   type SendingContext,
 } from "./sending/attempt.ts";
 import { findSettings, patchSmtp } from "../accounts/settings/service.ts";
-import { countMessage, findReachedLimit } from "./sending/daily-limit.ts";
+import { reserveMessage, sendReserved } from "./sending/daily-limit.ts";
 import { failFinally } from "./provider.ts";
 import type { Message } from "./sending/messages.ts";
 import type { InvitationMail, SentInvitation } from "../accounts/invitations/schema.ts";
@@ -297,19 +297,15 @@ async function attemptTest(
   alert: Alert,
   verification?: Verification,
 ) {
-  const limit = await findReachedLimit(scope, channel, scope.clock());
-  if (limit !== null)
-    return runAttempt(context, { channel: channel.id }, () => Promise.resolve(failFinally(limit)));
-  const completed = await attemptDelivery(
-    context,
-    channel,
-    deliveryId,
-    [alert],
-    verification && { verification },
+  const reserved = await reserveMessage(scope, channel, scope.clock());
+  if (typeof reserved === "string")
+    return runAttempt(context, { channel: channel.id }, () =>
+      Promise.resolve(failFinally(reserved)),
+    );
+  const options = verification && { verification };
+  return sendReserved(reserved, () =>
+    attemptDelivery(context, channel, deliveryId, [alert], options),
   );
-  const counted = countMessage(channel, completed.attempt, scope.clock());
-  if (counted.length > 0) await scope.store.atomic(counted);
-  return completed;
 }
 
 /** Sends a test alert with a channel's unsaved settings, and stores nothing. Throws RATE_LIMITED. */

@@ -5,7 +5,7 @@ import { TargetFailure } from "../../src/core/outgoing/failures.ts";
 import type { Json } from "../support/json.ts";
 import { createPager } from "../support/pager.ts";
 import { signInMember } from "../support/people.ts";
-import { replyWith, startTarget } from "../support/target.ts";
+import { hang, replyWith, startTarget } from "../support/target.ts";
 
 const limitReached = "The limit of 2 messages per day is reached. It ends at midnight UTC.";
 
@@ -117,6 +117,46 @@ describe("an SMS channel that has sent its messages of the day", () => {
     expect(await send()).toBe(limitReached);
   });
 
+  test("sends no more when tests and deliveries are sent at once", async () => {
+    await using world = await createPhone();
+    const { api, createWatchedJob, later, phone, gateway } = world;
+    const job = await createWatchedJob([phone]);
+    await job.change({ alertChannelIds: [phone.id] });
+    await job.changeState("down");
+    const tests = Array.from({ length: 8 }, () =>
+      api("POST", `/api/v1/alert-channels/${phone.id}/test`),
+    );
+    await Promise.all([later(), ...tests]);
+    expect(gateway.asked).toHaveLength(2);
+  });
+
+  test("counts a message that was being sent when the process died", async () => {
+    await using world = await createPhone({ dailyLimit: 1 });
+    const { createWatchedJob, crashBefore, later, phone, gateway, restart, time } = world;
+    const job = await createWatchedJob([phone]);
+    await job.change({ alertChannelIds: [phone.id] });
+    await job.changeState("down");
+    crashBefore("delivery_attempts");
+    await later();
+    restart();
+    time.now += 60_000;
+    await later();
+    expect(gateway.asked).toHaveLength(1);
+    expect((await world.readDeliveries(phone)).map(({ status }) => status)).toEqual(["skipped"]);
+  });
+
+  test("keeps its count when it is edited while a message is sent", async () => {
+    await using world = await createPhone({ dailyLimit: 1 });
+    const { api, phone, gateway } = world;
+    const path = `/api/v1/alert-channels/${phone.id}/test`;
+    gateway.setReply((response) => {
+      void world.changeChannel(phone, { name: "Mobile" }).then(() => response.end("ok"));
+    });
+    await api("POST", path);
+    expect((await api("POST", path)).json.data.error).toContain("The limit of 1 message per day");
+    expect(gateway.asked).toHaveLength(1);
+  });
+
   test("counts neither those of other channels nor those of other organizations", async () => {
     await using world = await createPhone();
     const { api, channel, gateway, gatewayFields, phone } = world;
@@ -137,10 +177,12 @@ test("a skipped delivery to a person continues the escalation at once", async ()
   await ada.page("POST", `${path}/${id}/code`);
   const code = /\b\d{6}\b/.exec(gateway.asked.at(-1)?.body ?? "")?.[0];
   expect((await ada.page("POST", `${path}/${id}/verify`, { body: { code } })).status).toBe(200);
-  // A field that does not change where messages are sent leaves it verified.
+  // A field that does not change where messages are sent leaves it verified. The code counts as a message.
   const limited = await ada.page("PATCH", `${path}/${id}`, { body: { dailyLimit: 1 } });
   expect(limited.json.data.verifiedAt).not.toBeNull();
-  await ada.page("POST", `${path}/${id}/test`);
+  const refused = await ada.page("POST", `${path}/${id}/code`);
+  expect(refused.json.data).toMatchObject({ delivered: false });
+  expect(gateway.asked).toHaveLength(1);
   const steps = [
     { afterMinutes: 0, targets: [{ type: "person", id: ada.id }] },
     { afterMinutes: 30, targets: [{ type: "channel", id: fallback.id }] },

@@ -312,8 +312,9 @@ export async function findChannel({ store, organizationId }: Tenant, id: string)
   return row ?? null;
 }
 
+/** Updates a channel. Messages that were reserved since it was read remain reserved. */
 export function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
-  const { organizationId, id, ...change } = row;
+  const { organizationId, id, sentOn: _day, sentMessages: _sent, ...change } = row;
   return store.db
     .update(alertChannels)
     .set(change)

@@ -38,6 +38,7 @@ export function createDrill(
     round: 0,
     dueAt: now,
     escalatedFrom: now,
+    steppedAt: null,
     linkKey: createLinkKey(),
     version: 1,
   };

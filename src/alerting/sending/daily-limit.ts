@@ -1,49 +1,80 @@
-/** Limits the messages of a gateway per day in UTC. Its channel counts them, for all contact methods that use it. */
+/** Limits the messages of a gateway per day in UTC. Its channel reserves each before it is sent, for all contact methods that use it. */
 import { findGateway } from "../channels/gateways.ts";
 import { isGatewayType } from "../channels/gateway-rules.ts";
 import type { ChannelRow } from "../channels/service.ts";
 import { receiverKinds } from "../channels/kinds-schema.ts";
 import { parseSettings } from "../../core/kinds.ts";
+import { AppError } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { formatCount } from "../../core/text/formatting.ts";
 import type { Tenant } from "../../database/rows.ts";
-import type { Statement } from "../../database/store.ts";
-import type { Attempt } from "./queue.ts";
+import { guardText } from "../../database/store.ts";
+import { hasArrivedPartly } from "../deciding/rules.ts";
+import type { CompletedAttempt } from "./queue.ts";
 
-const dateOf = (now: number) => formatTimestamp(now).slice(0, 10);
+/** A reserved message of a gateway with a limit. */
+type Reservation = Tenant & { gatewayId: string; day: string };
 
-/** Returns why a channel sends no more messages today, as a sentence; null if it can send one. */
-export async function findReachedLimit(
+const reservableText = guardText(`not exists (select 1 from alert_channels
+  where organization_id = ? and id = ? and sent_on = ? and sent_messages >= ?)`);
+
+const reserveText = `update alert_channels
+  set sent_messages = iif(sent_on = ?1, sent_messages, 0) + 1, sent_on = ?1
+  where organization_id = ?2 and id = ?3`;
+
+const releaseText = `update alert_channels set sent_messages = max(0, sent_messages - 1)
+  where organization_id = ?2 and id = ?3 and sent_on = ?1`;
+
+/**
+ * Reserves a message of a channel. Returns null if the channel has no limit, and why it sends no more messages today, as
+ * a sentence. A reservation counts until it is released, so a process that dies while it sends exceeds no limit.
+ */
+export async function reserveMessage(
   tenant: Tenant,
   channel: ChannelRow,
   now: number,
-): Promise<string | null> {
+): Promise<Reservation | string | null> {
   if (!isGatewayType(channel.type)) return null;
   const gateway = await findGateway(tenant, channel);
   if (gateway === null) return null;
   const limit = parseSettings(receiverKinds, gateway.type, gateway.settings)["dailyLimit"];
-  const sent = gateway.sentOn === dateOf(now) ? (gateway.sentMessages ?? 0) : 0;
-  if (typeof limit !== "number" || sent < limit) return null;
-  return `The limit of ${formatCount(limit)} ${limit === 1 ? "message" : "messages"} per day is reached. It ends at midnight UTC.`;
+  if (typeof limit !== "number") return null;
+  const { store, organizationId } = tenant;
+  const day = formatTimestamp(now).slice(0, 10);
+  const key = [organizationId, gateway.id];
+  const otherwise = () => new AppError("RATE_LIMITED", describeLimit(limit));
+  try {
+    await store.atomic([
+      { ...reservableText, parameters: [...key, day, limit], otherwise },
+      { text: reserveText, parameters: [day, ...key] },
+    ]);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "RATE_LIMITED") return error.message;
+    throw error;
+  }
+  return { store, organizationId, gatewayId: gateway.id, day };
 }
 
-/**
- * Counts a message that the gateway accepted. After a timeout, it is unknown whether the gateway has accepted it, and
- * so whether it costs something.
- */
-export function countMessage(
-  { organizationId, id, type, gatewayId }: ChannelRow,
-  { delivered, message }: Attempt,
-  now: number,
-): Statement[] {
-  const mayCost = delivered || /^Timed out .* response\.$/.test(message);
-  if (!isGatewayType(type) || !mayCost) return [];
-  return [
-    {
-      text: `update alert_channels
-        set sent_messages = iif(sent_on = ?1, sent_messages, 0) + 1, sent_on = ?1
-        where organization_id = ?2 and id = ?3`,
-      parameters: [dateOf(now), organizationId, gatewayId ?? id],
-    },
-  ];
+const describeLimit = (limit: number) =>
+  `The limit of ${formatCount(limit)} ${limit === 1 ? "message" : "messages"} per day is reached. It ends at midnight UTC.`;
+
+/** Sends a reserved message, and releases it if the gateway has certainly not accepted it. The outcome of an aborted attempt is unknown. */
+export async function sendReserved(
+  reservation: Reservation | null,
+  send: () => Promise<CompletedAttempt>,
+  cancelled?: AbortSignal,
+): Promise<CompletedAttempt> {
+  const completed = await send();
+  const isAborted = cancelled?.aborted === true;
+  if (reservation !== null && !isAborted && isUnsent(completed)) {
+    const { store, organizationId, gatewayId, day } = reservation;
+    await store.atomic([{ text: releaseText, parameters: [day, organizationId, gatewayId] }]);
+  }
+  return completed;
 }
+
+/** After a timeout, it is unknown whether the gateway has accepted the message, and so whether it costs something. */
+const isUnsent = ({ attempt, verdict }: CompletedAttempt): boolean =>
+  !attempt.delivered &&
+  !/^Timed out .* response\.$/.test(attempt.message) &&
+  !hasArrivedPartly({ progress: verdict.progress ?? null });

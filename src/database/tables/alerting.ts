@@ -55,7 +55,7 @@ export const alertChannels = sqliteTable(
     codeAttempts: integer("code_attempts"),
     /** Channel whose gateway sends the messages of a contact method; null if it has its own. */
     gatewayId: text("gateway_id"),
-    /** Messages that the channel's gateway accepted on a day in UTC, such as `2026-11-20`; null before the first one. */
+    /** Messages that the channel's gateway accepted or is being sent on a day in UTC, such as `2026-11-20`; null before the first one. */
     sentOn: text("sent_on"),
     sentMessages: integer("sent_messages"),
     version: integer("version").notNull(),
@@ -290,6 +290,8 @@ export const alertRecords = sqliteTable(
     dueAt: integer("due_at"),
     /** Start of the escalation, from which the times of its steps count. Null before it starts. Unix milliseconds. */
     escalatedFrom: integer("escalated_from"),
+    /** When the last step ran, from which its contact methods count. Null before it. Unix milliseconds. */
+    steppedAt: integer("stepped_at"),
     /** Random part of the keys of signed links. A new one revokes all links. */
     linkKey: text("link_key").notNull(),
     version: integer("version").notNull(),
@@ -474,6 +476,9 @@ export const deliveries = sqliteTable(
       .where(sql`due_at is not null and held_until is not null`),
     index("deliveries_quiet")
       .on(t.organizationId, t.receiverId)
+      .where(sql`due_at is not null and quiet`),
+    index("deliveries_quiet_due")
+      .on(t.dueAt)
       .where(sql`due_at is not null and quiet`),
     oneOf("deliveries_status", t.status),
     oneOf("deliveries_receiver", t.receiverType),
