@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../support/json.ts";
+import { createPersonWithPhone } from "../support/on-call.ts";
 import { createPager } from "../support/pager.ts";
 import { signInMember } from "../support/people.ts";
 import { replyWith, startTarget } from "../support/target.ts";
@@ -324,5 +325,88 @@ describe("a person", () => {
     await made.act("acknowledge");
     await made.pass(10);
     expect(phone.asked).toHaveLength(before);
+  });
+});
+
+describe("an acknowledgment that is removed within a minute", () => {
+  /** Ada's phone is used after 2 minutes, and Ben's at once. Who is paged depends on the schedule. */
+  async function createTeam() {
+    const pager = await createPager();
+    const { api, time } = pager;
+    const ada = await createPersonWithPhone(pager, "Ada", { afterMinutes: 2 });
+    const ben = await createPersonWithPhone(pager, "Ben", { afterMinutes: 0 });
+    const layer = { name: "All", personIds: [ada.id], start: "2026-01-01T00:00" };
+    const created = await api("POST", "/api/v1/schedules", {
+      body: { name: "Platform", timeZone: "UTC", layers: [layer] },
+    });
+    const schedule = `/api/v1/schedules/${created.json.data.id}`;
+    const steps = [
+      { afterMinutes: 0, targets: [{ type: "schedule", id: created.json.data.id }] },
+      { afterMinutes: 30, targets: [{ type: "person", id: ben.id }] },
+    ];
+    const policy = await api("POST", "/api/v1/escalation-policies", {
+      body: { name: "Shop", steps },
+    });
+    const job = await pager.createWatchedJob([], { escalationPolicyId: policy.json.data.id });
+    await job.changeState("down");
+    await pager.later(10);
+    const act = async (action: string, body: object = {}) => {
+      const [alert] = await pager.readAlerts("&status=open,acknowledged,snoozed");
+      const path = `/api/v1/alerts/${alert?.id}/${action}`;
+      expect((await api("POST", path, { body })).status).toBe(200);
+    };
+    /** The number of messages to Ada and Ben after each half minute. */
+    const pass = async (halves: number) => {
+      for (let i = 0; i < halves; i++) await pager.later(30);
+      await pager.later(10);
+      return [ada.received().length, ben.received().length];
+    };
+    const until = () => new Date(time.now + 3_600_000).toISOString();
+    return { ...pager, ada, ben, schedule, act, pass, until };
+  }
+
+  test("leaves the contact methods that wait, at their times", async () => {
+    const { act, pass, restart } = await createTeam();
+    await act("acknowledge");
+    await act("unacknowledge");
+    restart();
+    expect(await pass(2)).toEqual([0, 0]);
+    expect(await pass(3)).toEqual([1, 0]);
+    // What was sent is not repeated.
+    await act("acknowledge");
+    await act("unacknowledge");
+    expect(await pass(8)).toEqual([1, 0]);
+    expect(await pass(50)).toEqual([1, 1]);
+  });
+
+  test("also after a snooze that is ended early, or ends", async () => {
+    const { act, pass, until } = await createTeam();
+    await act("snooze", { until: until() });
+    expect(await pass(10)).toEqual([0, 0]);
+    await act("unacknowledge");
+    // Its time has passed.
+    expect(await pass(1)).toEqual([1, 0]);
+    await act("snooze", { until: until() });
+    expect(await pass(110)).toEqual([1, 0]);
+    expect(await pass(20)).toEqual([2, 0]);
+  });
+
+  test("notifies who is on call now, and no removed or unverified contact method", async () => {
+    const { act, pass, api, schedule, ada, ben } = await createTeam();
+    await act("acknowledge");
+    const override = { personId: ben.id, startsAt: "2026-11-20T10:00:00Z" };
+    const path = `${schedule}/overrides`;
+    const endsAt = "2026-11-21T10:00:00Z";
+    const created = await api("POST", path, { body: { ...override, endsAt } });
+    await act("unacknowledge");
+    expect(await pass(8)).toEqual([0, 1]);
+    // The override is over, and so is the verification of the phone.
+    await api("DELETE", `${path}/${created.json.data.id}`);
+    await act("acknowledge");
+    await act("unacknowledge");
+    await api("PATCH", `/api/v1/contact-methods/${ada.methodId}`, {
+      body: { url: ada.phone.at("/other") },
+    });
+    expect(await pass(8)).toEqual([0, 1]);
   });
 });

@@ -4,6 +4,7 @@ import { planContactMethods, type UsableMethod } from "../contact-methods/rules.
 import { findQuietEnd } from "../channels/rules.ts";
 import type { QuietHours } from "../channels/routing-schema.ts";
 import type { EscalationStep, EscalationTarget } from "../policies/schema.ts";
+import type { OpenRecord, Waiting } from "../records/rules.ts";
 
 /** The times of a policy. */
 export type Plan = {
@@ -60,6 +61,10 @@ export type EscalationFacts = {
   schedules: ReadonlyMap<string, { name: string; personId: string | null }>;
   channels: ReadonlyMap<string, Contact>;
 };
+
+/** Whether a planned notification may still be sent. Another address of a contact method must be verified first. */
+export const isUsable = ({ enabled, personId, verifiedAt }: Contact): boolean =>
+  enabled && (personId === null || verifiedAt !== null);
 
 /**
  * A notification of a step. `delayMs` counts from the step. `heldUntil` is the end of the quiet hours that hold it, in
@@ -140,6 +145,52 @@ export function planPersonDrill(
     repeat: 0,
     pauseMinutes: last / minuteMs + minPause,
   };
+}
+
+/** Adds the run of a step to the runs of its repetition. */
+export function addRun(runs: OpenRecord["runs"], step: number, at: number): OpenRecord["runs"] {
+  if (step === 0) return [at];
+  return Array.from({ length: step + 1 }, (_, index) =>
+    index === step ? at : (runs[index] ?? null),
+  );
+}
+
+/**
+ * Decides how an escalation continues that nobody stops any more: when its next step runs, at once if its time has
+ * passed, and which notifications of the steps that ran are due since. Targets and contact methods are those of now.
+ * Those that were sent already are left out later.
+ */
+export function resumeEscalation(
+  plan: Plan & { steps: readonly EscalationStep[] },
+  { step, round, runs, priority }: Pick<OpenRecord, "step" | "round" | "runs" | "priority">,
+  from: number,
+  facts: EscalationFacts,
+): { dueAt: number; waiting: Waiting[] } {
+  const { at: now } = facts;
+  const next = findStage(plan, { step, round });
+  const dueAt = Math.max(now, computeStageTime(plan, next, from));
+  const plannedBy = (index: number) =>
+    planStep(plan.steps[index]?.targets ?? [], priority, facts).planned;
+  // The next step notifies these at once.
+  const notified = new Set(
+    next === "end" || dueAt > now
+      ? []
+      : plannedBy(next.step)
+          .filter(({ delayMs }) => delayMs === 0)
+          .map(({ channelId }) => channelId),
+  );
+  const waiting: Waiting[] = [];
+  for (const [index, ranAt] of [...runs.entries()].toReversed()) {
+    if (ranAt === null) continue;
+    for (const { channelId, personId, delayMs } of plannedBy(index)) {
+      const due = Math.max(now, ranAt + delayMs);
+      if (due === now && notified.has(channelId)) continue;
+      if (due === now) notified.add(channelId);
+      const own = { step: index, round: step === 0 ? round - 1 : round };
+      waiting.push({ channelId, personId, ...own, ranAt, dueAt: due });
+    }
+  }
+  return { dueAt, waiting };
 }
 
 /** Returns the latest time at which an escalation can end. Both in Unix milliseconds. */

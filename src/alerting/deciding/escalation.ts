@@ -6,12 +6,14 @@ import { isQuiet, type OpenRecord } from "../records/rules.ts";
 import { addEntry, guardRecord, planNotification, removeNotification } from "../records/store.ts";
 import { applySnoozeEnd, type Decision, recordNotifiedAgain, type Timer } from "./decide.ts";
 import {
+  addRun,
   computeStageTime,
   findStage,
   type Plan,
   type Planned,
   planPersonDrill,
   planStep,
+  isUsable,
   reachesNobody,
   type Stage,
 } from "./escalation-rules.ts";
@@ -60,6 +62,7 @@ function escalate(decision: Decision, record: OpenRecord) {
     ...positionOf(next, policy),
     dueAt: reachesNobody(planned) ? now : nextAt,
     escalatedFrom: from,
+    runs: addRun(record.runs, stage.step, now),
   });
 }
 
@@ -121,8 +124,8 @@ function finish(decision: Decision, record: OpenRecord, policy: RunningPlan | un
     record,
     `Nobody acknowledged. ${names === "" ? "There is no channel to notify" : `Notified: ${names}`}.`,
   );
-  const { escalatedFrom, step, round } = record;
-  advance(decision, record, { step, round, dueAt: null, escalatedFrom });
+  const { escalatedFrom, step, round, runs } = record;
+  advance(decision, record, { step, round, dueAt: null, escalatedFrom, runs });
 }
 
 function planLater(
@@ -150,7 +153,7 @@ export function sendPlanned(
   const record = snapshot.records.get(subjectId)?.find(({ id }) => id === recordId);
   if (record === undefined || channelId === undefined) return;
   const channel = snapshot.escalation.channels.get(channelId);
-  if (!isQuiet(record) && channel?.enabled === true) {
+  if (!isQuiet(record) && channel !== undefined && isUsable(channel)) {
     out.write(guardRecord(snapshot.organizationId, record));
     const data = describeStep(record, findPlan(decision, record), step + 1);
     notifyOfRecord(decision, record, [channelId], data);

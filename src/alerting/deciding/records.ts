@@ -68,6 +68,7 @@ const untouched = {
   round: 0,
   dueAt: null,
   escalatedFrom: null,
+  runs: [],
 } satisfies Partial<OpenRecord>;
 
 function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProblem): OpenRecord {
@@ -85,7 +86,8 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
   };
   const { organizationId } = snapshot;
   const linkKey = createLinkKey();
-  out.write(insertRecord({ ...record, organizationId, at, data: JSON.stringify(data), linkKey }));
+  const content = { at, data: JSON.stringify(data), runs: null };
+  out.write(insertRecord({ ...record, organizationId, ...content, linkKey }));
   replaceRecord(snapshot, record);
   return record;
 }
@@ -128,10 +130,10 @@ export function startEscalation(decision: Deciding, record: OpenRecord, from: nu
   const first = { step: 0, round: 0 };
   const dueAt =
     policy === undefined ? from : computeStageTime(policy, findStage(policy, first), from);
-  advance(decision, record, { ...first, dueAt, escalatedFrom: from });
+  advance(decision, record, { ...first, dueAt, escalatedFrom: from, runs: [] });
 }
 
-type Progress = Pick<OpenRecord, "step" | "round" | "dueAt" | "escalatedFrom">;
+type Progress = Pick<OpenRecord, "step" | "round" | "dueAt" | "escalatedFrom" | "runs">;
 
 /** Stores which step runs next, and when. */
 export function advance({ snapshot, out }: Deciding, record: OpenRecord, progress: Progress) {

@@ -20,6 +20,7 @@ import type { Priority } from "../../core/statuses.ts";
 import type { Contact, EscalationFacts } from "./escalation-rules.ts";
 import type { Ancestor, Hold } from "./holding.ts";
 import type { OpenRecord } from "../records/rules.ts";
+import { parseRuns } from "../records/store.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /** The state on which decisions about one organization are based, read at one time. */
@@ -293,7 +294,7 @@ const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, 
 
 const recordsText = `select r.id, r.family, r.subject_id as subjectId, r.type, r.since, r.priority,
     r.acknowledged_at as acknowledgedAt, r.snoozed_until as snoozedUntil, r.policy_id as policyId,
-    r.step, r.round, r.due_at as dueAt, r.escalated_from as escalatedFrom, r.version,
+    r.step, r.round, r.due_at as dueAt, r.escalated_from as escalatedFrom, r.runs, r.version,
     case when r.snoozed_until is not null or r.policy_id is not null or r.family = 'drill'
       then r.data end as data,
     case when r.acknowledged_at is not null then (
@@ -593,10 +594,14 @@ function parseNotified({
   ];
 }
 
-type RecordRow = Omit<OpenRecord, "acknowledgedBy"> & { acknowledgedBy: string | null };
+type RecordRow = Omit<OpenRecord, "acknowledgedBy" | "runs"> & {
+  acknowledgedBy: string | null;
+  runs: string | null;
+};
 
-const parseRecord = ({ acknowledgedBy, ...row }: RecordRow): OpenRecord => ({
+const parseRecord = ({ acknowledgedBy, runs, ...row }: RecordRow): OpenRecord => ({
   ...row,
+  runs: parseRuns(runs),
   acknowledgedBy: acknowledgedBy === null ? [] : (JSON.parse(acknowledgedBy) as string[]),
 });
 

@@ -38,7 +38,7 @@ export function createDrill(
     round: 0,
     dueAt: now,
     escalatedFrom: now,
-    steppedAt: null,
+    runs: null,
     linkKey: createLinkKey(),
     version: 1,
   };

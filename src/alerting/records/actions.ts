@@ -10,7 +10,7 @@ import { commit, commitUnchanged, guardUnconditional } from "../../events/commit
 import { buildScope, type Scope, type ScopeServices } from "../../events/scope.ts";
 import { createNote, hasRoom, insertIncidentNote } from "../../incidents/statements.ts";
 import { findHead } from "../../incidents/store.ts";
-import { computeStageTime, findStage, planPersonDrill } from "../deciding/escalation-rules.ts";
+import { planPersonDrill, resumeEscalation } from "../deciding/escalation-rules.ts";
 import { loadEscalation } from "../deciding/snapshot.ts";
 import { listPolicies } from "../policies/store.ts";
 import { dropHeldMessages } from "./held-messages.ts";
@@ -30,6 +30,8 @@ import {
   insertAcknowledgment,
   type NewEntry,
   type Ownership,
+  parseRuns,
+  planUnsent,
   type RecordRow,
   removeAcknowledgments,
 } from "./store.ts";
@@ -110,11 +112,8 @@ export function unacknowledgeAlert(scope: Scope, id: string): Promise<AlertSumma
     if (record.acknowledgedAt === null && record.snoozedUntil === null)
       return commitUnchanged(scope, guardUnconditional(scope), toSummary(record, []));
     const { organizationId } = scope;
-    const ownership: Ownership = {
-      acknowledgedAt: null,
-      snoozedUntil: null,
-      dueAt: await findNextStepTime(scope, record),
-    };
+    const { dueAt, waiting } = await findContinuation(scope, record);
+    const ownership: Ownership = { acknowledgedAt: null, snoozedUntil: null, dueAt };
     return perform(scope, record, toSummary({ ...record, ...ownership }, []), {
       action: "alert.unacknowledged",
       entry: { type: "unacknowledged" },
@@ -122,23 +121,25 @@ export function unacknowledgeAlert(scope: Scope, id: string): Promise<AlertSumma
       statements: [
         ...changeOwnership(organizationId, record.id, ownership),
         removeAcknowledgments(organizationId, record.id),
+        ...waiting.map((one) => planUnsent(organizationId, record.id, one)),
       ],
     });
   });
 }
 
-/** Returns when the escalation of an alert continues: at the time of its next step, or now if that has passed. */
-async function findNextStepTime(scope: Scope, record: RecordRow): Promise<number | null> {
+/** Returns when the next step of an alert runs, and which notifications of its earlier steps wait. */
+async function findContinuation(scope: Scope, record: RecordRow) {
   const { subjectId, priority, policyId, escalatedFrom } = record;
-  if (escalatedFrom === null) return null;
+  if (escalatedFrom === null) return { dueAt: null, waiting: [] };
   const now = scope.clock();
+  const policies = policyId === null ? [] : await listPolicies(scope, policyId);
+  const facts = (await loadEscalation(scope, policies, now))(now);
   // Only the drill of a person escalates without a policy.
-  const plan =
-    policyId === null
-      ? planPersonDrill(subjectId, priority, (await loadEscalation(scope, [], now))(now))
-      : (await listPolicies(scope, policyId))[0];
-  if (plan === undefined) return now;
-  return Math.max(now, computeStageTime(plan, findStage(plan, record), escalatedFrom));
+  const plan = policyId === null ? planPersonDrill(subjectId, priority, facts) : policies[0];
+  const progress = { ...record, runs: parseRuns(record.runs) };
+  return plan === undefined
+    ? { dueAt: now, waiting: [] }
+    : resumeEscalation(plan, progress, escalatedFrom, facts);
 }
 
 /**

@@ -55,9 +55,22 @@ export type OpenRecord = {
   dueAt: number | null;
   /** Unix milliseconds. Start of the escalation; null before it. */
   escalatedFrom: number | null;
+  /** Unix milliseconds. When the steps of the last repetition ran, by step. */
+  runs: readonly (number | null)[];
   /** JSON of the last message's data, if another message can follow; otherwise null. */
   data: string | null;
   version: number;
+};
+
+/** A notification of a step that ran at `ranAt` and that is due now or later. Times are in Unix milliseconds. */
+export type Waiting = {
+  channelId: string;
+  /** The person whose contact method the channel is; null for other channels. */
+  personId: string | null;
+  step: number;
+  round: number;
+  ranAt: number;
+  dueAt: number;
 };
 
 const familyOfType: Record<AlertType, Family | null> = {

@@ -1,6 +1,7 @@
 /** Reads alerts with their timelines, and creates the statements that write them. */
 import { and, desc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
+import { formatTimestamp } from "../../core/time/clock.ts";
 import { buildPage, computeOffset } from "../../core/paging.ts";
 import { matchReference, matchValues, type Tenant } from "../../database/rows.ts";
 import {
@@ -21,7 +22,7 @@ import {
   deliveryAlerts,
 } from "../../database/tables/alerting.ts";
 import { alertBounds } from "../../core/limits.ts";
-import type { AlertStatus, Ending, LinkTarget } from "./rules.ts";
+import type { AlertStatus, Ending, LinkTarget, OpenRecord, Waiting } from "./rules.ts";
 import type { AlertQuery, TimelineEntry } from "./schema.ts";
 
 export const insertRecord = createInsert(alertRecords);
@@ -143,7 +144,7 @@ export const changeOwnership = (
 export const returnRecord = (organizationId: string, id: string): Prepared[] => [
   {
     text: `update alert_records set acknowledged_at = null, snoozed_until = null, step = 0,
-        round = 0, due_at = null, escalated_from = null, version = version + 1
+        round = 0, due_at = null, escalated_from = null, runs = null, version = version + 1
       where organization_id = ? and id = ?`,
     parameters: [organizationId, id],
   },
@@ -155,22 +156,61 @@ export const setDueAt = (organizationId: string, id: string, dueAt: number | nul
   parameters: [dueAt, organizationId, id],
 });
 
-type Progress = { step: number; round: number; dueAt: number | null; escalatedFrom: number | null };
+type Progress = {
+  step: number;
+  round: number;
+  dueAt: number | null;
+  escalatedFrom: number | null;
+  runs: OpenRecord["runs"];
+};
+
+const formatRuns = (runs: OpenRecord["runs"]) => (runs.length === 0 ? null : JSON.stringify(runs));
+
+/** Parses the stored times of steps. */
+export const parseRuns = (json: string | null): OpenRecord["runs"] =>
+  json === null ? [] : (JSON.parse(json) as (number | null)[]);
 
 /** Stores which step of the policy runs next, and when. */
 export const advanceRecord = (
   organizationId: string,
   id: string,
-  { step, round, dueAt, escalatedFrom }: Progress,
+  { step, round, dueAt, escalatedFrom, runs }: Progress,
 ): Prepared => ({
-  text: `update alert_records set step = ?, round = ?, due_at = ?, escalated_from = ?,
+  text: `update alert_records set step = ?, round = ?, due_at = ?, escalated_from = ?, runs = ?,
       version = version + 1
     where organization_id = ? and id = ?`,
-  parameters: [step, round, dueAt, escalatedFrom, organizationId, id],
+  parameters: [step, round, dueAt, escalatedFrom, formatRuns(runs), organizationId, id],
 });
 
 /** Stores a notification for later. */
 export const planNotification = createInsert(alertNotifications, "insert or replace");
+
+/** Stores a notification for later, unless the step sent a message about the alert to the channel since `ranAt`. */
+export const planUnsent = (
+  organizationId: string,
+  recordId: string,
+  { channelId, personId, step, round, ranAt, dueAt }: Waiting,
+): Prepared => ({
+  text: `insert or replace into alert_notifications
+      (organization_id, record_id, channel_id, person_id, step, round, due_at)
+    select ?1, ?2, c.id, ?4, ?5, ?6, ?7 from alert_channels c
+    where c.organization_id = ?1 and c.id = ?3 and not exists (select 1 from alerts a
+      cross join delivery_alerts t on t.organization_id = ?1 and t.alert_id = a.id and not t.withheld
+      cross join deliveries d on d.organization_id = ?1 and d.id = t.delivery_id
+        and d.receiver_id = ?3 and d.case_change is null
+      where a.organization_id = ?1 and a.record_id = ?2 and a.at >= ?8
+        and coalesce(a.data ->> '$.escalation.step', ?5 + 1) = ?5 + 1)`,
+  parameters: [
+    organizationId,
+    recordId,
+    channelId,
+    personId,
+    step,
+    round,
+    dueAt,
+    formatTimestamp(ranAt),
+  ],
+});
 
 /** Removes the due notifications of a channel about an alert. */
 export const removeNotification = (

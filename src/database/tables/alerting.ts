@@ -290,8 +290,8 @@ export const alertRecords = sqliteTable(
     dueAt: integer("due_at"),
     /** Start of the escalation, from which the times of its steps count. Null before it starts. Unix milliseconds. */
     escalatedFrom: integer("escalated_from"),
-    /** When the last step ran, from which its contact methods count. Null before it. Unix milliseconds. */
-    steppedAt: integer("stepped_at"),
+    /** JSON list of the times at which the steps of the last repetition ran, by step. Null before the first. Unix milliseconds. */
+    runs: text("runs"),
     /** Random part of the keys of signed links. A new one revokes all links. */
     linkKey: text("link_key").notNull(),
     version: integer("version").notNull(),
