@@ -77,6 +77,13 @@ describe("a drill of a policy", () => {
     const link = new URL(page.data.acknowledgeUrl);
     const answer = await world.stranger("POST", link.pathname);
     expect(answer.status).toBe(200);
+    // The second press shows who acknowledged it, and when.
+    for (const method of ["POST", "GET"]) {
+      const again = await world.stranger(method, link.pathname);
+      expect([again.status, again.text.includes("<button>")]).toEqual([200, false]);
+      expect(again.text).toContain("Acknowledged by Ada.");
+      expect(again.text).toContain("Acknowledged on 2026-11-20 10:01 UTC");
+    }
     await pass(30);
     expect([ada.received().length, inbox.received().length]).toEqual([1, 0]);
     const [drill] = await listDrills();
@@ -171,11 +178,12 @@ describe("a drill of a person", () => {
       resolvedBecause: "unacknowledged",
       subject: { type: "person", id: ben.id },
     });
-    // Nothing reaches Ben at critical priority, so the drill ends at once.
-    await ben.page("POST", path, { body: { priority: "critical" } });
-    await pass(1);
-    expect((await listDrills()).at(-1)).toMatchObject({ resolvedBecause: "unacknowledged" });
-    expect(ben.received()).toHaveLength(1);
+    const unreachable = await ben.page("POST", path, { body: { priority: "critical" } });
+    expect([unreachable.status, unreachable.json.error.message]).toEqual([
+      409,
+      "A drill of Ben would notify no one: Ben can't be reached.",
+    ]);
+    expect(await listDrills()).toHaveLength(1);
   });
 
   test("notifies again after a snooze, and ends when nobody acknowledges it then", async () => {
@@ -201,6 +209,64 @@ describe("a drill of a person", () => {
     await pass(5);
     expect((await listDrills()).at(-1)).toMatchObject({ resolvedBecause: "unacknowledged" });
     expect(ada.received()).toHaveLength(2);
+  });
+
+  test("does not start while quiet hours hold its messages, unless it is critical", async () => {
+    const world = await createWorld();
+    const { ada, api, pass, path, listDrills, policyId } = world;
+    const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    const quietHours = { timeZone: "UTC", hours: [{ days, from: "09:00", until: "18:00" }] };
+    const method = `/api/v1/contact-methods/${ada.methodId}`;
+    await api("PATCH", method, { body: { quietHours, criticalAfterMinutes: 0 } });
+    const drill = async (of: string, body: object = {}) => {
+      const { status, json } = await api("POST", `${of}/drill`, { body });
+      return [status, json.error?.message];
+    };
+    const person = `/api/v1/people/${ada.id}`;
+    expect(await drill(person)).toEqual([
+      409,
+      "Until 18:00 (UTC), a drill of Ada would notify no one, because of quiet hours: Ada has quiet hours. Choose critical priority to send it now.",
+    ]);
+    // The second step of the policy notifies a channel without quiet hours.
+    expect((await drill(path))[0]).toBe(201);
+    await api("POST", `/api/v1/alerts/${(await listDrills())[0]?.id}/acknowledge`);
+    const steps = [{ afterMinutes: 0, targets: [{ type: "person", id: ada.id }] }];
+    await api("PATCH", path, { body: { steps } });
+    expect((await drill(path))[0]).toBe(409);
+    await api("PATCH", method, { body: { criticalAfterMinutes: null } });
+    expect((await drill(person))[1]).toEndWith("because of quiet hours: Ada has quiet hours.");
+    // A monthly drill starts anyway. Nobody failed to acknowledge it.
+    world.database.run("update escalation_policies set drill = ?, drill_due_at = ? where id = ?", [
+      JSON.stringify({ day: 20, from: "10:00", until: "12:00", timeZone: "UTC" }),
+      world.time.now,
+      policyId,
+    ]);
+    await pass(2);
+    expect((await listDrills()).at(-1)).toMatchObject({ resolvedBecause: "unreached" });
+    expect((await world.examine()).map(({ problem }) => problem?.message)).toEqual([
+      expect.stringContaining("No message of the drill of Shop on 2026-11-20 arrived."),
+    ]);
+  });
+
+  test("can be acknowledged by the viewer whom it notified, and by no other viewer", async () => {
+    const world = await createWorld();
+    const { pass, listDrills } = world;
+    await using ben = await createPersonWithPhone(world, "Ben", { role: "viewer" });
+    const other = await signInMember(world, "viewer", { name: "Eve" });
+    await world.api("POST", `/api/v1/people/${ben.id}/drill`);
+    await pass(1);
+    const path = `/dashboard/api/v1/alerts/${(await listDrills())[0]?.id}`;
+    expect((await ben.page("GET", path)).json.data.notifiedPeople).toEqual([
+      { id: ben.id, name: "Ben" },
+    ]);
+    expect((await other.page("POST", `${path}/acknowledge`)).status).toBe(403);
+    for (const action of ["snooze", "unacknowledge"])
+      expect((await ben.page("POST", `${path}/${action}`, { body: {} })).status).toBe(403);
+    expect((await ben.page("POST", `${path}/acknowledge`)).status).toBe(200);
+    expect((await listDrills())[0]).toMatchObject({
+      resolvedBecause: "acknowledged",
+      acknowledgments: [{ type: "person", name: "Ben" }],
+    });
   });
 
   test("is for oneself, or for admins; only admins drill policies", async () => {

@@ -99,14 +99,16 @@ const positionOf = (stage: Stage, { steps, repeat }: Plan) =>
 
 /**
  * Notifies the default channels that nobody acknowledged. A drill ends, and the problem that it
- * becomes notifies the same channels.
+ * becomes notifies the same channels. Nobody failed to acknowledge a drill that reached nobody.
  */
 function finish(decision: Decision, record: OpenRecord, policy: RunningPlan | undefined) {
   const { snapshot, out, now } = decision;
   if (record.family === "drill") {
     const isDeleted = policy === undefined;
-    if (!isDeleted) addEscalation(decision, record, "Nobody acknowledged.");
-    const because = isDeleted ? "deleted" : "unacknowledged";
+    const { isReached } = record;
+    if (!isDeleted)
+      addEscalation(decision, record, isReached ? "Nobody acknowledged." : "No message arrived.");
+    const because = isDeleted ? "deleted" : isReached ? "unacknowledged" : "unreached";
     const at = formatTimestamp(now);
     return resolveRecord(decision, record.subjectId, "drill", { because, at });
   }

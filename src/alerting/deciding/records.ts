@@ -82,12 +82,14 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
     ...findOwnership(snapshot, family, problem),
     ...untouched,
     data: JSON.stringify(data),
+    isReached: false,
     version: 1,
   };
   const { organizationId } = snapshot;
   const linkKey = createLinkKey();
+  const { isReached: _isReached, ...stored } = record;
   const content = { at, data: JSON.stringify(data), runs: null };
-  out.write(insertRecord({ ...record, organizationId, ...content, linkKey }));
+  out.write(insertRecord({ ...stored, organizationId, ...content, linkKey }));
   replaceRecord(snapshot, record);
   return record;
 }

@@ -297,6 +297,12 @@ const recordsText = `select r.id, r.family, r.subject_id as subjectId, r.type, r
     r.step, r.round, r.due_at as dueAt, r.escalated_from as escalatedFrom, r.runs, r.version,
     case when r.snoozed_until is not null or r.policy_id is not null or r.family = 'drill'
       then r.data end as data,
+    r.family = 'drill' and exists (select 1 from alerts a
+      cross join delivery_alerts t on t.organization_id = a.organization_id and t.alert_id = a.id
+        and not t.withheld
+      cross join deliveries d on d.organization_id = a.organization_id and d.id = t.delivery_id
+        and d.status = 'delivered'
+      where a.organization_id = r.organization_id and a.record_id = r.id) as isReached,
     case when r.acknowledged_at is not null then (
       select json_group_array(k.actor_name order by k.at, k.actor_name) from alert_acknowledgments k
       where k.organization_id = r.organization_id and k.record_id = r.id) end as acknowledgedBy
@@ -594,13 +600,14 @@ function parseNotified({
   ];
 }
 
-type RecordRow = Omit<OpenRecord, "acknowledgedBy" | "runs"> & {
+type RecordRow = Omit<Flags<OpenRecord, "isReached">, "acknowledgedBy" | "runs"> & {
   acknowledgedBy: string | null;
   runs: string | null;
 };
 
-const parseRecord = ({ acknowledgedBy, runs, ...row }: RecordRow): OpenRecord => ({
+const parseRecord = ({ acknowledgedBy, runs, isReached, ...row }: RecordRow): OpenRecord => ({
   ...row,
+  isReached: isReached === 1,
   runs: parseRuns(runs),
   acknowledgedBy: acknowledgedBy === null ? [] : (JSON.parse(acknowledgedBy) as string[]),
 });

@@ -11,8 +11,16 @@ import { escalationPolicies } from "../../database/tables/alerting.ts";
 import { commit, guardUnconditional } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
-import { planPersonDrill } from "../deciding/escalation-rules.ts";
+import { capitalize } from "../../core/text/formatting.ts";
+import { formatQuietEnd } from "../channels/rules.ts";
+import {
+  computeEnd,
+  findUnreachable,
+  type Plan,
+  planPersonDrill,
+} from "../deciding/escalation-rules.ts";
 import { loadEscalation } from "../deciding/snapshot.ts";
+import type { EscalationStep } from "../policies/schema.ts";
 import { getPolicy } from "../policies/service.ts";
 import type { AlertSummary } from "../records/schema.ts";
 import { toSummary } from "../records/service.ts";
@@ -39,7 +47,7 @@ export async function previewPolicyDrill(
   return { at: formatTimestamp(now), name: policy.name, steps };
 }
 
-/** Starts a drill of a policy. Throws NOT_FOUND, RATE_LIMITED, CONFLICT without steps, or if one is running. */
+/** Starts a drill of a policy. Throws NOT_FOUND, RATE_LIMITED, and CONFLICT if it reaches nobody, or if one is running. */
 export function drillPolicy(
   scope: Scope,
   { testAlertLimit }: DrillDependencies,
@@ -49,6 +57,7 @@ export function drillPolicy(
   consume(testAlertLimit, scope.organizationId);
   return retryOnStaleRead(async () => {
     const policy = await getDrillablePolicy(scope, id);
+    await assertReaches(scope, policy.name, policy, priority);
     const guards = [guardVersion(escalationPolicies, scope.organizationId, policy)];
     return startDrill(scope, { type: "policy", id, name: policy.name }, priority, guards);
   });
@@ -73,7 +82,7 @@ export async function previewPersonDrill(
   return { at: formatTimestamp(now), name, steps: await previewSteps(scope, plan, priority, now) };
 }
 
-/** Starts a drill of a person. Throws NOT_FOUND, FORBIDDEN, RATE_LIMITED, CONFLICT if one is running. */
+/** Starts a drill of a person. Throws NOT_FOUND, FORBIDDEN, RATE_LIMITED, and CONFLICT if it reaches nobody, or if one is running. */
 export async function drillPerson(
   scope: Scope,
   { testAlertLimit }: DrillDependencies,
@@ -85,8 +94,36 @@ export async function drillPerson(
   consume(testAlertLimit, scope.organizationId);
   return retryOnStaleRead(async () => {
     const name = await getPersonName(scope, id);
+    const now = scope.clock();
+    const facts = (await loadEscalation(scope, [], now))(now);
+    await assertReaches(scope, name, planPersonDrill(id, priority, facts), priority);
     return startDrill(scope, { type: "person", id, name }, priority, [guardMember(scope, id)]);
   });
+}
+
+type DrillPlan = Omit<Plan, "steps"> & { steps: EscalationStep[] };
+
+/**
+ * Throws CONFLICT if a drill would notify nobody, because quiet hours hold its messages, or because it has none. Nobody
+ * could acknowledge it.
+ */
+async function assertReaches(scope: Scope, name: string, plan: DrillPlan, priority: Priority) {
+  const now = scope.clock();
+  const factsAt = await loadEscalation(scope, [plan], now, computeEnd(plan, now) + 1);
+  const found = findUnreachable(plan, priority, now, factsAt);
+  if (found === null) return;
+  const { texts, held } = found;
+  const quietHours = held && factsAt(now).channels.get(held.channelId)?.quietHours;
+  const silence = `a drill of ${name} would notify no one`;
+  if (!quietHours || held?.heldUntil == null)
+    throw new AppError("CONFLICT", `${capitalize(silence)}: ${texts.join(", ")}.`);
+  const end = formatQuietEnd(quietHours, held.heldUntil, now);
+  const isReachable = findUnreachable(plan, "critical", now, factsAt) === null;
+  const advice = isReachable ? " Choose critical priority to send it now." : "";
+  throw new AppError(
+    "CONFLICT",
+    `Until ${end}, ${silence}, because of quiet hours: ${texts.join(", ")}.${advice}`,
+  );
 }
 
 async function getPersonName(scope: Scope, id: string): Promise<string> {

@@ -19,6 +19,14 @@ export type ReadinessChannel = UsableMethod & {
   lastDeliveryAt: string | null;
 };
 
+type FailedDrill = { name: string; since: string; isReached: number };
+
+/** Describes a drill that nobody acknowledged, or that reached nobody, for example in quiet hours. */
+export const describeFailedDrill = ({ name, since, isReached }: FailedDrill): string =>
+  isReached === 1
+    ? `Nobody acknowledged the drill of ${name} on ${since.slice(0, 10)}.`
+    : `No message of the drill of ${name} on ${since.slice(0, 10)} arrived.`;
+
 /** A schedule, with who is on call now, and the start of its next gap; null for none. */
 export type ReadinessSchedule = Pick<ScheduleTimes, "timeZone" | "layers" | "overrides"> & {
   id: string;
@@ -35,8 +43,8 @@ export type ReadinessFacts = {
   people: ReadonlyMap<string, string>;
   /** RFC 3339. Last acknowledgment by person. */
   acknowledged: ReadonlyMap<string, string>;
-  /** Drills that nobody acknowledged, if no later one of the same policy or person was acknowledged. */
-  failedDrills: readonly { id: string; name: string; since: string }[];
+  /** Drills that nobody acknowledged or that reached nobody, if no later one of the same policy or person was acknowledged. */
+  failedDrills: readonly ({ id: string } & FailedDrill)[];
 };
 
 /** Judges the readiness of an organization at `now`, in Unix milliseconds. */
@@ -49,13 +57,11 @@ export function judgeReadiness(facts: ReadinessFacts, now: number): Readiness {
     ...facts.policies.flatMap((policy) => findProblemsOfPolicy(policy, facts, reach)),
     ...findProblemsOfTargets(facts),
     ...facts.schedules.flatMap((schedule) => findProblemsOfSchedule(schedule, used, now)),
-    ...facts.failedDrills.map(({ id, name, since }) =>
-      createProblem(
-        "drill-not-acknowledged",
-        "error",
-        `Nobody acknowledged the drill of ${name} on ${since.slice(0, 10)}.`,
-        { type: "alert", id },
-      ),
+    ...facts.failedDrills.map(({ id, ...drill }) =>
+      createProblem("drill-not-acknowledged", "error", describeFailedDrill(drill), {
+        type: "alert",
+        id,
+      }),
     ),
   ];
   const isError = ({ severity }: ReadinessProblem) => severity === "error";

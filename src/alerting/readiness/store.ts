@@ -23,14 +23,14 @@ const acknowledgedText = `select coalesce(c.person_id, k.actor_id) as personId, 
   group by 1`;
 
 const failedText = `select r.organization_id as organizationId, r.id, r.since,
-    r.data ->> '$.drill.name' as name
+    r.data ->> '$.drill.name' as name, r.resolved_because = 'unacknowledged' as isReached
   from alert_records r indexed by alert_records_drills
   where r.family = 'drill' and (?1 is null or r.organization_id = ?1)
-    and r.resolved_because = 'unacknowledged'
+    and r.resolved_because in ('unacknowledged', 'unreached')
     and not exists (select 1 from alert_records n indexed by alert_records_drills
       where n.organization_id = r.organization_id and n.subject_id = r.subject_id
         and n.family = 'drill' and n.id > r.id
-        and n.resolved_because in ('acknowledged', 'unacknowledged'))
+        and n.resolved_because in ('acknowledged', 'unacknowledged', 'unreached'))
     and (exists (select 1 from escalation_policies p
         where p.organization_id = r.organization_id and p.id = r.subject_id)
       or exists (select 1 from memberships m
@@ -40,9 +40,16 @@ const failedText = `select r.organization_id as organizationId, r.id, r.since,
 /** The facts, without who is on call. */
 type StoredReadiness = Omit<ReadinessFacts, "schedules"> & { schedules: TimedSchedule[] };
 
-export type FailedDrill = { organizationId: string; id: string; name: string; since: string };
+export type FailedDrill = {
+  organizationId: string;
+  id: string;
+  name: string;
+  since: string;
+  /** 1 if a message arrived. */
+  isReached: number;
+};
 
-/** Lists drills that nobody acknowledged, unless a later one of the same subject was. Null for all organizations. */
+/** Lists drills that nobody acknowledged or that reached nobody, unless a later one of the same subject was. Null for all organizations. */
 export const listFailedDrills = (store: Store, organizationId: string | null) =>
   store.query<FailedDrill>(failedText, [organizationId]);
 

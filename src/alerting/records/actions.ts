@@ -1,7 +1,9 @@
 /** Use cases of people: acknowledge, open again, snooze, and note. Each is in the audit log and on the timelines. */
 import { formatTimestamp, formatUtcMinute } from "../../core/time/clock.ts";
+import { findMembership } from "../../accounts/people/store.ts";
 import { AppError } from "../../core/errors.ts";
 import { alertBounds } from "../../core/limits.ts";
+import { isAtLeast } from "../../core/roles.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { assertFound } from "../../database/rows.ts";
 import { retryOnStaleRead, type Statement } from "../../database/store.ts";
@@ -24,6 +26,7 @@ import {
   changeOwnership,
   endRecords,
   findAcknowledgments,
+  findNotifiedPeople,
   findOpenIncident,
   guardRecord,
   guardRoomForNote,
@@ -47,10 +50,14 @@ type Act = {
   statements: readonly Statement[];
 };
 
-/** Takes care of an alert: reminders and escalation stop. A drill is over. Throws NOT_FOUND, CONFLICT if it has ended. */
+/**
+ * Takes care of an alert: reminders and escalation stop. A drill is over. Throws NOT_FOUND, FORBIDDEN for a viewer whom no
+ * message notified, CONFLICT if it has ended.
+ */
 export function acknowledgeAlert(scope: Scope, id: string): Promise<AlertSummary> {
   return retryOnStaleRead(async () => {
     const record = await getOpenRecord(scope, id);
+    await assertMayAcknowledge(scope, record);
     const acknowledgments = await findAcknowledgments(scope, [record.id]);
     const { organizationId, actor } = scope;
     const isOwn = ({ actorType, actorId }: Acknowledgment) =>
@@ -85,6 +92,18 @@ export function acknowledgeAlert(scope: Scope, id: string): Promise<AlertSummary
       ],
     });
   });
+}
+
+/** Throws FORBIDDEN for a viewer, unless a message about the alert notified them, or it is their own drill. */
+async function assertMayAcknowledge(scope: Scope, { id, family, policyId, subjectId }: RecordRow) {
+  const { actor } = scope;
+  if (actor.type !== "person" || actor.id === null) return;
+  const membership = await findMembership(scope, actor.id);
+  if (membership !== null && isAtLeast(membership.role, "member")) return;
+  const isOwnDrill = family === "drill" && policyId === null && subjectId === actor.id;
+  const notified = isOwnDrill ? [] : await findNotifiedPeople(scope, id);
+  if (isOwnDrill || notified.some((person) => person.id === actor.id)) return;
+  throw new AppError("FORBIDDEN", "Viewers can acknowledge only alerts that notified them.");
 }
 
 /**

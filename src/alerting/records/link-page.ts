@@ -34,7 +34,7 @@ export type PublicLinks = {
   log: Log;
 };
 
-/** A verified link to an open alert. */
+/** A verified link to an open alert, or to an acknowledged drill. */
 type Link = {
   target: LinkTarget;
   record: RecordRow;
@@ -54,13 +54,15 @@ export async function serveLink(
   if (link === null) return respondInvalid(wrongTokens, address);
   const waitSeconds = requests.take(`${link.target.recordId} ${link.target.channelId}`);
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
-  if (request.method !== "POST")
+  if (request.method !== "POST" || link.record.resolvedAt !== null)
     return respondAlert(link, await readSummary(link, services), isPublic);
   const alert = await acknowledgeAsChannel(services, link.target, link.name);
-  // The alert can have ended in the meantime.
-  return alert === null
+  if (alert !== null) return respondAlert(link, alert, isPublic);
+  // The alert has ended in the meantime.
+  const ended = await findLink(token, services);
+  return ended === null
     ? respondInvalid(wrongTokens, address)
-    : respondAlert(link, alert, isPublic);
+    : respondAlert(ended, await readSummary(ended, services), isPublic);
 }
 
 async function findLink(token: string, { store, vault }: ScopeServices): Promise<Link | null> {
@@ -84,23 +86,29 @@ function respondAlert(
   alert: AlertSummary,
   isPublic: boolean,
 ): Response {
-  const { title, since, snoozedUntil } = alert;
-  const names = [...new Set(alert.acknowledgments.map((one) => one.name))];
+  const { title, since, snoozedUntil, acknowledgments } = alert;
+  const names = [...new Set(acknowledgments.map((one) => one.name))];
+  const first = acknowledgments[0];
   const isOwn = alert.acknowledgments.some(
     ({ type, id }) => type === "link" && id === target.channelId,
   );
   const state =
     snoozedUntil !== null
       ? `Snoozed until ${formatUtcMinute(snoozedUntil)}.`
-      : names.length === 0
+      : first === undefined
         ? "Nobody has acknowledged it."
         : `Acknowledged by ${names.join(", ")}.`;
   const subjectPath = urlOf({ ...record, data: alert.data } as unknown as Alert, "") || "/";
-  const hasButton = !isOwn || snoozedUntil !== null;
+  const hasButton = alert.resolvedAt === null && (!isOwn || snoozedUntil !== null);
   const button = `<button>Acknowledge</button><p>You acknowledge as ${Bun.escapeHTML(name)}.</p>`;
   const content = [
     `<p>Since ${formatUtcMinute(since)}</p>`,
     `<p role="status">${Bun.escapeHTML(state)}</p>`,
+    ...(first === undefined
+      ? []
+      : [
+          `<p>${names.length > 1 ? "First acknowledged" : "Acknowledged"} on ${formatUtcMinute(first.at)}</p>`,
+        ]),
     ...(hasButton ? [button] : []),
     ...(isPublic ? [] : [`<p><a href="${Bun.escapeHTML(subjectPath)}">Open in Signalbox</a></p>`]),
   ];

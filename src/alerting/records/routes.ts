@@ -55,9 +55,10 @@ export const recordRoutes = createRouter("/api/v1/alerts")
     ...defineEndpoint("/:id/acknowledge", {
       name: "acknowledgeAlert",
       access: "write",
+      role: "viewer",
       summary: "Acknowledge an alert",
       description:
-        "Stops reminders and escalation, and ends a snooze. The problem stays open. Several people can acknowledge.",
+        "Stops reminders and escalation, and ends a snooze. The problem stays open. Several people can acknowledge. Viewers can acknowledge alerts that notified them.",
       data: AlertSummary,
       errors: ["CONFLICT"],
       handle: ({ scope, params }) => acknowledgeAlert(scope, params.id),

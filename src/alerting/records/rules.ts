@@ -13,7 +13,7 @@ export const families = [
 ] as const;
 export type Family = (typeof families)[number];
 
-/** Why an alert ended. Only `recovered` means that the problem is over. The last two are of drills. */
+/** Why an alert ended. Only `recovered` means that the problem is over. The last three are of drills. */
 export const endings = [
   "recovered",
   "muted",
@@ -23,6 +23,7 @@ export const endings = [
   "deleted",
   "acknowledged",
   "unacknowledged",
+  "unreached",
 ] as const;
 export type Ending = (typeof endings)[number];
 
@@ -59,6 +60,8 @@ export type OpenRecord = {
   runs: readonly (number | null)[];
   /** JSON of the last message's data, if another message can follow; otherwise null. */
   data: string | null;
+  /** Whether a message of a drill arrived; false for other alerts. */
+  isReached: boolean;
   version: number;
 };
 

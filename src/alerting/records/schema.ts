@@ -62,7 +62,7 @@ const alertFields = {
   resolvedAt: Timestamp.nullable(),
   resolvedBecause: z.enum(endings).nullable().meta({
     description:
-      "Why it ended. Only `recovered` means that the problem is over. A drill ends when it is acknowledged, or when nobody did.",
+      "Why it ended. Only `recovered` means that the problem is over. A drill ends when it is acknowledged, or after its last step: `unacknowledged`, or `unreached` if no message arrived.",
   }),
   acknowledgments: z.array(Acknowledgment).meta({ description: "Oldest first." }),
   snoozedUntil: Timestamp.nullable(),
@@ -179,6 +179,9 @@ export type TimelineEntry = z.infer<typeof TimelineEntry>;
 export const AlertWithDeliveries = z
   .object({
     ...alertFields,
+    notifiedPeople: z
+      .array(z.object({ id: Id, name: z.string() }))
+      .meta({ description: "People whom messages about it notified." }),
     timeline: z.array(TimelineEntry).meta({ description: "Oldest first." }),
     deliveries: z.array(Delivery).meta({
       description: "Messages about it, oldest first: the newest 500.",
@@ -188,6 +191,7 @@ export const AlertWithDeliveries = z
     id: "AlertWithDeliveries",
     example: {
       ...alertExample,
+      notifiedPeople: [{ id: "01a1fb90-6a10-7c3d-9e21-0b1c2d3e4f50", name: "Ann" }],
       timeline: [
         {
           at: "2026-11-20T23:02:00.000Z",

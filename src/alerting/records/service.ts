@@ -11,6 +11,7 @@ import {
   findAcknowledgments,
   findEntries,
   findMessage,
+  findNotifiedPeople,
   findRecordPage,
   findRecordRow,
   findSentMessages,
@@ -46,8 +47,9 @@ export async function listAlerts(tenant: Tenant, query: AlertQuery) {
 export async function getAlert(tenant: Tenant, id: string): Promise<AlertWithDeliveries> {
   const record = await findRecord(tenant, id);
   if (record === null) return getLoneMessage(tenant, id);
-  const [acknowledgments, entries, sent] = await Promise.all([
+  const [acknowledgments, notifiedPeople, entries, sent] = await Promise.all([
     findAcknowledgments(tenant, [record.id]),
+    findNotifiedPeople(tenant, record.id),
     findEntries(tenant, record.id),
     findSentMessages(tenant, { recordId: record.id }),
   ]);
@@ -60,6 +62,7 @@ export async function getAlert(tenant: Tenant, id: string): Promise<AlertWithDel
   ];
   return {
     ...toSummary(record, acknowledgments),
+    notifiedPeople,
     timeline: sortByTime(timeline),
     deliveries: await toDeliveries(tenant, sent),
   };
@@ -99,6 +102,7 @@ async function getLoneMessage(tenant: Tenant, id: string): Promise<AlertWithDeli
     acknowledgments: [],
     snoozedUntil: null,
     secondsToAcknowledge: null,
+    notifiedPeople: [],
     timeline: sortByTime(sent.flatMap(listDeliveryEntries)),
     deliveries: await toDeliveries(tenant, sent),
   };

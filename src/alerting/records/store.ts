@@ -347,7 +347,10 @@ export async function findRecordRow({ store, organizationId }: Tenant, id: strin
   return row ?? null;
 }
 
-/** Returns an open alert, and the name of a channel or of its person; null if one of them no longer exists. */
+/**
+ * Returns an open alert, or a drill that an acknowledgment ended, and the name of a channel or of its person; null if one
+ * of them no longer exists.
+ */
 export async function findLinkedAlert(
   store: Store,
   { organizationId, recordId, channelId }: LinkTarget,
@@ -355,7 +358,8 @@ export async function findLinkedAlert(
   const [row] = await store.query<{ name: string }>(
     `select case when c.person_id is null then c.name else p.name end as name
      from organizations o
-       join alert_records r on r.organization_id = o.id and r.id = ?2 and r.resolved_at is null
+       join alert_records r on r.organization_id = o.id and r.id = ?2
+         and (r.resolved_at is null or r.resolved_because = 'acknowledged')
        join alert_channels c on c.organization_id = o.id and c.id = ?3
        left join people p on p.id = c.person_id
      where o.id = ?1 and o.deleted_at is null`,
@@ -363,7 +367,7 @@ export async function findLinkedAlert(
   );
   if (row === undefined) return null;
   const record = await findRecordRow({ store, organizationId }, recordId);
-  return record === null || record.resolvedAt !== null ? null : { record, ...row };
+  return record === null ? null : { record, ...row };
 }
 
 /** Stores a new link key, which revokes all links in messages about an alert. */
@@ -391,6 +395,19 @@ export function findAcknowledgments(
     .from(alertAcknowledgments)
     .where(matchValues(alertAcknowledgments, { organizationId, recordId: recordIds }))
     .orderBy(alertAcknowledgments.at, alertAcknowledgments.actorName);
+}
+
+/** Returns the people whom messages about an alert notified. */
+export function findNotifiedPeople({ store, organizationId }: Tenant, recordId: string) {
+  return store.query<{ id: string; name: string }>(
+    `select p.id, p.name from people p where p.id in (select c.person_id from alerts a
+       cross join delivery_alerts t on t.organization_id = ?1 and t.alert_id = a.id
+       cross join deliveries d on d.organization_id = ?1 and d.id = t.delivery_id
+       cross join alert_channels c on c.organization_id = ?1 and c.id = d.receiver_id
+       where a.organization_id = ?1 and a.record_id = ?2 and c.person_id is not null)
+     order by p.name, p.id`,
+    [organizationId, recordId],
+  );
 }
 
 export const findEntries = ({ store, organizationId }: Tenant, recordId: string) =>

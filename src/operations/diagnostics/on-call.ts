@@ -1,5 +1,6 @@
 /** Examines whether people on call can be reached, and whether drills were acknowledged, by organization. */
 import { readReadiness } from "../../alerting/readiness/service.ts";
+import { describeFailedDrill } from "../../alerting/readiness/rules.ts";
 import { listFailedDrills } from "../../alerting/readiness/store.ts";
 import { okFinding, problemFinding } from "../../core/finding.ts";
 import type { ProblemName } from "../../core/problems.ts";
@@ -41,7 +42,7 @@ export async function examineOnCall({ store, clock }: Context): Promise<Diagnosi
   return diagnoses;
 }
 
-/** Finds drills that nobody acknowledged. */
+/** Finds drills that nobody acknowledged, or that reached nobody. */
 export async function examineDrills({ store }: Context): Promise<Diagnosis[]> {
   const failed = await listFailedDrills(store, null);
   if (failed.length === 0) return [];
@@ -54,11 +55,8 @@ export async function examineDrills({ store }: Context): Promise<Diagnosis[]> {
     if (organization === undefined) return [];
     return createDiagnosis(
       { name: "drill", subject: "drills", organizationId, organization },
-      own.map(({ id, name, since }) => ({
-        key: id,
-        message: `Nobody acknowledged the drill of ${name} on ${since.slice(0, 10)}.`,
-      })),
-      "Find out why the messages were not answered, and start another drill: see On call → Readiness.",
+      own.map(({ id, ...drill }) => ({ key: id, message: describeFailedDrill(drill) })),
+      "Find out why, and start another drill: see On call → Readiness.",
     );
   });
 }

@@ -6,12 +6,13 @@ import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { Time, useZone } from "../../components/display/time.tsx";
 import { useAction } from "../../components/toasts.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
-import { acknowledge, type Alert, listSnoozes, openAgain } from "./data.ts";
+import { acknowledge, type Alert, type AlertDetails, listSnoozes, openAgain } from "./data.ts";
 
 const endStates: Record<string, State> = {
   recovered: "up",
   acknowledged: "up",
   unacknowledged: "down",
+  unreached: "down",
 };
 
 /** Returns the icon of an alert: its problem while it lasts. */
@@ -31,6 +32,7 @@ export function Owner({ alert }: { alert: Alert }) {
   const { status, acknowledgments, snoozedUntil, resolvedBecause, secondsToAcknowledge } = alert;
   if (resolvedBecause === "unacknowledged")
     return <span className="down">nobody acknowledged it</span>;
+  if (resolvedBecause === "unreached") return <span className="down">no message arrived</span>;
   if (status === "resolved" && resolvedBecause !== "acknowledged")
     return <>{resolvedBecause ?? "over"}</>;
   if (status === "snoozed" && snoozedUntil !== null)
@@ -48,14 +50,27 @@ export function Owner({ alert }: { alert: Alert }) {
   return <span className="down">nobody has acknowledged it</span>;
 }
 
-/** The buttons of an alert that is not over. */
-export function AlertButtons({ alert, size = "xs" }: { alert: Alert; size?: "xs" | "sm" }) {
+/** Whether messages about an alert notified a person, or it is a drill of them. Lists of alerts don't name these people. */
+const isNotified = (alert: Alert | AlertDetails, personId: string): boolean =>
+  (alert.type === "drill" && alert.subject.id === personId) ||
+  ("notifiedPeople" in alert && alert.notifiedPeople.some(({ id }) => id === personId));
+
+/** The buttons of an alert that is not over. Viewers can only acknowledge alerts that notified them. */
+export function AlertButtons({
+  alert,
+  size = "xs",
+}: {
+  alert: Alert | AlertDetails;
+  size?: "xs" | "sm";
+}) {
   const { person, mayWrite } = useSignedInPerson();
   const acknowledging = useAction(() => acknowledge(alert));
   const opening = useAction(() => openAgain(alert));
-  if (!mayWrite || alert.status === "resolved") return null;
+  const mayAcknowledge = mayWrite || isNotified(alert, person.id);
+  if (!mayAcknowledge || alert.status === "resolved") return null;
   const isOwn = alert.acknowledgments.some(({ id }) => id === person.id);
   const isAcknowledged = isOwn && alert.status === "acknowledged";
+  if (isAcknowledged && !mayWrite) return null;
   return (
     <span className="alert-buttons record-action">
       {isAcknowledged ? (
@@ -78,7 +93,7 @@ export function AlertButtons({ alert, size = "xs" }: { alert: Alert; size?: "xs"
           Acknowledge
         </BusyButton>
       )}
-      <SnoozeMenu alert={alert} size={size} />
+      {mayWrite && <SnoozeMenu alert={alert} size={size} />}
     </span>
   );
 }
