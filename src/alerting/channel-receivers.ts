@@ -32,14 +32,18 @@ export function createChannelReceivers(context: SendingContext): Receivers {
         refusal: channel.enabled ? null : "The channel was disabled.",
         async prepare(deliveryId) {
           const all = await findAlertsOfDelivery(tenant, deliveryId);
-          const alerts = all.filter(({ isFollowable }) => isFollowable).map(({ alert }) => alert);
-          const withheld = all.filter(({ isFollowable }) => !isFollowable);
+          const isSent = (one: (typeof all)[number]) =>
+            one.isFollowable && !isPastNotice(one.alert, clock());
+          const alerts = all.filter(isSent).map(({ alert }) => alert);
+          const withheld = all.filter((one) => !isSent(one));
           const positions = withheld.map(({ position }) => position);
           const statements = withholdAlerts(organizationId, deliveryId, positions);
           const nothing =
             all.length === 0
               ? "All problems were over before the quiet hours ended."
-              : "This channel was not alerted when the monitor went down, so the recovery is not sent.";
+              : all.some(({ alert }) => isPastNotice(alert, clock()))
+                ? "The shift had started before the notice could be sent."
+                : "This channel was not alerted when the monitor went down, so the recovery is not sent.";
           if (alerts.length === 0) return { statements, nothing };
           const problem = await findCase(tenant, deliveryId);
           const missed = await findMissed(tenant, deliveryId, alerts);
@@ -76,6 +80,10 @@ export function createChannelReceivers(context: SendingContext): Receivers {
     },
   };
 }
+
+/** Whether an alert is the notice of a shift that has started. */
+const isPastNotice = ({ type, data }: Alert, now: number) =>
+  type === "shift.starting" && Date.parse(data.shift.startsAt) <= now;
 
 /** Returns the subjects of each delivery: monitors, incidents, problems, and the cases that it opens or closes. */
 async function findSubjects({ store, organizationId }: Tenant, deliveryIds: readonly string[]) {

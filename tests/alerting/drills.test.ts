@@ -315,6 +315,22 @@ describe("a monthly drill", () => {
     }
   });
 
+  test("whose hours a clock change skips starts that much later", () => {
+    // On 28 March 2027, 02:00 to 03:00 does not exist in Berlin.
+    for (const [from, until, start, end] of [
+      ["02:30", "03:00", "01:30", "02:00"],
+      ["02:00", "02:59", "01:00", "01:59"],
+      ["02:30", "03:15", "01:30", "02:15"],
+      ["01:30", "02:30", "00:30", "01:30"],
+    ] as const) {
+      const drill = { ...monthly, day: 28, from, until };
+      const at = findDrillTime("policy", drill, Date.parse("2027-03-02T00:00:00Z"));
+      expect(isWithinDrillHours(drill, at)).toBe(true);
+      const time = new Date(at).toISOString();
+      expect([time >= `2027-03-28T${start}`, time < `2027-03-28T${end}`]).toEqual([true, true]);
+    }
+  });
+
   test("is started by the engine, is not repeated after an edit, and is left out while off", async () => {
     const world = await createWorld({ drill: monthly });
     const { time, later, listDrills, api, path, policyId, ada } = world;

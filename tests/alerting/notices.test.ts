@@ -1,5 +1,5 @@
 /** Notices before shifts: once per shift, also across restarts, edits and overrides. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { findNotices } from "../../src/alerting/schedules/rules.ts";
 import { hourMs } from "../../src/core/time/clock.ts";
 import { createPersonWithPhone } from "../support/on-call.ts";
@@ -111,6 +111,36 @@ test("a person without a verified contact method is notified after the verificat
   for (let hour = 0; hour < 25; hour++) await later(3_600);
   const alerts = inbox.alerts();
   expect(alerts.map(({ data }) => data.shift.startsAt)).toContain("2026-11-22T12:00:00.000Z");
+});
+
+describe("a notice that quiet hours would hold until its shift has started", () => {
+  const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+  const quietHours = { timeZone: "UTC", hours: [{ days, from: "22:00", until: "13:00" }] };
+
+  test("is sent before the quiet hours", async () => {
+    const { pass, api, ben, path, time } = await createWorld();
+    expect(await pass(1)).toEqual(["ada shift.starting 11-20T12:00"]);
+    await api("PATCH", `/api/v1/contact-methods/${ben.methodId}`, { body: { quietHours } });
+    await api("PATCH", path, { body: { name: "Platform 2" } });
+    expect(await pass(9)).toEqual([]);
+    // On the day before, instead of at 06:00.
+    time.now = Date.parse("2026-11-20T21:59:00Z");
+    expect(await pass(0)).toEqual(["ben shift.starting 11-21T12:00"]);
+    expect(await pass(20)).toEqual([]);
+  });
+
+  test("is dropped with an explanation if they include the present", async () => {
+    const { pass, api, ada, ben, path, readAlert, readMessages } = await createWorld(null);
+    for (const { methodId } of [ada, ben])
+      await api("PATCH", `/api/v1/contact-methods/${methodId}`, { body: { quietHours } });
+    await api("PATCH", path, { body: { noticeHours: 6 } });
+    expect(await pass(5)).toEqual([]);
+    const notice = readMessages().find(({ type }) => type === "shift.starting");
+    expect((await readAlert(notice.id)).timeline.at(-1)).toMatchObject({
+      type: "skipped",
+      message: "The shift had started before the notice could be sent.",
+    });
+  });
 });
 
 test("a power cut while a notice is written neither loses nor repeats it", async () => {

@@ -1,6 +1,6 @@
 /** Reads which messages a channel gets, and finds the end of its quiet hours. */
 import { dayMs } from "../../core/time/clock.ts";
-import { findHoursEnd } from "../hours/rules.ts";
+import { findHours, findHoursEnd, type Span } from "../hours/rules.ts";
 import { type MessageKind, messageKinds, type QuietHours } from "./routing-schema.ts";
 
 /** Parses the stored kinds of messages; null stands for all. */
@@ -14,6 +14,10 @@ export const parseQuietHours = (json: string | null): QuietHours | null =>
 /** Returns when the quiet hours that include `at` end, in Unix milliseconds; null outside of them. */
 export const findQuietEnd = (quiet: QuietHours | null, at: number): number | null =>
   quiet === null ? null : findHoursEnd(quiet.hours, quiet.timeZone, at);
+
+/** Returns the quiet hours that include `at`; null outside of them. */
+export const findQuietSpan = (quiet: QuietHours | null, at: number): Span | null =>
+  quiet === null ? null : findHours(quiet.hours, quiet.timeZone, at);
 
 /**
  * Formats the end of quiet hours in their time zone, such as `07:00 (Europe/Berlin)`. An end that is more than a day

@@ -3,10 +3,12 @@ import { scheduleBounds } from "../../core/limits.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { toLocal } from "../../core/time/time-zones.ts";
 import type { AlertData } from "../alert.ts";
+import { findQuietSpan } from "../channels/rules.ts";
 import { planContactMethods } from "../contact-methods/rules.ts";
 import { findNotices, findUpcoming, type ShiftStart } from "../schedules/rules.ts";
 import { delayNotices, insertNotice, type TimedSchedule } from "../schedules/store.ts";
 import type { Decision, Timer } from "./decide.ts";
+import type { Contact } from "./escalation-rules.ts";
 import { createAlert } from "./records.ts";
 
 /** Announces the next shifts of a schedule, and plans when to examine it again. */
@@ -14,11 +16,15 @@ export function announceShifts(decision: Decision, { monitorId: id, dueAt = 0 }:
   const { snapshot, out, now } = decision;
   const found = snapshot.shifts.get(id);
   if (found === undefined || found.schedule.noticeHours === null) return;
-  const { schedule, announced } = found;
-  const { due, nextAt } = findNotices(schedule, found.schedule.noticeHours, announced, now);
+  const { announced } = found;
+  const schedule = { ...found.schedule, noticeHours: found.schedule.noticeHours };
+  const { noticeHours } = schedule;
+  const { due, nextAt } = findNotices(schedule, noticeHours, announced, now, (shift, usual) =>
+    findNoticeTime(listContacts(decision, shift.personId), shift.startsAt, usual),
+  );
   const { organizationId } = snapshot;
   for (const shift of due) {
-    const to = listChannels(decision, shift.personId);
+    const to = listContacts(decision, shift.personId).map(({ id }) => id);
     // A person who can be reached later is notified then.
     if (to.length === 0) continue;
     if (out.isFull()) return out.deferRest();
@@ -35,13 +41,32 @@ export function announceShifts(decision: Decision, { monitorId: id, dueAt = 0 }:
 }
 
 /** Returns the contact methods of a person that a page uses first. */
-function listChannels({ snapshot }: Decision, personId: string): string[] {
+function listContacts({ snapshot }: Decision, personId: string): Contact[] {
   const own = [...snapshot.escalation.channels.values()].filter((one) => one.personId === personId);
   const usual = planContactMethods(own, "normal");
   const planned = usual.length > 0 ? usual : planContactMethods(own, "critical");
   return planned
     .filter(({ afterMinutes }) => afterMinutes === planned[0]?.afterMinutes)
-    .map(({ method }) => method.id);
+    .map(({ method }) => method);
+}
+
+/** Time before quiet hours at which a notice is sent that they would hold. */
+const beforeQuietMs = 60_000;
+
+/**
+ * Returns when the notice of a shift is sent through these contact methods: at the usual time, or before it, if the quiet
+ * hours of all of them hold it until the shift has started.
+ */
+export function findNoticeTime(
+  contacts: readonly Pick<Contact, "quietHours">[],
+  startsAt: number,
+  usual: number,
+): number {
+  const starts = contacts.map(({ quietHours }) => {
+    const quiet = findQuietSpan(quietHours, usual);
+    return quiet === null || quiet.end < startsAt ? usual : quiet.start - beforeQuietMs;
+  });
+  return starts.length === 0 ? usual : Math.max(...starts);
 }
 
 function describe(

@@ -21,6 +21,18 @@ export function coversWeek(hours: readonly ScheduleHours[]): boolean {
   return covered.every((one) => one === 1);
 }
 
+/** Returns when times of the week that include `at` start and end; null if they don't include it. */
+export function findHours(
+  hours: readonly ScheduleHours[],
+  timeZone: string,
+  at: number,
+): Span | null {
+  const end = findHoursEnd(hours, timeZone, at);
+  const all = end === null ? [] : listWindows(hours, timeZone, at - 14 * dayMs, at + 1);
+  const last = all.at(-1);
+  return end === null || last === undefined ? null : { start: last.start, end };
+}
+
 /** Returns when times of the week that include `at` end, in Unix milliseconds; null if they don't include it. */
 export function findHoursEnd(
   hours: readonly ScheduleHours[],

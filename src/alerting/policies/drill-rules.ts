@@ -7,17 +7,23 @@ import type { MonthlyDrill } from "../drills/schema.ts";
 
 type Span = { start: number; end: number };
 
-/** Returns the hours of the drill in the month of a local time, in Unix milliseconds. */
+/**
+ * Returns the hours of the drill in the month of a local time, in Unix milliseconds. Hours that a clock change skips are
+ * that much later.
+ */
 function findHours({ day, from, until, timeZone }: MonthlyDrill, local: number, months = 0): Span {
   const date = new Date(local);
   const first = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months);
   // `getUTCDay()` starts with Sunday, `weekdays` with Monday.
   const firstWeekday = (new Date(first).getUTCDay() + 6) % 7;
   const days = typeof day === "number" ? day - 1 : (weekdays.indexOf(day) - firstWeekday + 7) % 7;
-  const at = (clock: string) =>
-    toInstant(first + days * dayMs + Date.parse(`1970-01-01T${clock}Z`), timeZone);
-  return { start: at(from), end: at(until) };
+  const localStart = first + days * dayMs + parseClock(from);
+  const start = toInstant(localStart, timeZone);
+  const end = toInstant(localStart + parseClock(until) - parseClock(from), timeZone);
+  return { start, end: end > start ? end : start + parseClock(until) - parseClock(from) };
 }
+
+const parseClock = (clock: string) => Date.parse(`1970-01-01T${clock}Z`);
 
 /** Whether a monthly drill may start at `now`, in Unix milliseconds. */
 export function isWithinDrillHours(drill: MonthlyDrill, now: number): boolean {

@@ -417,7 +417,10 @@ export const findEntries = ({ store, organizationId }: Tenant, recordId: string)
     .where(matchValues(alertTimeline, { organizationId, recordId }))
     .orderBy(alertTimeline.seq);
 
-/** Returns the newest deliveries of messages about an alert, each with its message and channel, oldest first. */
+/**
+ * Returns the newest deliveries of messages about an alert, each with its message and channel, oldest first. Dropped
+ * messages are left out, except for the one with this ID, which has no other timeline.
+ */
 export async function findSentMessages(
   { store, organizationId }: Tenant,
   about: { recordId: string } | { id: string },
@@ -430,7 +433,7 @@ export async function findSentMessages(
       and(
         eq(deliveryAlerts.organizationId, alerts.organizationId),
         eq(deliveryAlerts.alertId, alerts.id),
-        sql`not ${deliveryAlerts.withheld}`,
+        "id" in about ? undefined : sql`not ${deliveryAlerts.withheld}`,
       ),
     )
     .innerJoin(deliveries, matchReference(deliveryAlerts, deliveryAlerts.deliveryId, deliveries))

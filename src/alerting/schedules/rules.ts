@@ -94,29 +94,35 @@ export type ShiftStart = { personId: string; startsAt: number };
 /** Identifies the notice of a shift: another person or another start is another shift. */
 export const buildNoticeKey = ({ personId, startsAt }: ShiftStart) => `${personId} ${startsAt}`;
 
+/** Longest time before the usual notice for which quiet hours can make it earlier. */
+const earlyMs = 8 * dayMs;
+
 /**
  * Returns the shifts whose people are notified at `now`, and when to examine the schedule again: at most a day later.
- * The shift of a person begins when someone else, or nobody, was on call before.
+ * The shift of a person begins when someone else, or nobody, was on call before. `noticeTimeOf` returns when the person of
+ * a shift is notified, if that is before the usual time.
  */
 export function findNotices(
   schedule: ScheduleTimes,
   noticeHours: number,
   announced: ReadonlySet<string>,
   now: number,
+  noticeTimeOf: (shift: ShiftStart, usual: number) => number = (_, usual) => usual,
 ): { due: ShiftStart[]; nextAt: number } {
   const noticeMs = noticeHours * hourMs;
-  const spans = listShifts(schedule, now, now + noticeMs + dayMs);
+  const spans = listShifts(schedule, now, now + noticeMs + earlyMs);
   const starts = spans.flatMap(({ start, personId }, index): ShiftStart[] =>
     index === 0 || personId === null || personId === spans[index - 1]?.personId
       ? []
       : [{ personId, startsAt: start }],
   );
-  const later = starts.find(({ startsAt }) => startsAt - noticeMs > now);
+  const notices = starts
+    .filter((one) => !announced.has(buildNoticeKey(one)))
+    .map((shift) => ({ shift, at: noticeTimeOf(shift, shift.startsAt - noticeMs) }));
+  const later = notices.filter(({ at }) => at > now).map(({ at }) => at);
   return {
-    due: starts.filter(
-      (one) => one.startsAt - noticeMs <= now && !announced.has(buildNoticeKey(one)),
-    ),
-    nextAt: later === undefined ? now + dayMs : later.startsAt - noticeMs,
+    due: notices.filter(({ at }) => at <= now).map(({ shift }) => shift),
+    nextAt: Math.min(now + dayMs, ...later),
   };
 }
 
