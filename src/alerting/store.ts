@@ -88,6 +88,13 @@ export async function addAttempts(
   });
 }
 
+/** Examines the messages at once that quiet hours of a channel hold. */
+export const wakeDigests = (organizationId: string, channelId: string, now: number): Prepared => ({
+  text: `update deliveries set due_at = min(due_at, ?)
+    where organization_id = ? and receiver_id = ? and due_at is not null and quiet`,
+  parameters: [now, organizationId, channelId],
+});
+
 /** Makes the alerts due that are held behind a monitor. */
 export const wakeHeldAlerts = (
   organizationId: string,

@@ -37,7 +37,12 @@ export type Outcome<Part> = {
   finished: number;
   /** Progress within the first unfinished event. */
   part: Part | null;
+  /** Whether the statements add deliveries. Absent for no. */
+  hasDeliveries?: boolean;
 };
+
+/** Called after a write, with its organizations, and whether it adds deliveries. */
+export type OnFollowerWrite = (organizationIds: readonly string[], hasDeliveries: boolean) => void;
 
 type Follower<E extends LoggedEvent, Part> = {
   name: (typeof followerNames)[number];
@@ -48,8 +53,7 @@ type Follower<E extends LoggedEvent, Part> = {
   decide: (work: Work<E, Part>) => Promise<Outcome<Part>>;
   /** Maximum rows per write. Tests set a lower number. */
   rowsAtOnce?: number;
-  /** Called after each write, with its organizations. */
-  onWrite?: (organizationIds: readonly string[]) => void;
+  onWrite?: OnFollowerWrite;
 };
 
 /** An organization with a backlog, and its last finished event. */
@@ -165,8 +169,9 @@ export class FairFollower<E extends LoggedEvent, Part> {
       // Organizations with few events come first, and leave the rest of their shares to the others.
       .sort(([, a], [, b]) => a.length - b.length)
       .map(([organizationId, own]) => ({ organizationId, seq: position.seq, part, events: own }));
-    await this.cursor.advance(position, last.seq, await this.#decideAll(workItems, false));
-    onWrite?.([...groups.keys()]);
+    const { statements, hasDeliveries } = await this.#decideAll(workItems, false);
+    await this.cursor.advance(position, last.seq, statements);
+    onWrite?.([...groups.keys()], hasDeliveries);
   }
 
   async #serveNext(): Promise<boolean> {
@@ -182,24 +187,27 @@ export class FairFollower<E extends LoggedEvent, Part> {
         };
       }),
     );
-    const statements = await this.#decideAll(works, true);
+    const { statements, hasDeliveries } = await this.#decideAll(works, true);
     await this.cursor.advance(position, position.seq, statements, position.part);
     this.#lastServed = waiting.at(-1)?.organizationId ?? "";
-    this.#follower.onWrite?.(waiting.map(({ organizationId }) => organizationId));
+    const organizationIds = waiting.map(({ organizationId }) => organizationId);
+    this.#follower.onWrite?.(organizationIds, hasDeliveries);
     return true;
   }
 
   /** Divides the rows of a write among organizations. */
-  async #decideAll(works: readonly Unread<Part>[], areBehind: boolean): Promise<Statement[]> {
+  async #decideAll(works: readonly Unread<Part>[], areBehind: boolean) {
     let left = this.rowsAtOnce;
+    let hasDeliveries = false;
     const all: Statement[] = [];
     for (const [index, work] of works.entries()) {
       const rows = Math.max(1, Math.floor(left / (works.length - index)));
       const outcome = await this.#decide(work, rows, areBehind);
       left -= outcome.rows;
       all.push(...outcome.statements);
+      hasDeliveries ||= outcome.hasDeliveries;
     }
-    return all;
+    return { statements: all, hasDeliveries };
   }
 
   /** Handles the events of one organization, and saves its position if some remain. */
@@ -224,7 +232,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
         this.#saveBacklog({ organizationId, seq: reached ?? seq, part: outcome.part }),
       );
     else if (isBehind) statements.push(this.#removeBacklog(organizationId));
-    return { statements, rows: outcome.rows };
+    return { statements, rows: outcome.rows, hasDeliveries: outcome.hasDeliveries === true };
   }
 
   async #nextBacklogs(): Promise<Backlog<Part>[]> {

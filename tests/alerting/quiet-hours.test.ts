@@ -201,6 +201,142 @@ describe("changed quiet hours", () => {
   });
 });
 
+describe("an edit while messages are held", () => {
+  test("of the priority to critical sends them at once, except for other alerts", async () => {
+    const { inbox, job, createWatchedJob, later, pass, readTimeline, readAlerts } =
+      await createNight();
+    const other = await createWatchedJob([inbox], { name: "Mail" });
+    await job.changeState("down");
+    await other.changeState("down");
+    await later();
+    await job.change({ priority: "critical" });
+    await later();
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
+    expect((await readAlerts(`&monitorId=${job.id}`))[0]).toMatchObject({ priority: "critical" });
+    expect(await readTimeline()).toEqual([
+      "21:30 held: Held until 07:00 (Europe/Berlin) by the quiet hours of Office.",
+      "21:30 held: The alert has become critical, so the message that the quiet hours of Office held is sent.",
+      "21:30 sent: Shop is down",
+    ]);
+    await job.changeState("up");
+    await later();
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
+    await pass("07:00");
+    expect(inbox.listTitles()).toEqual([
+      "monitor.down Shop",
+      "monitor.up Shop",
+      "monitor.down Mail",
+    ]);
+  });
+
+  test("of an incident's severity to critical sends them at once", async () => {
+    const { inbox, later, api } = await createNight();
+    const body = { title: "Slow", severity: "minor", message: "We look." };
+    const { json } = await api("POST", "/api/v1/incidents", { body });
+    await later();
+    expect(inbox.listTitles()).toEqual([]);
+    const path = `/api/v1/incidents/${json.data.id}`;
+    await api("PATCH", path, { body: { severity: "critical" } });
+    await later();
+    expect(inbox.listTitles()).toEqual(["incident.opened Slow"]);
+    await api("PATCH", path, { body: { status: "resolved" } });
+    await later();
+    expect(inbox.listTitles()).toEqual(["incident.opened Slow", "incident.resolved Slow"]);
+  });
+
+  const dropped =
+    "21:30 held: The channel was no longer notified of the alert before the quiet hours of Office ended, so the held message is not sent.";
+  type Night = Awaited<ReturnType<typeof createNight>>;
+  test.each<[string, (night: Night) => Promise<unknown>]>([
+    ["detaches the channel", ({ job }) => job.change({ alertChannelIds: [] })],
+    [
+      "leaves outages out of its messages",
+      ({ inbox, changeChannel }) => changeChannel(inbox, { notifyOn: ["incident"] }),
+    ],
+  ])("that %s drops them, and the timeline says so", async (_, edit) => {
+    const night = await createNight();
+    await night.job.changeState("down");
+    await night.later();
+    await edit(night);
+    await night.pass("07:00");
+    expect(night.inbox.listTitles()).toEqual([]);
+    expect((await night.readTimeline()).at(-1)).toBe(dropped);
+    await night.job.changeState("up");
+    await night.later();
+    expect(night.inbox.listTitles()).toEqual([]);
+  });
+
+  test("that attaches the channel again does not notify it of the same outage, but of the next", async () => {
+    const { inbox, job, later, pass } = await createNight();
+    await job.changeState("down");
+    await later();
+    await job.change({ alertChannelIds: [] });
+    await later();
+    await job.change({ alertChannelIds: [inbox.id] });
+    await pass("07:00");
+    await job.changeState("up");
+    await job.changeState("down");
+    await later();
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
+  });
+});
+
+describe("a channel that is deleted and restored", () => {
+  const restore = async ({ api, inbox, later }: Awaited<ReturnType<typeof createNight>>) => {
+    expect((await api("DELETE", `/api/v1/alert-channels/${inbox.id}`)).status).toBe(200);
+    await later();
+    expect((await api("POST", `/api/v1/alert-channels/${inbox.id}/restore`)).status).toBe(200);
+    await later();
+  };
+
+  test("gets what it held if the problem is still open, once", async () => {
+    const night = await createNight();
+    const { inbox, job, createWatchedJob, later, pass, readTimeline } = night;
+    const over = await createWatchedJob([inbox], { name: "Mail" });
+    await job.changeState("down");
+    await over.changeState("down");
+    await later();
+    await restore(night);
+    await over.changeState("up");
+    await restore(night);
+    expect(await readTimeline()).toEqual([
+      "21:30 held: Held until 07:00 (Europe/Berlin) by the quiet hours of Office.",
+      "21:30 held: Office was deleted before its quiet hours ended, so the held message is not sent.",
+      "21:30 held: Held until 07:00 (Europe/Berlin) by the quiet hours of Office.",
+      "21:30 held: Office was deleted before its quiet hours ended, so the held message is not sent.",
+      "21:30 held: Held until 07:00 (Europe/Berlin) by the quiet hours of Office.",
+    ]);
+    await pass("07:00");
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
+    await job.changeState("up");
+    await later();
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
+  });
+
+  test("gets no known problem again, but its end", async () => {
+    const night = await createNight("21:10");
+    const { inbox, job, later } = night;
+    await job.changeState("down");
+    await later();
+    await restore(night);
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
+    await job.changeState("up");
+    await later();
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
+  });
+});
+
+test("a snooze that is ended early returns the held message that it dropped", async () => {
+  const { inbox, job, act, later, pass, time, api, readAlerts } = await createNight();
+  await job.changeState("down");
+  await act("snooze", { until: new Date(time.now + 86_400_000).toISOString() });
+  await later();
+  const [alert] = await readAlerts(`&monitorId=${job.id}`);
+  await api("POST", `/api/v1/alerts/${alert?.id}/unacknowledge`, { body: {} });
+  await pass("07:00");
+  expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
+});
+
 test("held messages survive restarts, kills and a clock that was ahead", async () => {
   const { inbox, job, later, pass, setTime, restart, crashBefore, readDeliveries } =
     await createNight();

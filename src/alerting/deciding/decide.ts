@@ -60,6 +60,7 @@ const alertingEvents = {
   "appliance.recovered": true,
   "appliance.troubled": true,
   "channel.failed": true,
+  "contact-method.updated": true,
   "group.unmuted": "reopening",
   "group.updated": "reopening",
   "incident.deleted": true,
@@ -132,6 +133,8 @@ export type DecisionScope = {
   scheduleIds?: readonly string[];
   /** Whether alerts can belong to those of other monitors. */
   joins?: boolean;
+  /** Whether open alerts are decided again for channels that don't know of them. */
+  decidesAgain?: boolean;
   rows: number;
   part: Part | null;
 };
@@ -182,6 +185,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
     case "alert.snoozed":
       return applyOwnership(decision, subjectId);
     case "alert-channel.created":
+    case "contact-method.updated":
       return;
     default:
       event satisfies never;
@@ -479,7 +483,7 @@ export function applySnoozeEnd(decision: Decision, record: OpenRecord) {
   if (isUncertain(decision, record))
     return out.write(setDueAt(snapshot.organizationId, record.id, now + unjudgedMs));
   out.write(guardRecord(snapshot.organizationId, record));
-  const data = JSON.parse(record.data ?? "{}") as object;
+  const data = JSON.parse(record.data) as object;
   const at = formatTimestamp(now);
   const { type, since } = record;
   const alert =
@@ -536,7 +540,7 @@ function recipientsOf({ snapshot }: Decision, { family, subjectId }: OpenRecord)
 }
 
 /** Returns the state that channels know after another message about an alert; null if none is stored. */
-function notifiedStateOf({ family, type }: OpenRecord): NotifiedState | null {
+export function notifiedStateOf({ family, type }: OpenRecord): NotifiedState | null {
   if (family === "incident" || family === "problem") return "open";
   if (family !== "state") return null;
   if (type === "monitor.flapping") return "flapping";

@@ -131,22 +131,19 @@ export function planEscalation(
   return [...runs, { step: null, round: policy.repeat, at, planned: [], texts: [] }];
 }
 
-/** Why an escalation that starts now reaches nobody: quiet hours hold all of its messages until `heldUntil`, or it has none. */
-export type Unreachable = { texts: string[]; held: Planned | null };
-
-/** Returns why an escalation that starts at `from` reaches nobody; null if it sends a message before its end. */
-export function findUnreachable(
+/** Returns the first message of an escalation that starts at `from`, if quiet hours hold all of them; otherwise null. */
+export function findHeldMessage(
   policy: Plan & { steps: readonly EscalationStep[] },
   priority: Priority,
   from: number,
   factsAt: (at: number) => EscalationFacts,
-): Unreachable | null {
-  const runs = planEscalation(policy, priority, from, factsAt);
-  const planned = runs.flatMap((run) => run.planned);
-  if (!reachesNobody(planned)) return null;
-  const ofFirstRound = runs.filter(({ round, step }) => round === 0 && step !== null);
-  const held = planned.toSorted((a, b) => (a.heldUntil ?? 0) - (b.heldUntil ?? 0))[0] ?? null;
-  return { texts: ofFirstRound.flatMap(({ texts }) => texts), held };
+): (Planned & { heldUntil: number }) | null {
+  const planned = planEscalation(policy, priority, from, factsAt).flatMap((run) => run.planned);
+  const held = planned.flatMap(({ heldUntil, ...one }) =>
+    heldUntil === null ? [] : [{ ...one, heldUntil }],
+  );
+  const first = held.toSorted((a, b) => a.heldUntil - b.heldUntil)[0];
+  return first === undefined || held.length < planned.length ? null : first;
 }
 
 /** Returns the steps of a drill of one person. It ends after their last contact method had the usual pause. */

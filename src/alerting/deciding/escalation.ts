@@ -172,7 +172,7 @@ function notifyOfRecord(
 ) {
   if (channelIds.length === 0) return;
   const { out, now } = decision;
-  const known = JSON.parse(record.data ?? "{}") as object;
+  const known = JSON.parse(record.data) as object;
   const data = escalation === null ? known : { ...known, escalation };
   const alert = createAlert(record.type, formatTimestamp(now), data, now);
   recordNotifiedAgain(decision, record, out.notify(alert, channelIds, false, record));

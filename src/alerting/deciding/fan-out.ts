@@ -1,7 +1,12 @@
 /** Turns events into alerts and alerts into deliveries, alternating between organizations. */
 import type { Clock } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
-import { FairFollower, type Outcome, type Work } from "../../events/fair-follower.ts";
+import {
+  FairFollower,
+  type OnFollowerWrite,
+  type Outcome,
+  type Work,
+} from "../../events/fair-follower.ts";
 import { readSince } from "../../events/log.ts";
 import type { Signals } from "../../events/signals.ts";
 import {
@@ -14,6 +19,7 @@ import {
   isAboutAlert,
 } from "./decide.ts";
 import { CauseMemory } from "./cause-memory.ts";
+import { canNotifyAgain, decideAgain } from "./deciding-again.ts";
 import { Outbox, type Part } from "../sending/outbox.ts";
 import { type OutboxRoom, createOutboxRoom, buildStatements } from "../sending/outbox-room.ts";
 import { loadSnapshot } from "./snapshot.ts";
@@ -38,15 +44,12 @@ export class AlertFanOut {
   readonly #room: OutboxRoom;
   readonly #timers: AlertTimers;
   readonly #causes = new CauseMemory();
-  /** The last outbox of the current write, and whether an earlier one has deliveries. */
-  #outbox: Outbox | null = null;
-  #hasDeliveries = false;
 
   constructor(dependencies: Dependencies) {
     const { store, clock, rowsAtOnce, room = createOutboxRoom(store, "alerts") } = dependencies;
     this.#dependencies = dependencies;
     this.#room = room;
-    const onWrite = (organizationIds: readonly string[]) => this.#emitDeliveries(organizationIds);
+    const onWrite: OnFollowerWrite = (...written) => this.#emitDeliveries(...written);
     this.follower = new FairFollower(store, {
       name: "alerting",
       concerns: concernsAlerting,
@@ -85,15 +88,8 @@ export class AlertFanOut {
     const snapshot = await loadSnapshot(store, organizationId, { ...wanted, now });
     const budget = { left: rows, alerts: await this.#room.countAvailable(organizationId, now) };
     const out = new Outbox(snapshot, now, { budget, origin: origin(), part });
-    this.#hasDeliveries ||= this.#outbox?.hasDeliveries() ?? false;
-    this.#outbox = out;
-    return {
-      snapshot,
-      out,
-      now,
-      runningSince: runningSince?.() ?? -Infinity,
-      causes: this.#causes,
-    };
+    const causes = this.#causes;
+    return { snapshot, out, now, runningSince: runningSince?.() ?? -Infinity, causes };
   }
 
   async #decide(work: Work<AlertingEvent, EventPart>): Promise<Outcome<EventPart>> {
@@ -108,14 +104,17 @@ export class AlertFanOut {
       ...leaders.map(({ monitorId }) => monitorId),
       ...(await findReopenedMonitors(this.#dependencies.store, organizationId, events)),
       ...(await findSubjectsOfAlerts(this.#dependencies.store, organizationId, events)),
+      ...(await findSubjectsOfChannels(this.#dependencies.store, organizationId, events)),
     ];
-    const joins = causes.length > 0;
-    const scope = { monitorIds: subjects, incidentIds: subjects, joins, rows, part: resumed };
+    const decidesAgain = events.some(canNotifyAgain);
+    const ids = { monitorIds: subjects, incidentIds: subjects };
+    const scope = { ...ids, joins: causes.length > 0, decidesAgain, rows, part: resumed };
     const decision = await this.#begin(organizationId, scope);
     let finished = 0;
     let rest: EventPart | null = null;
     for (const event of events) {
       applyEvent(decision, event);
+      if (decision.out.rest() === null) decideAgain(decision, event);
       const unfinished = decision.out.rest();
       if (unfinished !== null) {
         rest = unfinished.part && { event: { seq: event.seq, ...unfinished.part } };
@@ -127,13 +126,11 @@ export class AlertFanOut {
     return { ...(await buildStatements(this.#room, decision)), finished, part: rest };
   }
 
-  #emitDeliveries(organizationIds: readonly string[]) {
+  #emitDeliveries(organizationIds: readonly string[], hasDeliveries: boolean) {
     const { signals, onWrite } = this.#dependencies;
     for (const organizationId of organizationIds) signals.emit("deliveries", organizationId);
     // Many writes only change alerts without a channel.
-    if (this.#hasDeliveries || this.#outbox?.hasDeliveries() === true) onWrite?.();
-    this.#hasDeliveries = false;
-    this.#outbox = null;
+    if (hasDeliveries) onWrite?.();
   }
 }
 
@@ -182,6 +179,39 @@ async function findSubjectsOfAlerts(
        cross join alert_records r on r.organization_id = ?1 and r.id = w.value
      where r.resolved_at is null`,
     [organizationId, JSON.stringify(ids)],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Returns the subjects of the open alerts that edited channels hold messages about, or that a restored channel can be
+ * notified of.
+ */
+async function findSubjectsOfChannels(
+  store: Store,
+  organizationId: string,
+  events: readonly AlertingEvent[],
+): Promise<string[]> {
+  const listIds = (type: AlertingEvent["type"]) =>
+    events.filter((one) => one.type === type).map(({ subjectId }) => subjectId);
+  const edited = listIds("alert-channel.updated");
+  const restored = listIds("alert-channel.restored");
+  if (edited.length + restored.length === 0) return [];
+  const rows = await store.query<{ id: string }>(
+    `select r.subject_id as id from json_each(?2) w
+       cross join deliveries d indexed by deliveries_quiet on d.organization_id = ?1
+         and d.receiver_id = w.value and d.due_at is not null and d.quiet
+       cross join delivery_alerts t on t.organization_id = ?1 and t.delivery_id = d.id
+       cross join alerts a on a.organization_id = ?1 and a.id = t.alert_id
+       cross join alert_records r on r.organization_id = ?1 and r.id = a.record_id
+     where r.resolved_at is null
+     union select r.subject_id from alert_records r indexed by alert_records_open
+     where r.organization_id = ?1 and r.resolved_at is null and json_array_length(?3) > 0
+       and (r.family in ('incident', 'channel', 'problem')
+         or r.family = 'certificate' and exists (select 1 from monitor_channels c
+           where c.organization_id = ?1 and c.monitor_id = r.subject_id
+             and c.channel_id in (select value from json_each(?3))))`,
+    [organizationId, JSON.stringify(edited), JSON.stringify(restored)],
   );
   return rows.map(({ id }) => id);
 }

@@ -1,9 +1,9 @@
-/** Finds digests whose quiet hours are over, or were changed, and makes them due. */
+/** Finds digests whose quiet hours are over, or were changed, and enters them into the outbox. */
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { findQuietEnd, parseQuietHours } from "../channels/rules.ts";
 
-/** Maximum channels per tick. */
+/** Maximum channels of each kind per tick. */
 const maxChannels = 2_000;
 
 type Holding = {
@@ -16,12 +16,15 @@ type Holding = {
 export type QuietRound = ReturnType<typeof createQuietRound>;
 
 /**
- * Compares all channels that hold messages with their quiet hours now, and returns the statements
- * that send their digests, or change the time at which they will. So edits apply at once, and a
- * clock that was wrong holds nothing for longer. The earliest ends are examined first.
+ * Finds channels whose held messages are due, and returns the statements that send their digests, or change the time at
+ * which they will if the hours were edited. After a start, and when the clock goes back, it examines all channels with held
+ * messages, so that a clock that was ahead holds nothing for longer.
  */
 export function createQuietRound(store: Store) {
   let minute = 0;
+  let lastNow = Infinity;
+  /** The last channel of an examination of all; null if none runs. */
+  let after: readonly [string, string] | null = null;
   const ends = new Map<string, number | null>();
 
   /** Quiet hours start and end at full minutes, and many channels have the same. */
@@ -37,8 +40,20 @@ export function createQuietRound(store: Store) {
     return end;
   }
 
+  async function findHolding(now: number): Promise<Holding[]> {
+    if (now < lastNow) after = ["", ""];
+    lastNow = now;
+    const due = await store.query<Holding>(dueText, [now, maxChannels]);
+    if (after === null) return due;
+    const all = await store.query<Holding>(holdingText, [...after, maxChannels]);
+    const last = all.length < maxChannels ? undefined : all.at(-1);
+    after = last === undefined ? null : [last.organizationId, last.channelId];
+    const nameOf = ({ organizationId, channelId }: Holding) => `${organizationId} ${channelId}`;
+    return [...new Map([...due, ...all].map((one) => [nameOf(one), one])).values()];
+  }
+
   return async (now: number): Promise<{ statements: Statement[]; organizationIds: string[] }> => {
-    const holding = await store.query<Holding>(holdingText, [maxChannels]);
+    const holding = await findHolding(now);
     const changed = holding
       .map((one) => ({ ...one, end: findEnd(one.quietHours, now) }))
       .filter(({ end, dueAt }) => end !== dueAt);
@@ -55,12 +70,20 @@ export function createQuietRound(store: Store) {
   };
 }
 
-const holdingText = `select d.organization_id as organizationId, d.receiver_id as channelId,
-    c.quiet_hours as quietHours, min(d.due_at) as dueAt
+const channelSql = `d.organization_id as organizationId, d.receiver_id as channelId,
+    c.quiet_hours as quietHours, min(d.due_at) as dueAt`;
+
+const dueText = `select ${channelSql}
+  from (select organization_id, receiver_id, due_at from deliveries indexed by deliveries_quiet_due
+      where due_at is not null and quiet and due_at <= ?1 order by due_at limit ?2) d
+    cross join alert_channels c on c.organization_id = d.organization_id and c.id = d.receiver_id
+  group by d.organization_id, d.receiver_id`;
+
+const holdingText = `select ${channelSql}
   from deliveries d indexed by deliveries_quiet
     cross join alert_channels c on c.organization_id = d.organization_id and c.id = d.receiver_id
-  where d.due_at is not null and d.quiet
-  group by d.organization_id, d.receiver_id order by min(d.due_at) limit ?`;
+  where d.due_at is not null and d.quiet and (d.organization_id, d.receiver_id) > (?1, ?2)
+  group by d.organization_id, d.receiver_id order by d.organization_id, d.receiver_id limit ?3`;
 
 /** Enters the digests into the outbox. They count as created now, because they could not be sent before. */
 const sendDigests = (over: readonly Holding[], now: number): Statement => ({

@@ -1,12 +1,13 @@
 /** Opens, changes and ends alerts within a decision, in the same write as its deliveries. */
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
+import type { Priority } from "../../core/statuses.ts";
 import type { Alert } from "../alert.ts";
 import type { AlertType } from "../schema.ts";
 import { findPolicyOfIncident, findPolicyOfMonitor } from "../policies/rules.ts";
 import type { PolicyRecord } from "../policies/store.ts";
 import { type Ending, type Family, familyOf, isQuiet, type OpenRecord } from "../records/rules.ts";
-import { dropHeldMessages } from "../records/held-messages.ts";
+import { type DropReason, dropHeldMessages } from "../records/held-messages.ts";
 import { createLinkKey } from "../records/links.ts";
 import { computeStageTime, findStage } from "./escalation-rules.ts";
 import {
@@ -94,22 +95,34 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
   return record;
 }
 
+/** Returns the priority that an alert gets from its monitor or incident; null if it has neither. */
+export function priorityOf(
+  { monitors, incidents }: Snapshot,
+  { family, subjectId }: Pick<OpenRecord, "family" | "subjectId">,
+): Priority | null {
+  if (family === "state" || family === "certificate")
+    return monitors.get(subjectId)?.priority ?? null;
+  const incident = family === "incident" ? incidents.get(subjectId) : undefined;
+  return incident === undefined ? null : incident.severity === "critical" ? "critical" : "normal";
+}
+
 /** Returns the priority of a new alert, and its escalation policy. */
 function findOwnership(
-  { monitors, incidents, policies }: Snapshot,
+  snapshot: Snapshot,
   family: Family,
   { subjectId, isAutomatic = false }: NewProblem,
 ): Pick<OpenRecord, "priority" | "policyId"> {
+  const { monitors, incidents, policies } = snapshot;
+  const priority = priorityOf(snapshot, { family, subjectId }) ?? "normal";
   const monitor = monitors.get(subjectId);
   const incident = incidents.get(subjectId);
   if (family === "incident" && incident !== undefined)
     return {
-      priority: incident.severity === "critical" ? "critical" : "normal",
+      priority,
       policyId: isAutomatic ? null : idOf(findPolicyOfIncident(policies, incident.severity)),
     };
-  if (monitor === undefined) return { priority: "normal", policyId: null };
-  const policyId = family === "state" ? findPolicyId(policies, monitor) : null;
-  return { priority: monitor.priority, policyId };
+  if (monitor === undefined) return { priority, policyId: null };
+  return { priority, policyId: family === "state" ? findPolicyId(policies, monitor) : null };
 }
 
 /** Returns the escalation policy of a monitor's outages; null for none. */
@@ -182,22 +195,25 @@ export function resolveRecord(
   if (ending !== undefined) out.write(ending);
   const canNotifyLater = open.policyId !== null || family === "drill";
   if (canNotifyLater && canceling !== undefined) out.write(canceling);
-  if (snapshot.quietIds.size > 0) dropHeld(snapshot, out, open, because, at);
+  if (snapshot.quietIds.size > 0) dropHeld({ snapshot, out }, open, because, at);
   const others = snapshot.records.get(subjectId)?.filter((one) => one !== open) ?? [];
   snapshot.records.set(subjectId, others);
 }
 
-/** Drops the messages about an alert that quiet hours hold. */
-function dropHeld(
-  { organizationId, notified, quietIds }: Snapshot,
-  out: Outbox,
+/** Drops the messages about an alert that quiet hours hold, or only some of them to a channel. */
+export function dropHeld(
+  { snapshot, out }: Pick<Deciding, "snapshot" | "out">,
   { id, subjectId }: OpenRecord,
-  because: Ending,
+  because: DropReason,
   at: string,
+  some: { messageIds: readonly string[]; channelId: string } | null = null,
 ) {
-  for (const statement of dropHeldMessages(organizationId, [id], because, at)) out.write(statement);
+  const { organizationId, notified, quietIds } = snapshot;
+  const statements = dropHeldMessages(organizationId, [id], because, at, some ?? {});
+  for (const statement of statements) out.write(statement);
   const known = notified.get(subjectId);
   for (const [channelId, { notifications, ...one }] of known ?? []) {
+    if (some !== null && channelId !== some.channelId) continue;
     const sent = notifications.filter(([deliveryId]) => !quietIds.has(deliveryId));
     const state = sent.at(-1)?.[1];
     if (state === undefined) known?.delete(channelId);
@@ -217,7 +233,7 @@ export function endSnooze(decision: Deciding, record: OpenRecord) {
   if (record.type !== "monitor.degraded") startEscalation(decision, returned, now);
 }
 
-function replaceRecord({ records }: Snapshot, record: OpenRecord) {
+export function replaceRecord({ records }: Snapshot, record: OpenRecord) {
   const others = records.get(record.subjectId)?.filter((one) => one.id !== record.id) ?? [];
   records.set(record.subjectId, [...others, record]);
 }

@@ -8,7 +8,7 @@ import type { OpenCase } from "./cases.ts";
 import { formatTarget } from "../../monitoring/monitors/rules.ts";
 import { watchedSql } from "../../monitoring/monitors/store.ts";
 import { type MonitorColumns, parseMonitorIds } from "../../incidents/store.ts";
-import type { AlertedMonitor } from "../alert.ts";
+import type { Alert, AlertedMonitor } from "../alert.ts";
 import { cutText } from "../sending/messages.ts";
 import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
 import { emptyHistory } from "./rules.ts";
@@ -38,8 +38,10 @@ export type Snapshot = {
   quiet: Map<string, PendingDigest>;
   /** Deliveries that quiet hours hold. */
   quietIds: Set<string>;
-  /** Messages that quiet hours hold, by `heldKeyOf`. */
-  held: Map<string, HeldMessage>;
+  /** Messages that quiet hours hold, by alert. */
+  held: Map<string, HeldMessage[]>;
+  /** What channels know of open alerts that are decided again, by alert. */
+  known: ReadonlyMap<string, readonly Knowledge[]>;
   /** Open cases by subject. */
   cases: Map<string, OpenCase[]>;
   /** Open alerts by subject. */
@@ -155,12 +157,25 @@ export type PendingDigest = {
   dueAt: number;
 };
 
-/** A message that quiet hours hold. */
-export type HeldMessage = { deliveryId: string; position: number };
+/** A message that quiet hours of a channel hold. */
+export type HeldMessage = {
+  channelId: string;
+  alert: Alert;
+  deliveryId: string;
+  position: number;
+};
 
-/** Names the message about an alert that quiet hours of a channel hold. Policies have a message of their own. */
-export const heldKeyOf = (channelId: string, recordId: string, escalates: boolean) =>
-  `${channelId} ${recordId} ${escalates}`;
+/** Whether the message of a policy or an ordinary one is meant. Both can be held for one channel. */
+export const isEscalation = ({ data }: Alert): boolean => data.escalation !== undefined;
+
+/** What a channel knows of an alert. */
+export type Knowledge = {
+  channelId: string;
+  /** The last delivery about it that arrived or is on its way; null for none. */
+  deliveryId: string | null;
+  /** Whether a held message about it was dropped. */
+  isDropped: boolean;
+};
 
 type Flags<T, K extends keyof T> = Omit<T, K> & Record<K, number>;
 type MonitorRow = Flags<
@@ -275,17 +290,27 @@ const gatheringText = `select d.receiver_id as channelId, d.id, d.due_at as dueA
     and d.status = 'gathering'
   order by d.seq`;
 
-/** Messages about the alerts of these subjects that quiet hours hold. Texts about incidents differ, so all are sent. */
+/** Messages about the alerts of these subjects that quiet hours hold. */
 const heldText = `select d.receiver_id as channelId, a.record_id as recordId, t.position,
-    d.id as deliveryId, a.data ->> '$.escalation' is not null as escalates
+    d.id as deliveryId, a.id as alertId, a.type, a.at, a.data
   from json_each(?) wanted cross join alert_records r indexed by alert_records_open
       on r.organization_id = ? and r.subject_id = wanted.value and r.resolved_at is null
     cross join alerts a on a.organization_id = r.organization_id and a.record_id = r.id
-      and a.incident_id is null
     cross join delivery_alerts t on t.organization_id = a.organization_id and t.alert_id = a.id
       and not t.withheld
     cross join deliveries d on d.organization_id = t.organization_id and d.id = t.delivery_id
       and d.due_at is not null and d.quiet`;
+
+/** What channels know of the open alerts of these subjects. */
+const knownText = `select r.id as recordId, d.receiver_id as channelId,
+    max(iif(t.withheld or d.status in ('failed', 'skipped'), null, d.id)) as deliveryId,
+    max(t.withheld) as isDropped
+  from json_each(?) wanted cross join alert_records r indexed by alert_records_open
+      on r.organization_id = ? and r.subject_id = wanted.value and r.resolved_at is null
+    cross join alerts a on a.organization_id = r.organization_id and a.record_id = r.id
+    cross join delivery_alerts t on t.organization_id = a.organization_id and t.alert_id = a.id
+    cross join deliveries d on d.organization_id = t.organization_id and d.id = t.delivery_id
+  group by r.id, d.receiver_id`;
 
 const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, c.problem, c.key,
     c.alert_id as alertId, coalesce(c.acknowledged, 0) as acknowledged
@@ -294,9 +319,7 @@ const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, 
 
 const recordsText = `select r.id, r.family, r.subject_id as subjectId, r.type, r.since, r.priority,
     r.acknowledged_at as acknowledgedAt, r.snoozed_until as snoozedUntil, r.policy_id as policyId,
-    r.step, r.round, r.due_at as dueAt, r.escalated_from as escalatedFrom, r.runs, r.version,
-    case when r.snoozed_until is not null or r.policy_id is not null or r.family = 'drill'
-      then r.data end as data,
+    r.step, r.round, r.due_at as dueAt, r.escalated_from as escalatedFrom, r.runs, r.version, r.data,
     r.family = 'drill' and exists (select 1 from alerts a
       cross join delivery_alerts t on t.organization_id = a.organization_id and t.alert_id = a.id
         and not t.withheld
@@ -326,6 +349,8 @@ type Wanted = {
   scheduleIds?: readonly string[];
   /** Whether alerts can belong to those of other monitors. */
   joins?: boolean;
+  /** Whether open alerts are decided again for channels that don't know of them. */
+  decidesAgain?: boolean;
   now?: number;
 };
 type QueryRows = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
@@ -334,7 +359,7 @@ type QueryRows = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
 export async function loadSnapshot(
   store: Store,
   organizationId: string,
-  { monitorIds, incidentIds, escalates = false, scheduleIds = [], joins = false, now = 0 }: Wanted,
+  { monitorIds, incidentIds, escalates = false, scheduleIds = [], ...wanted }: Wanted,
 ): Promise<Snapshot> {
   // A batch often has several events about one subject. Each subject is read once.
   const queryRows: QueryRows = (text, ids) =>
@@ -342,6 +367,7 @@ export async function loadSnapshot(
       ...(ids === undefined ? [] : [JSON.stringify([...new Set(ids)])]),
       organizationId,
     ]);
+  const { joins = false, decidesAgain = false, now = 0 } = wanted;
   const incidents = await readIncidents(queryRows, incidentIds);
   // Automatic incidents follow the mute setting and channels of their monitor.
   const ofIncidents = incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId]));
@@ -373,6 +399,7 @@ export async function loadSnapshot(
     ),
     memories: new Map(memories.map((row) => [row.monitorId, parseMemory(row)])),
     ...(await indexDigests(queryRows, gathering, subjectIds)),
+    known: decidesAgain ? await readKnowledge(queryRows, subjectIds) : new Map(),
     cases: Map.groupBy(
       cases.map((one) => ({ ...one, acknowledged: one.acknowledged === 1 })),
       ({ subjectId }) => subjectId,
@@ -534,7 +561,13 @@ type GatheringRow = Omit<PendingDigest, "createdAt"> & {
   createdAt: string;
   quiet: number;
 };
-type HeldRow = HeldMessage & { channelId: string; recordId: string; escalates: number };
+type HeldRow = Omit<HeldMessage, "alert"> & {
+  recordId: string;
+  alertId: string;
+  type: string;
+  at: string;
+  data: string;
+};
 
 /** Returns the last digest of each channel, and the messages about these subjects that quiet hours hold. */
 async function indexDigests(
@@ -550,12 +583,29 @@ async function indexDigests(
     quiet: indexByChannel(quiet),
     quietIds: new Set(quiet.map(({ id }) => id)),
     held: new Map(
-      held.map(({ channelId, recordId, escalates, ...one }) => [
-        heldKeyOf(channelId, recordId, escalates === 1),
-        one,
+      [...Map.groupBy(held, ({ recordId }) => recordId)].map(([id, rows]) => [
+        id,
+        rows.map(parseHeld),
       ]),
     ),
   };
+}
+
+const parseHeld = ({ alertId, type, at, data, recordId: _id, ...place }: HeldRow): HeldMessage => ({
+  ...place,
+  alert: { id: alertId, type, at, data: JSON.parse(data) as unknown } as Alert,
+});
+
+async function readKnowledge(read: QueryRows, subjectIds: readonly string[]) {
+  type Row = Flags<Knowledge, "isDropped"> & { recordId: string };
+  const rows = await read<Row>(knownText, subjectIds);
+  const byRecord = Map.groupBy(rows, ({ recordId }) => recordId);
+  return new Map(
+    [...byRecord].map(([id, own]) => [
+      id,
+      own.map(({ isDropped, ...one }) => ({ ...one, isDropped: isDropped === 1 })),
+    ]),
+  );
 }
 
 const indexByChannel = (rows: readonly GatheringRow[]) =>

@@ -2,7 +2,7 @@
 import { type Clock, formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
-import type { FairFollower } from "../../events/fair-follower.ts";
+import type { FairFollower, OnFollowerWrite } from "../../events/fair-follower.ts";
 import { type CaseRound, createCaseRound, type EndedCase } from "./cases.ts";
 import { createQuietRound, type QuietRound } from "./quiet-round.ts";
 import { createRecordRound, type RecordRound } from "./record-round.ts";
@@ -36,7 +36,7 @@ type Dependencies = {
   room: OutboxRoom;
   follower: AlertFollower;
   begin: (organizationId: string, scope: DecisionScope) => Promise<Decision>;
-  onWrite: (organizationIds: readonly string[]) => void;
+  onWrite: OnFollowerWrite;
 };
 
 type AlertFollower = Pick<
@@ -71,34 +71,34 @@ export class AlertTimers {
     // First, so that what is due now joins the digests.
     await follower.write(async () => {
       const { statements, organizationIds } = await this.#quietRound(clock());
-      if (statements.length > 0) onWrite(organizationIds);
+      if (statements.length > 0) onWrite(organizationIds, true);
       return statements;
     });
     const due = await this.#findDueTimers(clock());
     for (let writes = 0; due.size > 0 && writes < maxWritesPerTick; writes++) {
-      const served = await follower.runExclusively(() => this.#serveTimers(due));
-      if (served.length > 0) onWrite(served);
+      const { served, hasDeliveries } = await follower.runExclusively(() => this.#serveTimers(due));
+      if (served.length > 0) onWrite(served, hasDeliveries);
       await Bun.sleep(0);
     }
     for (let writes = 0; writes < maxWritesPerTick; writes++) {
       const { closed, isMore } = await follower.runExclusively(() => this.#closeCases());
-      onWrite(closed);
+      if (closed.length > 0) onWrite(closed, true);
       if (!isMore) break;
       await Bun.sleep(0);
     }
     await follower.write(() => room.buildEndStatements(clock()));
     await follower.write(async () => {
       const { statements, organizationIds } = await this.#endRecords(clock());
-      if (statements.length > 0) onWrite(organizationIds);
+      if (statements.length > 0) onWrite(organizationIds, false);
       return statements;
     });
   }
 
   /**
    * Writes decisions for the next organizations and removes finished timers from `due`. Returns the
-   * organizations of the write.
+   * organizations of the write, and whether it has deliveries.
    */
-  async #serveTimers(due: DueTimers): Promise<string[]> {
+  async #serveTimers(due: DueTimers): Promise<{ served: string[]; hasDeliveries: boolean }> {
     const { cursor, rowsAtOnce } = this.#dependencies.follower;
     const position = await cursor.read();
     const turns = [...due].slice(0, maxOrganizationsPerWrite);
@@ -106,6 +106,7 @@ export class AlertTimers {
     const statements: Statement[] = [];
     const rest: [string, Timer[]][] = [];
     let left = rowsAtOnce;
+    let hasDeliveries = false;
     for (const [index, [organizationId, all]] of turns.entries()) {
       const rows = Math.max(1, Math.floor(left / (turns.length - index)));
       const part = parts.get(organizationId) ?? null;
@@ -113,6 +114,7 @@ export class AlertTimers {
       const outcome = await this.#decideTimers(organizationId, timers, part, rows);
       statements.push(...outcome.statements);
       left -= outcome.rows;
+      hasDeliveries ||= outcome.hasDeliveries;
       rest.push([organizationId, timers.slice(outcome.finished)]);
     }
     if (statements.length > 0)
@@ -121,7 +123,8 @@ export class AlertTimers {
       due.delete(organizationId);
       if (timers.length > 0) due.set(organizationId, timers);
     }
-    return statements.length > 0 ? rest.map(([organizationId]) => organizationId) : [];
+    const served = statements.length > 0 ? rest.map(([organizationId]) => organizationId) : [];
+    return { served, hasDeliveries };
   }
 
   async #decideTimers(

@@ -11,13 +11,13 @@ import { escalationPolicies } from "../../database/tables/alerting.ts";
 import { commit, guardUnconditional } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
-import { capitalize } from "../../core/text/formatting.ts";
 import { formatQuietEnd } from "../channels/rules.ts";
 import {
   computeEnd,
-  findUnreachable,
+  findHeldMessage,
   type Plan,
   planPersonDrill,
+  planStep,
 } from "../deciding/escalation-rules.ts";
 import { loadEscalation } from "../deciding/snapshot.ts";
 import type { EscalationStep } from "../policies/schema.ts";
@@ -47,7 +47,7 @@ export async function previewPolicyDrill(
   return { at: formatTimestamp(now), name: policy.name, steps };
 }
 
-/** Starts a drill of a policy. Throws NOT_FOUND, RATE_LIMITED, and CONFLICT if it reaches nobody, or if one is running. */
+/** Starts a drill of a policy. Throws NOT_FOUND, RATE_LIMITED, and CONFLICT without steps, in quiet hours, or if one is running. */
 export function drillPolicy(
   scope: Scope,
   { testAlertLimit }: DrillDependencies,
@@ -57,7 +57,7 @@ export function drillPolicy(
   consume(testAlertLimit, scope.organizationId);
   return retryOnStaleRead(async () => {
     const policy = await getDrillablePolicy(scope, id);
-    await assertReaches(scope, policy.name, policy, priority);
+    await assertNotHeld(scope, policy.name, policy, priority);
     const guards = [guardVersion(escalationPolicies, scope.organizationId, policy)];
     return startDrill(scope, { type: "policy", id, name: policy.name }, priority, guards);
   });
@@ -82,7 +82,7 @@ export async function previewPersonDrill(
   return { at: formatTimestamp(now), name, steps: await previewSteps(scope, plan, priority, now) };
 }
 
-/** Starts a drill of a person. Throws NOT_FOUND, FORBIDDEN, RATE_LIMITED, and CONFLICT if it reaches nobody, or if one is running. */
+/** Starts a drill of a person. Throws NOT_FOUND, FORBIDDEN, RATE_LIMITED, and CONFLICT in quiet hours, or if one is running. */
 export async function drillPerson(
   scope: Scope,
   { testAlertLimit }: DrillDependencies,
@@ -96,33 +96,26 @@ export async function drillPerson(
     const name = await getPersonName(scope, id);
     const now = scope.clock();
     const facts = (await loadEscalation(scope, [], now))(now);
-    await assertReaches(scope, name, planPersonDrill(id, priority, facts), priority);
+    await assertNotHeld(scope, name, planPersonDrill(id, priority, facts), priority);
     return startDrill(scope, { type: "person", id, name }, priority, [guardMember(scope, id)]);
   });
 }
 
 type DrillPlan = Omit<Plan, "steps"> & { steps: EscalationStep[] };
 
-/**
- * Throws CONFLICT if a drill would notify nobody, because quiet hours hold its messages, or because it has none. Nobody
- * could acknowledge it.
- */
-async function assertReaches(scope: Scope, name: string, plan: DrillPlan, priority: Priority) {
+/** Throws CONFLICT if quiet hours hold all messages of a drill: nobody could acknowledge it in time. */
+async function assertNotHeld(scope: Scope, name: string, plan: DrillPlan, priority: Priority) {
   const now = scope.clock();
   const factsAt = await loadEscalation(scope, [plan], now, computeEnd(plan, now) + 1);
-  const found = findUnreachable(plan, priority, now, factsAt);
-  if (found === null) return;
-  const { texts, held } = found;
+  const held = findHeldMessage(plan, priority, now, factsAt);
   const quietHours = held && factsAt(now).channels.get(held.channelId)?.quietHours;
-  const silence = `a drill of ${name} would notify no one`;
-  if (!quietHours || held?.heldUntil == null)
-    throw new AppError("CONFLICT", `${capitalize(silence)}: ${texts.join(", ")}.`);
+  if (held === null || quietHours == null) return;
   const end = formatQuietEnd(quietHours, held.heldUntil, now);
-  const isReachable = findUnreachable(plan, "critical", now, factsAt) === null;
-  const advice = isReachable ? " Choose critical priority to send it now." : "";
+  const { planned } = planStep(plan.steps[0]?.targets ?? [], "critical", factsAt(now));
+  const advice = planned.length > 0 ? " Choose critical priority to send it now." : "";
   throw new AppError(
     "CONFLICT",
-    `Until ${end}, ${silence}, because of quiet hours: ${texts.join(", ")}.${advice}`,
+    `Quiet hours hold all messages of a drill of ${name} until ${end}.${advice}`,
   );
 }
 

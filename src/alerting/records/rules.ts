@@ -58,8 +58,8 @@ export type OpenRecord = {
   escalatedFrom: number | null;
   /** Unix milliseconds. When the steps of the last repetition ran, by step. */
   runs: readonly (number | null)[];
-  /** JSON of the last message's data, if another message can follow; otherwise null. */
-  data: string | null;
+  /** JSON of the last message's data. */
+  data: string;
   /** Whether a message of a drill arrived; false for other alerts. */
   isReached: boolean;
   version: number;

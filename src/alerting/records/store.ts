@@ -151,6 +151,16 @@ export const returnRecord = (organizationId: string, id: string): Prepared[] => 
   removeAcknowledgments(organizationId, id),
 ];
 
+export const setPriority = (
+  organizationId: string,
+  id: string,
+  priority: OpenRecord["priority"],
+): Prepared => ({
+  text: `update alert_records set priority = ?, version = version + 1
+    where organization_id = ? and id = ?`,
+  parameters: [priority, organizationId, id],
+});
+
 export const setDueAt = (organizationId: string, id: string, dueAt: number | null): Prepared => ({
   text: "update alert_records set due_at = ? where organization_id = ? and id = ?",
   parameters: [dueAt, organizationId, id],

@@ -33,12 +33,13 @@ const kinds = {
   },
 } as const;
 
-/** Returns the statements of a decision, including a report of alerts that were left out. */
+/** Returns the statements of a decision, including a report of alerts that were left out, and whether it has deliveries. */
 export async function buildStatements(room: OutboxRoom, { snapshot, out, now }: Decision) {
   const statements = out.statements();
   const { organizationId } = snapshot;
   const reports = await room.add({ organizationId, now, ...out.counts() });
-  return { statements: [...statements, ...reports], rows: statements.length };
+  const hasDeliveries = out.hasDeliveries();
+  return { statements: [...statements, ...reports], rows: statements.length, hasDeliveries };
 }
 
 /**

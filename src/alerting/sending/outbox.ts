@@ -28,7 +28,7 @@ import { providers } from "../providers.ts";
 import { isWanted, nextDueAt, type NotifiedState } from "../deciding/rules.ts";
 import {
   type HeldMessage,
-  heldKeyOf,
+  isEscalation,
   type NotifiedAlert,
   type PendingDigest,
   type Snapshot,
@@ -168,27 +168,57 @@ export class Outbox {
     state: NotifiedState,
     since: string,
   ) {
-    const { organizationId, notified } = this.#snapshot;
-    const known = notified.get(subjectId) ?? new Map<string, NotifiedAlert>();
-    notified.set(subjectId, known);
     for (const channelId of channelIds) {
       const deliveryId = this.#latest.get(channelId);
       if (deliveryId === undefined) continue;
-      const earlier = known.get(channelId)?.notifications ?? [];
+      const known = this.#snapshot.notified.get(subjectId);
+      const earlier = known?.get(channelId)?.notifications ?? [];
       const [lastId, lastState] = earlier.at(-1) ?? [];
       if (lastId === deliveryId && lastState === state) continue;
-      const notifications = [...earlier, [deliveryId, state] as const];
-      this.#write(
-        putOpenAlert({
-          organizationId,
-          subjectId,
-          channelId,
-          since,
-          notifications: JSON.stringify(notifications),
-        }),
-      );
-      known.set(channelId, { state, since, notifications });
+      this.#putOpenAlert(subjectId, channelId, {
+        state,
+        since,
+        notifications: [...earlier, [deliveryId, state]],
+      });
     }
+  }
+
+  /** Records that an earlier delivery notified a channel that was deleted and restored since. */
+  recordEarlier(
+    { subjectId, since }: Pick<OpenRecord, "subjectId" | "since">,
+    channelId: string,
+    notification: NotifiedAlert["notifications"][number],
+  ) {
+    const [, state] = notification;
+    this.#putOpenAlert(subjectId, channelId, { state, since, notifications: [notification] });
+  }
+
+  #putOpenAlert(subjectId: string, channelId: string, open: NotifiedAlert) {
+    const { organizationId, notified } = this.#snapshot;
+    const { since } = open;
+    const notifications = JSON.stringify(open.notifications);
+    this.#write(putOpenAlert({ organizationId, subjectId, channelId, since, notifications }));
+    const known = notified.get(subjectId) ?? new Map<string, NotifiedAlert>();
+    notified.set(subjectId, known.set(channelId, open));
+  }
+
+  /** Sends a message now that quiet hours hold, because its alert has become critical. Its digest loses it. */
+  release({ channelId, deliveryId, position, alert }: HeldMessage) {
+    const { organizationId } = this.#snapshot;
+    this.#usedChannels.add(channelId);
+    this.#write(
+      {
+        ...gatheringGuard,
+        parameters: [organizationId, deliveryId],
+        otherwise: () => new StaleRead(),
+      },
+      {
+        text: `update delivery_alerts set withheld = 1
+          where organization_id = ? and delivery_id = ? and position = ?`,
+        parameters: [organizationId, deliveryId, position],
+      },
+    );
+    this.#addToDigest(channelId, alert, null, null);
   }
 
   /** Closes all cases of a subject whose problem is over, and removes its notified states. */
@@ -425,7 +455,7 @@ export class Outbox {
     alert: Alert,
     follows: string | null,
     heldUntil: number | null,
-  ): HeldMessage {
+  ): Pick<HeldMessage, "deliveryId" | "position"> {
     const digest = this.#findOrCreateDigest(channelId, alert, heldUntil);
     const position = digest.position++;
     digest.alerts++;
@@ -445,16 +475,23 @@ export class Outbox {
     { quietHours, until }: { quietHours: QuietHours; until: number },
   ) {
     const { organizationId, held, channels } = this.#snapshot;
-    const key = record && heldKeyOf(channelId, record.id, alert.data.escalation !== undefined);
-    const known = key === null ? undefined : held.get(key);
+    const ofRecord = record === null ? [] : (held.get(record.id) ?? []);
+    // Texts about incidents differ, so all are sent.
+    const known = ofRecord.find(
+      (one) =>
+        one.channelId === channelId &&
+        isEscalation(one.alert) === isEscalation(alert) &&
+        !("incident" in alert.data),
+    );
     if (known !== undefined) {
       const { deliveryId, position } = known;
+      known.alert = alert;
       this.#latest.set(channelId, deliveryId);
       return this.#write(...replaceHeldMessage(organizationId, deliveryId, position, alert.id));
     }
     const place = this.#addToDigest(channelId, alert, null, until);
-    if (record === null || key === null) return;
-    if (!("incident" in alert.data)) held.set(key, place);
+    if (record === null) return;
+    held.set(record.id, [...ofRecord, { channelId, alert, ...place }]);
     const end = formatQuietEnd(quietHours, until, this.#now);
     const message = `Held until ${end} by the quiet hours of ${channels.get(channelId)?.name}.`;
     const at = formatTimestamp(this.#now);
