@@ -32,19 +32,12 @@ export function createChannelReceivers(context: SendingContext): Receivers {
         refusal: channel.enabled ? null : "The channel was disabled.",
         async prepare(deliveryId) {
           const all = await findAlertsOfDelivery(tenant, deliveryId);
-          const isSent = (one: (typeof all)[number]) =>
-            one.isFollowable && !isPastNotice(one.alert, clock());
-          const alerts = all.filter(isSent).map(({ alert }) => alert);
-          const withheld = all.filter((one) => !isSent(one));
+          const [sent, withheld] = divideMessages(all, clock());
+          const alerts = sent.map(({ alert }) => alert);
           const positions = withheld.map(({ position }) => position);
           const statements = withholdAlerts(organizationId, deliveryId, positions);
-          const nothing =
-            all.length === 0
-              ? "All problems were over before the quiet hours ended."
-              : all.some(({ alert }) => isPastNotice(alert, clock()))
-                ? "The shift had started before the notice could be sent."
-                : "This channel was not alerted when the monitor went down, so the recovery is not sent.";
-          if (alerts.length === 0) return { statements, nothing };
+          if (alerts.length === 0)
+            return { statements, nothing: explainNothing(withheld, clock()) };
           const problem = await findCase(tenant, deliveryId);
           const missed = await findMissed(tenant, deliveryId, alerts);
           const records = selectRecords(all);
@@ -84,6 +77,22 @@ export function createChannelReceivers(context: SendingContext): Receivers {
 /** Whether an alert is the notice of a shift that has started. */
 const isPastNotice = ({ type, data }: Alert, now: number) =>
   type === "shift.starting" && Date.parse(data.shift.startsAt) <= now;
+
+type PendingMessage = { alert: Alert; isFollowable: boolean };
+
+/** Divides the messages of a delivery into those that are sent and those that are left out. */
+function divideMessages<M extends PendingMessage>(all: readonly M[], now: number): [M[], M[]] {
+  const isSent = ({ isFollowable, alert }: M) => isFollowable && !isPastNotice(alert, now);
+  return [all.filter(isSent), all.filter((one) => !isSent(one))];
+}
+
+/** Explains why a delivery sends nothing, from the messages that it leaves out. */
+function explainNothing(withheld: readonly PendingMessage[], now: number): string {
+  if (withheld.length === 0) return "All problems were over before the quiet hours ended.";
+  return withheld.some(({ alert }) => isPastNotice(alert, now))
+    ? "The shift had started before the notice could be sent."
+    : "This channel was not alerted when the monitor went down, so the recovery is not sent.";
+}
 
 /** Returns the subjects of each delivery: monitors, incidents, problems, and the cases that it opens or closes. */
 async function findSubjects({ store, organizationId }: Tenant, deliveryIds: readonly string[]) {

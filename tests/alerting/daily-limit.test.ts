@@ -5,7 +5,7 @@ import { TargetFailure } from "../../src/core/outgoing/failures.ts";
 import type { Json } from "../support/json.ts";
 import { createPager } from "../support/pager.ts";
 import { signInMember } from "../support/people.ts";
-import { hang, replyWith, startTarget } from "../support/target.ts";
+import { replyWith, startTarget } from "../support/target.ts";
 
 const limitReached = "The limit of 2 messages per day is reached. It ends at midnight UTC.";
 
