@@ -79,14 +79,23 @@ test("a page is acknowledged from the notification without a session", async () 
 });
 
 test("a browser that has unsubscribed fails at once, with a reason and a remedy", async () => {
-  const { ada, addVerified, service, later } = await createWorld();
+  const { ada, addVerified, service, later, api } = await createWorld();
   const id = await addVerified();
+  const steps = [{ afterMinutes: 0, targets: [{ type: "person", id: ada.id }] }];
+  await api("POST", "/api/v1/escalation-policies", { body: { name: "Ada", steps } });
   service.respond(410);
   await ada.page("POST", `/dashboard/api/v1/people/${ada.id}/drill`);
   await later();
   const attempts = service.received.length;
   await later(3_600);
   expect(service.received.length).toBe(attempts);
+  const { problems } = (await api("GET", "/api/v1/on-call/readiness")).json.data;
+  expect(problems).toContainEqual(
+    expect.objectContaining({
+      type: "failing",
+      message: expect.stringContaining("The browser has unsubscribed."),
+    }),
+  );
   const { lastError } = (await ada.page("GET", `${path}/${id}`)).json.data;
   expect(lastError).toBe(
     "The browser has unsubscribed. In that browser, open Settings, Contact methods, and choose “This browser”.",
