@@ -1,7 +1,9 @@
-/** REST routes of deliveries, test alerts and the preview of an alert. */
+/** REST routes of deliveries, test alerts, the preview of an alert, and the replay of alerts. */
 import { pageSchema } from "../core/paging.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
+import { NewReplay, Replay } from "./replay/schema.ts";
+import { replay } from "./replay/service.ts";
 import { AlertPreview, Delivery, PageQuery } from "./schema.ts";
 import { OnCallQuery } from "./schedules/schema.ts";
 import { listDeliveries, previewAlert, type TestDependencies, testChannel } from "./service.ts";
@@ -41,5 +43,18 @@ export const createAlertRoutes = (dependencies: TestDependencies) =>
         query: OnCallQuery,
         data: AlertPreview,
         handle: ({ scope, params, query }) => previewAlert(scope, params.id, query),
+      }),
+    )
+    .post(
+      ...defineEndpoint("/alerting/replay", {
+        name: "replayAlerts",
+        access: "read",
+        summary: "Replay the alerts of the past with other settings",
+        description:
+          "Compares the alerts that the stored checks cause with the saved settings and with the requested ones. Changes nothing.",
+        body: NewReplay,
+        data: Replay,
+        errors: ["NOT_FOUND"],
+        handle: ({ scope, body }) => replay(scope, body),
       }),
     );

@@ -12,6 +12,11 @@ import {
 import type { Delivery, PageQuery } from "./schema.ts";
 import { createInsert, type Prepared } from "../database/store.ts";
 
+/** SQL for the longest time in milliseconds until the checks of the monitor `m` show a change. */
+export const patienceSql = `(m.timeout_seconds * (1 + max(m.retries, m.success_threshold - 1))
+    + m.retry_interval_seconds * max(m.retries, m.success_threshold - 1) + 10
+    + iif(m.type = 'push', m.interval_seconds, 0)) * 1000`;
+
 export const insertAlert = createInsert(alerts);
 export const insertDelivery = createInsert(deliveries);
 export const insertDeliveryAlert = createInsert(deliveryAlerts);

@@ -606,6 +606,18 @@ export const alertBounds = {
     per: "timeline of an alert",
     beyond: "Further notes are rejected: 409. Other entries are left out.",
   },
+  replayedChecks: {
+    value: 500_000,
+    unit: "rows",
+    per: "replay",
+    beyond: `Checks of all its monitors. ${validationText}`,
+  },
+  replayedAlerts: {
+    value: 100,
+    unit: "entries",
+    per: "list of a replay",
+    beyond: "The newest are listed, and all are counted.",
+  },
   undelivered: {
     value: 100_000,
     unit: "rows",

@@ -291,7 +291,9 @@ class RouteHandler {
       hold > 0 && by.principal !== null
         ? this.#hold(context, by.scope, parsed, { seconds: hold, change: json ?? {} })
         : this.#respond(context, by, buildInput(context, by, parsed));
-    const key = acceptsIdempotencyKey(request.method) ? parseIdempotencyKey(request) : null;
+    const key = acceptsIdempotencyKey(request.method, this.#spec.access)
+      ? parseIdempotencyKey(request)
+      : null;
     if (key === null || caller.principal === null) return respond(caller);
     const { principal, scope } = caller;
     const keyed = {

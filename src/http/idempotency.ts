@@ -24,8 +24,9 @@ const claimedStatus = 0;
 /** Claims of requests in flight in this process. For other processes, guards in the write prevent duplicates. */
 const getInFlightKeys = cachePerStore(() => new Set<string>());
 
-/** Whether a repeated request of this method would have another effect. A repeated PUT or DELETE would not. */
-export const acceptsIdempotencyKey = (method: string) => method === "POST" || method === "PATCH";
+/** Whether a repeated request of this method would have another effect. A repeated PUT or DELETE would not, nor does a read. */
+export const acceptsIdempotencyKey = (method: string, access: string) =>
+  (method === "POST" || method === "PATCH") && access !== "read";
 
 /**
  * Returns the path of the request, which is part of the claim. For methods other than POST, it includes the method.

@@ -33,14 +33,14 @@ function listErrorCodes(
   if (access === "write") codes.push("FORBIDDEN", "UNAVAILABLE");
   if (access === "write" || body !== undefined)
     codes.push("INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE");
-  if (acceptsIdempotencyKey(method)) codes.push("CONFLICT", "IDEMPOTENCY_KEY_REUSED");
+  if (acceptsIdempotencyKey(method, access)) codes.push("CONFLICT", "IDEMPOTENCY_KEY_REUSED");
   if (path.includes(":")) codes.push("NOT_FOUND");
   return [...new Set([...codes, ...errors, "INTERNAL" as const])];
 }
 
 function buildRequestHeaders(method: string, spec: Endpoint) {
   return {
-    ...(acceptsIdempotencyKey(method) && {
+    ...(acceptsIdempotencyKey(method, spec.access) && {
       "Idempotency-Key": headerSchema(
         "1 to 255 visible ASCII characters. The response is stored for 24 h and replayed with `Idempotency-Replayed: true`, for any `If-Match`. Above 64 KiB only status and location are stored, and a replay reads the resource again.",
       ),
@@ -98,7 +98,7 @@ function buildOperation({ method, path, hooks }: Route, tag: string): ZodOpenApi
         headers: z.object({
           ETag: z.string().meta({ description: "Version of this response." }),
           "X-Request-Id": requestIdHeader,
-          ...(acceptsIdempotencyKey(method) && {
+          ...(acceptsIdempotencyKey(method, spec.access) && {
             "Idempotency-Replayed": headerSchema(
               "`true` if the response was stored for an earlier request.",
             ),

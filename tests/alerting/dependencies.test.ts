@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { type Ancestor, decideHold, type Outage } from "../../src/alerting/deciding/holding.ts";
+import {
+  type Ancestor,
+  decideHold,
+  type Outage,
+} from "../../src/alerting/deciding/holding-rules.ts";
 import { createPager } from "../support/pager.ts";
 
 const outage: Outage = { since: 100_000, lastCheckedAt: 100_000, successes: 0, patienceMs: 30_000 };

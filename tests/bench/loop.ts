@@ -169,7 +169,6 @@ function pathsOf(world: World): string[] {
       `?from=${day(3)}&to=${day(0)}&step=600`,
     ],
     "/monitors/:id/figures": [`?from=${day(90)}&to=${day(0)}`, `?from=${day(3)}&to=${day(0)}`],
-    "/monitors/:id/replay": ["?retries=2&successThreshold=1&degradedAfterMs=500"],
     "/monitors/:id/states": ["?limit=500", `?from=${day(20)}&to=${day(10)}`],
     "/reports/": [
       `?month=${month}`,

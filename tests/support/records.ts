@@ -144,6 +144,7 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
   if (nounOf(path) === "imports")
     return path.endsWith("/uploads") ? { name: "kuma.db", size: 10 } : { source: "gatus" };
+  if (path.endsWith("/alerting/replay")) return { days: 14, retries: 2 };
   if (path.endsWith("/drill")) return { priority: "normal" };
   if (path.endsWith("/schedules/preview")) return { timeZone: "Europe/Berlin", layers: [] };
   const child = path.split("/").findLast((part) => Object.hasOwn(children, part));
@@ -163,7 +164,6 @@ export function buildRouteBody({ method, path, hooks }: Route): object | undefin
 export function buildRouteQuery(path: string): string {
   if (path.endsWith("/timeline"))
     return "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&step=3600";
-  if (path.endsWith("/replay")) return "?retries=2&successThreshold=1";
   if (path.endsWith("/contact-methods")) return `?personId=${samplePeople[0]}`;
   if (path.endsWith("/figures")) return "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z";
   return path.endsWith("/uploads/:id") ? "?offset=0" : "";

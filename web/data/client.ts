@@ -146,11 +146,14 @@ export const unwrapData = async <T>(result: Promise<Result<{ data: T }>>): Promi
 /** Routes where 401 means a wrong password, code or link instead of an ended session. */
 const withoutSession = /^\/dashboard\/(sign-in|set-up|invitations\/(look|accept))/;
 
+/** Routes that only read, although their input is a body. */
+const readingRoutes = /\/(incident-preview|preview|replay)$/;
+
 async function requestWithListeners(url: string, init: Init): Promise<Response> {
   const response = await requestAuthenticated(url, init);
   const isReplayed = response.headers.get("Idempotency-Replayed") === "true";
-  if (response.ok && init.method !== "GET")
-    for (const listener of writeListeners) listener(isReplayed);
+  const isWrite = init.method !== "GET" && !readingRoutes.test(url);
+  if (response.ok && isWrite) for (const listener of writeListeners) listener(isReplayed);
   return response;
 }
 

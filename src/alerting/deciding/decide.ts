@@ -12,11 +12,12 @@ import {
   selectIncidentAudience,
   type IncidentStep,
   type NotifiedState,
+  problemOf,
   selectChannelsForProblems,
   type Step,
+  withhold,
 } from "./rules.ts";
 import { isOfCertificate, canOpenCases } from "./cases.ts";
-import type { AlertType } from "../schema.ts";
 import {
   audienceOf,
   buildAlertedMonitor,
@@ -32,7 +33,7 @@ import type { StoredStatus } from "../../core/statuses.ts";
 import { isQuiet, type OpenRecord } from "../records/rules.ts";
 import { addEntry, guardRecord, setDueAt } from "../records/store.ts";
 import type { CauseMemory } from "./cause-memory.ts";
-import { decideHold } from "./holding.ts";
+import { decideHold } from "./holding-rules.ts";
 import { describeJoined, joinOutage, notifyOfJoined, recordJoined, stayJoined } from "./joining.ts";
 import { describeCause, isJoinedDue } from "./joining-rules.ts";
 import { wakeHeldAlerts } from "../store.ts";
@@ -274,13 +275,6 @@ function applyHeldOutage(decision: Decision, monitor: WatchedMonitor, held: Held
   applyStep(decision, monitor, step, state, at, about, hold);
 }
 
-const withhold = ({ memory, isOver }: Step): Step => ({
-  memory: { ...memory, remindAt: null },
-  alert: null,
-  notifiedState: null,
-  isOver,
-});
-
 /** Carries out a step of the rules for a monitor: sends its alert, unless it is held, and stores the new memory. */
 function applyStep(
   decision: Decision,
@@ -341,12 +335,6 @@ function recordHold({ snapshot, out }: Decision, record: OpenRecord, held: HeldO
       ? `${name} is down, on which it depends.`
       : `${name} is down, too, ${describeCause(cause)}: its alert covers both.`;
   out.write(addEntry(snapshot.organizationId, record.id, { at, type: "held", message }));
-}
-
-/** Returns the problem of a monitor in this state; null for none. */
-function problemOf({ flappingSince }: Step["memory"], state: StoredStatus): AlertType | null {
-  if (flappingSince !== null) return "monitor.flapping";
-  return state === "down" || state === "degraded" ? `monitor.${state}` : null;
 }
 
 /** Applies a changed reminder interval during an outage. A pending reminder is never delayed. */

@@ -7,7 +7,7 @@ import { addEntry } from "../records/store.ts";
 import { listNames } from "../sending/messages.ts";
 import type { Outbox } from "../sending/outbox.ts";
 import type { CauseMemory } from "./cause-memory.ts";
-import { decideHold, idleLookMs } from "./holding.ts";
+import { decideHold, idleLookMs } from "./holding-rules.ts";
 import {
   describeCause,
   isCovered,

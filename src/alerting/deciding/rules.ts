@@ -142,6 +142,20 @@ function buildAlertStep(
   return { memory, alert: { type, to }, notifiedState, isOver: false };
 }
 
+/** Returns the step of a held alert: nothing is sent. */
+export const withhold = ({ memory, isOver }: Step): Step => ({
+  memory: { ...memory, remindAt: null },
+  alert: null,
+  notifiedState: null,
+  isOver,
+});
+
+/** Returns the problem of a monitor in this state; null for none. */
+export function problemOf({ flappingSince }: Memory, state: StoredStatus): AlertType | null {
+  if (flappingSince !== null) return "monitor.flapping";
+  return state === "down" || state === "degraded" ? `monitor.${state}` : null;
+}
+
 /**
  * Whether a reminder is due. A reminder farther ahead than its interval was set before the clock
  * went back, so it is due too.

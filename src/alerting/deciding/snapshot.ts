@@ -10,6 +10,7 @@ import { watchedSql } from "../../monitoring/monitors/store.ts";
 import { type MonitorColumns, parseMonitorIds } from "../../incidents/store.ts";
 import type { Alert, AlertedMonitor } from "../alert.ts";
 import { cutText } from "../sending/messages.ts";
+import { patienceSql } from "../store.ts";
 import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
 import { emptyHistory } from "./rules.ts";
 import type { Tenant } from "../../database/rows.ts";
@@ -18,7 +19,7 @@ import { findOnCall } from "../schedules/rules.ts";
 import { loadSchedules, loadUpcomingShifts, type UpcomingShifts } from "../schedules/store.ts";
 import type { Priority } from "../../core/statuses.ts";
 import type { Contact, EscalationFacts } from "./escalation-rules.ts";
-import type { Ancestor, Hold } from "./holding.ts";
+import type { Ancestor, Hold } from "./holding-rules.ts";
 import type { OpenRecord } from "../records/rules.ts";
 import { parseRuns } from "../records/store.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
@@ -182,10 +183,6 @@ type MonitorRow = Flags<
   Omit<WatchedMonitor, "channelIds" | "target" | "tags">,
   "muted" | "groupMuted" | "paused" | "groupPaused"
 > & { tags: string; url: string | null; watched: string | null; port: number | null };
-
-const patienceSql = `(m.timeout_seconds * (1 + max(m.retries, m.success_threshold - 1))
-    + m.retry_interval_seconds * max(m.retries, m.success_threshold - 1) + 10
-    + iif(m.type = 'push', m.interval_seconds, 0)) * 1000`;
 
 const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name as groupName, m.tags,
     m.description, m.settings ->> 'url' as url, ${watchedSql} as watched,

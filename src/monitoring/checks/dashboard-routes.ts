@@ -2,26 +2,12 @@ import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { MonitorPatch, NewMonitor } from "../monitors/schema.ts";
 import { previewMonitorPatch } from "../monitors/service.ts";
-import { Replay, ReplayQuery } from "./replay-schema.ts";
-import { replayMonitor } from "./replay-service.ts";
 import { TestCheck } from "./schema.ts";
 import { type CheckOnDemand, timeoutSeconds, tryMonitor } from "./service.ts";
 
-/** Routes that try a monitor before it is saved: “Test now”, and a replay of stored checks. */
+/** Routes that try a monitor before it is saved: “Test now”. */
 export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck">) =>
   createRouter("/monitors")
-    .get(
-      ...defineEndpoint("/:id/replay", {
-        name: "replayMonitor",
-        access: "read",
-        long: true,
-        summary: "Replay a monitor's stored checks with other thresholds",
-        query: ReplayQuery,
-        data: Replay,
-        errors: ["CONFLICT"],
-        handle: ({ scope, params, query }) => replayMonitor(scope, params.id, query),
-      }),
-    )
     .post(
       ...defineEndpoint("/try", {
         name: "tryMonitor",

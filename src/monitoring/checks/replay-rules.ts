@@ -1,8 +1,6 @@
-/** Replays stored check results with other thresholds. */
-import { formatTimestamp } from "../../core/time/clock.ts";
+/** Derives the states of a monitor from stored check results, with the saved settings or others. */
 import type { HeartbeatStatus } from "../uptime/schema.ts";
-import { type Found, type MonitorState, stateAfter } from "./rules.ts";
-import type { Replay } from "./replay-schema.ts";
+import { computeSecondsToNext, type Found, type MonitorState, stateAfter } from "./rules.ts";
 
 /** A stored result. `isSlow`: degraded only because of its latency. */
 export type StoredResult = {
@@ -12,66 +10,46 @@ export type StoredResult = {
   isSlow: boolean;
 };
 
+/** The settings that decide the state of a monitor. */
 export type Thresholds = {
   retries: number;
   successThreshold: number;
   degradedAfterMs: number | null;
+  /** Seconds between the checks, of which some results are left out; null to use all. */
+  pace: { intervalSeconds: number; retryIntervalSeconds: number } | null;
 };
 
-type Period = { from: number; to: number };
-type Run = { outages: Period[]; slowPeriods: number };
+/** Share of an interval by which a check can be early. */
+const earlyShare = 0.1;
 
-/** Compares what saved and requested thresholds would have reported. `results` must be sorted, oldest first. */
-export function replayThresholds(
-  results: readonly StoredResult[],
-  saved: Thresholds,
-  requested: Thresholds,
-): Replay {
-  const before = runThresholds(results, saved);
-  const after = runThresholds(results, requested);
-  const missed = before.outages.filter(
-    (outage) => !after.outages.some(({ from, to }) => from <= outage.to && to >= outage.from),
-  );
-  const count = ({ outages, slowPeriods }: Run) => ({ outages: outages.length, slowPeriods });
-  return {
-    from: results[0] === undefined ? null : formatTimestamp(results[0].at),
-    checks: results.length,
-    saved: count(before),
-    requested: count(after),
-    missed: missed.length,
-    longestMissedSeconds: Math.round(
-      Math.max(0, ...missed.map(({ from, to }) => to - from)) / 1_000,
-    ),
-  };
-}
+/** Feeds stored results, oldest first, to the rules of checks. */
+export class StateReplay {
+  readonly #thresholds: Thresholds;
+  #state: MonitorState = { status: "pending", since: "", failures: 0, successes: 0 };
+  /** Time of the next check that counts, if checks are rarer than the stored ones. */
+  #nextAt = -Infinity;
 
-function runThresholds(results: readonly StoredResult[], thresholds: Thresholds): Run {
-  const outages: Period[] = [];
-  let slowPeriods = 0;
-  let state: MonitorState = { status: "pending", since: "", failures: 0, successes: 0 };
-  for (const result of results) {
-    const inMaintenance = result.status === "maintenance";
-    const after = stateAfter(
-      state,
-      judge(result, thresholds),
-      { ...thresholds, inMaintenance },
-      "",
-    );
-    const open = state.status === "down" ? outages.at(-1) : undefined;
-    if (open !== undefined) open.to = result.at;
-    if (after.status === "down" && state.status !== "down")
-      outages.push({ from: result.at, to: result.at });
-    if (after.status === "degraded" && state.status !== "degraded") slowPeriods++;
-    state = after;
+  constructor(thresholds: Thresholds) {
+    this.#thresholds = thresholds;
   }
-  return { outages, slowPeriods };
+
+  /** Returns the state after a result; null if no check would have run then. */
+  add(result: StoredResult): MonitorState | null {
+    if (result.at < this.#nextAt) return null;
+    const { pace, degradedAfterMs } = this.#thresholds;
+    const inMaintenance = result.status === "maintenance";
+    const found = judge(result, degradedAfterMs);
+    this.#state = stateAfter(this.#state, found, { ...this.#thresholds, inMaintenance }, "");
+    if (pace !== null) {
+      const seconds = computeSecondsToNext(this.#state, found, pace);
+      this.#nextAt = result.at + seconds * 1_000 * (1 - earlyShare);
+    }
+    return this.#state;
+  }
 }
 
-/** The status of a result with another latency threshold. */
-function judge(
-  { status, latencyMs, isSlow }: StoredResult,
-  { degradedAfterMs }: Thresholds,
-): Found {
+/** Returns the status of a result with another latency threshold. */
+function judge({ status, latencyMs, isSlow }: StoredResult, degradedAfterMs: number | null): Found {
   if (status === "maintenance") return { status: "unknown" };
   if (status !== "up" && !isSlow) return { status };
   const isAbove = degradedAfterMs !== null && latencyMs !== null && latencyMs > degradedAfterMs;

@@ -203,9 +203,9 @@ export async function listHeartbeats(
 
 const replayText = `select at, status, latency_ms as latencyMs,
     status = ${codeOf("degraded")} and coalesce(message, '') like 'Answered in %' as isSlow
-  from heartbeats where monitor_key = ? and at >= ? order by at desc limit ?`;
+  from heartbeats where monitor_key = ? and at >= ? order by at limit ?`;
 
-/** Lists the newest results since `from`, oldest first. `isSlow`: degraded only because of its latency. */
+/** Lists the first results since `from`, oldest first. `isSlow`: degraded only because of its latency. */
 export async function listResultsToReplay(
   store: Store,
   monitorKey: number,
@@ -214,7 +214,7 @@ export async function listResultsToReplay(
 ) {
   type Row = Pick<StoredHeartbeat, "at" | "status" | "latencyMs"> & { isSlow: 0 | 1 };
   const rows = await store.query<Row>(replayText, [monitorKey, from, limit]);
-  return rows.reverse().map(({ at, status, latencyMs, isSlow }) => ({
+  return rows.map(({ at, status, latencyMs, isSlow }) => ({
     at,
     status: statusOfCode(status),
     latencyMs,

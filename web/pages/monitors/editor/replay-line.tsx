@@ -1,31 +1,42 @@
-/** What other thresholds would have reported, from the stored checks of the monitor, before they are saved. */
+/** How many alerts other settings would have sent, from the stored checks of the monitor, before they are saved. */
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import type { Replay } from "../../../../src/monitoring/checks/replay-schema.ts";
+import type { NewReplay, Replay } from "../../../../src/alerting/replay/schema.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { dashboard } from "../../../data/client.ts";
-import { recordKey } from "../../../data/keys.ts";
+import { v1 } from "../../../data/client.ts";
 import { createDataQuery } from "../../../data/query.ts";
 import { pluralize } from "../../../components/display/format.ts";
 import { durationInWords, useNow } from "../../../components/display/time.tsx";
 
-type Thresholds = Pick<Monitor, "retries" | "successThreshold" | "degradedAfterMs">;
+type Changes = Pick<NewReplay, "retries" | "successThreshold" | "degradedAfterMs" | "interval">;
 
-/** The thresholds in the form; null while one of them is invalid. */
-function readThresholds(values: Record<string, unknown>): Thresholds | null {
-  const { retries, successThreshold, degradedAfterMs } = values;
-  const isWhole = (value: unknown, least: number, most: number) =>
-    Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
-  const isValid =
-    isWhole(retries, 0, 10) &&
-    isWhole(successThreshold, 1, 10) &&
-    (degradedAfterMs === null || isWhole(degradedAfterMs, 1, 60_000));
-  return isValid ? ({ retries, successThreshold, degradedAfterMs } as Thresholds) : null;
+/** Bounds of the settings that can be replayed. Only a longer interval can. */
+const boundsOf = ({ interval }: Monitor) =>
+  ({
+    retries: [0, 10],
+    successThreshold: [1, 10],
+    degradedAfterMs: [1, 60_000],
+    interval: [interval, 86_400],
+  }) as const;
+
+/** Checks that one replay reads; the server accepts some more. */
+const maxChecks = 400_000;
+
+/** Returns the changed settings in the form; null without any, or while one of them is invalid. */
+function readChanges(monitor: Monitor, values: Record<string, unknown>): Changes | null {
+  const changed = Object.entries(boundsOf(monitor)).filter(
+    ([name]) => values[name] !== monitor[name as keyof Changes],
+  );
+  const isValid = changed.every(([name, [least, most]]) => {
+    const value = values[name];
+    if (name === "degradedAfterMs" && value === null) return true;
+    return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+  });
+  if (changed.length === 0 || !isValid) return null;
+  return Object.fromEntries(changed.map(([name]) => [name, values[name]])) as Changes;
 }
 
-const names = ["retries", "successThreshold", "degradedAfterMs"] as const;
-
-/** Shown once a threshold differs from the saved one. */
+/** Shown once a setting differs from the saved one. */
 export function ReplayLine({
   monitor,
   values,
@@ -34,27 +45,20 @@ export function ReplayLine({
   values: Record<string, unknown>;
 }) {
   const now = useNow();
-  const thresholds = readThresholds(values);
-  const isChanged = thresholds !== null && names.some((name) => thresholds[name] !== monitor[name]);
-  const [key] = useDebouncedValue(JSON.stringify(isChanged ? thresholds : null), 250);
-  const asked = JSON.parse(key) as Thresholds | null;
+  const changes = readChanges(monitor, values);
+  const [key] = useDebouncedValue(JSON.stringify(changes), 250);
+  const requested = JSON.parse(key) as Changes | null;
+  const days = Math.max(1, Math.min(90, Math.floor((maxChecks * monitor.interval) / 86_400)));
   const { data } = useQuery({
-    enabled: asked !== null,
-    ...createDataQuery([...recordKey("monitor", monitor.id), "replay", key], (options) =>
-      dashboard.monitors({ id: monitor.id }).replay.get({
-        query: {
-          retries: String(asked?.retries),
-          successThreshold: String(asked?.successThreshold),
-          ...(asked?.degradedAfterMs != null && { degradedAfterMs: String(asked.degradedAfterMs) }),
-        },
-        ...options,
-      }),
+    enabled: requested !== null,
+    ...createDataQuery(["replay", monitor.id, monitor.updatedAt, key], (options) =>
+      v1.alerting.replay.post({ ...requested, monitorId: monitor.id, days }, options),
     ),
     staleTime: 60_000,
   });
   return (
     <div aria-live="polite">
-      {isChanged && asked !== null && data !== undefined && (
+      {changes !== null && requested !== null && data !== undefined && (
         <p className="replay">
           <b>{describeReplay(data)}</b> {describeBasis(data, now)}
         </p>
@@ -63,27 +67,20 @@ export function ReplayLine({
   );
 }
 
-/** For example: “3 outages instead of 11. 8 outages of up to 40 s would not be reported.” */
-export function describeReplay({ saved, requested, missed, longestMissedSeconds }: Replay): string {
-  const compare = (word: string, is: number, was: number) =>
-    is === was ? `${pluralize(is, word)} as before` : `${pluralize(is, word)} instead of ${was}`;
-  const slow =
-    saved.slowPeriods + requested.slowPeriods === 0
-      ? []
-      : [compare("slow period", requested.slowPeriods, saved.slowPeriods)];
-  const sentences = [
-    [compare("outage", requested.outages, saved.outages), ...slow].join(", "),
-    ...(missed === 0
-      ? []
-      : [
-          `${pluralize(missed, "outage")} of up to ${durationInWords(Math.max(1, longestMissedSeconds))} would not be reported`,
-        ]),
-  ];
-  return `${sentences.join(". ")}.`;
+/** For example: “3 alerts instead of 11. 8 alerts of up to 40 s would not be sent.” */
+export function describeReplay({ before, after, missed, longestMissedSeconds }: Replay): string {
+  const counts =
+    after.count === before.count
+      ? `${pluralize(after.count, "alert")} as before`
+      : `${pluralize(after.count, "alert")} instead of ${before.count}`;
+  const longest = durationInWords(Math.max(1, longestMissedSeconds));
+  return missed === 0
+    ? `${counts}.`
+    : `${counts}. ${pluralize(missed, "alert")} of up to ${longest} would not be sent.`;
 }
 
 function describeBasis({ from, checks }: Replay, now: number): string {
   if (from === null) return "No checks are stored yet.";
   const days = Math.max(1, Math.round((now - Date.parse(from)) / 86_400_000));
-  return `From ${pluralize(checks, "stored check")} of ${pluralize(days, "day")}. It is an estimate: other retries also change when checks run.`;
+  return `From ${pluralize(checks, "stored check")} of ${pluralize(days, "day")}. It is an estimate: other settings also change when checks run.`;
 }

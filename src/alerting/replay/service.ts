@@ -1,0 +1,354 @@
+/** Replays stored check results, and compares the alerts of the saved settings with those of others. */
+import { alertBounds } from "../../core/limits.ts";
+import { forEachYielding, yieldToEventLoop } from "../../core/time/event-loop.ts";
+import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
+import { invalidFieldError } from "../../core/validation.ts";
+import { unknownReferenceError } from "../../database/references.ts";
+import { createOrganizationTurns } from "../../events/organization-turns.ts";
+import type { Scope } from "../../events/scope.ts";
+import { StateReplay, type Thresholds } from "../../monitoring/checks/replay-rules.ts";
+import { listDependencies } from "../../monitoring/dependencies/store.ts";
+import { getGroup } from "../../monitoring/groups/service.ts";
+import { getMonitor } from "../../monitoring/monitors/service.ts";
+import { listResultsToReplay } from "../../monitoring/uptime/store.ts";
+import { parseNotifyOn } from "../channels/rules.ts";
+import type { MessageKind } from "../channels/routing-schema.ts";
+import {
+  findMissed,
+  replayAlerts,
+  type ReplayedAlert,
+  type ReplayedAlerts,
+  type ReplayedMonitor,
+  type Timeline,
+} from "./rules.ts";
+import type { NewReplay, Replay } from "./schema.ts";
+import {
+  countResults,
+  listChannels,
+  listChannelsOf,
+  listReplayed,
+  listReplayedById,
+  type ReplayedRow,
+} from "./store.ts";
+
+/** Results per turn of the event loop. Reading and judging them takes about 5 ms. */
+const portion = 2_000;
+/** Intervals whose results one query counts. Counting 100,000 results takes about 5 ms. */
+const countedIntervals = 100_000;
+
+const runInReplayTurn = createOrganizationTurns();
+
+/** Replays the alerts of a monitor, a group or the organization. Throws NOT_FOUND, VALIDATION_ERROR. */
+export const replay = (scope: Scope, request: NewReplay): Promise<Replay> =>
+  runInReplayTurn(scope, () => runReplay(scope, request));
+
+async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
+  const now = scope.clock();
+  const from = now - request.days * dayMs;
+  const chosen = await findChosen(scope, request);
+  const parents = await findParents(scope, chosen, request);
+  const checks = await assertFits(scope, [...chosen, ...parents.others], from);
+  const channels = await findChannels(scope, [...chosen, ...parents.others]);
+  const requested = request.alertChannelIds && (await findRequestedChannels(scope, request));
+  const before = new Map<string, ReplayedMonitor>();
+  const after = new Map<string, ReplayedMonitor>();
+  let first: number | null = null;
+  for (const row of [...chosen, ...parents.others]) {
+    const isChosen = chosen.includes(row);
+    const wanted = isChosen ? readThresholds(row, request) : readThresholds(row);
+    const timelines = await readTimelines(scope, row, from, {
+      both: [readThresholds(row), wanted],
+      hasChecks: parents.related.has(row.id),
+    });
+    if (isChosen) first = minOf(first, timelines.from);
+    const own = channels.get(row.id) ?? [];
+    const [saved, changed] = timelines.both;
+    before.set(row.id, describe(row, own, saved));
+    after.set(row.id, describe(row, (isChosen && requested) || own, changed));
+  }
+  const [was, is] = [
+    await replayAll(chosen, before, parents.saved, now),
+    await replayAll(chosen, after, parents.requested, now),
+  ];
+  const missed = findMissed(was.alerts, is.alerts);
+  return {
+    from: first === null ? null : formatTimestamp(first),
+    monitors: chosen.length,
+    checks,
+    before: present(was),
+    after: present(is),
+    missed: missed.length,
+    longestMissedSeconds: Math.round(
+      Math.max(0, ...missed.map(({ at, until }) => (until ?? now) - at)) / 1_000,
+    ),
+    notConsidered: listOmissions(chosen, request),
+  };
+}
+
+const minOf = (one: number | null, other: number | null) =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other);
+
+async function findChosen(scope: Scope, request: NewReplay): Promise<ReplayedRow[]> {
+  const { monitorId, groupId, interval } = request;
+  if (monitorId !== undefined && groupId !== undefined)
+    throw invalidFieldError("groupId", "must be absent if monitorId is given");
+  if (monitorId !== undefined) await getMonitor(scope, monitorId);
+  if (groupId !== undefined) await getGroup(scope, groupId);
+  const chosen = await listReplayed(scope, { monitorId, groupId });
+  const [only] = chosen;
+  if (monitorId !== undefined && interval !== undefined && only !== undefined)
+    if (interval < only.intervalSeconds)
+      throw invalidFieldError(
+        "interval",
+        `must be at least the saved one, ${only.intervalSeconds} s: checks that did not run can't be replayed`,
+      );
+  return chosen;
+}
+
+type Parents = {
+  /** The monitors on which others depend, and which are not replayed themselves. */
+  others: ReplayedRow[];
+  /** The monitors on which each depends, directly or over others. */
+  saved: ReadonlyMap<string, readonly string[]>;
+  requested: ReadonlyMap<string, readonly string[]>;
+  /** Monitors that depend on others, or on which others depend. */
+  related: ReadonlySet<string>;
+};
+
+async function findParents(
+  scope: Scope,
+  chosen: readonly ReplayedRow[],
+  { dependsOn }: NewReplay,
+): Promise<Parents> {
+  const ids = chosen.map(({ id }) => id);
+  const stored = await listDependencies(scope, [...ids, ...(dependsOn ?? [])]);
+  const parentIds = [...new Set([...stored.map(({ parentId }) => parentId), ...(dependsOn ?? [])])];
+  const parents = await listReplayedById(scope, parentIds);
+  const known = new Map([...chosen, ...parents].map((row) => [row.id, row]));
+  if (dependsOn?.some((id) => !known.has(id))) throw unknownReferenceError("dependsOn", "monitor");
+  const isChosen = new Set(ids);
+  const kept = stored.filter(({ id }) => dependsOn === undefined || !isChosen.has(id));
+  const added = ids.flatMap((id) =>
+    (dependsOn ?? []).flatMap((parentId) => (parentId === id ? [] : [{ id, parentId }])),
+  );
+  const find = (dependencies: readonly { id: string; parentId: string }[]) =>
+    findAncestors(ids, dependencies, (id) => known.get(id)?.type === "composite");
+  const [saved, requested] = [find(stored), find([...kept, ...added])];
+  return {
+    others: parents.filter(({ id }) => !isChosen.has(id)),
+    saved,
+    requested,
+    related: new Set(
+      [...saved, ...requested].flatMap(([id, own]) => (own.length > 0 ? [id, ...own] : [])),
+    ),
+  };
+}
+
+/** Returns the ancestors of each monitor. A composite monitor stands for those on which it depends. */
+function findAncestors(
+  ids: readonly string[],
+  dependencies: readonly { id: string; parentId: string }[],
+  isComposite: (id: string) => boolean,
+): Map<string, string[]> {
+  const parentsOf = Map.groupBy(dependencies, ({ id }) => id);
+  return new Map(
+    ids.map((id) => {
+      const found = new Set<string>();
+      const queue = isComposite(id) ? [] : [id];
+      for (const next of queue)
+        for (const { parentId } of parentsOf.get(next) ?? []) {
+          if (found.has(parentId) || parentId === id) continue;
+          found.add(parentId);
+          if (!isComposite(parentId)) queue.push(parentId);
+        }
+      return [id, [...found]];
+    }),
+  );
+}
+
+/** Counts the results to replay. Throws VALIDATION_ERROR if there are too many. */
+async function assertFits({ store, clock }: Scope, rows: readonly ReplayedRow[], from: number) {
+  const limit = alertBounds.replayedChecks.value;
+  const now = clock();
+  let checks = 0;
+  for (const { key, intervalSeconds } of rows) {
+    const countedMs = countedIntervals * intervalSeconds * 1_000;
+    for (let after = from; after <= now && checks <= limit; after += countedMs) {
+      checks += await countResults(store, key, after, after + countedMs);
+      await yieldToEventLoop();
+    }
+  }
+  if (checks > limit)
+    throw invalidFieldError(
+      "days",
+      `include more than ${limit.toLocaleString("en")} checks of ${rows.length} monitors: choose fewer days, a group or a monitor`,
+    );
+  return checks;
+}
+
+async function findChannels(scope: Scope, rows: readonly ReplayedRow[]) {
+  const found = await listChannelsOf(
+    scope,
+    rows.map(({ id }) => id),
+  );
+  return new Map(
+    [...Map.groupBy(found, ({ monitorId }) => monitorId)].map(([id, own]) => [
+      id,
+      own.map(({ notifyOn }) => parseNotifyOn(notifyOn)),
+    ]),
+  );
+}
+
+async function findRequestedChannels(scope: Scope, { alertChannelIds = [] }: NewReplay) {
+  const found = await listChannels(scope, alertChannelIds);
+  if (found.length < alertChannelIds.length)
+    throw unknownReferenceError("alertChannelIds", "alert channel");
+  return found.flatMap(({ enabled, notifyOn }) => (enabled === 1 ? [parseNotifyOn(notifyOn)] : []));
+}
+
+/** Returns the settings of a monitor, changed by a request. A push monitor has no thresholds, and reports itself. */
+function readThresholds(row: ReplayedRow, request: Partial<NewReplay> = {}): Thresholds {
+  const { type, retries, successThreshold, degradedAfterMs } = row;
+  if (type === "push") return { retries: 0, successThreshold: 1, degradedAfterMs, pace: null };
+  const { interval = 0 } = request;
+  const pace = { intervalSeconds: interval, retryIntervalSeconds: row.retryIntervalSeconds };
+  return {
+    retries: request.retries ?? retries,
+    successThreshold: request.successThreshold ?? successThreshold,
+    degradedAfterMs:
+      request.degradedAfterMs === undefined ? degradedAfterMs : request.degradedAfterMs,
+    pace: interval > row.intervalSeconds ? pace : null,
+  };
+}
+
+type Runs = { both: readonly [Thresholds, Thresholds]; hasChecks: boolean };
+
+/** Reads the results of a monitor in portions, and derives its states with both settings. */
+async function readTimelines(
+  { store }: Scope,
+  { key }: ReplayedRow,
+  from: number,
+  { both, hasChecks }: Runs,
+): Promise<{ from: number | null; both: [Timeline, Timeline] }> {
+  const recorders = [
+    createRecorder(both[0], hasChecks),
+    createRecorder(both[1], hasChecks),
+  ] as const;
+  let first: number | null = null;
+  for (let after = from; ;) {
+    const results = await listResultsToReplay(store, key, after, portion);
+    const last = results.at(-1);
+    first ??= results[0]?.at ?? null;
+    for (const result of results) for (const recorder of recorders) recorder.add(result);
+    await yieldToEventLoop();
+    if (last === undefined || results.length < portion) break;
+    after = last.at + 1;
+  }
+  return { from: first, both: [recorders[0].timeline, recorders[1].timeline] };
+}
+
+function createRecorder(thresholds: Thresholds, hasChecks: boolean) {
+  const replayed = new StateReplay(thresholds);
+  const timeline: Timeline = { changes: [], checks: { at: [], failures: [] } };
+  let status = "pending";
+  return {
+    timeline,
+    add(result: Parameters<StateReplay["add"]>[0]) {
+      const state = replayed.add(result);
+      if (state === null) return;
+      if (hasChecks) {
+        timeline.checks.at.push(result.at);
+        timeline.checks.failures.push(state.failures);
+      }
+      if (state.status === status) return;
+      status = state.status;
+      timeline.changes.push({ at: result.at, status: state.status });
+    },
+  };
+}
+
+const describe = (
+  { id, name, patienceMs, reminderSeconds, hasPolicy }: ReplayedRow,
+  channels: readonly (readonly MessageKind[])[],
+  timeline: Timeline,
+): ReplayedMonitor => ({
+  id,
+  name,
+  patienceMs,
+  reminderMs: reminderSeconds === null ? null : reminderSeconds * 1_000,
+  notifies: channels.length > 0 || hasPolicy === 1,
+  channels,
+  timeline,
+});
+
+async function replayAll(
+  rows: readonly ReplayedRow[],
+  monitors: ReadonlyMap<string, ReplayedMonitor>,
+  ancestors: ReadonlyMap<string, readonly string[]>,
+  until: number,
+): Promise<ReplayedAlerts> {
+  const found: ReplayedAlerts = { alerts: [], held: 0, messages: 0 };
+  function* replayEach() {
+    for (const { id } of rows) {
+      const monitor = monitors.get(id);
+      if (monitor === undefined) continue;
+      const parents = (ancestors.get(id) ?? []).flatMap((parentId) => monitors.get(parentId) ?? []);
+      yield* replayAlerts(monitor, parents, until, found);
+      yield;
+    }
+  }
+  await forEachYielding(replayEach(), () => {});
+  return found;
+}
+
+const present = ({ alerts, held, messages }: ReplayedAlerts): Replay["before"] => ({
+  count: alerts.length,
+  held,
+  messages,
+  alerts: alerts
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, alertBounds.replayedAlerts.value)
+    .map(presentAlert),
+});
+
+const presentAlert = ({ monitor, type, at, until }: ReplayedAlert) => ({
+  monitor,
+  type,
+  at: formatTimestamp(at),
+  until: until === null ? null : formatTimestamp(until),
+});
+
+/** Lists in sentences what a replay can't know. */
+function listOmissions(chosen: readonly ReplayedRow[], request: NewReplay): string[] {
+  const { retries, interval, dependsOn } = request;
+  const isThreshold =
+    request.successThreshold !== undefined || request.degradedAfterMs !== undefined;
+  const hasPush = chosen.some(({ type }) => type === "push");
+  const facts: [boolean, string][] = [
+    [
+      true,
+      "Pauses, mutes and changes of settings in this time: the present settings are used for all of it.",
+    ],
+    [
+      true,
+      "Certificates, incidents, quiet hours, escalation steps, and alerts that were joined because of a common cause.",
+    ],
+    [
+      retries !== undefined || interval !== undefined,
+      "Other check times: with other retries or intervals, some checks would have run earlier or later.",
+    ],
+    [
+      dependsOn !== undefined,
+      "Checks of the monitors on which others depend: they would have run as soon as one of these failed.",
+    ],
+    [
+      chosen.some(({ confirmations }) => confirmations > 1),
+      "Confirmations: the results of other nodes are not stored.",
+    ],
+    [
+      hasPush && (retries !== undefined || interval !== undefined || isThreshold),
+      "Thresholds of push monitors: their reports count as they are.",
+    ],
+  ];
+  return facts.flatMap(([applies, text]) => (applies ? [text] : []));
+}
