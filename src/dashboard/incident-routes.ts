@@ -17,7 +17,7 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
       ...defineEndpoint("/incident-preview", {
         name: "previewIncident",
         access: "read",
-        summary: "Preview an incident on the default status page",
+        summary: "Preview an incident on a status page",
         body: IncidentDraft,
         data: IncidentPreview,
         errors: ["NOT_FOUND"],

@@ -12,10 +12,12 @@ export const IncidentDraft = z.strictObject({
   status: IncidentStatus.optional(),
   message: paragraphs(5000).optional(),
   public: z.boolean().optional(),
+  /** Default: the default status page. */
+  statusPageId: Id.optional(),
 });
 export type IncidentDraft = z.output<typeof IncidentDraft>;
 
-/** `html` is null if the default status page would not show the incident. */
+/** `html` is null if the status page would not show the incident. */
 export const IncidentPreview = z.object({
   html: z.string().nullable(),
   accent: z.string().nullable(),

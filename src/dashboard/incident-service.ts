@@ -30,7 +30,7 @@ import { findStateEventsBetween } from "./timeline-store.ts";
 /** Previews the public page with this draft; stores nothing. Throws NOT_FOUND. */
 export async function previewIncident(
   scope: Scope,
-  { incidentId, ...draft }: IncidentDraft,
+  { incidentId, statusPageId, ...draft }: IncidentDraft,
 ): Promise<IncidentPreview> {
   const { organizationId } = scope;
   const now = scope.clock();
@@ -41,7 +41,7 @@ export async function previewIncident(
       : patchIncident(organizationId, before, draft, now);
   const updates = before === null ? [] : await readLatestUpdates(before.updates);
   if (posted !== null) updates.push(posted);
-  const page = await previewIncidentPage(scope, { ...after, updates }, now);
+  const page = await previewIncidentPage(scope, { ...after, updates }, now, statusPageId);
   return page ?? { html: null, accent: null };
 }
 
@@ -58,7 +58,7 @@ async function readLatestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecor
 }
 
 /** Fills missing fields of a draft with defaults. */
-function completeDraft(draft: Omit<IncidentDraft, "incidentId" | "status">) {
+function completeDraft(draft: Omit<IncidentDraft, "incidentId" | "status" | "statusPageId">) {
   const { title = "Incident", severity = "minor", message = "Incident opened." } = draft;
   const { monitorIds = [] } = draft;
   return { title, severity, message, public: draft.public ?? true, monitorIds };

@@ -319,9 +319,11 @@ describeInChromium("incidents", (browser) => {
     await message(page).fill("We are rolling back.");
     await page.getByText("Monitoring", { exact: true }).click();
     await page.getByRole("button", { name: "Preview page" }).click();
-    const frame = page.frameLocator("iframe");
-    await frame.getByText("We are rolling back.").waitFor();
-    await frame.getByRole("heading", { name: "Checkout fails for some customers" }).waitFor();
+    const beside = page.locator(".customer-view").frameLocator("iframe");
+    for (const frame of [page.getByRole("dialog").frameLocator("iframe"), beside]) {
+      await frame.getByText("We are rolling back.").waitFor();
+      await frame.getByRole("heading", { name: "Checkout fails for some customers" }).waitFor();
+    }
     await storePicture(page, "admin-incident-preview-1280-light.png");
     await page.keyboard.press("Escape");
     expect(await message(page).inputValue()).toBe("We are rolling back.");
@@ -703,7 +705,7 @@ describeInChromium("incidents", (browser) => {
     for (const name of [/^Post/, "Edit", "Resolve"])
       expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
     await page.keyboard.press("v");
-    await page.frameLocator("iframe").getByText("Between 8 and 12 %").waitFor();
+    await page.getByRole("dialog").frameLocator("iframe").getByText("Between 8 and 12 %").waitFor();
     await page.keyboard.press("Escape");
     await page.goto(`${world.url}/incidents`);
     await page.getByText("Slow search results").waitFor();

@@ -63,7 +63,7 @@ describe("the public preview", () => {
     expect(await preview({ incidentId })).toBeNull();
   });
 
-  test("names a monitor as the page does", async () => {
+  test("names a monitor as the page does, and as another page does", async () => {
     const { preview, monitor, api, pageId } = await setUp();
     const { id } = await monitor({ name: "srv-7" });
     const sections = [{ name: "Shop", groupId: null, monitors: [{ id, name: "Web shop" }] }];
@@ -71,6 +71,12 @@ describe("the public preview", () => {
     const html = await preview({ title: "Slow", monitorIds: [id] });
     expect(html).toContain("Web shop");
     expect(html).not.toContain("srv-7");
+    const shown = [{ name: "API", groupId: null, monitors: [{ id, name: "Orders" }] }];
+    const partners = { slug: "partners", title: "Partners", sections: shown };
+    const created = await api("POST", "/api/v1/status-pages", { body: partners });
+    const statusPageId = created.json.data.id;
+    const other = await preview({ title: "Slow", monitorIds: [id], statusPageId });
+    expect([other?.includes("Orders"), other?.includes("Web shop")]).toEqual([true, false]);
   });
 
   test("has its accent as data, because a frame of the admin page allows no style attributes", async () => {
@@ -87,6 +93,7 @@ describe("the public preview", () => {
     const ask = async (body: object) =>
       (await page("POST", "/dashboard/incident-preview", { body })).status;
     expect(await ask({ incidentId: unknownId })).toBe(404);
+    expect(await ask({ statusPageId: unknownId })).toBe(404);
     expect(await ask({ title: " " })).toBe(422);
     expect(await ask({ color: "red" })).toBe(422);
   });

@@ -3,6 +3,7 @@ import { mapYielding } from "../../core/time/event-loop.ts";
 import type { Scope } from "../../events/scope.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
 import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
+import { unknownReferenceError } from "../../database/references.ts";
 import type { ShownIncident } from "../../incidents/store.ts";
 import { adjustAccent } from "../rendering/accent.ts";
 import type { PageDocument } from "../layout.tsx";
@@ -36,11 +37,18 @@ export async function previewStatusPage(scope: Scope, id: string, patch: StatusP
 }
 
 /**
- * Renders the organization's default page with a draft of an open incident, or the page of a resolved incident.
- * Null if the default page would not show the incident.
+ * Renders a status page with a draft of an open incident, or the page of a resolved incident. Without a page ID, it is
+ * the organization's default page. Null if the page would not show the incident. Throws NOT_FOUND.
  */
-export async function previewIncidentPage(scope: Scope, draft: ShownIncident, now: number) {
-  const [own] = await findPages(scope);
+export async function previewIncidentPage(
+  scope: Scope,
+  draft: ShownIncident,
+  now: number,
+  pageId?: string,
+) {
+  const [own] = await findPages(scope, pageId);
+  if (own === undefined && pageId !== undefined)
+    throw unknownReferenceError("statusPageId", "status page");
   const page = own && (await findPublicPageById(scope, own.id));
   if (!page) return null;
   const loaded = await loaderOf(scope.store)(page, now);

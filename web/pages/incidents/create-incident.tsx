@@ -109,7 +109,9 @@ function Fields({ selected }: { selected: readonly string[] | undefined }) {
         />
         <RecipientsLine audience={audience} isPublic={values.public} />
       </FormFrame>
-      {previewing && <PreviewDialog draft={values} onClose={() => setPreviewing(false)} />}
+      {previewing && (
+        <PreviewDialog draft={values} audience={audience} onClose={() => setPreviewing(false)} />
+      )}
     </>
   );
 }

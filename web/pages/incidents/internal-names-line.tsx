@@ -1,6 +1,8 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import { listKnownMonitors, useOverview } from "../../data/overview.ts";
 import { useStatusPages } from "../../data/status-pages.ts";
+import { useQuery } from "@tanstack/react-query";
+import { peopleQuery } from "../settings/data.ts";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { findInternalNames } from "./internal-names.ts";
 
@@ -17,17 +19,23 @@ export function InternalNamesLine({
   const { data: overview } = useOverview();
   const { data: pages = [] } = useStatusPages();
   const shownOn = new Set(isPublic ? audience?.pages.map(({ id }) => id) : []);
+  const { data: people = [] } = useQuery(peopleQuery);
   const names = findInternalNames(
     text,
-    overview === undefined ? [] : listKnownMonitors(overview),
+    {
+      monitors: overview === undefined ? [] : listKnownMonitors(overview),
+      groups: overview?.groups ?? [],
+      people,
+    },
     pages.filter(({ id }) => shownOn.has(id)),
   );
   return (
     <div aria-live="polite">
-      {names.map(({ name, publicName }) => (
+      {names.map(({ name, publicName, unknownOn }) => (
         <p key={name} className="internal-name">
           <StateIcon state="degraded" size={14} />
           <span>
+            {unknownOn.length > 0 && `On ${unknownOn.join(", ")}: `}
             Customers don’t know “<bdi>{name}</bdi>”
             {publicName === null ? (
               "."

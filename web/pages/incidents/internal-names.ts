@@ -1,15 +1,34 @@
-/** Finds words in a public text that customers don't know: names of monitors, and internal addresses. */
-type Monitor = { id: string; name: string; groupId?: string | null };
-type Section = {
+/** Finds words in a public text that customers don't know: names of records and people, and internal addresses. */
+type Monitor = {
+  id: string;
+  name: string;
+  type: string;
   groupId: string | null;
-  monitors: readonly { id: string; name: string | null }[];
+  target: string | null;
+};
+type Page = {
+  title: string;
+  sections: readonly {
+    name: string | null;
+    groupId: string | null;
+    monitors: readonly { id: string; name: string | null }[];
+  }[];
+};
+
+/** The organization's records and people. */
+export type KnownNames = {
+  monitors: readonly Monitor[];
+  groups: readonly { id: string; name: string }[];
+  people: readonly { name: string; email: string }[];
 };
 
 export type InternalName = {
   /** The words in the text. */
   name: string;
-  /** The name that customers know; null if no page shows the monitor. */
+  /** The name that customers know; null if no page shows the record. */
   publicName: string | null;
+  /** Titles of the pages that don't have the words, if other pages do. */
+  unknownOn: string[];
 };
 
 const minLength = 3;
@@ -19,39 +38,74 @@ const privateAddress =
   /\b(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01])|127\.\d{1,3})(?:\.\d{1,3}){2}\b/g;
 const internalHost = /\b[\w-]+(?:\.[\w-]+)*\.(?:lan|local|internal|intranet|corp)\b/gi;
 
+type Candidate = { name: string; listPublicNames: (page: Page) => string[] };
+
 /** `pages` are those that show the text. Names match with their exact letters, as whole words. */
 export function findInternalNames(
   text: string,
-  monitors: readonly Monitor[],
-  pages: readonly { sections: readonly Section[] }[],
+  known: KnownNames,
+  pages: readonly Page[],
 ): InternalName[] {
   if (text.trim() === "" || pages.length === 0) return [];
-  const findings = monitors.flatMap((monitor): InternalName[] => {
-    if (monitor.name.length < minLength || !containsWord(text, monitor.name)) return [];
-    const publicNames = listPublicNames(monitor, pages);
-    // Text that is also part of the public name is known to customers.
-    if (publicNames.some((name) => containsWord(name, monitor.name))) return [];
-    return [{ name: monitor.name, publicName: publicNames[0] ?? null }];
-  });
-  const addresses = [...text.matchAll(privateAddress), ...text.matchAll(internalHost)].map(
-    ([name]) => ({ name, publicName: null }),
-  );
-  const all = new Map([...findings, ...addresses].map((one) => [one.name, one]));
+  const all = new Map<string, InternalName>();
+  for (const { name, listPublicNames } of listCandidates(text, known)) {
+    if (name.length < minLength || !containsWord(text, name)) continue;
+    // Text that is also part of a public name is known to customers.
+    const unknown = pages.filter((page) => !hasWord(page, name));
+    if (unknown.length === 0) continue;
+    const [publicName = null] = pages.flatMap(listPublicNames).filter((one) => one !== name);
+    const isEverywhere = unknown.length === pages.length;
+    const unknownOn = isEverywhere ? [] : unknown.map(({ title }) => title);
+    const earlier = all.get(name)?.publicName ?? null;
+    all.set(name, { name, publicName: earlier ?? publicName, unknownOn });
+  }
   return [...all.values()].slice(0, maxFindings);
+
+  /** Whether the page shows this word, as a part of any name on it. */
+  function hasWord(page: Page, word: string): boolean {
+    const names = page.sections.flatMap((section) => [
+      section.name ?? known.groups.find(({ id }) => id === section.groupId)?.name ?? "",
+    ]);
+    const shown = known.monitors.flatMap((monitor) => listNamesOfMonitor(monitor, page));
+    return [page.title, ...names, ...shown].some((name) => containsWord(name, word));
+  }
 }
 
-/** The names under which pages show a monitor. */
-function listPublicNames(
-  { id, name, groupId }: Monitor,
-  pages: readonly { sections: readonly Section[] }[],
-) {
-  return pages.flatMap(({ sections }) =>
-    sections.flatMap((section) => {
-      const own = section.monitors.find((one) => one.id === id);
-      if (own !== undefined) return [own.name ?? name];
-      return section.groupId !== null && section.groupId === groupId ? [name] : [];
-    }),
-  );
+function listCandidates(text: string, { monitors, groups, people }: KnownNames): Candidate[] {
+  const withoutPublicName = (name: string) => ({ name, listPublicNames: () => [] });
+  return [
+    ...monitors.map((monitor) => ({
+      name: monitor.name,
+      listPublicNames: (page: Page) => listNamesOfMonitor(monitor, page),
+    })),
+    ...groups.map(({ id, name }) => ({
+      name,
+      listPublicNames: ({ sections }: Page) =>
+        sections.flatMap((section) => (section.groupId === id ? (section.name ?? name) : [])),
+    })),
+    ...people.flatMap(({ name, email }) => [name, email]).map(withoutPublicName),
+    ...monitors.flatMap(findInternalHost).map(withoutPublicName),
+    ...[...text.matchAll(privateAddress), ...text.matchAll(internalHost)].map(([name]) =>
+      withoutPublicName(name),
+    ),
+  ];
+}
+
+/** The names under which a page shows a monitor. */
+const listNamesOfMonitor = ({ id, name, groupId }: Monitor, { sections }: Page) =>
+  sections.flatMap((section) => {
+    const own = section.monitors.find((one) => one.id === id);
+    if (own !== undefined) return [own.name ?? name];
+    return section.groupId !== null && section.groupId === groupId ? [name] : [];
+  });
+
+/** Types whose targets can be names that customers know, such as the address of a shop. */
+const typesOfPublicNames = new Set(["http", "browser", "websocket", "dns", "domain", "tls"]);
+
+/** The host of a monitor, unless customers can know it. */
+function findInternalHost({ type, target }: Monitor): string[] {
+  const [host = ""] = (target ?? "").split(/[/:?#\s]/);
+  return host.includes(".") && typesOfPublicNames.has(type) ? [] : [host];
 }
 
 const isLetter = (character: string | undefined) =>

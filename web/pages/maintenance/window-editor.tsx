@@ -20,6 +20,7 @@ import { RecordsField } from "../../components/forms/records-field.tsx";
 import { useZone, listZones } from "../../components/display/time.tsx";
 import { usePreview } from "./data.ts";
 import { useAudience } from "../incidents/data.ts";
+import { InternalNamesLine } from "../incidents/internal-names-line.tsx";
 import { describePages } from "../incidents/recipients-line.tsx";
 import { NextTimes } from "./labels.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
@@ -64,10 +65,11 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
   const { data: overview } = useOverview();
   const form = useWindowForm(what, window, onTheirs);
   const isNew = what.kind === "plan-maintenance";
+  const audience = useWindowAudience(form.values);
   return (
     <FormFrame
       form={form}
-      submit={useSubmitLabel(form.values, isNew)}
+      submit={nameSubmit(audience, form.values, isNew)}
       question={askAbout(form.values)}
       onCancel={closeDialog}
       curl={() => ({
@@ -88,6 +90,11 @@ function Fields({ what, window, onTheirs }: FieldsProps) {
         label="Description"
         placeholder="What will be done, and what people will notice"
         {...form.input("description")}
+      />
+      <InternalNamesLine
+        text={`${form.values.title}\n${form.values.description}`}
+        isPublic={form.values.public}
+        audience={audience}
       />
       <TimeFields form={form} />
       <Members form={form} />
@@ -112,10 +119,8 @@ function askAbout({ title, monitorIds, groupIds, public: isPublic }: Values) {
 /** Maximum number of monitors in a request for the audience. */
 const maxAudienceMonitors = 100;
 
-/**
- * Label of the button: the pages that show a public window. Creating the window also mails their subscribers.
- */
-function useSubmitLabel({ monitorIds, groupIds, public: isPublic }: Values, isNew: boolean) {
+/** The pages that show the window, if they can be requested. */
+function useWindowAudience({ monitorIds, groupIds }: Values) {
   const { data: overview } = useOverview();
   const groups = new Set<string | null>(groupIds);
   const members = (overview?.monitors ?? []).filter(({ groupId }) => groups.has(groupId));
@@ -124,7 +129,18 @@ function useSubmitLabel({ monitorIds, groupIds, public: isPublic }: Values, isNe
   const { data } = useAudience({
     ...(isKnown && affected.length > 0 && { monitorIds: affected.join(",") }),
   });
-  const shownOn = isPublic && isKnown ? (data?.pages ?? []) : [];
+  return isKnown ? data : undefined;
+}
+
+/**
+ * Label of the button: the pages that show a public window. Creating the window also mails their subscribers.
+ */
+function nameSubmit(
+  audience: ReturnType<typeof useWindowAudience>,
+  { public: isPublic }: Values,
+  isNew: boolean,
+) {
+  const shownOn = isPublic ? (audience?.pages ?? []) : [];
   if (!isNew)
     return shownOn.length === 0 ? "Save" : `Save and update ${pluralize(shownOn.length, "page")}`;
   const pages = describePages(shownOn);

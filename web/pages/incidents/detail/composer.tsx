@@ -91,12 +91,16 @@ export function useUpdateDraft(incident: Incident) {
   );
   if (!form.dirty) seen.current = incident;
   const status = form.values.status ?? current;
-  const hasText = form.values.message.trim() !== "";
+  const { message } = form.values;
+  const hasText = message.trim() !== "";
+  const isEmpty = !hasText && status === current;
   return {
     form,
     status,
     hasText,
-    isEmpty: !hasText && status === current,
+    isEmpty,
+    /** The incident with this draft, for previews. */
+    preview: { incidentId: id, message, public: incident.public, ...(!isEmpty && { status }) },
     /** Posts the draft, with another status than the chosen one. */
     postAs: (other: IncidentStatus | null) => {
       next.current = other;
@@ -149,12 +153,8 @@ function UpdateForm({
       </FormFrame>
       {previewing && (
         <PreviewDialog
-          draft={{
-            incidentId: id,
-            message: values.message,
-            public: incident.public,
-            ...(!isEmpty && { status }),
-          }}
+          draft={draft.preview}
+          audience={audience}
           onClose={() => setPreviewing(false)}
         />
       )}

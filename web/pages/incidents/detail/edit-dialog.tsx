@@ -6,6 +6,8 @@ import { recordKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { changeIncident, holdUpdate } from "../actions.ts";
+import { useAudience } from "../data.ts";
+import { InternalNamesLine } from "../internal-names-line.tsx";
 import { SeverityField } from "../labels.tsx";
 import { MonitorsField } from "../monitors-field.tsx";
 
@@ -24,6 +26,7 @@ export function EditDialog({
 }) {
   // The incident as the person saw it. If others change it meanwhile, saving reports a conflict.
   const [incident] = useState(shown);
+  const { data: audience } = useAudience({ incidentId: incident.id });
   const { title, severity, monitorIds } = incident;
   const form = useForm<Values>(
     { title, severity, public: incident.public, monitorIds },
@@ -53,6 +56,11 @@ export function EditDialog({
       })}
     >
       <TextInput label="Title" data-autofocus {...form.input("title")} />
+      <InternalNamesLine
+        text={form.values.title}
+        isPublic={form.values.public}
+        audience={audience}
+      />
       <SeverityField {...form.field("severity")} />
       <MonitorsField form={form} />
       <Switch label="Public" description="Shown on status pages." {...form.toggle("public")} />

@@ -1,5 +1,6 @@
 /** The page of an incident: facts, timeline, composer and postmortem. */
 import { Button } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
@@ -12,12 +13,13 @@ import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { useIsResolving, useUndoneCount } from "../../../components/held-changes.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
 import { Names, shortenNames } from "../../../components/display/name-list.tsx";
-import { Loaded, PageHeader } from "../../../components/page.tsx";
+import { Loaded, PageHeader, Panel } from "../../../components/page.tsx";
 import { useShortcuts } from "../../../components/shortcuts.ts";
 import { Time } from "../../../components/display/time.tsx";
 import { deleteIncident, setStatus } from "../actions.ts";
 import { Composer, type ComposerMode, type UpdateDraft, useUpdateDraft } from "./composer.tsx";
 import { useAudience, useIncident, useTraces } from "../data.ts";
+import { CustomerView } from "../customer-view.tsx";
 import { EditDialog } from "./edit-dialog.tsx";
 import { Facts } from "../facts.tsx";
 import { SeverityPill, StatusPill } from "../labels.tsx";
@@ -60,6 +62,13 @@ function Incident({ incident }: { incident: IncidentRecord }) {
     ...(mayWrite && { u: write, e: () => setDialog("edit") }),
   });
   const close = () => setDialog(null);
+  const { data: audience } = useAudience({ incidentId: incident.id });
+  const pages = incident.public ? (audience?.pages ?? []) : [];
+  // Narrow windows have the preview in a dialog.
+  const isWide = useMediaQuery("(min-width: 1200px)", undefined, {
+    getInitialValueInEffect: false,
+  });
+  const hasView = isWide && pages.length > 0;
   return (
     <>
       <PageHeader title={incident.title} crumbs={crumbs} below={<Line incident={incident} />}>
@@ -77,18 +86,34 @@ function Incident({ incident }: { incident: IncidentRecord }) {
         )}
         <Facts incident={incident} />
       </div>
-      <Timeline incident={incident} />
-      <Postmortem incident={incident} />
+      <div className={hasView ? "incident-story" : ""}>
+        <div>
+          <Timeline incident={incident} />
+          <Postmortem incident={incident} />
+        </div>
+        {hasView && <CustomerPanel draft={draft.preview} pages={pages} />}
+      </div>
       {dialog === "edit" && <EditDialog incident={incident} onClose={close} />}
       {dialog === "preview" && (
-        <PreviewDialog
-          draft={{ incidentId: incident.id, public: incident.public }}
-          onClose={close}
-        />
+        <PreviewDialog draft={draft.preview} audience={audience} onClose={close} />
       )}
     </>
   );
 }
+
+/** The public pages with the draft, next to the timeline. */
+const CustomerPanel = (view: Pick<Parameters<typeof CustomerView>[0], "draft" | "pages">) => (
+  <Panel className="customer-view">
+    <CustomerView {...view}>
+      {(choice) => (
+        <header className="panel-head">
+          <h2>As customers see it</h2>
+          {choice}
+        </header>
+      )}
+    </CustomerView>
+  </Panel>
+);
 
 /** Status, severity, affected monitors and visibility in one line. */
 function Line({ incident }: { incident: IncidentRecord }) {

@@ -11,7 +11,8 @@ import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { Loaded, PageHeader, Panel } from "../../../components/page.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
-import { useIncident, useTraces } from "../data.ts";
+import { useAudience, useIncident, useTraces } from "../data.ts";
+import { InternalNamesLine } from "../internal-names-line.tsx";
 import { addActionItem, listActionItems, toggleActionItem } from "./action-items.ts";
 import {
   PostmortemActions,
@@ -92,6 +93,7 @@ function Reading({ incident }: { incident: Incident }) {
 function Writing({ incident: shown, onClose }: { incident: Incident; onClose: () => void }) {
   const [incident] = useState(shown);
   const { id, postmortem } = incident;
+  const { data: audience } = useAudience({ incidentId: id });
   const navigate = useNavigate();
   const form = useForm<{ message: string }>(
     { message: postmortem?.message ?? outline },
@@ -131,6 +133,11 @@ function Writing({ incident: shown, onClose }: { incident: Incident; onClose: ()
             minRows={14}
             maxRows={40}
             {...form.input("message")}
+          />
+          <InternalNamesLine
+            text={form.values.message}
+            isPublic={incident.public}
+            audience={audience}
           />
         </FormFrame>
       </section>

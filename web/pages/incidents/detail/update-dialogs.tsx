@@ -9,6 +9,8 @@ import { createDataQuery, queryClient } from "../../../data/query.ts";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
+import { useAudience } from "../data.ts";
+import { InternalNamesLine } from "../internal-names-line.tsx";
 import { Time } from "../../../components/display/time.tsx";
 
 /** Corrects the text of an update, without a new notification. */
@@ -22,6 +24,7 @@ export function EditUpdateDialog({
   onClose: () => void;
 }) {
   const [incident] = useState(shown);
+  const { data: audience } = useAudience({ incidentId: incident.id });
   const route = v1.incidents({ id: incident.id }).updates({ updateId: update.id });
   const form = useForm<{ message: string }>(
     { message: update.message },
@@ -50,6 +53,11 @@ export function EditUpdateDialog({
       curl={() => ({ method: "PATCH", route, body: form.values })}
     >
       <MarkdownField label="Message" minRows={4} data-autofocus {...form.input("message")} />
+      <InternalNamesLine
+        text={form.values.message}
+        isPublic={incident.public}
+        audience={audience}
+      />
     </FormDialog>
   );
 }

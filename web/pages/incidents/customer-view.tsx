@@ -1,0 +1,79 @@
+/** Shows how an incident with a draft looks on its public pages, one page at a time. */
+import { Alert, SegmentedControl } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import type { z } from "zod";
+import type { IncidentAudience, IncidentDraft } from "../../../src/dashboard/incident-schema.ts";
+import { dashboard, unwrapData } from "../../data/client.ts";
+import { listKey } from "../../data/keys.ts";
+import { PublicPreview } from "../../components/display/public-preview.tsx";
+
+export type Draft = Omit<z.input<typeof IncidentDraft>, "statusPageId">;
+
+/** Pages that show the incident. Without any, the preview is of the default page. */
+type Pages = IncidentAudience["pages"];
+
+/** The preview of a draft, a moment after its last change. Blank texts are omitted, as if not entered. */
+function usePreview(draft: Draft, statusPageId: string | undefined) {
+  const fields = Object.entries(draft).filter(
+    ([, value]) => typeof value !== "string" || value.trim() !== "",
+  );
+  const [text] = useDebouncedValue(JSON.stringify(Object.fromEntries(fields)), 300);
+  const body = { ...(JSON.parse(text) as Draft), ...(statusPageId && { statusPageId }) };
+  return useQuery({
+    // Events of incidents fetch it again.
+    queryKey: [...listKey("incident"), "preview", body],
+    queryFn: () => unwrapData(dashboard["incident-preview"].post(body)),
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+    gcTime: 0,
+  });
+}
+
+export function CustomerView({
+  draft,
+  pages,
+  children,
+}: {
+  draft: Draft;
+  pages: Pages;
+  /** Rendered around the choice of the page. */
+  children?: (choice: ReactNode) => ReactNode;
+}) {
+  const [chosen, setChosen] = useState<string>();
+  const page = pages.find(({ id }) => id === chosen) ?? pages[0];
+  const { data, error } = usePreview(draft, page?.id);
+  const choice = pages.length > 1 && (
+    <SegmentedControl
+      size="xs"
+      className="customer-pages"
+      aria-label="Status page"
+      value={page?.id ?? ""}
+      onChange={setChosen}
+      data={pages.map(({ id, title }) => ({ value: id, label: title }))}
+    />
+  );
+  return (
+    <>
+      {children?.(choice) ?? choice}
+      {error !== null && (
+        <Alert color="red" variant="light" role="alert">
+          {error.message}
+        </Alert>
+      )}
+      {data?.html === null && (
+        <p className="quiet">
+          The public would not see this.{" "}
+          {draft.public === false
+            ? "The incident is not public."
+            : "The status page is hidden, or does not show the monitor that opened this incident."}
+        </p>
+      )}
+      {data?.html != null && (
+        <PublicPreview html={data.html} accent={data.accent} title="Preview of the status page" />
+      )}
+      {data === undefined && error === null && <div className="public-preview" />}
+    </>
+  );
+}
