@@ -319,8 +319,8 @@ describeInChromium("incidents", (browser) => {
     await message(page).fill("We are rolling back.");
     await page.getByText("Monitoring", { exact: true }).click();
     await page.getByRole("button", { name: "Preview page" }).click();
-    const beside = page.locator(".customer-view").frameLocator("iframe");
-    for (const frame of [page.getByRole("dialog").frameLocator("iframe"), beside]) {
+    const inPanel = page.locator(".customer-view").frameLocator("iframe");
+    for (const frame of [page.getByRole("dialog").frameLocator("iframe"), inPanel]) {
       await frame.getByText("We are rolling back.").waitFor();
       await frame.getByRole("heading", { name: "Checkout fails for some customers" }).waitFor();
     }
