@@ -157,6 +157,19 @@ export async function findMatches(
   };
 }
 
+/** Returns the ids of all matching monitors in dashboard order. */
+export async function findAllMatchingIds(
+  tenant: Tenant,
+  filters: OverviewFilters,
+  groupIds: readonly string[],
+): Promise<string[]> {
+  const all = { from: 0, count: Number.MAX_SAFE_INTEGER };
+  const ids: string[] = [];
+  for (const groupId of [...groupIds, null])
+    ids.push(...(await findMatchingIds(tenant, filters, groupId, all)));
+  return ids;
+}
+
 const placesText = `select id from monitors where organization_id = ? and group_id is ?
   order by position, id limit ? offset ?`;
 

@@ -160,3 +160,10 @@ export async function readRecent(store: Store, keys: readonly number[], nowMs: n
   const month = await monthOf(store)(keys, nowMs);
   return (key: number, createdAt: string): Recent => ({ ...hours(key), ...month(key, createdAt) });
 }
+
+/** Reads the last complete 24 hours and 30 days of monitors before a past time, without the cache. */
+export async function readRecentAt(store: Store, keys: readonly number[], atMs: number) {
+  const hours = await createHourReader(store)(keys, atMs - (atMs % hourMs) - 1);
+  const month = await createMonthReader(store)(keys, atMs - (atMs % dayMs) - 1);
+  return (key: number, createdAt: string): Recent => ({ ...hours(key), ...month(key, createdAt) });
+}

@@ -33,6 +33,7 @@ import { countChannelUses, countSubscribers } from "./store.ts";
 import { PeriodFigures, PeriodQuery } from "../monitoring/uptime/schema.ts";
 import { getPeriodFigures } from "../monitoring/uptime/service.ts";
 import { Timeline, TimelineQuery } from "./timeline-schema.ts";
+import { getPastOverview } from "./past-service.ts";
 import { buildTimeline } from "./timeline-service.ts";
 
 export const createDashboardRoutes = ({ live }: { live: Live }) =>
@@ -43,10 +44,12 @@ export const createDashboardRoutes = ({ live }: { live: Live }) =>
         access: "read",
         cached: true,
         long: true,
-        summary: "Get the Monitors page: all rows, or the first rows of many monitors",
+        summary:
+          "Get the Monitors page, now or at a past time: all rows, or the first rows of many monitors",
         query: OverviewQuery,
         data: CompactOverview,
-        handle: ({ scope, query }) => getOverview(scope, query),
+        handle: ({ scope, query: { at, ...filters } }) =>
+          at === undefined ? getOverview(scope, filters) : getPastOverview(scope, filters, at),
       }),
     )
     .get(

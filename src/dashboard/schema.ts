@@ -123,8 +123,13 @@ const filters = {
   type: line(50).optional(),
   tag: line(50).optional(),
 };
-export const OverviewQuery = z.strictObject(filters);
-export type OverviewFilters = z.infer<typeof OverviewQuery>;
+export const OverviewQuery = z.strictObject({
+  ...filters,
+  /** Shows the states of this time. */
+  at: instant.optional(),
+});
+export type OverviewQuery = z.infer<typeof OverviewQuery>;
+export type OverviewFilters = Omit<OverviewQuery, "at">;
 
 /** Query of further rows of a folder, or of ungrouped monitors: `count` rows after the first `from`. */
 export const RowsQuery = z.strictObject({

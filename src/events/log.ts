@@ -43,6 +43,19 @@ export async function findLastSeq(store: Store): Promise<number> {
   return row?.seq ?? 0;
 }
 
+/** Returns the position of the last event up to a time. Reads a few rows, because positions and times grow together. */
+export async function findSeqAt(store: Store, at: string): Promise<number> {
+  const text = "select seq, at from events where seq >= ? order by seq limit 1";
+  let [before, after] = [0, (await findLastSeq(store)) + 1];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    const [row] = await store.query<{ seq: number; at: string }>(text, [middle]);
+    if (row !== undefined && row.seq < after && row.at <= at) before = row.seq;
+    else after = middle;
+  }
+  return before;
+}
+
 /** Whether the log still contains all events since a time. */
 export async function isLogCompleteSince(store: Store, at: string): Promise<boolean> {
   const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);

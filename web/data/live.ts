@@ -39,6 +39,8 @@ type Change = {
 };
 
 const retryMs = 2_000;
+/** A stream that opens faster than this misses nothing that a person could notice. */
+const promptMs = 1_000;
 
 /** Follows the events of an organization until the returned function is called. Reconnects, and catches up. */
 export function followLive(organizationId: string): () => void {
@@ -145,6 +147,8 @@ class LiveStream {
 
   #greet() {
     liveState.set("live");
+    // Deliveries are not in the event log, so those before the stream opened are not repeated.
+    if (Date.now() - this.#since > promptMs) applyDeliveries({ channelIds: [] });
     this.#isGreeting = true;
     connection.markAnswered();
     this.#isGreeting = false;
