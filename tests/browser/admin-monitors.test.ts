@@ -20,6 +20,7 @@ import {
   measureOverflow,
   findViolations,
 } from "../support/browser.ts";
+import { hourMs } from "../../src/core/time/clock.ts";
 import { pollUntil } from "../support/journey-world.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 
@@ -278,6 +279,28 @@ describeInChromium("the Monitors page", (browser) => {
       expect.stringMatching(/^\d+\s?s$/),
     );
     await world.ask("DELETE", `/api/v1/monitors/${id}`);
+  });
+
+  test("the list shows a past time, without actions, and returns to now", async () => {
+    const started = Date.now() - 12 * hourMs;
+    await using open = await world.open(browser, "/monitors?type=http");
+    const { page } = open;
+    await findRow(page, "Blog").waitFor();
+    await page.getByRole("button", { name: "Show a past time" }).click();
+    const bar = page.getByRole("region", { name: "Past time" });
+    await page.getByText("No monitor of today existed then and matches these filters.").waitFor();
+    const field = bar.getByRole("combobox", { name: "As of" });
+    await field.fill("1 d ago");
+    await field.press("Tab");
+    await page.waitForURL((url) => Date.parse(url.searchParams.get("at") ?? "") < started);
+    await page.goto(`${world.url}/monitors?type=http&at=${new Date().toISOString()}`);
+    await findRow(page, "Blog").waitFor();
+    expect(await page.getByRole("checkbox").count()).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    await bar.getByRole("button", { name: "Back to now" }).click();
+    await page.getByText("Live", { exact: true }).waitFor();
+    expect(new URL(page.url()).search).toBe("?type=http");
+    expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
   test("a viewer sees the problems, and no forbidden action", async () => {

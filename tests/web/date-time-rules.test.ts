@@ -7,6 +7,7 @@ import {
   formatLocal,
   parseDateTime,
   parseDay,
+  parsePastTime,
 } from "../../web/components/forms/date-time-rules.ts";
 
 const zone = "Europe/Berlin";
@@ -39,6 +40,24 @@ test.each([
   ["2026-11-26", "2026-11-26T00:00"],
 ])("reads “%s”", (typed, local) => {
   expect(read(typed)).toBe(local);
+});
+
+test.each([
+  ["now", "2026-11-22T14:40"],
+  ["15 min ago", "2026-11-22T14:25"],
+  ["6 h ago", "2026-11-22T08:40"],
+  ["1 d ago", "2026-11-21T14:40"],
+  ["14:05", "2026-11-22T14:05"],
+  ["15:05", "2026-11-21T15:05"],
+  ["yesterday 09:00", "2026-11-21T09:00"],
+  ["Friday 15:05", "2026-11-20T15:05"],
+  ["26 Nov 2025 19:00", "2025-11-26T19:00"],
+  ["26 Nov 19:00", null],
+  ["tomorrow 09:00", null],
+  ["in 2 h", null],
+  ["soon", null],
+])("as a past time, “%s” is %s", (typed, local) => {
+  expect(parsePastTime(typed, { now, zone })).toBe(local);
 });
 
 test("a duration and a time of day count from the start of the period", () => {

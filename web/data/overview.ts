@@ -1,5 +1,5 @@
 /** The overview of monitors and groups: loads it in parts, and updates it in place. */
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { expandMonitor, expandOverview } from "../../src/dashboard/rules.ts";
 import type {
@@ -47,6 +47,19 @@ export const createOverviewQuery = (filters?: OverviewFilters) => {
     staleTime: Infinity,
   });
 };
+
+/** Query of the overview of a past time, which the live stream does not change. */
+export const createPastOverviewQuery = (at: string | undefined, filters: OverviewFilters) =>
+  queryOptions({
+    queryKey: ["past-overview", at, filters],
+    queryFn: async ({ signal }) => {
+      const query = { ...filters, at: at ?? "" };
+      return expandOverview(await unwrapData(dashboard.overview.get({ query, fetch: { signal } })));
+    },
+    enabled: at !== undefined,
+    placeholderData: keepPreviousData,
+    staleTime: Infinity,
+  });
 
 /** The overview, possibly with only the first rows. `useOverview` loads all rows. */
 export const overviewQuery = createOverviewQuery();

@@ -4,12 +4,21 @@ import { type ReactNode, useRef, useState } from "react";
 import { toInstant } from "../../../src/core/time/time-zones.ts";
 import { formatTimestamp } from "../../../src/core/time/clock.ts";
 import { durationInWords, Time, useNow, useZone } from "../display/time.tsx";
-import { formatDay, formatLocal, parseDateTime, parseDay, parseLocal } from "./date-time-rules.ts";
+import {
+  formatDay,
+  formatLocal,
+  parseDateTime,
+  parseDay,
+  parseLocal,
+  parsePastTime,
+  toClock,
+} from "./date-time-rules.ts";
 
 /** Choices for the start of something, for its end, and for days of the past and of the future. */
 const starts = ["now", "in 1 h", "tomorrow 09:00", "Monday 09:00"];
 const ends = ["for 30 min", "for 1 h", "for 2 h", "for 4 h", "for 1 d", "until tomorrow 09:00"];
 const pastDays = ["today", "yesterday", "7 days ago", "30 days ago"];
+const pastTimes = ["15 min ago", "1 h ago", "6 h ago", "1 d ago", "yesterday 09:00"];
 const futureDays = ["in 4 weeks", "in 90 days", "in 365 days"];
 
 type Written = {
@@ -123,21 +132,58 @@ export function DayChip({
 }) {
   const zone = useZone();
   const parse = (text: string) => parseDay(text, { now: Date.now(), zone });
-  const field = useWritten({
-    value: value ?? "",
-    choices: pastDays,
-    format: formatDay,
-    parse,
-    onChange: (day) => (day === "" || parse(day) === day) && onChange(day),
-  });
   return (
-    <label className={`chip day-field ${value === undefined ? "" : "chip-on"}`}>
+    <ChipField
+      label={label}
+      placeholder="Any day"
+      value={value ?? ""}
+      choices={pastDays}
+      format={formatDay}
+      parse={parse}
+      onChange={(day) => (day === "" || parse(day) === day) && onChange(day)}
+    />
+  );
+}
+
+/** A time of the past in a bar. Reports only times in Unix milliseconds. */
+export function PastTimeChip({
+  label,
+  at,
+  onChange,
+}: {
+  label: string;
+  at: number;
+  onChange: (at: number) => void;
+}) {
+  const zone = useZone();
+  const parse = (text: string) => parsePastTime(text, { now: Date.now(), zone });
+  return (
+    <ChipField
+      label={label}
+      placeholder="26 Nov 15:05"
+      value={toClock(at, zone)}
+      choices={pastTimes}
+      format={formatLocal}
+      parse={parse}
+      onChange={(local) => parse(local) === local && onChange(toInstant(parseLocal(local), zone))}
+    />
+  );
+}
+
+function ChipField({
+  label,
+  placeholder,
+  ...written
+}: Written & { label: string; placeholder: string }) {
+  const field = useWritten(written);
+  return (
+    <label className={`chip day-field ${written.value === "" ? "" : "chip-on"}`}>
       <span>{label}</span>
       <Autocomplete
         {...field}
         variant="unstyled"
         size="xs"
-        placeholder="Any day"
+        placeholder={placeholder}
         comboboxProps={{ width: 160, position: "bottom-start" }}
       />
     </label>

@@ -78,6 +78,21 @@ export function parseDateTime(typed: string, context: DateTimeContext): string |
   return day === null ? null : toText(day + (clocked.minutes ?? 0) * minuteMs);
 }
 
+/** Reads a typed time of the past: `15:05` is the last time that the clock showed this. Null if it is not understood, or not past. */
+export function parsePastTime(typed: string, context: DateTimeContext): string | null {
+  const { now, zone } = context;
+  const words = typed.trim().toLowerCase().replace(/\s+/g, " ");
+  const ago = /^(\d+) ?(m(?!o)|h|d|w)[a-z]* ago$/.exec(words);
+  if (ago !== null) return toClock(now - Number(ago[1]) * (unitMs[ago[2] ?? ""] ?? 0), zone);
+  const text = isNaN(parseLocal(typed)) ? parseDateTime(typed, context) : typed;
+  if (text === null) return null;
+  const step = /^\d{1,2}([:.]\d\d| ?[ap]m)/.test(words) ? dayMs : 7 * dayMs;
+  const isRelative = step === dayMs || new RegExp(`^${weekdayName} `).test(words);
+  const isLater = parseLocal(text) > toLocal(now, zone);
+  if (isLater && isRelative) return toText(parseLocal(text) - step);
+  return isLater ? null : text;
+}
+
 /** Adds a duration such as `1 h 30 min` to the start of the period, or to now. */
 function addDuration(isFromStart: boolean, text: string, { now, zone, from }: DateTimeContext) {
   const part = /(\d+(?:\.\d+)?) ?(m(?!o)|h|d|w)[a-z]*(?: |$)/y;

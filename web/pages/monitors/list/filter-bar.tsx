@@ -9,6 +9,7 @@ import {
   LiveDot,
   SearchField,
 } from "../../../components/forms/filter-fields.tsx";
+import { Icon } from "../../../components/display/icons.tsx";
 import { type State, StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import type { Filters } from "./filters.ts";
 import { familyOf, orderedTypes } from "../type-families.ts";
@@ -21,6 +22,7 @@ export function FilterBar({
   filters,
   isStale,
   onChange,
+  onPast,
   search,
 }: {
   overview: Overview;
@@ -28,13 +30,12 @@ export function FilterBar({
   /** Whether the list does not match the filters yet. */
   isStale: boolean;
   onChange: (filters: Filters) => void;
+  /** Shows a past time. Undefined while the page shows one. */
+  onPast: (() => void) | undefined;
   search: RefObject<HTMLInputElement | null>;
 }) {
-  const { monitors, groups, totals } = overview;
   const types = listTypes(overview);
-  const tags = [
-    ...new Set([...monitors, ...groups, { tags: totals?.tags ?? [] }].flatMap(({ tags }) => tags)),
-  ].sort();
+  const tags = listTags(overview);
   const put = (name: keyof Filters, value: string | undefined) => {
     const { [name]: _, ...rest } = filters;
     onChange(value === undefined ? rest : { ...rest, [name]: value });
@@ -68,10 +69,20 @@ export function FilterBar({
           onChange={(tag) => put("tag", tag)}
         />
       )}
-      <LiveDot />
+      {onPast !== undefined && <Present onPast={onPast} />}
     </div>
   );
 }
+
+/** Whether the page is live, and the way to a past time. */
+const Present = ({ onPast }: { onPast: () => void }) => (
+  <>
+    <button type="button" className="chip past-chip" aria-label="Show a past time" onClick={onPast}>
+      <Icon name="clock" size={14} />
+    </button>
+    <LiveDot />
+  </>
+);
 
 /** Types that occur, by family, with their numbers of monitors if all monitors are loaded. */
 function listTypes(overview: Overview): ChoiceOption[] {
@@ -85,6 +96,11 @@ function listTypes(overview: Overview): ChoiceOption[] {
     return [type, nameOfType(type), { group: familyOf(type), ...(count && { count }) }];
   });
 }
+
+const listTags = ({ monitors, groups, totals }: Overview) =>
+  [
+    ...new Set([...monitors, ...groups, { tags: totals?.tags ?? [] }].flatMap(({ tags }) => tags)),
+  ].sort();
 
 /** One chip per state that occurs, with its number of monitors. */
 const StateChips = ({

@@ -2,13 +2,20 @@ import { maxSearchLength } from "../../../data/search-limit.ts";
 import type { OverviewGroup, OverviewMonitor } from "../../../data/overview.ts";
 
 /** Filters of the page. They are in the URL, so that a filtered page can be shared. */
-export type Filters = { q?: string; status?: string; type?: string; tag?: string };
+export type Filters = {
+  q?: string;
+  status?: string;
+  type?: string;
+  tag?: string;
+  /** A past time (RFC 3339) that the page shows instead of now. */
+  at?: string;
+};
 
 const names = ["q", "status", "type", "tag"] as const;
 
 export function parseFilters(search: Record<string, unknown>): Filters {
   const filters: Filters = {};
-  for (const name of names) {
+  for (const name of [...names, "at"] as const) {
     const value = search[name];
     if (typeof value === "string" && value !== "") filters[name] = value;
   }
@@ -19,9 +26,14 @@ export const isFiltered = (filters: Filters): boolean =>
   names.some((name) => filters[name] !== undefined);
 
 /** Filters to send to the server, which rejects blank or very long texts. */
-export function toSentFilters({ q = "", ...others }: Filters): Filters {
+export function toSentFilters({ q = "", status, type, tag }: Filters): Filters {
   const text = q.trim().slice(0, maxSearchLength);
-  return text === "" ? others : { ...others, q: text };
+  return {
+    ...(text !== "" && { q: text }),
+    ...(status !== undefined && { status }),
+    ...(type !== undefined && { type }),
+    ...(tag !== undefined && { tag }),
+  };
 }
 
 /** Whether a monitor matches all filters. A monitor inherits the tags of its group. */

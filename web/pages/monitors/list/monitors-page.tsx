@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { hourMs } from "../../../../src/core/time/clock.ts";
 import { createChunk } from "../../../data/chunks.ts";
 import { useIsMonitorsLoading } from "../../../data/first-screen.ts";
 import {
@@ -11,6 +12,7 @@ import {
   type Overview,
   overviewQuery,
   createOverviewQuery,
+  createPastOverviewQuery,
   readRows,
 } from "../../../data/overview.ts";
 import { isComing } from "../../../data/query.ts";
@@ -33,6 +35,11 @@ import { ProblemBanners } from "./problem-banners.tsx";
 import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { buildItems } from "./rows.ts";
 
+const PastBar = lazy(
+  createChunk(async () => ({ default: (await import("./past-bar.tsx")).PastBar })),
+);
+const minuteMs = 60_000;
+
 const BulkBar = lazy(createChunk(() => import("./bulk-bar.tsx")));
 
 function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): boolean {
@@ -46,7 +53,9 @@ function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): bo
 function useFoundMonitors(data: Overview | undefined, filters: Filters) {
   const sent = JSON.stringify(toSentFilters(filters));
   const wanted = useMemo(() => JSON.parse(sent) as Filters, [sent]);
-  const asksServer = data !== undefined && isPartly(data) && isFiltered(wanted);
+  const { at } = filters;
+  const past = useQuery(createPastOverviewQuery(at, wanted));
+  const asksServer = at === undefined && data !== undefined && isPartly(data) && isFiltered(wanted);
   const { data: found, isPlaceholderData } = useQuery({
     ...createOverviewQuery(wanted),
     enabled: asksServer,
@@ -54,9 +63,22 @@ function useFoundMonitors(data: Overview | undefined, filters: Filters) {
   });
   const readUntil = (groupId: string | null, until: number) =>
     void readRows(asksServer ? wanted : undefined, groupId, until).catch(notifyError);
+  if (at !== undefined)
+    return {
+      found: past.data,
+      error: past.error,
+      isStale: past.data === undefined || past.isPlaceholderData,
+      readUntil,
+    };
   const isStale = asksServer && (found === undefined || isPlaceholderData);
-  return { found: asksServer ? found : data, isStale, readUntil };
+  return { found: asksServer ? found : data, error: null, isStale, readUntil };
 }
+
+/** Starts with the last whole minute an hour ago. */
+const chooseFirstPast = () => {
+  const hourAgo = Date.now() - hourMs;
+  return new Date(hourAgo - (hourAgo % minuteMs)).toISOString();
+};
 
 export function MonitorsPage() {
   const { data: overview, error } = useQuery(overviewQuery);
@@ -73,7 +95,8 @@ export function MonitorsPage() {
     // Focuses the field if it is already visible.
     address.current?.focus();
   };
-  const { found, isStale, readUntil } = useFoundMonitors(data, filters);
+  const { found, isStale, ...read } = useFoundMonitors(data, filters);
+  const { at } = filters;
   useEffect(() => selection.clear, []);
   useShortcuts({
     n: () => mayWrite && add(),
@@ -98,12 +121,20 @@ export function MonitorsPage() {
               <QuickAdd field={address} onClose={() => setAdding(false)} />
             </div>
           )}
-          <ProblemBanners />
-          <FirstAlert overview={data} />
-          <NeedsAttention overview={data} />
-          <FilterBar overview={data} {...{ filters, isStale, search }} onChange={setFilters} />
-          <Found {...{ found, filters, readUntil }} onShowAll={() => setFilters({})} />
-          <GetStarted overview={data} />
+          {at === undefined ? <Present overview={data} /> : <Past {...{ filters, setFilters }} />}
+          <FilterBar
+            overview={(at !== undefined && found) || data}
+            {...{ filters, isStale, search }}
+            onChange={setFilters}
+            onPast={
+              at === undefined ? () => setFilters({ ...filters, at: chooseFirstPast() }) : undefined
+            }
+          />
+          <Found
+            {...{ found, filters, ...read }}
+            onShowAll={() => setFilters(at === undefined ? {} : { at })}
+          />
+          {at === undefined && <GetStarted overview={data} />}
         </>
       )}
       {data !== undefined && <Selected overview={data} found={found} filters={filters} />}
@@ -111,13 +142,38 @@ export function MonitorsPage() {
   );
 }
 
+/** What needs attention now. */
+const Present = ({ overview }: { overview: Overview }) => (
+  <>
+    <ProblemBanners />
+    <FirstAlert overview={overview} />
+    <NeedsAttention overview={overview} />
+  </>
+);
+
+const Past = ({
+  filters: { at = "", ...filters },
+  setFilters,
+}: {
+  filters: Filters;
+  setFilters: (filters: Filters) => void;
+}) => (
+  <Suspense>
+    <PastBar
+      at={at}
+      onChange={(next) => setFilters(next === undefined ? filters : { ...filters, at: next })}
+    />
+  </Suspense>
+);
+
 /** The bar of selected monitors, which is not part of the first script. */
 const Selected = (monitors: {
   overview: Overview;
   found: Overview | undefined;
   filters: Filters;
 }) =>
-  selection.use().size > 0 && (
+  selection.use().size > 0 &&
+  monitors.filters.at === undefined && (
     <Suspense>
       <BulkBar {...monitors} />
     </Suspense>
@@ -139,21 +195,26 @@ const CreateActions = ({ add }: { add: () => void }) => (
 
 function Found({
   found,
+  error,
   filters,
   readUntil,
   onShowAll,
 }: {
   found: Overview | undefined;
+  error: Error | null;
   filters: Filters;
   readUntil: (groupId: string | null, until: number) => void;
   onShowAll: () => void;
 }) {
-  const { mayWrite } = useSignedInPerson();
+  const may = useSignedInPerson();
+  const mayWrite = may.mayWrite && filters.at === undefined;
   const folded = foldedGroups.use();
   const items = useMemo(
     () => (found === undefined ? [] : buildItems(found, filters, folded)),
     [found, filters.q, filters.status, filters.type, filters.tag, folded],
   );
+  if (error !== null && found === undefined)
+    return <LoadFailed what="The monitors" error={error} />;
   if (found !== undefined && items.length === 0)
     return (
       <EmptyState
@@ -161,7 +222,9 @@ function Found({
         title="No monitors found"
         action={<Button onClick={onShowAll}>Show all monitors</Button>}
       >
-        No monitor matches these filters.
+        {filters.at === undefined
+          ? "No monitor matches these filters."
+          : "No monitor of today existed then and matches these filters."}
       </EmptyState>
     );
   return (
