@@ -25,15 +25,15 @@ const encodeBase64Url = (bytes: ArrayBuffer | null): string =>
     .replaceAll("/", "_")
     .replaceAll("=", "");
 
-/** Finds the person's contact methods with this key, in all their organizations. None without a session. */
-export async function findBrowserMethods(publicKey: string): Promise<BrowserMethod[]> {
+/** Finds the person's contact methods with one of these keys, in all their organizations. None without a session. */
+export async function findBrowserMethods(...keys: string[]): Promise<BrowserMethod[]> {
   const session = (await readData("/dashboard/session", null)) as {
     organizations?: { id: string }[];
   } | null;
   const lists = (session?.organizations ?? []).map(async ({ id: organizationId }) => {
     const methods = await readData(methodsPath, organizationId);
     return (methods as { id: string; name: string; publicKey?: string }[] | null)
-      ?.filter((method) => method.publicKey === publicKey)
+      ?.filter(({ publicKey }) => publicKey !== undefined && keys.includes(publicKey))
       .map(({ id, name }) => ({ organizationId, id, name }));
   });
   return (await Promise.all(lists)).flatMap((methods) => methods ?? []);
@@ -68,7 +68,7 @@ export async function renewBrowserMethods(
   fields: SubscriptionFields,
 ): Promise<BrowserMethod[]> {
   const renewed: BrowserMethod[] = [];
-  for (const method of await findBrowserMethods(previousKey))
+  for (const method of await findBrowserMethods(previousKey, fields.publicKey))
     if (await changeBrowserMethod("PATCH", method, { body: fields })) renewed.push(method);
   return renewed;
 }
