@@ -406,7 +406,7 @@ async function createPublicSite(
 }
 
 /** Creates the limits of addresses that are their own credential. */
-const createSecretAddressLimits = ({ clock }: Parts) => ({
+const createSecretAddressLimits = ({ clock, linkOrigin }: Parts) => ({
   calendars: {
     wrongTokens: createNetworkLimit(requestBounds.wrongCalendarTokens.value, clock),
     reads: createRateLimit(requestBounds.calendarReads.value, clock),
@@ -414,6 +414,7 @@ const createSecretAddressLimits = ({ clock }: Parts) => ({
   alertLinks: {
     wrongTokens: createNetworkLimit(requestBounds.wrongAlertLinks.value, clock),
     requests: createRateLimit(requestBounds.alertLinkRequests.value, clock),
+    linkOrigin,
   },
 });
 

@@ -91,6 +91,8 @@ export type DeliveryContext = ExchangeContext & {
   vapid: VapidKeys | null;
   /** Progress of earlier attempts; null if there is none. */
   progress: Progress | null;
+  /** Whether gateways of calls can reach this appliance, to report a pressed key. */
+  receivesCalls?: boolean;
   /**
    * Returns the message for one recipient, if it depends on earlier deliveries. Null if all
    * recipients get the same.

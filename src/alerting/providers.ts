@@ -14,6 +14,7 @@ import { sms } from "./providers/sms.ts";
 import { slack } from "./providers/slack.ts";
 import { teams } from "./providers/teams.ts";
 import { telegram } from "./providers/telegram.ts";
+import { voice } from "./providers/voice.ts";
 import { webhook } from "./providers/webhook.ts";
 import { webpush } from "./providers/webpush.ts";
 
@@ -31,6 +32,7 @@ export const providers: { [T in ReceiverType]: Provider<T> } = {
   gotify,
   pushover,
   sms,
+  voice,
   pagerduty,
   jsm,
   opsgenie,

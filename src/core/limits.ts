@@ -551,7 +551,7 @@ export const maintenanceBounds = {
   },
 } satisfies Section;
 
-/** Text messages of SMS channels. */
+/** Text messages and calls of SMS and voice channels. */
 export const smsBounds = {
   parts: {
     value: 10,
@@ -562,7 +562,7 @@ export const smsBounds = {
   messages: {
     value: 10_000,
     unit: "messages",
-    per: "SMS channel and day",
+    per: "SMS or voice channel and day",
     beyond:
       "A larger `dailyLimit` is rejected: 422. Messages beyond a channel’s `dailyLimit` are skipped.",
   },
@@ -947,7 +947,7 @@ export const bounds = {
   "Monitors and checks": monitorBounds,
   Maintenance: maintenanceBounds,
   Alerts: alertBounds,
-  "Text messages": smsBounds,
+  "Text messages and calls": smsBounds,
   Schedules: scheduleBounds,
   "Escalation policies": escalationBounds,
   "Contact methods": contactBounds,

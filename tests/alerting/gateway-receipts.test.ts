@@ -128,6 +128,6 @@ test("a receipt that never comes is awaited for a day, ever more rarely", async 
   await later(60);
   expect((await world.readDeliveries(phone))[0]).toMatchObject({
     status: "delivered",
-    receipt: "No receipt arrived within 24 hours.",
+    receipt: "No receipt arrived in time.",
   });
 });

@@ -102,6 +102,8 @@ type Settings = {
   exchange?: Exchange;
   /** Timeout of one attempt, generous for busy machines. */
   attemptMs?: number;
+  /** Address of `--public-url`. */
+  publicUrl?: string;
 };
 
 /** Dependencies of requests and engines. */
@@ -177,6 +179,7 @@ export function createAppliance(
     addressOf: peerOf = () => "127.0.0.1",
     trustProxy = [],
     exchange,
+    publicUrl,
     attemptMs = 120_000,
     backups = noBackups,
     uploadsIn = join(tmpdir(), `signalbox-uploads-${crypto.randomUUID()}`),
@@ -260,6 +263,7 @@ export function createAppliance(
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin: () => "http://signalbox.lan:3210",
+    linkOrigin: () => publicUrl ?? null,
     extendTimeout: () => {},
     attemptMs,
     ...(exchange && { exchange }),
@@ -288,6 +292,7 @@ export function createAppliance(
     alertLinks: {
       wrongTokens: createNetworkLimit(60, clock),
       requests: createRateLimit(60, clock),
+      linkOrigin: () => publicUrl ?? null,
     },
   });
   const held = new HeldChangeSender({ ...appliance, routes: app.routes as unknown as Route[] });

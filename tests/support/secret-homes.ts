@@ -9,7 +9,7 @@ export const listChannelHomes = (type: string): SecretFields[] => {
   return [first, ...(instead ? [instead] : [])].map(({ secrets, others }) => ({
     ...others,
     ...secrets,
-    ...((type === "webhook" || type === "sms") && headers),
+    ...(["webhook", "sms", "voice"].includes(type) && headers),
   }));
 };
 const headers = { headers: { "X-Api-Key": canary } };

@@ -100,15 +100,52 @@ export const smsPresets = {
 
 export type SmsPreset = keyof typeof smsPresets;
 
-const presets: Readonly<Record<string, Readonly<Record<string, Preset>>>> = { sms: smsPresets };
+/** Presets of the `voice` channel type, other than `custom`. */
+export const voicePresets = {
+  twilio: {
+    name: "Twilio",
+    help: "The Account SID and the auth token are on the start page of the Twilio console. The sender is a number that can make calls.",
+    account: "Account SID",
+    secret: "Auth token",
+    from: true,
+    url: "https://api.twilio.com",
+  },
+  vonage: {
+    name: "Vonage",
+    help: "In the Vonage dashboard create an application with Voice, link a number to it, and generate its key pair. Enter the private key in one line.",
+    account: "Application ID",
+    secret: "Private key",
+    from: true,
+    url: "https://api.nexmo.com",
+  },
+  seven: {
+    name: "seven.io",
+    help: "Create an API key under Developer, API keys. The call only reads the text: alerts can't be acknowledged with a key.",
+    secret: "API key",
+    from: true,
+    url: "https://gateway.seven.io",
+  },
+  "46elks": {
+    name: "46elks",
+    help: "The API username and password are on the account page of the 46elks dashboard. Its voice speaks only English, and reads 180 characters.",
+    account: "API username",
+    secret: "API password",
+    from: true,
+    url: "https://api.46elks.com",
+  },
+} as const satisfies Readonly<Record<string, Preset>>;
+
+export type VoicePreset = keyof typeof voicePresets;
+
+const presets = { sms: smsPresets, voice: voicePresets } as const;
 
 /** Channel types whose messages a gateway sends. A contact method can use the gateway of such a channel. */
-export type GatewayType = "sms";
+export type GatewayType = keyof typeof presets;
 export const isGatewayType = (type: string): type is GatewayType => Object.hasOwn(presets, type);
 
 /** Returns a preset; null for `custom`, and before one is chosen. */
 export function findPreset(type: GatewayType, name: unknown): Preset | null {
-  const all = presets[type] ?? {};
+  const all: Readonly<Record<string, Preset>> = presets[type];
   return typeof name === "string" && Object.hasOwn(all, name) ? (all[name] ?? null) : null;
 }
 
@@ -130,7 +167,7 @@ const ofCustom = [
 ] as const;
 
 /** Fields of a contact method that uses the gateway of a channel. All others are those of the channel. */
-export const recipientFields: readonly string[] = ["to", "template"];
+export const recipientFields: readonly string[] = ["to", "language", "template"];
 
 /** The settings that decide which fields a gateway needs. */
 type GatewayChoice = { preset?: unknown; gatewayId?: unknown };
@@ -176,6 +213,20 @@ export const smsPlaceholders = [
   "from",
   "text",
   "unicode",
+  "account",
+  "secret",
+  "basic",
+  "id",
+] as const;
+
+/** Placeholders of a custom gateway for calls: `{{callUrl}}` receives the pressed key, and is empty if it can't. */
+export const voicePlaceholders = [
+  "to",
+  "toDigits",
+  "from",
+  "text",
+  "language",
+  "callUrl",
   "account",
   "secret",
   "basic",

@@ -15,5 +15,6 @@ export function resolveSettings(vault: Vault, channel: ChannelRow, gateway: Chan
   const settings = settingsOf(vault, gateway);
   if (gateway.id === channel.id) return settings;
   const own = settingsOf(vault, channel);
-  return { ...settings, ...Object.fromEntries(recipientFields.map((name) => [name, own[name]])) };
+  const names = recipientFields.filter((name) => name in own);
+  return { ...settings, ...Object.fromEntries(names.map((name) => [name, own[name]])) };
 }

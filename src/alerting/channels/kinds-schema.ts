@@ -15,26 +15,23 @@ import {
   integer,
   line,
   optionalParagraphs,
-  PhoneNumber,
   secret,
   SigningSecret,
-  SmsSender,
   Tags,
   limitPlaceholders,
   nullable,
 } from "../../core/fields.ts";
 import { type FieldLabels, defineKind, type Kind } from "../../core/kinds.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { smsBounds } from "../../core/limits.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
-import { conditionFields } from "../../monitoring/monitors/request-schema.ts";
+import { findPreset, type GatewayType } from "./gateway-rules.ts";
 import {
-  findPreset,
-  listUnusedFields,
-  receiptPlaceholders,
-  smsPlaceholders,
-  smsPresets,
-} from "./gateway-rules.ts";
+  adaptGatewayLabels,
+  clearGatewayFields,
+  gatewayFields,
+  gatewayLabels,
+  listUnusedGatewayFields,
+} from "./gateway-schema.ts";
 
 // Chat services include the credential in the webhook URL, so the whole URL is a secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });
@@ -129,188 +126,20 @@ const regionLabels = {
   options: { us: "US", eu: "EU" },
 };
 
-const { expectedStatus, keyword, jsonPath, jsonEquals } = conditionFields;
-const smsPlaceholderHint = `Placeholders: ${formatPlaceholders(smsPlaceholders).join(" ")}.`;
-
-const receiptWords = z.array(line(100)).max(20).default([]);
-
-/** Fields with which a custom gateway reports whether its messages arrived. */
-const receiptFields = {
-  receiptIdPath: jsonPath.meta({
-    description:
-      "JSON path of the message's ID in the response, for `receiptUrl`. Null if the gateway has no receipts.",
-    example: "$.id",
-  }),
-  receiptUrl: nullable(
-    limitPlaceholders(HttpUrl, receiptPlaceholders).meta({ format: undefined }),
-  ).meta({
-    description:
-      "URL that returns the state of a message, on the server of `url`. It is requested with the same headers, until the state is in one of the lists.",
-    example: "http://sms.lan/messages/{{receipt}}",
-  }),
-  receiptStatePath: jsonPath.meta({
-    description: "JSON path of the state in that response. Null if its whole text is the state.",
-    example: "$.state",
-  }),
-  receiptDelivered: receiptWords.meta({
-    description: "States of a message that reached the phone, in any case.",
-    example: ["delivered"],
-  }),
-  receiptFailed: receiptWords.meta({
-    description:
-      "States of a message that will not reach the phone. It counts as a failed delivery.",
-    example: ["undelivered", "expired"],
-  }),
-};
-
-const smsFields = {
-  preset: z.enum([...(Object.keys(smsPresets) as (keyof typeof smsPresets)[]), "custom"]).meta({
-    description:
-      "The gateway. A preset knows the requests of a vendor; `custom` sends the request that you describe.",
-    example: "twilio",
-  }),
-  to: PhoneNumber,
-  account: nullable(line(255)).meta({ description: "User name, account or key at the gateway." }),
-  secret: optionalSecret,
-  from: nullable(SmsSender).meta({
-    description: "Phone number or name of the sender. Devices send from their own number.",
-  }),
-  // With placeholders, it is not in the format "uri".
-  url: nullable(limitPlaceholders(HttpUrl, smsPlaceholders).meta({ format: undefined })).meta({
-    description:
-      "Address of a device, or the URL to which a custom gateway's requests are sent. Null for the vendor's own.",
-    example: "http://sms.lan/send?to={{to}}&text={{text}}",
-  }),
-  method: z.enum(["POST", "PUT", "GET"]).default("POST"),
-  headers: Headers.default({}),
-  bodyType: z.enum(["json", "form", "text"]).default("json").meta({
-    description:
-      "Format of `body`, in which placeholders are escaped: JSON, `name=value&…`, or text.",
-  }),
-  body: nullable(limitPlaceholders(optionalParagraphs(4_000), smsPlaceholders)).meta({
-    description: `Body of a custom gateway's request. ${smsPlaceholderHint} \`{{toDigits}}\` is the number without +, \`{{unicode}}\` is true for a text outside GSM-7, \`{{basic}}\` is the Base64 of account and secret for Basic authentication, \`{{id}}\` is the same on every attempt.`,
-    example: '{ "to": "{{to}}", "text": "{{text}}" }',
-  }),
-  expectedStatus,
-  keyword,
-  jsonPath,
-  jsonEquals,
-  ...receiptFields,
-  maxParts: integer(1, smsBounds.parts.value).default(2).meta({
-    description:
-      "Parts after which a text is cut. One part has 160 characters, or 70 if one of them is outside GSM-7.",
-  }),
-  dailyLimit: integer(1, smsBounds.messages.value).default(50).meta({
-    description:
-      "Messages per day in UTC, including tests. Further deliveries are skipped, which counts as a failure.",
-  }),
-  template,
-};
-
-const smsLabels: Readonly<Record<Exclude<keyof typeof smsFields, "template">, FieldLabels>> = {
-  preset: {
-    label: "Gateway",
-    placeholder: "Choose a gateway",
-    hint: "A provider, your own device, or any HTTP interface.",
-    options: {
-      ...Object.fromEntries(Object.entries(smsPresets).map(([name, of]) => [name, of.name])),
-      custom: "Custom HTTP gateway",
-    },
+/** What all channel types with a gateway have in common, apart from their fields. */
+const describeGateway = (type: GatewayType) => ({
+  secrets: {
+    secret: { preset: isSameValue, url: isSameOrigin },
+    // A preset never sends headers of a custom gateway.
+    "headers.*": { url: isSameOrigin },
   },
-  account: { label: "Account", hint: "{{account}} in the request." },
-  secret: { label: "Secret", hint: "{{secret}} in the request." },
-  from: {
-    label: "From",
-    placeholder: "+491701234567",
-    hint: "A phone number or name that your account can send from.",
-  },
-  to: { label: "To", placeholder: "+491701234567", hint: "With + and the country code." },
-  url: { label: "URL", placeholder: "http://sms.lan/send", mono: true, hint: smsPlaceholderHint },
-  method: { label: "Method", options: { POST: "POST", PUT: "PUT", GET: "GET" } },
-  headers: { label: "Headers" },
-  bodyType: {
-    label: "Body format",
-    hint: "Placeholders are escaped for it.",
-    options: { json: "JSON", form: "Form: name=value&…", text: "Text" },
-  },
-  body: {
-    label: "Body",
-    placeholder: '{ "to": "{{to}}", "text": "{{text}}" }',
-    long: true,
-    mono: true,
-  },
-  expectedStatus: { label: "Statuses of an accepted message" },
-  keyword: { label: "Text in the response", hint: "Of an accepted message. Optional." },
-  jsonPath: {
-    label: "JSON path in the response",
-    placeholder: "$.status",
-    hint: "Of an accepted message. Optional.",
-    mono: true,
-  },
-  jsonEquals: { label: "Value at the JSON path", hint: "Leave empty to accept any value." },
-  receiptIdPath: {
-    label: "JSON path of the message’s ID",
-    placeholder: "$.id",
-    hint: "In the response, for the receipt. Optional.",
-    mono: true,
-  },
-  receiptUrl: {
-    label: "URL of the receipt",
-    placeholder: "http://sms.lan/messages/{{receipt}}",
-    hint: "Returns whether the message arrived. {{receipt}} is the message’s ID. Optional.",
-    mono: true,
-  },
-  receiptStatePath: {
-    label: "JSON path of the state",
-    placeholder: "$.state",
-    hint: "In the receipt. Leave empty if its whole text is the state.",
-    mono: true,
-  },
-  receiptDelivered: { label: "States of a delivered message", hint: "Such as delivered." },
-  receiptFailed: { label: "States of a failed message", hint: "Such as undelivered or expired." },
-  maxParts: {
-    label: "Parts per message",
-    hint: "A longer text is cut. One part has 160 characters, or 70 with emojis or other scripts.",
-  },
-  dailyLimit: {
-    label: "Messages per day",
-    hint: "Protects from costs. Further messages are skipped until midnight UTC, and reported.",
-  },
-};
-
-/** Lists the fields of an SMS channel, or of a contact method, that have no effect. */
-export const listUnusedSmsFields = (settings: Fields): readonly string[] =>
-  listUnusedFields("sms", settings, Object.keys(smsFields));
-
-/** Resets fields that another gateway does not use, unless the patch sets them. */
-function clearSms(after: Fields, before: Fields): Fields {
-  if (after["preset"] === before["preset"] && after["gatewayId"] === before["gatewayId"])
-    return after;
-  const unused = listUnusedSmsFields(after).filter(
-    (name) => JSON.stringify(after[name]) === JSON.stringify(before[name]),
-  );
-  return { ...after, ...Object.fromEntries(unused.map((name) => [name, initialSmsValueOf(name)])) };
-}
-
-/** Returns the value of a field that was never set. */
-export const initialSmsValueOf = (name: string): unknown =>
-  smsFields[name as keyof typeof smsFields].safeParse(undefined).data ?? null;
-
-/** Labels of the account, the secret and the address at a preset, and its help. */
-function adaptSms({ preset }: Readonly<Record<string, unknown>>) {
-  const found = findPreset("sms", preset);
-  if (found === null) return { labels: {} };
-  const { help, account = "", secret, ownUrl = "" } = found;
-  const usual = found.url !== null && { hint: `Leave empty for ${found.url}.` };
-  return {
-    help,
-    labels: {
-      account: { label: account },
-      secret: { label: secret },
-      url: { label: "Address", placeholder: ownUrl, mono: true, ...usual },
-    },
-  };
-}
+  cleared: (after: Fields, before: Fields) => clearGatewayFields(type, after, before),
+  address: ({ preset, url }: { preset: string; url: string | null }) =>
+    url ?? findPreset(type, preset)?.url ?? "",
+  ownAddress: "url" as const,
+  unused: (settings: Fields) => listUnusedGatewayFields(type, settings),
+  adapt: ({ preset }: Fields) => adaptGatewayLabels(type, preset),
+});
 
 /** Types of alert channels, with their fields and texts. */
 export const channelKinds = {
@@ -505,22 +334,17 @@ export const channelKinds = {
     name: "SMS",
     summary: "Through a provider, or your own device",
     help: "Choose the gateway that sends the messages. Each message costs what the gateway charges.",
-    fields: smsFields,
-    labels: smsLabels,
-    secrets: {
-      secret: { preset: isSameValue, url: isSameOrigin },
-      // A preset never sends headers of a custom gateway.
-      "headers.*": { url: isSameOrigin },
-    },
-    cleared: clearSms,
-    address: ({ preset, url }) => url ?? findPreset("sms", preset)?.url ?? "",
-    ownAddress: "url",
-    // Before the gateway is chosen, it is unknown what it needs.
-    unused: (settings) =>
-      settings["preset"] == null && settings["gatewayId"] == null
-        ? Object.keys(smsFields).filter((name) => name !== "preset")
-        : listUnusedSmsFields(settings),
-    adapt: adaptSms,
+    fields: { ...gatewayFields.sms, template },
+    labels: gatewayLabels.sms,
+    ...describeGateway("sms"),
+  }),
+  voice: defineChannelKind({
+    name: "Voice call",
+    summary: "Reads alerts on the phone, and takes a key press",
+    help: "Choose the gateway that makes the calls. Each call costs what the gateway charges.",
+    fields: { ...gatewayFields.voice, template },
+    labels: gatewayLabels.voice,
+    ...describeGateway("voice"),
   }),
   pagerduty: defineChannelKind({
     name: "PagerDuty",

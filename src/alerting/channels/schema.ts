@@ -11,13 +11,16 @@ import {
 } from "../../core/text/placeholders.ts";
 import { isSameOrigin } from "../../core/security/destinations.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
+import { channelKinds, personalKinds } from "./kinds-schema.ts";
 import {
-  channelKinds,
-  initialSmsValueOf,
-  listUnusedSmsFields,
-  personalKinds,
-} from "./kinds-schema.ts";
-import { listRequiredFields, smsPlaceholders } from "./gateway-rules.ts";
+  type GatewayType,
+  isGatewayType,
+  listRequiredFields,
+  listUnusedFields,
+  smsPlaceholders,
+  voicePlaceholders,
+} from "./gateway-rules.ts";
+import { gatewayFields, initialGatewayValueOf } from "./gateway-schema.ts";
 import { messageKinds, notifyOn, QuietHours, quietHours } from "./routing-schema.ts";
 
 /** Fields of every channel type. */
@@ -50,7 +53,7 @@ export function listChannelIssues({ type, ...channel }: Fields): ChannelIssue[] 
     return [{ path: "quietHours", message: "must be null: set quiet hours at the service" }];
   if (type === "apprise") return listAppriseIssues(channel);
   if (type === "ntfy") return listNtfyIssues(channel);
-  return type === "sms" ? listSmsIssues(channel) : [];
+  return isGatewayType(type as string) ? listGatewayIssues(type as GatewayType, channel) : [];
 }
 
 function listAppriseIssues({ key, urls, tag }: Fields): ChannelIssue[] {
@@ -78,16 +81,16 @@ function listNtfyIssues({ token, username, password }: Fields): ChannelIssue[] {
   return issues;
 }
 
-function listSmsIssues(channel: Fields): ChannelIssue[] {
+function listGatewayIssues(type: GatewayType, channel: Fields): ChannelIssue[] {
   const { preset, gatewayId = null, url, headers, method, bodyType, body } = channel;
   const { jsonPath, jsonEquals } = channel;
   const choice = gatewayId === null ? `preset ${preset as string}` : "a gatewayId";
   const issues: ChannelIssue[] = [];
   const issue = (path: string, message: string) => issues.push({ path, message });
-  for (const path of listRequiredFields("sms", channel))
+  for (const path of listRequiredFields(type, channel))
     if (channel[path] === null) issue(path, "is required");
-  for (const path of listUnusedSmsFields(channel)) {
-    const usual = initialSmsValueOf(path);
+  for (const path of listUnusedFields(type, channel, Object.keys(gatewayFields[type]))) {
+    const usual = initialGatewayValueOf(type, path);
     if (JSON.stringify(channel[path]) === JSON.stringify(usual)) continue;
     issue(path, `must be ${usual === null ? "null" : "absent"} with ${choice}`);
   }
@@ -95,13 +98,11 @@ function listSmsIssues(channel: Fields): ChannelIssue[] {
     issue("url", "must not have a placeholder before its path");
   if (preset !== "custom" && typeof url === "string" && listPlaceholderNames(url).length > 0)
     issue("url", `must have no placeholders with preset ${preset as string}`);
-  const known = new Set<string>(smsPlaceholders);
+  const names = type === "sms" ? smsPlaceholders : voicePlaceholders;
+  const known = new Set<string>(names);
   const values = Object.values(headers as Record<string, string | null>);
   if (values.some((value) => listPlaceholderNames(value ?? "").some((name) => !known.has(name))))
-    issue(
-      "headers",
-      `must use no other placeholders than ${formatPlaceholders(smsPlaceholders).join(", ")}`,
-    );
+    issue("headers", `must use no other placeholders than ${formatPlaceholders(names).join(", ")}`);
   if (method === "GET" && body !== null) issue("body", "must be null with method GET");
   if (bodyType === "json" && typeof body === "string" && !isJson(fillJson(body, () => 0)))
     issue("body", "must be JSON, because bodyType is json");

@@ -12,13 +12,14 @@ import { channelFields, listChannelIssues } from "../channels/schema.ts";
 const { email, ntfy, pushover, telegram, gotify, webhook } = channelKinds;
 
 /** Makes the gateway of a type optional, because that of a channel can be used instead. */
-function withOptionalPreset<K extends (typeof channelKinds)["sms"]>(kind: K): K {
+function withOptionalPreset<K extends (typeof channelKinds)["sms" | "voice"]>(kind: K): K {
   const preset = nullable(kind.fields.preset);
   const [fields, shown] = [kind.fields, kind.shown].map((all) => ({ ...all, preset }));
   return { ...kind, fields, shown };
 }
 
 const sms = withOptionalPreset(channelKinds.sms);
+const voice = withOptionalPreset(channelKinds.voice);
 
 /** Channel types that can reach a single person. */
 export const contactKinds = {
@@ -28,6 +29,7 @@ export const contactKinds = {
   pushover,
   telegram,
   sms,
+  voice,
   gotify,
   webhook,
 };
@@ -43,7 +45,7 @@ const minutes = (priority: string) =>
 
 const gatewayId = nullable(Id).meta({
   description:
-    "An SMS channel of the organization whose gateway sends the messages. The method then has only its number, and needs neither `preset` nor secrets. Null with its own gateway, and for other types.",
+    "An SMS or voice channel of the organization, of the same type, whose gateway sends the messages. The method then has only its number, and needs neither `preset` nor secrets. Null with its own gateway, and for other types.",
 });
 
 export const contactFields = {

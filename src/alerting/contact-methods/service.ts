@@ -168,6 +168,7 @@ const harmlessFields = new Set([
   "quietHours",
   "maxParts",
   "dailyLimit",
+  "language",
 ]);
 
 /**

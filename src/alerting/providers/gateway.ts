@@ -21,12 +21,23 @@ import {
   type Verdict,
 } from "../provider.ts";
 import { joinUrl } from "./formatting.ts";
+import { signToken } from "./voice-token.ts";
 
 /** What a rejection means. All but `busy` need a person: the message is not, or not for long, sent again. */
 export type Rejection = "number" | "sender" | "credentials" | "credit" | "barred" | "busy";
 
-/** How a message ended, by the words of a gateway. */
-type Ending = "delivered" | "undelivered" | "expired" | "rejected" | "failed";
+/** How a message or a call ended, by the words of a gateway. */
+type Ending =
+  | "delivered"
+  | "undelivered"
+  | "expired"
+  | "rejected"
+  | "failed"
+  | "answered"
+  | "busy"
+  | "unanswered"
+  | "declined"
+  | "call-failed";
 
 /** How a gateway reports whether a message arrived, if it documents a request for it. */
 type Receipt = {
@@ -59,9 +70,28 @@ export type Gateway = {
   /** Maximum parts of a message, if the gateway does not split it. */
   maxParts?: number;
   receipt?: Receipt;
+  call?: CallScripts;
 };
 
-type Settings = Omit<ChannelSettings<"sms">, "preset" | "maxParts"> & { preset: string };
+/** What a call says, and the URL that receives the pressed key; null if it can't. */
+export type Call = { text: string; language: string; keyUrl: string | null };
+
+/** How a vendor makes calls. */
+export type CallScripts = {
+  /** Value of `{{script}}`, also in JSON outside of quotation marks: reads the text twice, and waits for a key. */
+  script: (call: Call) => string;
+  /** Type of a script in the response to a pressed key. Absent if keys are not supported. */
+  scriptType?: string;
+  /** Maximum characters of the text. */
+  maxLength?: number;
+  /** Whether the secret is a private key that signs a token. */
+  signsToken?: true;
+};
+
+type Settings = Omit<ChannelSettings<"sms">, "preset" | "maxParts" | "from"> & {
+  preset: string;
+  from: string | null;
+};
 
 /** A vendor with its name for people, or a custom gateway. */
 export type GatewayChoice = { type: GatewayType; name: string; gateway: Gateway | null };
@@ -79,7 +109,8 @@ export async function sendThroughGateway(
   return sendProviderRequest(built, context, (answer) => {
     const verdict = judgeResponse(request, answer);
     const id = verdict.outcome === "delivered" ? findReceiptId(request, answer) : null;
-    return id === null ? verdict : { ...verdict, receipt: { id, expiresAt: context.now + waitMs } };
+    const expiresAt = context.now + receiptTimes[request.type].waitMs;
+    return id === null ? verdict : { ...verdict, receipt: { id, expiresAt } };
   });
 }
 
@@ -104,6 +135,16 @@ function buildRequest({ values, ...request }: GatewayRequest): ProviderRequest |
     },
     body: body === null ? null : fillBody(bodyType, body, valueOf),
   };
+}
+
+/** Returns the value of `{{token}}` for gateways whose secret is a private key. Throws if it can't be read. */
+export function createTokenValue(
+  gateway: Gateway | null,
+  { account, secret }: Pick<Settings, "account" | "secret">,
+  now: number,
+): Values {
+  if (gateway?.call?.signsToken !== true) return {};
+  return { token: signToken(secret ?? "", account ?? "", now) };
 }
 
 type ValueOf = Parameters<typeof fillPlaceholders>[1];
@@ -150,7 +191,12 @@ export function createRequestValues(
 }
 
 function fillBody(bodyType: Settings["bodyType"], body: string, valueOf: ValueOf): string {
-  if (bodyType === "json") return fillJson(body, valueOf);
+  // A script is JSON already.
+  if (bodyType === "json")
+    return body
+      .split("{{script}}")
+      .map((part) => fillJson(part, valueOf))
+      .join(String(valueOf("script")));
   if (bodyType === "text") return fillPlaceholders(body, valueOf);
   return fillPlaceholders(body, (name) => encodeURIComponent(String(valueOf(name))));
 }
@@ -225,11 +271,17 @@ function judgeCustomResponse(settings: Settings, answer: ShortAnswer): Verdict {
   return isConfirmed || answer.isUnfinished === true ? delivered : failUnconfirmed(answer);
 }
 
-/** How long the receipt of a message is awaited. */
-const waitMs = 24 * 3_600_000;
+/** How long a receipt is awaited, and the first interval between two requests. An unanswered call ends within a minute. */
+const receiptTimes: Record<GatewayType, { waitMs: number; firstMs: number }> = {
+  sms: { waitMs: 24 * 3_600_000, firstMs: 10_000 },
+  voice: { waitMs: 3_600_000, firstMs: 5_000 },
+};
 
 /** Interval between two requests for a receipt: short at first, because failures come early. */
-const computePollMs = (ageMs: number) => Math.min(Math.max(10_000, ageMs / 4), 600_000);
+function computePollMs(type: GatewayType, now: number, expiresAt: number): number {
+  const { waitMs, firstMs } = receiptTimes[type];
+  return Math.min(Math.max(firstMs, (now - (expiresAt - waitMs)) / 4), 600_000);
+}
 
 /** Returns the ID with which the receipt of an accepted message is requested; null if there is none. */
 function findReceiptId({ gateway, settings }: GatewayRequest, { body }: ShortAnswer) {
@@ -241,9 +293,10 @@ function findReceiptId({ gateway, settings }: GatewayRequest, { body }: ShortAns
 
 /** Creates the requests with which a channel type finds out whether its messages arrived. */
 export const createReceipts = <S extends Settings>(
+  type: GatewayType,
   choose: (settings: S) => GatewayChoice,
 ): ProviderReceipts<S> => ({
-  pollMs: ({ now, expiresAt }) => computePollMs(now - (expiresAt - waitMs)),
+  pollMs: ({ now, expiresAt }) => computePollMs(type, now, expiresAt),
   read: (settings, receipt, context) =>
     readReceipt({ ...choose(settings), settings }, receipt, context),
 });
@@ -260,8 +313,12 @@ async function readReceipt(
       ? settings.receiptUrl
       : gateway.receipt && `${findServer(type, settings)}${gateway.receipt.path}`;
   if (template == null) return "over";
-  const values = { ...createRequestValues(settings, "", ""), receipt: id };
-  const valueOf = (key: string) => values[key as keyof typeof values] ?? "";
+  const values: Values = {
+    ...createRequestValues(settings, "", ""),
+    ...createTokenValue(gateway, settings, context.now),
+    receipt: id,
+  };
+  const valueOf = (key: string) => values[key] ?? "";
   const url = fillUrl(template, "", valueOf);
   if (url === null) return "over";
   const headers = fillHeaders(
@@ -276,21 +333,31 @@ async function readReceipt(
   if (judgeStatus(answer).outcome === "failed") return "waiting";
   const ending = findEnding(request, answer);
   if (ending === null) return "waiting";
-  return ending === "delivered"
-    ? { arrived: "Delivered to the phone." }
-    : { lost: `${name} reports that ${endings[ending]}${findFailureCode(gateway, answer)}.` };
+  if (ending === "delivered") return { arrived: "Delivered to the phone." };
+  if (ending === "answered") return { arrived: "The call was answered." };
+  const state = {
+    lost: `${name} reports that ${endings[ending]}${findFailureCode(gateway, answer)}.`,
+  };
+  return unreacting.has(ending) ? { ...state, isUnanswered: true } : state;
 }
 
-const endings: Record<Exclude<Ending, "delivered">, string> = {
+const endings: Record<Exclude<Ending, "delivered" | "answered">, string> = {
   undelivered: "the phone did not get the message",
   expired: "the phone could not be reached in time",
   rejected: "the network rejected the message",
   failed: "the message could not be sent",
+  busy: "the line was busy",
+  unanswered: "nobody answered the call",
+  declined: "the call was declined",
+  "call-failed": "the call failed",
 };
+
+/** Endings after which the gateway and the number are in order. */
+const unreacting: ReadonlySet<Ending> = new Set(["busy", "unanswered", "declined"]);
 
 /** Returns how a message ended; null while that is unknown. */
 function findEnding(
-  { gateway, settings }: Omit<GatewayRequest, "values">,
+  { type, gateway, settings }: Omit<GatewayRequest, "values">,
   { body }: ShortAnswer,
 ): Ending | null {
   const json = parseJsonOrNull(body);
@@ -302,8 +369,12 @@ function findEnding(
   const state = receiptStatePath === null ? body.trim() : findValue(json, receiptStatePath);
   const isOneOf = (words: readonly string[]) =>
     words.some((word) => word.toLowerCase() === String(state).toLowerCase());
-  if (isOneOf(receiptDelivered)) return "delivered";
-  return isOneOf(receiptFailed) ? "undelivered" : null;
+  const [success, failure] =
+    type === "sms"
+      ? (["delivered", "undelivered"] as const)
+      : (["answered", "unanswered"] as const);
+  if (isOneOf(receiptDelivered)) return success;
+  return isOneOf(receiptFailed) ? failure : null;
 }
 
 /** Returns the numeric code of a failure as a part of a sentence. Other texts of the response are not shown. */

@@ -3,7 +3,7 @@ import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import { smsPresets } from "../channels/gateway-rules.ts";
 import { composeSms, measureSms, type SmsSize } from "../../core/text/sms.ts";
 import { formatCount } from "../../core/text/formatting.ts";
-import type { Message } from "../sending/messages.ts";
+import { formatSince, type Message } from "../sending/messages.ts";
 import type { Provider } from "../provider.ts";
 import {
   createReceipts,
@@ -23,7 +23,7 @@ const chooseGateway = ({ preset }: Settings): GatewayChoice =>
 /** Sends one request per message. A text that is too long is cut, but not its link. */
 export const sms: Provider<"sms"> = {
   digests: true,
-  receipts: createReceipts(chooseGateway),
+  receipts: createReceipts("sms", chooseGateway),
   async deliver(settings, message, context) {
     const text = renderSms(message, findMaxParts(settings));
     const size = measureSms(text);
@@ -68,12 +68,4 @@ export function renderSms(message: Message, maxParts: number): string {
     link,
     maxParts,
   );
-}
-
-/** Formats the start of a monitor's state, with its date unless it is that of the message. */
-function formatSince(data: Message["alerts"][number]["data"], at: string): string {
-  if (!("monitor" in data) || "expiresAt" in data) return "";
-  const { since } = data;
-  const date = since.slice(0, 10) === at.slice(0, 10) ? "" : `${since.slice(0, 10)} `;
-  return ` since ${date}${since.slice(11, 16)} UTC`;
 }

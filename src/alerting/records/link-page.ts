@@ -24,6 +24,8 @@ export type AlertLinkLimits = {
   wrongTokens: NetworkLimit;
   /** Limit of requests per link and minute. */
   requests: RateLimit;
+  /** Base URL of the links; null if only people can reach them. */
+  linkOrigin?: () => string | null;
 };
 
 /** Dependencies of the page on the port of public pages. */
@@ -65,7 +67,10 @@ export async function serveLink(
     : respondAlert(ended, await readSummary(ended, services), isPublic);
 }
 
-async function findLink(token: string, { store, vault }: ScopeServices): Promise<Link | null> {
+export async function findLink(
+  token: string,
+  { store, vault }: ScopeServices,
+): Promise<Link | null> {
   const parsed = parseToken(token);
   if (parsed === null) return null;
   const { target, signature } = parsed;
@@ -116,7 +121,7 @@ function respondAlert(
 }
 
 /** Responds to a link that is malformed, forged or revoked, or whose alert or channel no longer exists. */
-function respondInvalid(wrongTokens: NetworkLimit, address: string): Response {
+export function respondInvalid(wrongTokens: NetworkLimit, address: string): Response {
   const waitSeconds = wrongTokens.take(address);
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
   const text = "The alert has ended, or the link is incomplete or was revoked.";

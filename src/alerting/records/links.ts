@@ -18,6 +18,8 @@ const tokenLength = Math.ceil((tokenBytes * 8) / 6);
 const tokenPattern = new RegExp(`^[\\w-]{${tokenLength}}$`);
 
 export const acknowledgePath = "/a/";
+/** Path below a link to which a gateway sends the key that was pressed in a call. */
+export const callPath = "/call";
 
 /** A URL as long as each link in messages, for computing sizes. */
 export const buildSampleUrl = (origin: string): string =>

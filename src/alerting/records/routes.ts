@@ -12,6 +12,7 @@ import {
   snoozeAlert,
   unacknowledgeAlert,
 } from "./actions.ts";
+import { callRoute, serveKeyPress } from "./call-page.ts";
 import {
   acknowledgeRoute,
   type AlertLinkLimits,
@@ -117,14 +118,21 @@ export const recordRoutes = createRouter("/api/v1/alerts")
 
 /** Creates the page of the links for the port of public pages. It has the same limits as on the main port. */
 export function createPublicLinkRoutes({ services, limits, addressOf, log }: PublicLinks) {
-  const serve = ({ request, params }: { request: Request; params: { token: string } }) => {
-    setRoute(request, acknowledgeRoute);
-    const port = { ...limits, isPublic: true };
-    return serveLink(request, params.token, addressOf(request), services, port).catch(
-      (error: unknown) => createErrorResponse(error, Bun.randomUUIDv7(), log),
-    );
-  };
-  return new Elysia().get(acknowledgeRoute, serve).post(acknowledgeRoute, serve, { parse: "none" });
+  type Received = { request: Request; params: { token: string } };
+  const port = { ...limits, isPublic: true };
+  const serveWith =
+    (route: string, handle: typeof serveLink) =>
+    ({ request, params }: Received) => {
+      setRoute(request, route);
+      return handle(request, params.token, addressOf(request), services, port).catch(
+        (error: unknown) => createErrorResponse(error, Bun.randomUUIDv7(), log),
+      );
+    };
+  const serve = serveWith(acknowledgeRoute, serveLink);
+  return new Elysia()
+    .get(acknowledgeRoute, serve)
+    .post(acknowledgeRoute, serve, { parse: "none" })
+    .post(callRoute, serveWith(callRoute, serveKeyPress), { parse: "none" });
 }
 
 /** Creates the page of the links in messages. Elysia serves HEAD with the handler of GET. */
@@ -137,6 +145,12 @@ export function createLinkRoutes(limits: AlertLinkLimits) {
       acknowledgeRoute,
       ({ request, params, requestContext: { address, services } }) =>
         serveLink(request, params.token, address, services, limits),
+      { parse: "none" },
+    )
+    .post(
+      callRoute,
+      ({ request, params, requestContext: { address, services } }) =>
+        serveKeyPress(request, params.token, address, services, limits),
       { parse: "none" },
     );
 }

@@ -179,6 +179,7 @@ export function createDeliveryContext(
     smtp,
     accessTokens: context.accessTokens,
     vapid: null,
+    receivesCalls: context.linkOrigin?.() != null,
     progress: null,
     messageTo: null,
   };

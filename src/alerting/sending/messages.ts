@@ -452,3 +452,11 @@ export function cutText(text: string, max: number): string {
   const start = text.slice(0, max - 1);
   return `${start.isWellFormed() ? start : start.slice(0, -1)}…`;
 }
+
+/** Formats the start of a monitor's state, with its date unless it is that of the message. */
+export function formatSince(data: Alert["data"], at: string): string {
+  if (!("monitor" in data) || "expiresAt" in data) return "";
+  const { since } = data;
+  const date = since.slice(0, 10) === at.slice(0, 10) ? "" : `${since.slice(0, 10)} `;
+  return ` since ${date}${since.slice(11, 16)} UTC`;
+}

@@ -192,7 +192,7 @@ function recordEnd(
   const target = { organizationId, deliveryId, at };
   if (state === "waiting")
     return findReceipts(channel.type)?.cancel === undefined
-      ? [noteReceipt(target, "No receipt arrived within 24 hours.")]
+      ? [noteReceipt(target, "No receipt arrived in time.")]
       : [];
   if (typeof state === "string") return [];
   const attempt = { at, durationMs: 0, delivered: "arrived" in state };

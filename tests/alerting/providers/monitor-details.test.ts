@@ -47,21 +47,23 @@ describe("the monitor details of an alert", () => {
     "Front of house",
   ];
 
-  // A text message costs per part, so it has no details.
-  test.each(types.filter((type) => type !== "sms"))("%s shows all of them", async (type) => {
+  // A text message costs per part, and a call is short, so they have no details.
+  const withDetails = types.filter((type) => type !== "sms" && type !== "voice");
+  test.each(withDetails)("%s shows all of them", async (type) => {
     const { text } = await sent(type, about);
     for (const part of told) expect(text).toContain(part);
   });
 
   const template = "{{target}} {{tags}} {{group}} {{description}}";
 
-  test.each(types.filter((type) => "template" in channelKinds[type as ChannelType].fields))(
-    "%s accepts them in a custom template",
-    async (type) => {
-      const { text } = await sent(type, about, { template });
-      for (const part of told) expect(text).toContain(part);
-    },
+  // A call reads no addresses.
+  const withTemplate = types.filter(
+    (type) => type !== "voice" && "template" in channelKinds[type as ChannelType].fields,
   );
+  test.each(withTemplate)("%s accepts them in a custom template", async (type) => {
+    const { text } = await sent(type, about, { template });
+    for (const part of told) expect(text).toContain(part);
+  });
 
   test("services with dedicated fields get them there", async () => {
     expect((await sent("opsgenie", about)).body).toMatchObject({
@@ -152,6 +154,7 @@ const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] }
   gotify: ({ message }) => [["bytes", Buffer.byteLength(message), 65_535]],
   pushover: ({ message }) => [["message", message.length, 1_024]],
   sms: ({ text }) => [["parts", measureSms(text).parts, 2]],
+  voice: ({ say }) => [["characters", say.length, 500]],
   pagerduty: (body) => [
     ["bytes", bytes(body), 512 * 1024],
     ["summary", body.payload.summary.length, 1_024],

@@ -1,0 +1,108 @@
+/** Receives the key that someone pressed during a call. The gateway sends it to the link of the alert, below `/call`. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { type Fields, parseObject } from "../../core/collections/objects.ts";
+import type { ScopeServices } from "../../events/scope.ts";
+import { respondTooManyRequests } from "../../http/responses/small-page.ts";
+import { findGateway, resolveSettings } from "../channels/gateways.ts";
+import type { ChannelSettings } from "../channels/kinds-schema.ts";
+import { findChannel } from "../channels/service.ts";
+import { acknowledgeKey, chooseVoiceGateway } from "../providers/voice.ts";
+import { acknowledgeAsChannel } from "./actions.ts";
+import { findLink, type LinkPort, respondInvalid } from "./link-page.ts";
+import { acknowledgePath, callPath } from "./links.ts";
+
+/** Path of the pressed keys of a call. */
+export const callRoute = `${acknowledgePath}:token${callPath}` as const;
+
+/** Maximum bytes of a request. Those of gateways have a few hundred. */
+const maxBytes = 16 * 1024;
+
+/**
+ * Acknowledges an alert if the right key was pressed, and returns what the call says next. Twilio signs its requests.
+ * For other gateways, the unguessable link is the credential. All invalid requests get the same page.
+ */
+export async function serveKeyPress(
+  request: Request,
+  token: string,
+  address: string,
+  services: ScopeServices,
+  { wrongTokens, requests, linkOrigin = () => null }: LinkPort,
+): Promise<Response> {
+  const link = await findLink(token, services);
+  if (link === null) return respondInvalid(wrongTokens, address);
+  const { target, name } = link;
+  const waitSeconds = requests.take(`${target.recordId} ${target.channelId}`);
+  if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
+  const settings = await findVoiceSettings(services, target);
+  const keyUrl = `${linkOrigin() ?? ""}${acknowledgePath}${token}${callPath}`;
+  const text = await readText(request);
+  const isGenuine =
+    settings?.preset !== "twilio" || isSignedByTwilio(request, keyUrl, text, settings);
+  if (settings === null || text === null || !isGenuine) return respondInvalid(wrongTokens, address);
+  const isRight = findKey(parseFields(text)) === acknowledgeKey;
+  const isDone = isRight && (await acknowledgeAsChannel(services, target, name)) !== null;
+  if (isRight) return respond(settings, isDone ? "Acknowledged." : "The alert has ended.", null);
+  return respond(settings, `Press ${acknowledgeKey} to acknowledge.`, keyUrl);
+}
+
+/** Returns the settings of the gateway that calls through a channel; null if it makes no calls. */
+async function findVoiceSettings(
+  { store, vault }: ScopeServices,
+  { organizationId, channelId }: { organizationId: string; channelId: string },
+): Promise<ChannelSettings<"voice"> | null> {
+  const tenant = { store, organizationId };
+  const channel = await findChannel(tenant, channelId);
+  if (channel?.type !== "voice") return null;
+  const gateway = await findGateway(tenant, channel);
+  return gateway && (resolveSettings(vault, channel, gateway) as ChannelSettings<"voice">);
+}
+
+/** Returns the body of a request; null if it is too large, or its size is not announced. */
+async function readText(request: Request): Promise<string | null> {
+  const length = request.headers.get("content-length");
+  return length !== null && Number(length) <= maxBytes ? request.text() : null;
+}
+
+const parseFields = (text: string): Fields =>
+  parseObject(text) ?? Object.fromEntries(new URLSearchParams(text));
+
+/** Returns the pressed key, under the name that the gateway uses: Twilio, 46elks, Vonage, or any other one. */
+function findKey({ Digits, result, dtmf, digits }: Fields): string | null {
+  const ofVonage = typeof dtmf === "object" && dtmf !== null ? (dtmf as Fields)["digits"] : dtmf;
+  const keys = [Digits, result, ofVonage, digits].map((key) =>
+    typeof key === "number" ? String(key) : key,
+  );
+  return keys.find((key): key is string => typeof key === "string") ?? null;
+}
+
+/** Verifies the signature of a form: https://www.twilio.com/docs/usage/security#validating-requests */
+function isSignedByTwilio(
+  request: Request,
+  url: string,
+  text: string | null,
+  { secret }: ChannelSettings<"voice">,
+): boolean {
+  const fields = [...new URLSearchParams(text ?? "")].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const content = `${url}${fields.flat().join("")}`;
+  const expected = createHmac("sha1", secret ?? "")
+    .update(content)
+    .digest();
+  const given = Buffer.from(request.headers.get("x-twilio-signature") ?? "", "base64");
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** Returns what the call says next, in the format of its gateway. */
+function respond(
+  settings: ChannelSettings<"voice">,
+  text: string,
+  keyUrl: string | null,
+): Response {
+  const { call } = chooseVoiceGateway(settings).gateway ?? {};
+  const script = call?.script({ text, language: settings.language, keyUrl }) ?? text;
+  return new Response(script, {
+    headers: {
+      "Content-Type": call?.scriptType ?? "text/plain; charset=utf-8",
+      "Cache-Control": "no-store",
+    },
+  });
+}

@@ -1,0 +1,175 @@
+/** Calls: the key that acknowledges an alert, attacks on it, and calls that nobody answers. */
+import { createHmac } from "node:crypto";
+import { expect, test } from "bun:test";
+import type { Exchange } from "../../../src/core/outgoing/http/exchange.ts";
+import { exchange as real } from "../../../src/core/outgoing/http/exchange.ts";
+import { createPublicLinks } from "../../support/public-links.ts";
+import type { Json } from "../../support/json.ts";
+import { createPager } from "../../support/pager.ts";
+
+const publicUrl = "https://status.team.example";
+const secret = "s3cret";
+
+/** A monitor that is down, and a call about it through Twilio, whose state can be changed. */
+async function createWorld({ isPublic = true } = {}) {
+  const scripts: string[] = [];
+  const call = { status: "in-progress" };
+  const exchange: Exchange = (request, context) => {
+    if (request.url.hostname !== "api.twilio.com") return real(request, context);
+    const script = new URLSearchParams(String(request.body)).get("Twiml");
+    if (request.method === "POST") scripts.push(script ?? "");
+    const body = JSON.stringify({ sid: "CA1", ...call });
+    return Promise.resolve({ status: 201, headers: new Map(), body });
+  };
+  const made = await createPager({ exchange, ...(isPublic && { publicUrl }) });
+  const backup = await made.inbox({ name: "Backup" });
+  const phone = await made.channel({
+    type: "voice",
+    name: "Phone",
+    preset: "twilio",
+    account: "AC1",
+    secret,
+    from: "+4915112345678",
+    to: "+491701234567",
+  });
+  const steps = [phone, backup].map(({ id }, index) => ({
+    afterMinutes: index * 30,
+    targets: [{ type: "channel", id }],
+  }));
+  const body = { name: "On-call", steps };
+  const policy = (await made.api("POST", "/api/v1/escalation-policies", { body })).json.data;
+  const job = await made.createWatchedJob([], { escalationPolicyId: policy.id });
+  await job.change({ alertChannelIds: [] });
+  await job.changeState("down");
+  await made.later();
+  const url = /action="([^"]+)"/.exec(scripts.at(-1) ?? "")?.[1] ?? "";
+  const path = url.replace(publicUrl, "");
+  const press = async (
+    Digits: string,
+    options: { to?: string; signedFor?: string; key?: string } = {},
+  ) => {
+    const { to = path, signedFor = `${publicUrl}${to}`, key = secret } = options;
+    const form = { AccountSid: "AC1", CallSid: "CA1", Digits };
+    const content = `${signedFor}AccountSidAC1CallSidCA1Digits${Digits}`;
+    const signature = createHmac("sha1", key).update(content).digest("base64");
+    const raw = new URLSearchParams(form).toString();
+    return made.stranger("POST", to, {
+      raw,
+      headers: {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Content-Length": String(raw.length),
+        "X-Twilio-Signature": signature,
+      },
+    });
+  };
+  const readOne = async () => (await made.readAlerts())[0] as Json;
+  return {
+    ...made,
+    backup,
+    phone,
+    scripts,
+    call,
+    url,
+    path,
+    press,
+    readOne,
+    [Symbol.asyncDispose]: () => backup[Symbol.asyncDispose](),
+  };
+}
+
+test("key 4 acknowledges the alert as the channel, and the call says so", async () => {
+  await using world = await createWorld();
+  const { press, readOne, scripts, url } = world;
+  expect(url).toMatch(/^https:\/\/status\.team\.example\/a\/[\w-]+\/call$/);
+  expect(scripts[0]).toContain("Press 4 to acknowledge.");
+  const other = await press("5");
+  expect([other.status, other.text]).toEqual([
+    200,
+    expect.stringContaining(`<Gather action="${url}"`),
+  ]);
+  expect((await readOne()).status).toBe("open");
+  const { status, text, headers } = await press("4");
+  expect([status, headers.get("Content-Type")]).toEqual([200, "text/xml"]);
+  expect(text).toContain("Acknowledged.");
+  expect(await readOne()).toMatchObject({
+    status: "acknowledged",
+    acknowledgments: [{ type: "link", id: world.phone.id, name: "Phone" }],
+  });
+});
+
+test("the port of public pages takes keys, too", async () => {
+  await using world = await createWorld();
+  const { path, readOne, appliance } = world;
+  const links = createPublicLinks(appliance, publicUrl);
+  const form = { Digits: "4" };
+  const signature = createHmac("sha1", secret)
+    .update(`${publicUrl}${path}Digits4`)
+    .digest("base64");
+  const response = await links.handle(
+    new Request(`http://status.team.example${path}`, {
+      method: "POST",
+      body: new URLSearchParams(form).toString(),
+      headers: { "Content-Length": "8", "X-Twilio-Signature": signature },
+    }),
+  );
+  expect(response.status).toBe(200);
+  expect((await readOne()).status).toBe("acknowledged");
+});
+
+test("forged, foreign and oversized requests change nothing, and look like an invalid link", async () => {
+  await using world = await createWorld();
+  const { press, stranger, path, readOne, phone, backup, createWatchedJob, later } = world;
+  const job = await createWatchedJob([backup], { name: "Other" });
+  await job.changeState("down");
+  await later();
+  const hookPath = String(backup.alerts().at(-1)?.data.acknowledgeUrl).replace(publicUrl, "");
+  const unsigned = { raw: "Digits=4", headers: { "Content-Length": "8" } };
+  const attempts = [
+    press("4", { key: "wrong" }),
+    press("4", { signedFor: `https://evil.example${path}` }),
+    press("4", { to: path.replace(/.\/call$/, "_/call") }),
+    stranger("POST", path, unsigned),
+    // The link of a channel that makes no calls.
+    stranger("POST", `${hookPath}/call`, unsigned),
+    stranger("POST", path, { raw: "x".repeat(20_000), headers: { "Content-Length": "20000" } }),
+  ];
+  for (const answer of attempts) {
+    const { status, text } = await answer;
+    expect([status, text.includes("This link is no longer valid")]).toEqual([404, true]);
+  }
+  expect((await stranger("GET", path)).status).toBe(405);
+  for (const alert of (await world.readAlerts()) as Json[]) expect(alert.status).toBe("open");
+  // A new secret of the channel applies at once.
+  await world.changeChannel(phone, { secret: "renewed" });
+  expect((await press("4")).status).toBe(404);
+  expect((await press("4", { key: "renewed" })).status).toBe(200);
+  expect((await readOne()).status).toBeDefined();
+});
+
+test("a call that nobody answers runs the next step at once, and the channel still works", async () => {
+  await using world = await createWorld();
+  const { call, later, backup, phone, press } = world;
+  call.status = "no-answer";
+  for (let i = 0; i < 3; i++) await later(10);
+  expect(backup.listTitles()).toContain("monitor.down Backup");
+  const lost = "Twilio reports that nobody answered the call.";
+  expect((await world.readDeliveries(phone))[0]).toMatchObject({ status: "failed", error: lost });
+  expect(await world.readChannel(phone)).toMatchObject({ lastError: null });
+  expect(backup.listTitles().join()).not.toContain("channel.failed");
+  // The phone can still acknowledge, because the alert is open.
+  expect((await press("4")).text).toContain("Acknowledged.");
+});
+
+test("an answered call says so, and without a public URL it takes no key", async () => {
+  await using world = await createWorld({ isPublic: false });
+  const { call, later, scripts, phone, backup } = world;
+  expect(scripts[0]).toContain("Signalbox. Backup is down since");
+  expect(scripts[0]).not.toMatch(/Gather|Press 4/);
+  call.status = "completed";
+  for (let i = 0; i < 3; i++) await later(10);
+  expect((await world.readDeliveries(phone))[0]).toMatchObject({
+    status: "delivered",
+    receipt: "The call was answered.",
+  });
+  expect(backup.received()).toEqual([]);
+});
