@@ -10,6 +10,7 @@ test.each([
   ["192.0.2.10 is at 99.5%", "192 dot 0 dot 2 dot 10 is at 99 dot 5 percent."],
   ["See https://box.lan/a/x for more", "See for more."],
   ["A & B\n\nC_D: “late”", "A and B. C D: late."],
+  ["- see status - @all", "see status all."],
   ["  ", ""],
 ])("%j is read as %j", (text, spoken) => {
   expect(toSpeech(text)).toBe(spoken);

@@ -65,16 +65,19 @@ export const voice: Provider<"voice"> = {
 
 /** Renders a message as it is read: what happened, since when, and the key. */
 export function renderSpeech(message: Message, hasKey: boolean, most = maxLength): string {
-  const { type, title, lines, facts, alerts, at } = message;
-  const [alert] = alerts;
-  const isPlain = type !== "digest" && facts.length === 0;
-  // A custom text replaces everything else.
-  const content = isPlain
-    ? lines.join("\n").trim() || title
-    : type === "digest"
-      ? [title, ...lines.slice(0, readAlerts)].join("\n")
-      : `${title}${alert === undefined ? "" : formatSince(alert.data, at)}${type === "test" ? `\n${lines.join("\n")}` : ""}`;
   const start = "Signalbox. ";
   const end = hasKey ? ` Press ${acknowledgeKey} to acknowledge.` : "";
-  return `${start}${cutSpeech(toSpeech(content), most - start.length - end.length)}${end}`;
+  const content = toSpeech(composeCall(message));
+  return `${start}${cutSpeech(content, most - start.length - end.length)}${end}`;
+}
+
+function composeCall({ type, title, lines, facts, alerts, at }: Message): string {
+  const [alert] = alerts;
+  if (type === "digest" || alert === undefined)
+    return [title, ...lines.slice(0, readAlerts)].join("\n");
+  // A custom text replaces everything else.
+  if (facts.length === 0) return lines.join("\n").trim() || title;
+  // The reason of an outage is in other messages. Other alerts say little without their text.
+  const texts = "monitor" in alert.data ? [] : facts.filter(({ label }) => label === "");
+  return [`${title}${formatSince(alert.data, at)}`, ...texts.map(({ value }) => value)].join("\n");
 }

@@ -11,7 +11,8 @@ const spoken: readonly (readonly [RegExp, string])[] = [
   // A dot inside a name or an address, such as db.example.com or 192.0.2.1.
   [/(?<=[\p{L}\p{N}])\.(?=[\p{L}\p{N}])/gu, " dot "],
   [/(?<=[\p{L}\p{N}])[-_/:](?=[\p{L}\p{N}])/gu, " "],
-  [/[\u201c\u201d\u201e"'`*_#|<>[\](){}\\^~=\u2022]/gu, " "],
+  [/(^|\s)[-\u2013\u2014]+(?=\s|$)/g, "$1"],
+  [/[\u201c\u201d\u201e"'`*_#@|<>[\](){}\\^~=\u2022]/gu, " "],
 ];
 
 /** Returns a text as it is spoken. Line breaks end a sentence. */

@@ -77,9 +77,9 @@ describe.each(Object.keys(places))("%s", (type) => {
   });
 });
 
-test("all services have the link, except those with cases of their own; tests of two are elsewhere", () => {
+test("all services have the link, except those with cases of their own; tests of three are elsewhere", () => {
   const others = Object.keys(providers).filter((type) => !(type in places));
-  expect(others.sort()).toEqual(["email", "jsm", "opsgenie", "pagerduty", "webpush"]);
+  expect(others.sort()).toEqual(["email", "jsm", "opsgenie", "pagerduty", "voice", "webpush"]);
 });
 
 test.each(["telegram", "discord", "teams", "googlechat"])(
