@@ -80,6 +80,7 @@ export function DateTimeField({
   from,
   choices = from === undefined ? starts : ends,
   placeholder = "26 Nov 19:00",
+  openOnFocus = true,
   error,
 }: FieldProps & {
   zone: string;
@@ -88,6 +89,8 @@ export function DateTimeField({
   choices?: readonly string[];
   /** What an empty field means, if it can stay empty. */
   placeholder?: string;
+  /** False for the first field of a small dialog, whose buttons the open choices would cover. */
+  openOnFocus?: boolean;
 }) {
   const parse = (text: string) => parseDateTime(text, { now: Date.now(), zone, from });
   const field = useWritten({ value, choices, format: formatLocal, parse, onChange });
@@ -98,6 +101,7 @@ export function DateTimeField({
       description={<Meaning zone={zone} value={value} from={from} />}
       inputWrapperOrder={["label", "input", "description", "error"]}
       placeholder={placeholder}
+      openOnFocus={openOnFocus}
       error={error}
     />
   );

@@ -304,7 +304,7 @@ function PauseEnd({ form, errorOf, placeholder }: FieldsProps & { placeholder?: 
       value={form.values.pausedUntil}
       onChange={(local) => form.set("pausedUntil", local)}
       error={errorOf("pausedUntil")}
-      {...(placeholder !== undefined && { placeholder })}
+      {...(placeholder !== undefined && { placeholder, openOnFocus: false })}
     />
   );
 }
