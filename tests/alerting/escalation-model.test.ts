@@ -148,6 +148,6 @@ test("the engine notifies whom the documentation says, at its minutes", async ()
       for (const [index, minute] of minutesOf(got).entries())
         expect(Math.abs(minute - (minutesOf(wanted)[index] ?? NaN))).toBeLessThanOrEqual(1);
     }),
-    limitTries(5),
+    limitTries(3),
   );
 }, 240_000);

@@ -86,14 +86,23 @@ export async function createPager(settings: Parameters<typeof createWatch>[0] = 
       alerts = createAlertsEngine(appliance, random);
       return alerts;
     },
-    /** Fails just before the next write that contains such a statement, like a power cut. */
+    /**
+     * Fails just before the next write that contains such a statement, like a power cut. Returns a function that prevents
+     * it from now on, and returns whether it has failed.
+     */
     crashBefore: (statement: string) => {
       const atomic = store.atomic.bind(store);
+      let hasFailed = false;
       store.atomic = (statements) => {
         if (!statements.some((one) => compileStatement(one).text.includes(statement)))
           return atomic(statements);
         store.atomic = atomic;
+        hasFailed = true;
         return Promise.reject(new Error("The power failed."));
+      };
+      return () => {
+        store.atomic = atomic;
+        return hasFailed;
       };
     },
     /** Messages about alerts and test messages, oldest first. */

@@ -62,6 +62,7 @@ const alertingEvents = {
   "appliance.troubled": true,
   "channel.failed": true,
   "contact-method.updated": true,
+  "contact-method.verified": true,
   "group.unmuted": "reopening",
   "group.updated": "reopening",
   "incident.deleted": true,
@@ -187,6 +188,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
       return applyOwnership(decision, subjectId);
     case "alert-channel.created":
     case "contact-method.updated":
+    case "contact-method.verified":
       return;
     default:
       event satisfies never;

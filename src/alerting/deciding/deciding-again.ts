@@ -2,6 +2,7 @@
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { addEntry, guardRecord, setPriority } from "../records/store.ts";
 import type { OpenRecord } from "../records/rules.ts";
+import { wakeNotices } from "../schedules/store.ts";
 import { wakeDigests } from "../store.ts";
 import { canOpenCases } from "./cases.ts";
 import {
@@ -20,11 +21,14 @@ export const canNotifyAgain = ({ type }: AlertingEvent): boolean =>
 
 /** Decides again after an event that can change who is notified of open alerts, and when. */
 export function decideAgain(decision: Decision, { type, subjectId }: AlertingEvent) {
+  const { snapshot, out, now } = decision;
   if (type === "monitor.updated" || type === "incident.updated") reviewSubject(decision, subjectId);
-  else if (type === "alert-channel.updated" || type === "contact-method.updated")
+  else if (type === "alert-channel.updated") reviewChannel(decision, subjectId);
+  else if (type === "contact-method.updated" || type === "contact-method.verified") {
     reviewChannel(decision, subjectId);
-  else if (type === "alert-channel.restored") notifyRestored(decision, subjectId);
-  else if (type === "alert.unacknowledged") notifyOfEndedSnooze(decision, subjectId);
+    out.write(wakeNotices(snapshot.organizationId, now));
+  } else if (type === "alert-channel.restored") notifyRestored(decision, subjectId);
+  else if (type === "alert.unacknowledged") notifyOfReturn(decision, subjectId);
 }
 
 /** Decides again about the held messages of an edited monitor or incident. */
@@ -131,26 +135,25 @@ function listRecipients({ snapshot }: Decision, { family, subjectId }: OpenRecor
 function notifyRestored(decision: Decision, channelId: string) {
   const { snapshot, out } = decision;
   for (const record of [...snapshot.records.values()].flat()) {
-    if (!canNotify(decision, record, channelId)) continue;
-    const known = snapshot.known.get(record.id)?.find((one) => one.channelId === channelId);
+    const deliveryId = snapshot.known.get(record.id)?.get(channelId);
     const state = notifiedStateOf(record);
-    if (known?.deliveryId == null) inform(decision, record, channelId);
+    if (deliveryId === undefined) inform(decision, record, channelId);
     else if (state !== null && !snapshot.notified.get(record.subjectId)?.has(channelId))
-      out.recordEarlier(record, channelId, [known.deliveryId, state]);
+      out.recordEarlier(record, channelId, [deliveryId, state]);
     if (out.rest() !== null) return;
   }
 }
 
-/** Notifies channels of an alert again whose held messages a snooze dropped. It was ended early. */
-function notifyOfEndedSnooze(decision: Decision, recordId: string) {
+/**
+ * Notifies the channels of an alert that is open again, and that no message to them reported: a snooze that was ended early
+ * dropped their held messages.
+ */
+function notifyOfReturn(decision: Decision, recordId: string) {
   const { snapshot } = decision;
   const record = [...snapshot.records.values()].flat().find(({ id }) => id === recordId);
   if (record === undefined) return;
-  const missed = (snapshot.known.get(recordId) ?? [])
-    .filter(({ deliveryId, isDropped }) => deliveryId === null && isDropped)
-    .map(({ channelId }) => channelId)
-    .filter((channelId) => canNotify(decision, record, channelId));
-  for (const channelId of missed) inform(decision, record, channelId);
+  for (const channelId of listRecipients(decision, record))
+    if (snapshot.known.get(recordId)?.has(channelId) !== true) inform(decision, record, channelId);
 }
 
 /** Whether a message about an open alert can be sent to an ordinary channel now. */
@@ -167,8 +170,10 @@ function canNotify(decision: Decision, record: OpenRecord, channelId: string): b
   return listRecipients(decision, record).includes(channelId);
 }
 
+/** Notifies a channel of an open alert, if that is possible now. */
 function inform(decision: Decision, record: OpenRecord, channelId: string) {
   const { snapshot, out, now } = decision;
+  if (!canNotify(decision, record, channelId)) return;
   if (out.isFull()) return out.deferRest();
   out.write(guardRecord(snapshot.organizationId, record));
   const data = JSON.parse(record.data) as object;

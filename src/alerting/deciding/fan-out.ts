@@ -183,10 +183,7 @@ async function findSubjectsOfAlerts(
   return rows.map(({ id }) => id);
 }
 
-/**
- * Returns the subjects of the open alerts that edited channels hold messages about, or that a restored channel can be
- * notified of.
- */
+/** Returns the subjects of the open alerts about which edited channels hold messages, and all after a restore of a channel. */
 async function findSubjectsOfChannels(
   store: Store,
   organizationId: string,
@@ -195,8 +192,8 @@ async function findSubjectsOfChannels(
   const listIds = (type: AlertingEvent["type"]) =>
     events.filter((one) => one.type === type).map(({ subjectId }) => subjectId);
   const edited = listIds("alert-channel.updated");
-  const restored = listIds("alert-channel.restored");
-  if (edited.length + restored.length === 0) return [];
+  const restored = listIds("alert-channel.restored").length;
+  if (edited.length + restored === 0) return [];
   const rows = await store.query<{ id: string }>(
     `select r.subject_id as id from json_each(?2) w
        cross join deliveries d indexed by deliveries_quiet on d.organization_id = ?1
@@ -206,12 +203,8 @@ async function findSubjectsOfChannels(
        cross join alert_records r on r.organization_id = ?1 and r.id = a.record_id
      where r.resolved_at is null
      union select r.subject_id from alert_records r indexed by alert_records_open
-     where r.organization_id = ?1 and r.resolved_at is null and json_array_length(?3) > 0
-       and (r.family in ('incident', 'channel', 'problem')
-         or r.family = 'certificate' and exists (select 1 from monitor_channels c
-           where c.organization_id = ?1 and c.monitor_id = r.subject_id
-             and c.channel_id in (select value from json_each(?3))))`,
-    [organizationId, JSON.stringify(edited), JSON.stringify(restored)],
+     where r.organization_id = ?1 and r.resolved_at is null and r.family <> 'drill' and ?3 > 0`,
+    [organizationId, JSON.stringify(edited), restored],
   );
   return rows.map(({ id }) => id);
 }

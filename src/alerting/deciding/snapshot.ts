@@ -41,8 +41,8 @@ export type Snapshot = {
   quietIds: Set<string>;
   /** Messages that quiet hours hold, by alert. */
   held: Map<string, HeldMessage[]>;
-  /** What channels know of open alerts that are decided again, by alert. */
-  known: ReadonlyMap<string, readonly Knowledge[]>;
+  /** The last delivery of each channel about open alerts that are decided again, by alert, then by channel. */
+  known: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** Open cases by subject. */
   cases: Map<string, OpenCase[]>;
   /** Open alerts by subject. */
@@ -169,15 +169,6 @@ export type HeldMessage = {
 /** Whether the message of a policy or an ordinary one is meant. Both can be held for one channel. */
 export const isEscalation = ({ data }: Alert): boolean => data.escalation !== undefined;
 
-/** What a channel knows of an alert. */
-export type Knowledge = {
-  channelId: string;
-  /** The last delivery about it that arrived or is on its way; null for none. */
-  deliveryId: string | null;
-  /** Whether a held message about it was dropped. */
-  isDropped: boolean;
-};
-
 type Flags<T, K extends keyof T> = Omit<T, K> & Record<K, number>;
 type MonitorRow = Flags<
   Omit<WatchedMonitor, "channelIds" | "target" | "tags">,
@@ -298,15 +289,15 @@ const heldText = `select d.receiver_id as channelId, a.record_id as recordId, t.
     cross join deliveries d on d.organization_id = t.organization_id and d.id = t.delivery_id
       and d.due_at is not null and d.quiet`;
 
-/** What channels know of the open alerts of these subjects. */
-const knownText = `select r.id as recordId, d.receiver_id as channelId,
-    max(iif(t.withheld or d.status in ('failed', 'skipped'), null, d.id)) as deliveryId,
-    max(t.withheld) as isDropped
+/** The last deliveries about the open alerts of these subjects that arrived or are on their way, by channel. */
+const knownText = `select r.id as recordId, d.receiver_id as channelId, max(d.id) as deliveryId
   from json_each(?) wanted cross join alert_records r indexed by alert_records_open
       on r.organization_id = ? and r.subject_id = wanted.value and r.resolved_at is null
     cross join alerts a on a.organization_id = r.organization_id and a.record_id = r.id
     cross join delivery_alerts t on t.organization_id = a.organization_id and t.alert_id = a.id
+      and not t.withheld
     cross join deliveries d on d.organization_id = t.organization_id and d.id = t.delivery_id
+      and d.status not in ('failed', 'skipped')
   group by r.id, d.receiver_id`;
 
 const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, c.problem, c.key,
@@ -594,13 +585,13 @@ const parseHeld = ({ alertId, type, at, data, recordId: _id, ...place }: HeldRow
 });
 
 async function readKnowledge(read: QueryRows, subjectIds: readonly string[]) {
-  type Row = Flags<Knowledge, "isDropped"> & { recordId: string };
+  type Row = { recordId: string; channelId: string; deliveryId: string };
   const rows = await read<Row>(knownText, subjectIds);
   const byRecord = Map.groupBy(rows, ({ recordId }) => recordId);
   return new Map(
     [...byRecord].map(([id, own]) => [
       id,
-      own.map(({ isDropped, ...one }) => ({ ...one, isDropped: isDropped === 1 })),
+      new Map(own.map(({ channelId, deliveryId }) => [channelId, deliveryId])),
     ]),
   );
 }

@@ -210,6 +210,13 @@ export const setNoticeDueAt = (organizationId: string, id: string, dueAt: number
   parameters: [dueAt, organizationId, id],
 });
 
+/** Examines the next shifts of all schedules with notices now, because a person can be reached at other times. */
+export const wakeNotices = (organizationId: string, now: number): Prepared => ({
+  text: `update schedules set notice_due_at = min(notice_due_at, ?)
+    where organization_id = ? and notice_due_at is not null`,
+  parameters: [now, organizationId],
+});
+
 /** Stores when to examine a schedule again, unless it changed in the meantime. */
 export const delayNotices = (
   organizationId: string,
