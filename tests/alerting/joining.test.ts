@@ -44,8 +44,10 @@ describe("an outage", () => {
   test("is named by what all have in common", () => {
     const host: Cause = { kind: "host", value: "db1.lan" };
     const address: Cause = { kind: "address", value: "10.0.0.5" };
-    expect(describeCause(pickCommonCause([host, host]))).toBe("on db1.lan");
-    expect(describeCause(pickCommonCause([host, address, host]))).toBe("on 10.0.0.5");
+    expect(pickCommonCause([])).toBeNull();
+    expect(pickCommonCause([host, host])).toBe(host);
+    expect(pickCommonCause([host, address, host])).toBe(address);
+    expect([host, address].map(describeCause)).toEqual(["on db1.lan", "on 10.0.0.5"]);
   });
 
   test("finds the reported ones of its organization by the most specific cause first", () => {

@@ -42,10 +42,17 @@ export function isCovered(own: JoinedOutage, other: JoinedOutage): boolean {
   );
 }
 
-/** Returns the cause that several outages have in common with one other: the least specific of their causes. */
-export function pickCommonCause(causes: readonly [Cause, ...Cause[]]): Cause {
+/**
+ * Returns the cause that several outages have in common with one other: the least specific of their causes. Null
+ * without any.
+ */
+export function pickCommonCause(causes: readonly Cause[]): Cause | null {
   const rankOf = ({ kind }: Cause) => causeKinds.indexOf(kind);
-  return causes.reduce((widest, one) => (rankOf(one) > rankOf(widest) ? one : widest));
+  const [first = null, ...others] = causes;
+  return others.reduce(
+    (widest, one) => (widest === null || rankOf(one) > rankOf(widest) ? one : widest),
+    first,
+  );
 }
 
 const places: Record<CauseKind, (value: string) => string> = {

@@ -98,8 +98,8 @@ function findReported(snapshot: Snapshot, monitor: WatchedMonitor): JoinedOutage
 /** Plans to notify the channels of an outage that another one belongs to it. */
 function addJoined({ snapshot, out }: Deciding, leader: WatchedMonitor, one: JoinedMonitor) {
   const { joined, holding } = snapshot;
-  const others = (joined.get(leader.id) ?? []).filter(({ id }) => id !== one.id);
-  joined.set(leader.id, [...others, one]);
+  const known = joined.get(leader.id) ?? new Map<string, JoinedMonitor>();
+  joined.set(leader.id, known.set(one.id, one));
   holding.add(leader.id);
   const memory = memoryOf(snapshot, leader.id);
   const joinedDueAt = Date.parse(leader.since) + joinedNoticeMs;
@@ -145,11 +145,11 @@ const maxNames = { message: 20, entry: 50 };
 
 /** Describes the monitors that belong to the alert of another one; undefined without any. */
 export function describeJoined({ joined }: Snapshot, leaderId: string): JoinedMonitors | undefined {
-  const [first, ...others] = joined.get(leaderId) ?? [];
-  if (first === undefined) return undefined;
-  const all = [first, ...others];
+  const all = [...(joined.get(leaderId)?.values() ?? [])];
+  const cause = pickCommonCause(all.map((one) => one.cause));
+  if (cause === null) return undefined;
   return {
-    place: describeCause(pickCommonCause([first.cause, ...others.map(({ cause }) => cause)])),
+    place: describeCause(cause),
     count: all.length,
     monitors: all.slice(0, maxNames.message).map(({ id, name }) => ({ id, name })),
   };
@@ -178,7 +178,7 @@ export function notifyOfJoined(decision: Deciding, monitor: WatchedMonitor) {
 export function recordJoined({ snapshot, out }: Deciding, leaderId: string, at: string) {
   const memory = memoryOf(snapshot, leaderId);
   if (memory.joinedDueAt === null || out.rest() !== null) return;
-  const all = snapshot.joined.get(leaderId) ?? [];
+  const all = [...(snapshot.joined.get(leaderId)?.values() ?? [])];
   const joined = describeJoined(snapshot, leaderId);
   const record = findRecord(snapshot, leaderId, "state");
   if (joined !== undefined && record !== null) {

@@ -59,8 +59,8 @@ export type Snapshot = {
   dependents: ReadonlyMap<string, number>;
   /** Monitors behind which alerts are held. */
   holding: Set<string>;
-  /** Monitors whose alerts belong to that of another one, by that monitor. */
-  joined: Map<string, JoinedMonitor[]>;
+  /** Monitors whose alerts belong to that of another one, by that monitor, then by their IDs. */
+  joined: Map<string, Map<string, JoinedMonitor>>;
   /** Whether outages with a common cause are one alert. */
   canJoin: boolean;
 };
@@ -490,7 +490,9 @@ async function readDependencies(read: QueryRows, monitorIds: readonly string[]) 
     joined: new Map(
       [...Map.groupBy(joined, ({ leaderId }) => leaderId)].map(([leaderId, rows]) => [
         leaderId,
-        rows.map(({ id, name, cause }) => ({ id, name, cause: JSON.parse(cause) as Cause })),
+        indexById(
+          rows.map(({ id, name, cause }) => ({ id, name, cause: JSON.parse(cause) as Cause })),
+        ),
       ]),
     ),
   };
