@@ -139,6 +139,15 @@ describe("ports of one machine that are closed within a minute", () => {
     expect(team.alerts()[1]?.data.joined).toMatchObject(joined);
     const [alert] = await readAlerts(`&monitorId=${a.id}`);
     expect((await readAlert(alert?.id)).title).toBe("3 monitors on 127.0.0.1 are down");
+    const covered = (await readAlerts("&status=open")).map(({ subject, coveredBy }) => [
+      subject.id,
+      coveredBy,
+    ]);
+    expect(covered).toEqual([
+      [a.id, undefined],
+      [b.id, alert?.id],
+      [c.id, alert?.id],
+    ]);
     expect(await timelineOf(a)).toEqual(["Also down on 127.0.0.1: B, C."]);
     expect(await timelineOf(b)).toEqual(["A is down, too, on 127.0.0.1: its alert covers both."]);
     await b.recover();
@@ -146,6 +155,32 @@ describe("ports of one machine that are closed within a minute", () => {
     await c.recover();
     await later();
     expect(team.listTitles().slice(2)).toEqual(["monitor.up A"]);
+  });
+
+  test("are named by reminders and by the steps of their policy, until someone acknowledges", async () => {
+    const { createPort, inbox, later, api, readAlerts } = await createRack();
+    const [team, boss] = [await inbox(), await inbox()];
+    const step = { afterMinutes: 2, targets: [{ type: "channel", id: boss.id }] };
+    const body = { name: "Office", default: true, steps: [step, { ...step, afterMinutes: 30 }] };
+    await api("POST", "/api/v1/escalation-policies", { body });
+    const fields = { reminderInterval: 300 };
+    const [a, b] = [await createPort("A", [team], fields), await createPort("B", [team], fields)];
+    await a.fail();
+    await b.fail();
+    for (let minute = 0; minute < 6; minute++) await later(60);
+    expect(boss.alerts().map(({ data }) => [data.escalation.step, data.joined?.count])).toEqual([
+      [1, 1],
+    ]);
+    const sent = team.alerts().map(({ type, data }) => [type, data.joined?.count]);
+    expect(sent).toEqual([
+      ["monitor.down", undefined],
+      ["monitor.down", 1],
+      ["monitor.reminder", 1],
+    ]);
+    const [alert] = await readAlerts(`&monitorId=${a.id}`);
+    await api("POST", `/api/v1/alerts/${alert?.id}/acknowledge`);
+    for (let minute = 0; minute < 30; minute++) await later(60);
+    expect([boss.alerts().length, team.alerts().length]).toEqual([1, 3]);
   });
 
   test("are reported if they are still closed when the first one is open again", async () => {

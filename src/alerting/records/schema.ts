@@ -66,6 +66,10 @@ const alertFields = {
   }),
   acknowledgments: z.array(Acknowledgment).meta({ description: "Oldest first." }),
   snoozedUntil: Timestamp.nullable(),
+  coveredBy: Id.optional().meta({
+    description:
+      "The alert of another monitor that is down for the same cause, whose messages cover this one. Present when alerts are read.",
+  }),
   secondsToAcknowledge: z
     .int()
     .nullable()

@@ -9,6 +9,7 @@ import { type Ending, type Family, familyOf, statusOf } from "./rules.ts";
 import type { AlertQuery, AlertSummary, AlertWithDeliveries, TimelineEntry } from "./schema.ts";
 import {
   findAcknowledgments,
+  findCovering,
   findEntries,
   findMessage,
   findNotifiedPeople,
@@ -35,23 +36,37 @@ const subjectTypes: Record<Family, AlertSummary["subject"]["type"]> = {
 export async function listAlerts(tenant: Tenant, query: AlertQuery) {
   const { data, meta } = await findRecordPage(tenant, query);
   const acknowledged = data.filter(({ acknowledgedAt }) => acknowledgedAt !== null);
-  const all = await findAcknowledgments(
-    tenant,
-    acknowledged.map(({ id }) => id),
-  );
+  const [all, covering] = await Promise.all([
+    findAcknowledgments(
+      tenant,
+      acknowledged.map(({ id }) => id),
+    ),
+    findCovering(tenant, data),
+  ]);
   const byRecord = Map.groupBy(all, ({ recordId }) => recordId);
-  return { data: data.map((row) => toSummary(row, byRecord.get(row.id) ?? [])), meta };
+  const summarize = (row: RecordRow) => ({
+    ...toSummary(row, byRecord.get(row.id) ?? []),
+    ...listCovering(row, covering),
+  });
+  return { data: data.map(summarize), meta };
+}
+
+/** Only open alerts about the state of a monitor are covered. */
+function listCovering({ family, subjectId, resolvedAt }: RecordRow, covering: Map<string, string>) {
+  const id = family === "state" && resolvedAt === null ? covering.get(subjectId) : undefined;
+  return id !== undefined && { coveredBy: id };
 }
 
 /** Reads an alert by its id, or by the id of one of its messages. Throws NOT_FOUND. */
 export async function getAlert(tenant: Tenant, id: string): Promise<AlertWithDeliveries> {
   const record = await findRecord(tenant, id);
   if (record === null) return getLoneMessage(tenant, id);
-  const [acknowledgments, notifiedPeople, entries, sent] = await Promise.all([
+  const [acknowledgments, notifiedPeople, entries, sent, covering] = await Promise.all([
     findAcknowledgments(tenant, [record.id]),
     findNotifiedPeople(tenant, record.id),
     findEntries(tenant, record.id),
     findSentMessages(tenant, { recordId: record.id }),
+    findCovering(tenant, [record]),
   ]);
   const first = sent.find(({ message }) => message.id === record.id)?.message ?? record;
   const timeline = [
@@ -62,6 +77,7 @@ export async function getAlert(tenant: Tenant, id: string): Promise<AlertWithDel
   ];
   return {
     ...toSummary(record, acknowledgments),
+    ...listCovering(record, covering),
     notifiedPeople,
     timeline: sortByTime(timeline),
     deliveries: await toDeliveries(tenant, sent),

@@ -420,6 +420,26 @@ export function findNotifiedPeople({ store, organizationId }: Tenant, recordId: 
   );
 }
 
+/** Returns the open alerts that cover those of these monitors, because both have the same cause. */
+export async function findCovering(
+  { store, organizationId }: Tenant,
+  records: readonly Pick<RecordRow, "family" | "subjectId" | "resolvedAt">[],
+): Promise<Map<string, string>> {
+  const open = records.filter(
+    ({ family, resolvedAt }) => family === "state" && resolvedAt === null,
+  );
+  if (open.length === 0) return new Map();
+  const rows = await store.query<{ monitorId: string; id: string }>(
+    `select a.monitor_id as monitorId, r.id from json_each(?) w
+       cross join alert_memory a on a.organization_id = ? and a.monitor_id = w.value
+         and a.held_cause is not null
+       cross join alert_records r on r.organization_id = a.organization_id
+         and r.subject_id = a.held_behind and r.family = 'state' and r.resolved_at is null`,
+    [JSON.stringify(open.map(({ subjectId }) => subjectId)), organizationId],
+  );
+  return new Map(rows.map(({ monitorId, id }) => [monitorId, id]));
+}
+
 export const findEntries = ({ store, organizationId }: Tenant, recordId: string) =>
   store.db
     .select()

@@ -47,6 +47,7 @@ export function Owner({ alert }: { alert: Alert }) {
       secondsToAcknowledge === null ? "" : ` after ${formatDuration(secondsToAcknowledge)}`;
     return <>{`acknowledged by ${names}${after}`}</>;
   }
+  if (alert.coveredBy !== undefined) return <>covered by an alert with the same cause</>;
   return <span className="down">nobody has acknowledged it</span>;
 }
 
