@@ -65,7 +65,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await using opened = await open("/alert-channels");
     const { page } = opened;
     await page.getByRole("heading", { name: "No alert channels yet" }).waitFor();
-    expect(await page.locator(".gallery button").count()).toBe(16);
+    expect(await page.locator(".gallery button").count()).toBe(17);
     await page.getByRole("button", { name: /^Webhook/ }).press("Enter");
     // Everything is offered for the first channel; this one is attached later.
     await page.getByRole("switch", { name: "Attach to all 6 monitors" }).press(" ");
