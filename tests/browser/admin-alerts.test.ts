@@ -1,11 +1,12 @@
 /** Alerts on the admin page: list, acknowledging on a phone and from a message, timeline and notes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { defineLookTests } from "../support/admin-looks.ts";
-import { owner, startOwnedMachine } from "../support/admin-world.ts";
+import { owner, startOwnedMachine, visitAs } from "../support/admin-world.ts";
 import {
   describeInChromium,
   findViolations,
   measureOverflow,
+  storePicture,
   visitPage,
 } from "../support/browser.ts";
 import type { Json } from "../support/json.ts";
@@ -88,6 +89,39 @@ describeInChromium("alerts", (browser) => {
     const [lost] = (await list()).filter(({ title }) => title.includes("Lost"));
     expect([lost.status, lost.acknowledgments[0].name]).toEqual(["acknowledged", "Night shift"]);
     expect(open.faults).toEqual([]);
+  });
+
+  test("a viewer acknowledges the alert that notified them, and is offered nothing else", async () => {
+    await using open = await visitAs(browser, world, "viewer", "/");
+    const { page } = open;
+    const ask = (method: string, path: string, body?: object): Promise<Json> =>
+      page.evaluate(
+        async ([method, path, body]) => {
+          const headers = { "Content-Type": "application/json" };
+          const response = await fetch(`/dashboard${path}`, { method, headers, body });
+          return (await response.json()).data;
+        },
+        [method, path, body === undefined ? null : JSON.stringify(body)] as const,
+      );
+    const contact = { type: "webhook", name: "Phone", url: inbox.at("/phone") };
+    const method = await ask("POST", "/api/v1/contact-methods", contact);
+    const path = `/api/v1/contact-methods/${method.id}`;
+    await ask("POST", `${path}/code`, {});
+    const code = /\b\d{6}\b/.exec(inbox.asked.at(-1)?.body ?? "")?.[0];
+    await ask("POST", `${path}/verify`, { code });
+    const { person } = await ask("GET", "/session");
+    const drill = await ask("POST", `/api/v1/people/${person.id}/drill`, {});
+    await page.goto(`${world.url}/alerts/${drill.id}`);
+    const buttons = page.locator(".alert-buttons").getByRole("button");
+    await buttons.first().waitFor();
+    expect(await buttons.allTextContents()).toEqual(["Acknowledge"]);
+    await storePicture(page, "alert-viewer.png");
+    await buttons.first().click();
+    await page.getByText("acknowledged by viewer after").waitFor();
+    expect(await buttons.count()).toBe(0);
+    await page.goto(`${world.url}/alerts/${alerts[0].id}`);
+    await page.getByText("Timeline").waitFor();
+    expect(await buttons.count()).toBe(0);
   });
 
   test("the list is filtered by priority and type, and links are revoked after a confirmation", async () => {
