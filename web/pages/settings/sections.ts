@@ -142,7 +142,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Contact methods",
         icon: "phone",
         role: "viewer",
-        settings: ["Type", "Enabled"],
+        settings: ["Type", "Send through", "Enabled"],
         page: lazy(createChunk(() => import("./account/contact-methods.tsx"))),
         act: { label: "Add contact method", role: "viewer" },
       },
