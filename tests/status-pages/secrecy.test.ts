@@ -26,6 +26,7 @@ const approved = {
     "GET /service-worker.js",
     "PATCH /api/push/:token",
     "POST /a/:token",
+    "POST /a/:token/call",
     "POST /api/push/:token",
     "POST /dashboard/invitations/accept",
     "POST /dashboard/invitations/look",

@@ -28,13 +28,15 @@ export async function serveKeyPress(
   services: ScopeServices,
   { wrongTokens, requests, linkOrigin = () => null }: LinkPort,
 ): Promise<Response> {
-  const link = await findLink(token, services);
+  const origin = linkOrigin();
+  // Without a public address, no call offers a key.
+  const link = origin === null ? null : await findLink(token, services);
   if (link === null) return respondInvalid(wrongTokens, address);
   const { target, name } = link;
   const waitSeconds = requests.take(`${target.recordId} ${target.channelId}`);
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
   const settings = await findVoiceSettings(services, target);
-  const keyUrl = `${linkOrigin() ?? ""}${acknowledgePath}${token}${callPath}`;
+  const keyUrl = `${origin}${acknowledgePath}${token}${callPath}`;
   const text = await readText(request);
   const isGenuine =
     settings?.preset !== "twilio" || isSignedByTwilio(request, keyUrl, text, settings);
