@@ -147,6 +147,7 @@ describeInChromium("contact methods", (browser) => {
     await adding.getByLabel("Type").first().click();
     await page.getByRole("option", { name: "SMS" }).click();
     const through = adding.getByRole("combobox", { name: "Send through" });
+    await through.waitFor();
     expect(await through.inputValue()).toBe("On-call SMS");
     expect(await adding.getByLabel("URL", { exact: true }).count()).toBe(0);
     await adding.getByLabel("To", { exact: true }).fill("+491709999999");

@@ -637,8 +637,7 @@ describeInChromium("incidents", (browser) => {
     await page.getByText("A script was here.").waitFor();
     await page.getByRole("button", { name: /^Post to/ }).click();
     await page.getByText("What you typed earlier is back.").waitFor({ state: "detached" });
-    await sendHeldNow(page);
-    // The person has not seen the script's update when the change was held.
+    // The hold began with the lost response. The person has not seen the script's update when the change was held.
     await page.getByText("Not sent: The record was changed").first().waitFor();
     await page.getByRole("button", { name: "Dismiss" }).click();
     await page.getByRole("button", { name: /^Post to/ }).click();

@@ -274,19 +274,21 @@ describeInChromium("the settings", (browser) => {
   test("two people who change the organization at once get a choice", async () => {
     await using open = await world.open(browser, "/settings/organization");
     const { page } = open;
-    const save = page.getByRole("button", { name: "Save", exact: true });
+    const name = page.getByLabel("Name", { exact: true });
+    const form = page.locator("form").filter({ has: name });
+    const save = form.getByRole("button", { name: "Save", exact: true });
     await save.waitFor();
     expect(await save.isDisabled()).toBe(true);
-    await page.getByLabel("Name", { exact: true }).fill("Acme one");
+    await name.fill("Acme one");
     await world.ask("PATCH", "/organization", { name: "Acme two", timeZone: "Europe/Berlin" });
     await page.locator(".rail-person-words").getByText("Acme two").waitFor();
-    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await save.click();
     await page.getByRole("button", { name: "Load theirs" }).click();
     await page.waitForFunction(
       () => document.querySelector<HTMLInputElement>("form input")?.value === "Acme two",
     );
-    await page.getByLabel("Name", { exact: true }).fill(owner.organization);
-    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await name.fill(owner.organization);
+    await save.click();
     await page.getByText("Saved", { exact: true }).waitFor();
     expect(selectPageFaults(open.faults)).toEqual([]);
   });

@@ -41,7 +41,7 @@ const unoptimized = "--js-flags=--single-threaded --no-opt --no-maglev";
 const defaultViewport = { width: 1280, height: 720 };
 
 /** Playwright's timeout: long, because busy machines are slow, but below the timeout of a test. */
-const timeoutMs = 60_000;
+const timeoutMs = 120_000;
 
 /** Folder of screenshots for people. */
 export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");

@@ -396,6 +396,8 @@ function CreateDialog({
   onCreated: (method: ContactMethod) => void;
 }) {
   const [type, setType] = useState<EnteredType>("email");
+  // A new method starts with the gateway of a channel, if there is one.
+  const { isLoading } = useAlertChannels();
   return (
     <Modal opened onClose={onClose} title="Add contact method" size={560}>
       <Select
@@ -407,7 +409,9 @@ function CreateDialog({
         mb="md"
         onChange={(next) => setType((next ?? "email") as EnteredType)}
       />
-      <NewMethodForm key={type} type={type} onClose={onClose} onCreated={onCreated} />
+      {!isLoading && (
+        <NewMethodForm key={type} type={type} onClose={onClose} onCreated={onCreated} />
+      )}
     </Modal>
   );
 }
