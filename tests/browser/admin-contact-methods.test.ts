@@ -13,6 +13,7 @@ import {
   visitPage,
   wholeChromium,
 } from "../support/browser.ts";
+import { pollUntil } from "../support/journey-world.ts";
 import { startPushService } from "../support/push-service.ts";
 
 type Subscription = { endpoint: string; publicKey: string; auth: string };
@@ -63,29 +64,24 @@ async function changeSubscription() {
   dispatchEvent(Object.assign(event, { ...changed, waitUntil: () => {} }));
 }
 
-/** Runs in the service worker: waits for the last notification, and clicks one of its buttons. */
+/** Runs in the service worker: clicks a button of a notification about a drill, if there is one. */
 async function clickNotification(action: string) {
   const { registration } = globalThis as unknown as Worker;
-  for (;;) {
-    const notification = (await registration.getNotifications()).find(({ title }) =>
-      title.startsWith("Drill"),
-    );
-    if (notification === undefined) continue;
-    const event = new Event("notificationclick");
-    // Only the browser can create an event that waits.
-    dispatchEvent(Object.assign(event, { action, notification, waitUntil: () => {} }));
-    return;
-  }
+  const notification = (await registration.getNotifications()).find(({ title }) =>
+    title.startsWith("Drill"),
+  );
+  if (notification === undefined) return false;
+  const event = new Event("notificationclick");
+  // Only the browser can create an event that waits.
+  dispatchEvent(Object.assign(event, { action, notification, waitUntil: () => {} }));
+  return true;
 }
 
-/** Runs in the service worker: waits for a notification, and returns the titles of those with the same start. */
-async function waitForNotification(start: string) {
+/** Runs in the service worker: returns the titles of notifications about drills. */
+async function listNotifications() {
   const { registration } = globalThis as unknown as Worker;
-  for (;;) {
-    const titles = (await registration.getNotifications()).map(({ title }) => title);
-    if (titles.some((title) => title.startsWith(start)))
-      return titles.filter((title) => title.includes("Drill"));
-  }
+  const titles = (await registration.getNotifications()).map(({ title }) => title);
+  return titles.filter((title) => title.includes("Drill"));
 }
 
 const { email, password } = owner;
@@ -217,8 +213,11 @@ describeInChromium("contact methods", (browser) => {
     const { person } = await ada.ask("GET", "/session");
     const drill = await ada.ask("POST", `/api/v1/people/${person.id}/drill`);
     await deliver(await push.waitFor(({ title }) => title.startsWith("Drill")));
-    await worker.evaluate(clickNotification, "acknowledge");
-    const notifications = await worker.evaluate(waitForNotification, "Acknowledged: Drill");
+    await pollUntil(() => worker.evaluate(clickNotification, "acknowledge"), Boolean);
+    const notifications = await pollUntil(
+      () => worker.evaluate(listNotifications),
+      (titles) => titles.some((title) => title.startsWith("Acknowledged")),
+    );
     expect(notifications).toEqual(["Acknowledged: Drill: Ada Lovelace"]);
     expect(push.last().url).toBe(endpoint);
     const { acknowledgments } = await ada.ask("GET", `/api/v1/alerts/${drill.id}`);
