@@ -113,3 +113,19 @@ test("the daily limit of the channel counts the messages and codes of all method
   expect([await send(two.id, "code"), await send(two.id, "test")]).toEqual([limit, limit]);
   expect(server.asked).toHaveLength(3);
 });
+
+test("a person is called with the gateway of a voice channel, in their language, and hears the code", async () => {
+  await using world = await setUp();
+  const { ada, channel, gateway, gatewayId: smsId, last, create } = world;
+  const body = '{ "to": "{{to}}", "say": "{{text}}", "in": "{{language}}", "key": "{{secret}}" }';
+  const fields = { ...gateway, body, type: "voice", name: "Calls", to: "+491701234567" };
+  const { id: gatewayId } = await channel(fields);
+  const phone = { type: "voice", language: "de-DE" };
+  expect((await create({ ...phone, gatewayId: smsId })).status).toBe(422);
+  const { id } = (await create({ ...phone, gatewayId })).json.data;
+  await ada.page("POST", `${path}/${id}/code`);
+  expect(last()).toMatchObject({ to: own, in: "de-DE", key: "s3cret" });
+  const code = /\b\d( \d){5}\b/.exec(last().say)?.[0].replaceAll(" ", "");
+  const { status } = await ada.page("POST", `${path}/${id}/verify`, { body: { code } });
+  expect(status).toBe(200);
+});
