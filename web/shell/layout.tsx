@@ -11,7 +11,6 @@ import { undoLast } from "../data/undoable.ts";
 import { palette } from "../components/open-dialog.ts";
 import { HeldEverywhere } from "../components/held-changes.tsx";
 import { useFavicon } from "../components/display/mark.tsx";
-import { ShortcutSheet } from "./shortcut-sheet.tsx";
 import { useShortcuts } from "../components/shortcuts.ts";
 import { notify } from "../components/toasts.tsx";
 import { Times } from "../components/display/time.tsx";
@@ -24,6 +23,9 @@ import { recentRecords } from "./recent-records.ts";
 
 const SignInDialog = lazy(
   createChunk(async () => ({ default: (await import("./sign-in.tsx")).SignInDialog })),
+);
+const ShortcutSheet = lazy(
+  createChunk(async () => ({ default: (await import("./shortcut-sheet.tsx")).ShortcutSheet })),
 );
 
 /** The frame of every page behind sign-in. */
@@ -71,7 +73,11 @@ function Frame() {
         </div>
       </div>
       <Palette onHelp={() => setHelping(true)} />
-      <ShortcutSheet opened={helping} onClose={() => setHelping(false)} />
+      {helping && (
+        <Suspense>
+          <ShortcutSheet onClose={() => setHelping(false)} />
+        </Suspense>
+      )}
       <Dialogs />
       <HeldEverywhere />
       {useWasTrue(signedOut.use()) && (

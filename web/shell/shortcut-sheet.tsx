@@ -55,7 +55,7 @@ const pageSections: Section[] = [
   },
 ];
 
-export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const pages = useNavigationItems().map(({ label, keys }): [string, string] => [
     keys.toUpperCase(),
     `Go to ${label}`,
@@ -65,7 +65,7 @@ export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: (
     keys: [["modK", "Search and commands"], ["modZ", "Undo"], ["?", "Shortcuts"], ...pages],
   };
   return (
-    <Modal opened={opened} onClose={onClose} title="Shortcuts" size="lg">
+    <Modal opened onClose={onClose} title="Shortcuts" size="lg">
       <p className="field-note mb-14">
         {singleKeys.use() ? "" : "Shortcuts without Ctrl or ⌘ are off in this browser. "}
         <Link

@@ -1,18 +1,12 @@
-/** The steps to set up a new appliance. */
-import { ActionIcon, Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { useAlertChannels } from "../../../data/alert-channels.ts";
-import { hiddenItems } from "../../../components/stored-set.ts";
+import { lazy, Suspense } from "react";
+import { createChunk } from "../../../data/chunks.ts";
 import type { Overview } from "../../../data/overview.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
-import { useStatusPages } from "../../../data/status-pages.ts";
-import { openDialog } from "../../../components/open-dialog.ts";
-import { Icon } from "../../../components/display/icons.tsx";
-import { Panel } from "../../../components/page.tsx";
-import { peopleQuery } from "../../settings/data.ts";
+import { hiddenItems } from "../../../components/stored-set.ts";
 
-type Step = { title: string; words: string; isDone: boolean; verb: string; act: () => void };
+const Steps = lazy(
+  createChunk(async () => ({ default: (await import("./get-started-steps.tsx")).Steps })),
+);
 
 /** Maximum number of monitors with which the steps appear. */
 const maxMonitors = 10;
@@ -23,88 +17,9 @@ export function GetStarted({ overview }: { overview: Overview }) {
   const hidden = hiddenItems.use();
   const key = `get-started ${organization.id}`;
   if (!may("admin") || overview.monitors.length > maxMonitors || hidden.has(key)) return null;
-  return <Steps onHide={() => hiddenItems.add(key)} />;
-}
-
-/** The steps and which of them are done; null while that is unknown. */
-function useSteps(): Step[] | null {
-  const navigate = useNavigate();
-  const { data: channels } = useAlertChannels();
-  const { data: pages } = useStatusPages();
-  const { data: people } = useQuery(peopleQuery);
-  if (channels === undefined || pages === undefined || people === undefined) return null;
-  const [page] = pages;
-  return [
-    {
-      title: "Create a monitor",
-      words: "",
-      isDone: true,
-      verb: "Create monitor",
-      act: () => openDialog({ kind: "create-monitor" }),
-    },
-    {
-      title: "Set up alerts",
-      words: "One alert channel, and a test message that arrives",
-      isDone: channels.some(({ lastDeliveryAt }) => lastDeliveryAt !== null),
-      verb: "Create alert channel",
-      act: () => openDialog({ kind: "create-channel", type: "" }),
-    },
-    {
-      title: "Publish a status page",
-      words: "A status page that your customers can subscribe to",
-      isDone: pages.some(({ sections }) => sections.length > 0),
-      verb: page === undefined ? "Create status page" : "Edit status page",
-      act: () =>
-        void (page === undefined
-          ? navigate({ to: "/status-pages", search: { new: "" } })
-          : navigate({ to: "/status-pages/$id", params: { id: page.id } })),
-    },
-    {
-      title: "Invite your team",
-      words: "Give your colleagues access",
-      isDone: people.length > 1,
-      verb: "Invite people",
-      act: () => void navigate({ href: "/settings/people?new=true" }),
-    },
-  ];
-}
-
-function Steps({ onHide }: { onHide: () => void }) {
-  const steps = useSteps();
-  const done = steps?.filter(({ isDone }) => isDone).length;
-  if (steps === null || done === steps.length) return null;
   return (
-    <Panel
-      className="started"
-      title="Get started"
-      actions={
-        <>
-          <span className="started-count num">
-            {done} of {steps.length}
-            <progress value={done} max={steps.length} aria-label="Steps done" />
-          </span>
-          <ActionIcon aria-label="Hide" onClick={onHide} size={24}>
-            <Icon name="close" size={14} />
-          </ActionIcon>
-        </>
-      }
-    >
-      <ol>
-        {steps.map(({ title, words, isDone, verb, act }) => (
-          <li key={title} className={isDone ? "started-done" : ""}>
-            <span className="started-mark">{isDone && <Icon name="check" size={12} />}</span>
-            <span>
-              <b>{title}</b>
-              {isDone ? <span className="visually-hidden"> (done)</span> : <small>{words}</small>}
-            </span>
-            {!isDone && (
-              <Button size="xs" onClick={act}>
-                {verb}
-              </Button>
-            )}
-          </li>
-        ))}
-      </ol>
-    </Panel>
+    <Suspense>
+      <Steps onHide={() => hiddenItems.add(key)} />
+    </Suspense>
   );
 }
