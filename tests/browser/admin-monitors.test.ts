@@ -580,10 +580,7 @@ describeInChromium("the Monitors page", (browser) => {
       (await world.ask("GET", "/api/v1/monitor-groups")).map(
         (group: { monitorIds: unknown }) => group.monitorIds,
       );
-    const wait = async (ids: string[][]) => {
-      const wanted = JSON.stringify(ids);
-      while (JSON.stringify(await order()) !== wanted) await Bun.sleep(20);
-    };
+    const wait = (ids: string[][]) => pollUntil(order, (found) => Bun.deepEquals(found, ids));
     const [checkout, shop, search, router, nas] = [
       "Checkout",
       "Web shop",

@@ -232,10 +232,18 @@ export function onChecks(listener: (monitorIds: ReadonlySet<string>) => void) {
   return () => void checkListeners.delete(listener);
 }
 
-/** Only changed rows get a new identity, so only they render again. */
+/**
+ * Only changed rows get a new identity, so only they render again. A row keeps its group: a move is read with the
+ * order of the group, and a message from before it would take a row back that the person has just moved.
+ */
 function applyRows({ monitors, checked }: Rows) {
   const changed = new Map(monitors.map((row) => [row.id, expandMonitor(row)]));
-  changeOverview((overview) => changeRows(overview, (row) => changed.get(row.id) ?? row));
+  changeOverview((overview) =>
+    changeRows(overview, (row) => {
+      const next = changed.get(row.id);
+      return next === undefined ? row : { ...next, groupId: row.groupId };
+    }),
+  );
   if (checked === false) return;
   const ids = new Set(changed.keys());
   for (const listener of checkListeners) listener(ids);

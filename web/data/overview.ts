@@ -17,6 +17,22 @@ export type { Overview, OverviewGroup, OverviewMonitor };
 
 export const overviewKey = ["overview"] as const;
 
+/** Changes that the page shows before the server confirms them. */
+const unconfirmed = new Set<Promise<void>>();
+
+/**
+ * Makes reads of the overview wait until the returned function is called. A read in between would show the state before
+ * the change, and the next change, such as a repeated key, would start from it.
+ */
+export function beginChange(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  unconfirmed.add(promise);
+  return () => {
+    unconfirmed.delete(promise);
+    resolve();
+  };
+}
+
 /**
  * Query of the overview, which the server truncates if there are many monitors. A refetch also
  * reloads the rows that were loaded later.
@@ -26,6 +42,7 @@ export const createOverviewQuery = (filters?: OverviewFilters) => {
   return queryOptions({
     queryKey,
     queryFn: async ({ signal }): Promise<Overview> => {
+      while (unconfirmed.size > 0) await Promise.all(unconfirmed);
       const query = filters ?? {};
       const overview = expandOverview(
         await unwrapData(dashboard.overview.get({ query, fetch: { signal } })),

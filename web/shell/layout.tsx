@@ -20,14 +20,11 @@ import { useNavigationItems } from "./navigation-items.ts";
 import { Navigation } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
 import { recentRecords } from "./recent-records.ts";
+import { ShortcutSheet } from "./shortcut-sheet.tsx";
 
 const SignInDialog = lazy(
   createChunk(async () => ({ default: (await import("./sign-in.tsx")).SignInDialog })),
 );
-const ShortcutSheet = lazy(
-  createChunk(async () => ({ default: (await import("./shortcut-sheet.tsx")).ShortcutSheet })),
-);
-
 /** The frame of every page behind sign-in. */
 export function Layout() {
   const { data } = useSession();
@@ -73,11 +70,7 @@ function Frame() {
         </div>
       </div>
       <Palette onHelp={() => setHelping(true)} />
-      {helping && (
-        <Suspense>
-          <ShortcutSheet onClose={() => setHelping(false)} />
-        </Suspense>
-      )}
+      <ShortcutSheet opened={helping} onClose={() => setHelping(false)} />
       <Dialogs />
       <HeldEverywhere />
       {useWasTrue(signedOut.use()) && (

@@ -13,6 +13,7 @@ import {
 } from "../../data/client.ts";
 import { createProvisionalId } from "../../data/record.ts";
 import {
+  beginChange,
   changeOverview,
   type Overview,
   type OverviewGroup,
@@ -97,6 +98,7 @@ async function changeOptimistically(
   change: (overview: Overview) => Overview,
   act: () => Promise<unknown>,
 ): Promise<boolean> {
+  const confirm = beginChange();
   await queryClient.cancelQueries({ queryKey: overviewQuery.queryKey });
   changeOverview(change);
   try {
@@ -104,8 +106,11 @@ async function changeOptimistically(
     return true;
   } catch (error) {
     notifyError(error);
+    confirm();
     await refreshOverview();
     return false;
+  } finally {
+    confirm();
   }
 }
 
