@@ -113,10 +113,7 @@ describeInChromium("on call", (browser) => {
     await dialog.getByRole("button", { name: "Start drill" }).click();
     await page.getByRole("heading", { name: `Drill: ${owner.name}` }).waitFor();
     await page.goBack();
-    await page
-      .getByRole("region", { name: "Drills" })
-      .getByText("nobody acknowledged it")
-      .waitFor();
+    await page.getByRole("region", { name: "Drills" }).getByText("no message arrived").waitFor();
     expect(open.faults).toEqual([]);
   });
 
