@@ -1139,7 +1139,13 @@ describeInChromium("the Monitors page", (browser) => {
     const days = page.getByRole("group", { name: /one bar a day/ });
     await days.focus();
     await page.keyboard.press("ArrowLeft");
-    await page.locator(".pop").getByRole("heading").waitFor();
+    const popover = page.locator(".pop").getByRole("heading");
+    await popover.waitFor();
+    await page.evaluate(() => {
+      scrollBy(0, -40);
+      return new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame));
+    });
+    expect(await popover.count()).toBe(1);
     expect(await findViolations(page)).toEqual([]);
     expect(open.faults).toEqual([]);
   });

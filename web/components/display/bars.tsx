@@ -8,6 +8,7 @@ import {
   type ReactNode,
   type RefObject,
   useEffect,
+  useReducer,
   useRef,
   useState,
 } from "react";
@@ -125,23 +126,28 @@ function useOpenBar() {
   };
 }
 
-/** Closes on a click outside these elements, and when the page is scrolled or resized. */
+/**
+ * Closes on a click outside these elements, and when the page is scrolled or resized. For the keyboard it moves along
+ * instead, because the focus itself scrolls.
+ */
 function useCloseOutside(
   isOpen: boolean,
   close: () => void,
   elements: readonly RefObject<HTMLElement | null>[],
 ) {
+  const [, move] = useReducer((times: number) => times + 1, 0);
   useEffect(() => {
     if (!isOpen) return;
     const isInside = (target: EventTarget | null) =>
       target instanceof Node && elements.some(({ current }) => current?.contains(target));
     const onDown = (event: Event) => !isInside(event.target) && close();
+    const onScroll = () => (elements[0]?.current?.matches(":focus-visible") ? move() : close());
     document.addEventListener("pointerdown", onDown);
-    window.addEventListener("scroll", close, { passive: true });
+    window.addEventListener("scroll", onScroll, { passive: true });
     window.addEventListener("resize", close);
     return () => {
       document.removeEventListener("pointerdown", onDown);
-      window.removeEventListener("scroll", close);
+      window.removeEventListener("scroll", onScroll);
       window.removeEventListener("resize", close);
     };
   }, [isOpen]);
