@@ -278,25 +278,24 @@ const gatheringText = `select d.receiver_id as channelId, d.id, d.due_at as dueA
     and d.status = 'gathering'
   order by d.seq`;
 
-/** Messages about the alerts of these subjects that quiet hours hold. */
-const heldText = `select d.receiver_id as channelId, a.record_id as recordId, t.position,
-    d.id as deliveryId, a.id as alertId, a.type, a.at, a.data
-  from json_each(?) wanted cross join alert_records r indexed by alert_records_open
+/** Deliveries about the open alerts of these subjects; further conditions on `d` follow. */
+const openDeliveries = `from json_each(?) wanted
+    cross join alert_records r indexed by alert_records_open
       on r.organization_id = ? and r.subject_id = wanted.value and r.resolved_at is null
     cross join alerts a on a.organization_id = r.organization_id and a.record_id = r.id
     cross join delivery_alerts t on t.organization_id = a.organization_id and t.alert_id = a.id
       and not t.withheld
-    cross join deliveries d on d.organization_id = t.organization_id and d.id = t.delivery_id
+    cross join deliveries d on d.organization_id = t.organization_id and d.id = t.delivery_id`;
+
+/** Messages about the alerts of these subjects that quiet hours hold. */
+const heldText = `select d.receiver_id as channelId, a.record_id as recordId, t.position,
+    d.id as deliveryId, a.id as alertId, a.type, a.at, a.data
+  ${openDeliveries}
       and d.due_at is not null and d.quiet`;
 
 /** The last deliveries about the open alerts of these subjects that arrived or are on their way, by channel. */
 const knownText = `select r.id as recordId, d.receiver_id as channelId, max(d.id) as deliveryId
-  from json_each(?) wanted cross join alert_records r indexed by alert_records_open
-      on r.organization_id = ? and r.subject_id = wanted.value and r.resolved_at is null
-    cross join alerts a on a.organization_id = r.organization_id and a.record_id = r.id
-    cross join delivery_alerts t on t.organization_id = a.organization_id and t.alert_id = a.id
-      and not t.withheld
-    cross join deliveries d on d.organization_id = t.organization_id and d.id = t.delivery_id
+  ${openDeliveries}
       and d.status not in ('failed', 'skipped')
   group by r.id, d.receiver_id`;
 

@@ -4,6 +4,18 @@ import type { Gateway } from "./gateway.ts";
 
 const basic = { Authorization: "Basic {{basic}}" };
 
+/** Errors of seven.io, for messages and calls: https://docs.seven.io/en/rest-api/endpoints/sms. */
+export const sevenRejections = {
+  201: "sender",
+  202: "number",
+  301: "number",
+  500: "credit",
+  900: "credentials",
+  901: "sender",
+  902: "credentials",
+  903: "credentials",
+} as const satisfies Gateway["rejections"];
+
 export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
   // https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource
   // https://www.twilio.com/docs/api/errors/21211, /21606, /21614, /20003
@@ -120,16 +132,7 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
     body: "to={{to}}&from={{from}}&text={{text}}",
     code: "$.success",
     accepted: "100",
-    rejections: {
-      201: "sender",
-      202: "number",
-      301: "number",
-      500: "credit",
-      900: "credentials",
-      901: "sender",
-      902: "credentials",
-      903: "credentials",
-    },
+    rejections: sevenRejections,
     // https://docs.seven.io/en/rest-api/endpoints/status-reports: “use the Query logbook with the ID of the message”
     receipt: {
       id: "$.messages[0].id",

@@ -1,6 +1,7 @@
 /** How each voice preset makes a call and reports its end, as the vendors document it. */
 import type { VoicePreset } from "../channels/gateway-rules.ts";
 import type { Call, Gateway } from "./gateway.ts";
+import { sevenRejections } from "./sms-gateways.ts";
 
 const basic = { Authorization: "Basic {{basic}}" };
 
@@ -107,16 +108,7 @@ export const voiceGateways: Readonly<Record<VoicePreset, Gateway>> = {
     body: `to={{to}}&from={{from}}&ringtime=${ringSeconds}&text={{script}}`,
     code: "$.success",
     accepted: "100",
-    rejections: {
-      201: "sender",
-      202: "number",
-      301: "number",
-      500: "credit",
-      900: "credentials",
-      901: "sender",
-      902: "credentials",
-      903: "credentials",
-    },
+    rejections: sevenRejections,
     call: { script: ({ text }) => `${text} ${text}` },
   },
   // https://46elks.com/docs/make-call and https://46elks.com/docs/show-call-id
