@@ -33,6 +33,7 @@ import { createDashboardRoutes } from "./dashboard/routes.ts";
 import { settingsDashboardRoutes } from "./accounts/settings/dashboard-routes.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 import { incidentTemplateRoutes } from "./incidents/templates/routes.ts";
+import { identityProviderRoutes } from "./accounts/identity-providers/routes.ts";
 import { createInvitationRoutes } from "./accounts/invitations/routes.ts";
 import { maintenanceDashboardRoutes } from "./monitoring/maintenance/dashboard-routes.ts";
 import { maintenanceRoutes } from "./monitoring/maintenance/routes.ts";
@@ -64,6 +65,15 @@ export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Parameters<typeof createBackupRoutes>[0] &
   Parameters<typeof createImportRoutes>[0] &
   Parameters<typeof createApplianceRoutes>[0];
+
+/** Routes of people, organizations and sign-in without further dependencies. */
+const accountRoutes = new Elysia({ name: "accounts" })
+  .use(profileRoutes)
+  .use(twoFactorRoutes)
+  .use(sessionRoutes)
+  .use(organizationRoutes)
+  .use(peopleRoutes)
+  .use(identityProviderRoutes);
 
 export function createRoutes(dependencies: ApiDependencies) {
   /** Routes of `/api/v1`, which the OpenAPI document describes. */
@@ -105,11 +115,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(problemRoutes)
     .use(createIncidentDashboardRoutes(dependencies))
     .use(createSignInRoutes(dependencies))
-    .use(profileRoutes)
-    .use(twoFactorRoutes)
-    .use(sessionRoutes)
-    .use(organizationRoutes)
-    .use(peopleRoutes)
+    .use(accountRoutes)
     .use(
       createInvitationRoutes({
         ...dependencies,

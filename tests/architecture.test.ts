@@ -19,6 +19,7 @@ const folders = [
   "accounts/api-keys",
   "accounts/sessions",
   "accounts/people",
+  "accounts/identity-providers",
   "accounts/two-factor",
   "accounts/sign-in",
   "accounts/invitations",

@@ -7,6 +7,7 @@ import { splitSecrets } from "../src/core/security/kind-secrets.ts";
 import type { Kinds } from "../src/core/kinds.ts";
 import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
 import { settingsKinds } from "../src/accounts/settings/schema.ts";
+import { providerKinds } from "../src/accounts/identity-providers/schema.ts";
 import { backupKinds } from "../src/operations/backups/schedule-schema.ts";
 import { subscriberKinds } from "../src/status-pages/subscribers/schema.ts";
 import { createStoredSecrets } from "../web/components/forms/stored-secrets.ts";
@@ -63,6 +64,7 @@ const everyKinds: Record<string, Kinds> = {
   settings: settingsKinds,
   subscribers: subscriberKinds,
   backups: backupKinds,
+  "identity-providers": providerKinds,
 };
 const everyType = Object.entries(everyKinds).flatMap(([noun, kinds]) =>
   Object.entries(kinds).map(([type, kind]) => ({ noun, type, kind })),

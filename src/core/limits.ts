@@ -680,6 +680,71 @@ export const contactBounds = {
   },
 } satisfies Section;
 
+/** Sign-in providers (OpenID Connect) and sign-ins through them. */
+export const singleSignOnBounds = {
+  providers: {
+    value: 50,
+    unit: "rows",
+    per: "appliance",
+    beyond: "One more sign-in provider is rejected: 409.",
+  },
+  organizations: {
+    value: 500,
+    unit: "entries",
+    per: "sign-in provider",
+    beyond: validationText,
+  },
+  groupRoles: {
+    value: 200,
+    unit: "entries",
+    per: "sign-in provider and organization",
+    beyond: validationText,
+  },
+  domains: { value: 100, unit: "entries", per: "sign-in provider", beyond: validationText },
+  identities: {
+    value: 20,
+    unit: "rows",
+    per: "person",
+    beyond: "One more account at a sign-in provider is rejected: 409.",
+  },
+  attempts: {
+    value: 8,
+    unit: "entries",
+    per: "browser",
+    beyond: "The oldest unfinished sign-in through a provider is forgotten.",
+  },
+  attemptMinutes: {
+    value: 10,
+    unit: "minutes",
+    per: "sign-in through a provider",
+    beyond: "The sign-in has to start again.",
+  },
+  responseSeconds: {
+    value: 10,
+    unit: "seconds",
+    per: "request to a sign-in provider",
+    beyond: "The sign-in fails. Passwords still work.",
+  },
+  response: {
+    value: 256 * KiB,
+    unit: "bytes",
+    per: "response of a sign-in provider",
+    beyond: "The sign-in fails. Passwords still work.",
+  },
+  groups: {
+    value: 2_000,
+    unit: "entries",
+    per: "sign-in through a provider",
+    beyond: "The sign-in fails. Let the provider send only the groups of Signalbox.",
+  },
+  clockTolerance: {
+    value: 60,
+    unit: "seconds",
+    per: "sign-in through a provider",
+    beyond: "If the clocks differ by more, the sign-in fails and names the difference.",
+  },
+} satisfies Section;
+
 /** Escalation policies. */
 export const escalationBounds = {
   steps: { value: 10, unit: "steps", per: "escalation policy", beyond: validationText },
@@ -949,6 +1014,7 @@ export const bounds = {
   Alerts: alertBounds,
   "Text messages and calls": smsBounds,
   Schedules: scheduleBounds,
+  "Single sign-on": singleSignOnBounds,
   "Escalation policies": escalationBounds,
   "Contact methods": contactBounds,
   "Status pages": statusPageBounds,

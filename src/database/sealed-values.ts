@@ -18,6 +18,8 @@ const sources: Record<string, string> = {
     where t.table_name in ('monitors', 'alert_channels', 'subscribers')`,
   backup_schedule: `select 'appliance/backup/' || key as place, value as sealed
     from backup_schedule t, json_each(t.secrets)`,
+  identity_providers: `select 'identity-provider/' || t.id || '/' || key as place, value as sealed
+    from identity_providers t, json_each(t.secrets) where t.secrets <> '{}'`,
   people: `select 'person/' || t.id || '/totp' as place, value as sealed
     from people t, json_each(json_array(t.totp_secret, t.totp_pending)) where value is not null`,
 };

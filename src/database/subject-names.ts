@@ -31,9 +31,9 @@ export const namedTables = Object.values(namedSubjects).map(
 /** Whether the action deletes its subject, so that its name can't be looked up later. */
 export const isRemoval = (action: string): boolean => /\.(deleted|removed|revoked)$/.test(action);
 
-/** Whether the audit row stores the name of the subject, because it has none later. An alert has the name of its monitor. */
+/** Whether the audit row stores the name of the subject, because it has none later. An alert has the name of its monitor, and a sign-in provider belongs to no organization. */
 export const hasStoredName = (action: string): boolean =>
-  isRemoval(action) || action.startsWith("alert.");
+  isRemoval(action) || /^(alert|identity-provider)\./.test(action);
 
 /** SQL for the name of a subject that the audit row stores; `null` without a name. */
 export function buildStoredNameSql(action: string, organizationId: string, id: string): string {
@@ -42,6 +42,8 @@ export function buildStoredNameSql(action: string, organizationId: string, id: s
         data ->> '$.channel.name', 'the drill of ' || (data ->> '$.drill.name'),
         'the problem ' || subject_id)
       from alert_records s where s.organization_id = ${organizationId} and s.id = ${id})`;
+  if (action.startsWith("identity-provider."))
+    return `(select name from identity_providers where id = ${id})`;
   if (action === "person.removed") return `(select name from people where id = ${id})`;
   const subject = isRemoval(action)
     ? namedSubjects[action.slice(0, action.indexOf("."))]

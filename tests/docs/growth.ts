@@ -14,6 +14,7 @@ import {
   requestBounds,
   scheduleBounds,
   signUpBounds,
+  singleSignOnBounds,
   statusPageBounds,
 } from "../../src/core/limits.ts";
 import { eventDays } from "../../src/events/retention.ts";
@@ -119,6 +120,15 @@ export const configured: readonly Configured[] = [
     by: "imports and the records that they created",
     tables: ["imports", "external_records"],
     bounds: [importBounds.uploads, ofOrganization.monitors],
+  },
+  {
+    by: "the number of sign-in providers, and of people's accounts there",
+    tables: ["identity_providers", "identity_provider_organizations", "identities"],
+    bounds: [
+      singleSignOnBounds.providers,
+      singleSignOnBounds.organizations,
+      singleSignOnBounds.identities,
+    ],
   },
   {
     by: "the program itself",

@@ -281,6 +281,7 @@ export async function resetPassword(
     await store.atomic([
       ...changePerson(store, person, {
         passwordHash,
+        hasPassword: true,
         ...noWrongCodes,
         updatedAt: formatTimestamp(scope.clock()),
         ...(input.withoutTwoFactor && none),

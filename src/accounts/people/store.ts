@@ -295,6 +295,7 @@ export function buildNewPerson(
   { store, clock }: { store: Store; clock: Clock },
   { name, email }: Omit<NewPerson, "password">,
   passwordHash: string,
+  hasPassword = true,
 ): { id: string; row: NewPersonRow; statements: Statement[] } {
   const now = clock();
   const at = formatTimestamp(now);
@@ -304,6 +305,7 @@ export function buildNewPerson(
     email,
     emailKey: emailKeyOf(email),
     passwordHash,
+    hasPassword,
     timeZone: null,
     hourCycle: "h23",
     totpSecret: null,

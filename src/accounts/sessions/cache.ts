@@ -13,6 +13,7 @@ const trustedMs = 500;
 const maxTrusted = 10_000;
 
 const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
+  s.provider_id AS "providerId",
   p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor", p.administrator,
   p.time_zone AS "timeZone", p.hour_cycle AS "hourCycle",
   p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt",
@@ -22,7 +23,10 @@ const byHash = `${columns} WHERE s.token_hash = ?`;
 const byId = `${columns} WHERE s.id = ?`;
 
 type PersonRow = typeof people.$inferSelect;
-type StoredSession = Pick<SessionRow, "id" | "stage" | "personId" | "createdAt" | "lastSeenAt"> &
+type StoredSession = Pick<
+  SessionRow,
+  "id" | "stage" | "personId" | "providerId" | "createdAt" | "lastSeenAt"
+> &
   Pick<
     PersonRow,
     "name" | "email" | "timeZone" | "hourCycle" | `wrongCode${"s" | "At" | "Since" | "From"}`
@@ -32,7 +36,9 @@ type StoredSession = Pick<SessionRow, "id" | "stage" | "personId" | "createdAt" 
 const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m.role FROM memberships m
   JOIN organizations o ON o.id = m.organization_id
   JOIN organization_settings t ON t.organization_id = m.organization_id
-  WHERE m.person_id = ? ORDER BY m.created_at, o.id`;
+  WHERE m.person_id = ?1 AND (?2 IS NULL OR EXISTS (SELECT 1 FROM identity_provider_organizations
+    WHERE provider_id = ?2 AND organization_id = m.organization_id))
+  ORDER BY m.created_at, o.id`;
 
 type TrustedSession = { session: Session; revision: string | null; until: number };
 
@@ -44,14 +50,15 @@ export function createSessionCache(store: Store, clock: Clock): Sessions {
   const lastSeenOf = ({ id, lastSeenAt }: StoredSession) =>
     Math.max(Date.parse(lastSeenAt), seenAt.get(id) ?? 0);
 
-  const listMemberships = (personId: string) => store.query<Membership>(membershipsOf, [personId]);
+  const listMemberships = (personId: string, providerId: string | null = null) =>
+    store.query<Membership>(membershipsOf, [personId, providerId]);
 
   async function open(text: string, key: string): Promise<Session | null> {
     const [row] = await store.query<StoredSession>(text, [key]);
     if (row === undefined) return null;
     const times = { createdAtMs: Date.parse(row.createdAt), lastSeenAtMs: lastSeenOf(row) };
     if (isOver({ stage: row.stage, ...times }, clock())) return null;
-    return toSession(row, await listMemberships(row.personId));
+    return toSession(row, await listMemberships(row.personId, row.providerId));
   }
 
   return {
@@ -78,7 +85,7 @@ export function createSessionCache(store: Store, clock: Clock): Sessions {
       const session = await open(byId, sessionId);
       return session?.stage === "signed-in" && may(session);
     },
-    listMemberships,
+    listMemberships: (personId) => listMemberships(personId),
     collectLastSeen() {
       const last = seenAt;
       seenAt = new Map();

@@ -22,12 +22,13 @@ import {
 /**
  * Returns statements that start a session and end the visitor's current one. `handOver` sets the
  * cookie after the write. A new stage gets a new cookie, so that an earlier copy of the cookie
- * stays without rights.
+ * stays without rights. A session of a sign-in provider opens only the organizations of the provider.
  */
 export function buildNewSession(
   context: VisitorContext,
   personId: string,
   stage: SessionRow["stage"],
+  providerId: string | null = null,
 ) {
   const { store, session, address, userAgent } = context;
   const now = context.clock();
@@ -40,6 +41,7 @@ export function buildNewSession(
     wrongCodes: 0,
     address,
     userAgent,
+    providerId,
     createdAt: formatTimestamp(now),
     lastSeenAt: formatTimestamp(now),
   };

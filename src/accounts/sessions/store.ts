@@ -29,7 +29,7 @@ export async function findRecentAddresses({ db }: Store): Promise<string[]> {
   return rows.map(({ address }) => address).reverse();
 }
 
-export function addSession(store: Store, row: SessionRow): Statement {
+export function addSession(store: Store, row: typeof sessions.$inferInsert): Statement {
   return store.db.insert(sessions).values(row);
 }
 
@@ -39,9 +39,10 @@ export function copySession(
   { id, tokenHash, lastSeenAt }: Pick<SessionRow, "id" | "tokenHash" | "lastSeenAt">,
 ): Statement {
   return sql`insert into ${sessions}
-      (id, person_id, token_hash, stage, wrong_codes, address, user_agent, created_at, last_seen_at)
-    select ${id}, person_id, ${tokenHash}, stage, wrong_codes, address, user_agent, created_at,
-      ${lastSeenAt} from ${sessions} where id = ${from}`;
+      (id, person_id, token_hash, stage, wrong_codes, address, user_agent, provider_id, created_at,
+      last_seen_at)
+    select ${id}, person_id, ${tokenHash}, stage, wrong_codes, address, user_agent, provider_id,
+      created_at, ${lastSeenAt} from ${sessions} where id = ${from}`;
 }
 
 export function removeSession(store: Store, id: string): Statement {

@@ -51,8 +51,10 @@ export const people = sqliteTable(
      * other's accounts.
      */
     emailKey: text("email_key").notNull(),
-    /** Hash with argon2id, in PHC format. */
+    /** Hash with argon2id, in PHC format. Of a random text if the person has no password. */
     passwordHash: text("password_hash").notNull(),
+    /** Whether the person knows a password. Someone whom a sign-in provider added does not. */
+    hasPassword: flag("has_password").notNull().default(true),
     /** Encrypted secret of two-factor authentication; null if it is disabled. */
     totpSecret: text("totp_secret"),
     /** Encrypted secret that is not confirmed by a first code yet. */
@@ -121,6 +123,65 @@ export const recoveryCodes = sqliteTable(
   (t) => [primaryKey({ columns: [t.personId, t.hash] })],
 );
 
+/** Sign-in providers (OpenID Connect) of the appliance. */
+export const identityProviders = sqliteTable("identity_providers", {
+  id: text("id").primaryKey(),
+  name: text("name").notNull(),
+  enabled: flag("enabled").notNull(),
+  /** JSON of the other fields, without secrets. */
+  settings: text("settings").notNull(),
+  /** JSON of the encrypted secrets, by field. */
+  secrets: text("secrets").notNull(),
+  version: integer("version").notNull(),
+  createdAt: text("created_at").notNull(),
+  updatedAt: text("updated_at").notNull(),
+});
+
+const providerId = () =>
+  text("provider_id")
+    .notNull()
+    .references(() => identityProviders.id, { onDelete: "cascade" });
+
+/** Organizations that a sign-in provider opens. */
+export const identityProviderOrganizations = sqliteTable(
+  "identity_provider_organizations",
+  {
+    providerId: providerId(),
+    organizationId: organizationId(),
+    /** Role of people without a mapped group; null if they are not added. */
+    defaultRole: text("default_role", { enum: roles }),
+    /** JSON list of `{ group, role }`. If it is empty, the provider changes no roles. */
+    groupRoles: text("group_roles").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.providerId, t.organizationId] }),
+    index("identity_providers_by_organization").on(t.organizationId),
+    oneOf("identity_provider_organizations_role", t.defaultRole),
+  ],
+);
+
+/** Accounts of people at sign-in providers. */
+export const identities = sqliteTable(
+  "identities",
+  {
+    id: text("id").primaryKey(),
+    personId: personId(),
+    providerId: providerId(),
+    /** The provider's permanent ID of the account: the claim `sub`. */
+    subject: text("subject").notNull(),
+    /** Address that the provider sent last, only for display; null for none. */
+    email: text("email"),
+    /** JSON list of the organizations whose role comes from a group of this account. */
+    grantedOrganizations: text("granted_organizations").notNull(),
+    createdAt: text("created_at").notNull(),
+    lastUsedAt: text("last_used_at").notNull(),
+  },
+  (t) => [
+    uniqueIndex("identities_by_subject").on(t.providerId, t.subject),
+    index("identities_by_person").on(t.personId),
+  ],
+);
+
 export const sessions = sqliteTable(
   "sessions",
   {
@@ -134,11 +195,22 @@ export const sessions = sqliteTable(
     wrongCodes: integer("wrong_codes").notNull(),
     address: text("address").notNull(),
     userAgent: text("user_agent").notNull(),
+    /**
+     * Sign-in provider of the session, which opens only the organizations of the provider. Null after a sign-in by
+     * password, which opens all organizations of the person.
+     */
+    providerId: text("provider_id").references(() => identityProviders.id, { onDelete: "cascade" }),
     createdAt: text("created_at").notNull(),
     /** Time of the last request, updated at most once per minute. */
     lastSeenAt: text("last_seen_at").notNull(),
   },
-  (t) => [index("sessions_by_person").on(t.personId), oneOf("sessions_stage", t.stage)],
+  (t) => [
+    index("sessions_by_person").on(t.personId),
+    index("sessions_by_provider")
+      .on(t.providerId)
+      .where(sql`provider_id is not null`),
+    oneOf("sessions_stage", t.stage),
+  ],
 );
 
 export const invitations = sqliteTable(

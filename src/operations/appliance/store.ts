@@ -80,6 +80,10 @@ export function closeOrganization(id: string, at: string): Statement[] {
     prepareForOrganization("delete from escalation_policies where organization_id = ?", id),
     prepareForOrganization("delete from schedules where organization_id = ?", id),
     prepareForOrganization("delete from memberships where organization_id = ?", id),
+    prepareForOrganization(
+      "delete from identity_provider_organizations where organization_id = ?",
+      id,
+    ),
     prepareForOrganization("delete from status_pages where organization_id = ?", id),
     prepareForOrganization("delete from alert_channels where organization_id = ?", id),
     prepareForOrganization("delete from alert_memory where organization_id = ?", id),
@@ -136,6 +140,7 @@ export const organizationTables = [
   ["invitations", "id"],
   ["schedules", "id"],
   ["memberships", "person_id"],
+  ["identity_provider_organizations", "provider_id"],
   ["audit_entries", "seq"],
   ["events", "seq"],
   ["problems", "name"],

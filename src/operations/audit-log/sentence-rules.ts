@@ -37,6 +37,8 @@ const fixedPhrases = {
   "person.code-refused": "entered a wrong two-factor code for #",
   "person.administrator-granted": "made # an administrator of the appliance",
   "person.administrator-revoked": "removed # as administrator of the appliance",
+  "person.identity-linked": "linked an account at a sign-in provider",
+  "person.identity-unlinked": "unlinked an account at a sign-in provider",
   "person.drilled": "started a drill of #",
   "escalation-policy.drilled": "started a drill of the escalation policy #",
   "organization.deleted": "deleted an organization",
@@ -76,6 +78,7 @@ const nouns: Record<NounOf<ComposedAction>, [named: string, nameless: string]> =
   subscriber: ["the subscriber", "a subscriber"],
   "api-key": ["the API key", "an API key"],
   organization: ["the organization", "the organization"],
+  "identity-provider": ["the sign-in provider", "a sign-in provider"],
 };
 
 /** Nouns whose subjects have no name, even if they still exist. */

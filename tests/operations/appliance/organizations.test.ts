@@ -77,6 +77,11 @@ async function full() {
     made,
     (await createPerson(made, theirs.id, "viewer", { administrator: true })).id,
   );
+  const provider = { name: "SSO", issuer: "https://sso.lan", clientId: "signalbox" };
+  const offered = await ada.page("POST", "/dashboard/identity-providers", {
+    body: { ...provider, organizations: [{ organizationId: ours.id }] },
+  });
+  expect([offered.status, offered.text]).toEqual([201, offered.text]);
   const hook = await made.channel({ type: "webhook", url: "http://127.0.0.1:9/hook" });
   const dependsOn = [(await made.monitor({ name: "Router" })).id];
   const group = await made.group({ alertChannelIds: [hook.id], dependsOn });

@@ -18,6 +18,7 @@ export const nounLabels: Record<keyof typeof auditVerbs, string> = {
   "status-page": "Status pages",
   subscriber: "Subscribers",
   person: "People and sign-in",
+  "identity-provider": "Sign-in providers",
   invitation: "Invitations",
   "api-key": "API keys",
   settings: "Settings",

@@ -1,0 +1,167 @@
+/** Sign-in providers with known settings: what to enter here, and what to enter there. */
+
+export const presetNames = [
+  "keycloak",
+  "authentik",
+  "authelia",
+  "pocket-id",
+  "zitadel",
+  "entra",
+  "google",
+  "gitlab",
+  "okta",
+  "other",
+] as const;
+export type PresetName = (typeof presetNames)[number];
+
+/** Path to which every provider sends people back. */
+export const callbackPath = "/sign-in/callback";
+
+export type ProviderPreset = {
+  label: string;
+  /** Example of an issuer, with capital letters where the reader's own names belong. */
+  issuer: string;
+  /** Whether the issuer is the same for everyone. */
+  isFixed?: boolean;
+  scopes: string;
+  groupsClaim: string;
+  /** Reason why addresses have to be trusted, as the provider does not assert them; null if it does. */
+  unverified: string | null;
+  /** What to do at the provider, in order. The redirect address is shown next to them. */
+  steps: readonly string[];
+};
+
+const usualScopes = "openid email profile";
+
+export const presets: Readonly<Record<PresetName, ProviderPreset>> = {
+  keycloak: {
+    label: "Keycloak",
+    issuer: "https://KEYCLOAK/realms/REALM",
+    scopes: usualScopes,
+    groupsClaim: "groups",
+    unverified: null,
+    steps: [
+      "Clients → Create client: type OpenID Connect, client ID signalbox.",
+      "Turn Client authentication and Standard flow on.",
+      "Enter the redirect address as Valid redirect URI, and + as Valid post logout redirect URI.",
+      "Copy the secret from the tab Credentials.",
+      "For roles by group: Client scopes → signalbox-dedicated → Add mapper → Group Membership, token claim name groups, Full group path off.",
+    ],
+  },
+  authentik: {
+    label: "Authentik",
+    issuer: "https://AUTHENTIK/application/o/SLUG/",
+    scopes: usualScopes,
+    groupsClaim: "groups",
+    unverified: "Authentik reports every address as not verified.",
+    steps: [
+      "Applications → Create with provider: OAuth2/OpenID Provider, client type Confidential.",
+      "Enter the redirect address, matching Strict, and choose a signing key.",
+      "Copy the client ID, the client secret and the OpenID Configuration Issuer. The issuer ends with a slash.",
+    ],
+  },
+  authelia: {
+    label: "Authelia",
+    issuer: "https://AUTHELIA",
+    scopes: "openid email profile groups",
+    groupsClaim: "groups",
+    unverified: null,
+    steps: [
+      "Add a client to identity_providers.oidc.clients of Authelia’s configuration, with the client ID signalbox.",
+      "Enter the redirect address in redirect_uris, and the scopes openid, email, profile and groups.",
+      "Create the secret with authelia crypto hash generate pbkdf2 --variant sha512 --random, and enter its digest as client_secret.",
+      "Set require_pkce: true, pkce_challenge_method: S256 and token_endpoint_auth_method: client_secret_basic.",
+    ],
+  },
+  "pocket-id": {
+    label: "Pocket ID",
+    issuer: "https://POCKET-ID",
+    scopes: "openid email profile groups",
+    groupsClaim: "groups",
+    unverified: null,
+    steps: [
+      "OIDC Clients → Add OIDC Client.",
+      "Enter the redirect address as Callback URL and as Logout Callback URL, and turn PKCE on.",
+      "Copy the client ID and the client secret, and allow user groups.",
+    ],
+  },
+  zitadel: {
+    label: "Zitadel",
+    issuer: "https://INSTANCE.zitadel.cloud",
+    scopes: "openid email profile urn:zitadel:iam:org:projects:roles",
+    groupsClaim: "urn:zitadel:iam:org:project:roles",
+    unverified: null,
+    steps: [
+      "Create a project, and in it an application: type Web, method Code.",
+      "Enter the redirect address as Redirect URI and as Post Logout URI.",
+      "Copy the client ID and the client secret.",
+      "For roles: add roles to the project, authorize people for them, and turn Assert Roles on Authentication on.",
+    ],
+  },
+  entra: {
+    label: "Microsoft Entra ID",
+    issuer: "https://login.microsoftonline.com/TENANT-ID/v2.0",
+    scopes: usualScopes,
+    groupsClaim: "groups",
+    unverified: "Entra sends no statement about addresses.",
+    steps: [
+      "App registrations → New registration, accounts in this organizational directory only.",
+      "Enter the redirect address, platform Web.",
+      "Copy the Application (client) ID and the Directory (tenant) ID, which is part of the issuer.",
+      "Certificates & secrets → New client secret, and copy its Value.",
+      "Token configuration → Add optional claim → ID → email.",
+      "For roles by group: Add groups claim → Groups assigned to the application. Entra sends the object IDs of groups.",
+    ],
+  },
+  google: {
+    label: "Google",
+    issuer: "https://accounts.google.com",
+    isFixed: true,
+    scopes: usualScopes,
+    groupsClaim: "groups",
+    unverified: null,
+    steps: [
+      "Google Cloud console → Google Auth Platform → Clients → Create client, type Web application.",
+      "Enter the redirect address as Authorized redirect URI. Google accepts only https and localhost.",
+      "Copy the client ID and the client secret.",
+      "Enter your domains under Allowed domains: every Google account can sign in otherwise. Google sends no groups.",
+    ],
+  },
+  gitlab: {
+    label: "GitLab",
+    issuer: "https://gitlab.com",
+    scopes: usualScopes,
+    groupsClaim: "groups_direct",
+    unverified: null,
+    steps: [
+      "User settings, a group or the Admin area → Applications → Add new application.",
+      "Enter the redirect address, turn Confidential on, and choose the scopes openid, email and profile.",
+      "Copy the application ID as client ID, and the secret. For your own GitLab, enter its address as issuer.",
+    ],
+  },
+  okta: {
+    label: "Okta",
+    issuer: "https://TEAM.okta.com",
+    scopes: "openid email profile groups",
+    groupsClaim: "groups",
+    unverified: null,
+    steps: [
+      "Applications → Create App Integration: OIDC, Web Application.",
+      "Enter the redirect address as Sign-in redirect URI and as Sign-out redirect URI.",
+      "Copy the client ID and the client secret, and assign people.",
+      "For roles by group: Sign On → OpenID Connect ID Token → Groups claim filter: groups, matches regex .*",
+    ],
+  },
+  other: {
+    label: "Another provider",
+    issuer: "https://SSO.EXAMPLE",
+    scopes: usualScopes,
+    groupsClaim: "groups",
+    unverified: null,
+    steps: [
+      "Create a client or application of the type Web with the authorization code flow, and PKCE if it can be chosen.",
+      "Enter the redirect address, also for signing out if the provider has a field for it.",
+      "Copy the client ID, the client secret and the issuer.",
+    ],
+  },
+};
