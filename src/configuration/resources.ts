@@ -334,6 +334,8 @@ const statusPageResource = defineResource<StoredPage, PageInput>({
       organizationId: scope.organizationId,
       id,
       isDefault: false,
+      language: "en",
+      languages: [],
       ...input,
       logoType: null,
       logoData: null,

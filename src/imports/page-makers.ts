@@ -78,6 +78,8 @@ export const statusPageMaker: Maker = {
       organizationId: scope.organizationId,
       id,
       isDefault: false,
+      language: "en",
+      languages: [],
       ...input,
       passwordHash: null,
       ...logo,

@@ -83,6 +83,8 @@ export async function createStatusPage(
     organizationId,
     id: createId(now),
     isDefault: false,
+    language: "en",
+    languages: [],
     ...fields,
     sections,
     hosts,

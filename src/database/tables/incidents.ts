@@ -73,6 +73,8 @@ export const incidentUpdates = sqliteTable(
     id: text("id").notNull(),
     status: incidentStatus().notNull(),
     message: text("message").notNull(),
+    /** JSON of the texts in other languages, by language; null without any. */
+    translations: text("translations"),
     createdAt: text("created_at").notNull(),
     /** JSON of the values in an automatic update; null for a text by a person. */
     automatic: text("automatic"),

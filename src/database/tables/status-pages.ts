@@ -1,5 +1,6 @@
 /** Tables of status pages, their contents and their subscribers. */
 import { sql } from "drizzle-orm";
+import type { PageLanguage } from "../../core/languages.ts";
 import {
   index,
   integer,
@@ -36,6 +37,9 @@ export const statusPages = sqliteTable(
     historyDays: integer("history_days").notNull(),
     /** IANA time zone name. */
     timeZone: text("time_zone").notNull(),
+    /** Default language, as a BCP 47 tag, and the languages that visitors can choose. */
+    language: text("language").$type<PageLanguage>().notNull().default("en"),
+    languages: text("languages", { mode: "json" }).$type<PageLanguage[]>().notNull().default([]),
     /** Media type and Base64 data of the image; null without a logo. */
     logoType: text("logo_type"),
     logoData: text("logo_data"),
@@ -117,6 +121,8 @@ export const subscribers = sqliteTable(
     address: text("address").notNull(),
     /** Normalized address for detecting duplicates; lower case for e-mail addresses. */
     addressKey: text("address_key").notNull(),
+    /** Language of its messages; null for the default language of the page. */
+    language: text("language").$type<PageLanguage>(),
     /** JSON of the encrypted secret for signing webhook requests. */
     secrets: text("secrets").notNull(),
     /** Time of the confirmation; null for an unconfirmed address. */

@@ -85,6 +85,7 @@ function buildSubscriberRow(scope: Scope, pageId: string, added: AddedSubscriber
     pageId,
     ...added,
     addressKey: addressKeyOf(added.type, added.address),
+    language: null,
     heardFrom: null,
     byVisitor: false,
     asked: 0,
